@@ -27,8 +27,14 @@ struct metadata_t {
     bit<9>  port;
     bit<32> round_begin;
     bit<32> charge_bytes;
-    bit<32> bid_0;
-    bit<32> bid_1;
+    bit<32> charged_0;
+    bit<32> charged_1;
+    int<32> lag_0;
+    int<32> lag_1;
+    int<32> idle_0;
+    int<32> idle_1;
+    bit<32> ahead_0;
+    bit<32> ahead_1;
     bit<32> ahead_bytes;
     bit<32> round;
     bit<11> column_0;
@@ -40,7 +46,7 @@ parser IngressParse(packet_in packet, out headers_t headers, out metadata_t meta
     state start {
         packet.extract(intrinsic);
         packet.advance(PORT_METADATA_SIZE);
-        meta = { 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+        meta = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
         packet.extract(headers.ethernet);
         transition select(headers.ethernet.ether_type) {
             ETHERTYPE_ROUND: round;
@@ -91,17 +97,22 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         void apply(inout bit<32> value) { value = headers.round.begin_bytes; }
     };
 
-    /// S = max(S, R x BpR) + size (section 3.2).
+    /// S = max(S, R x BpR) + size (section 3.2) takes three numbers of a packet, and a stateful ALU has two. So the bid
+    /// of a column is the sum of two arrays: the bytes charged to it, and the greatest R x BpR - charged that there has
+    /// been. max(S, R x BpR) is then charged + max(idle, R x BpR - charged), each a step of one ALU.
 #define ROW(number) \
-    Register<bit<32>, bit<11>>(COLUMNS, 0) bids_##number; \
-    RegisterAction<bit<32>, bit<11>, bit<32>>(bids_##number) raise_##number = { \
-        void apply(inout bit<32> value, out bit<32> bid) { \
-            if (value < meta.round_begin) { \
-                value = meta.round_begin + meta.charge_bytes; \
-            } else { \
-                value = value + meta.charge_bytes; \
-            } \
-            bid = value; \
+    Register<bit<32>, bit<11>>(COLUMNS, 0) charged_##number; \
+    RegisterAction<bit<32>, bit<11>, bit<32>>(charged_##number) charge_##number = { \
+        void apply(inout bit<32> value, out bit<32> before) { \
+            before = value; \
+            value = value + meta.charge_bytes; \
+        } \
+    }; \
+    Register<int<32>, bit<11>>(COLUMNS, 0) idle_##number; \
+    RegisterAction<int<32>, bit<11>, int<32>>(idle_##number) raise_##number = { \
+        void apply(inout int<32> value, out int<32> idle) { \
+            value = max(value, meta.lag_##number); \
+            idle = value; \
         } \
     };
     ROW(0)
@@ -114,9 +125,15 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         meta.column_1 = hash_1.get(FLOW(headers));
     }
     action charge() { meta.charge_bytes = (bit<32>) headers.ipv4.total_bytes; }
-    action raise_row_0() { meta.bid_0 = raise_0.execute(meta.column_0); }
-    action raise_row_1() { meta.bid_1 = raise_1.execute(meta.column_1); }
-    action subtract() { meta.ahead_bytes = meta.ahead_bytes - meta.round_begin; }
+    /// How far the start of a packet's bid is ahead of the round: max(S, R x BpR) - R x BpR.
+#define STEPS(number) \
+    action do_charge_##number() { meta.charged_##number = charge_##number.execute(meta.column_##number); } \
+    action subtract_##number() { meta.lag_##number = (int<32>) (meta.round_begin - meta.charged_##number); } \
+    action do_raise_##number() { meta.idle_##number = raise_##number.execute(meta.column_##number); } \
+    action look_ahead_##number() { meta.ahead_##number = (bit<32>) (meta.idle_##number - meta.lag_##number); }
+    STEPS(0)
+    STEPS(1)
+    action add_charge() { meta.ahead_bytes = meta.ahead_bytes + meta.charge_bytes; }
 
     action to_queue(QueueId_t queue) { for_tm.qid = queue; }
     /// The queue of the round: the division by BpR and the position in the circle of queues are bits of two numbers.
@@ -140,10 +157,16 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
             hash_flow();
             charge();
             meta.round_begin = read_round.execute(meta.port);
-            raise_row_0();
-            raise_row_1();
-            meta.ahead_bytes = min(meta.bid_0, meta.bid_1);
-            subtract();
+            do_charge_0();
+            do_charge_1();
+            subtract_0();
+            subtract_1();
+            do_raise_0();
+            do_raise_1();
+            look_ahead_0();
+            look_ahead_1();
+            meta.ahead_bytes = min(meta.ahead_0, meta.ahead_1);
+            add_charge();
             meta.round = meta.round_begin >> 11;
             queue_of_round.apply();
         }

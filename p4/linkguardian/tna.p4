@@ -1,5 +1,6 @@
-// LinkGuardian for Tofino (Joshi et al., SIGCOMM 2023, sections 3.1 to 3.5, appendix A), with state for 256 ports.
-// Numbers are kept in the upper 17 bits of a word, so that signed differences go round the circle of both eras.
+// LinkGuardian for Tofino (Joshi et al., SIGCOMM 2023, sections 3.1 to 3.5, appendix A), with state for 256 links, both
+// ends. A number is 16 bits, and which of two is later is the sign of their difference, right up to half of the circle,
+// as with the paper's correction of the era. The era is put on the wire as the paper has it.
 
 #include <core.p4>
 #include <tna.p4>
@@ -7,19 +8,40 @@
 
 const bit<16> ETHERTYPE_DATA = 0x9D20;
 const bit<16> ETHERTYPE_ACK = 0x9D21;
+const bit<16> ETHERTYPE_ROUND = 0x9D22;
+/// Behind an acknowledgement that is a frame of its own.
+const bit<16> ETHERTYPE_NOTHING = 0x9D23;
 const bit<16> ETHERTYPE_PAUSE = 0x8808;
 const bit<2> TYPE_DATA = 0;
 const bit<2> TYPE_ACK = 1;
 const bit<2> TYPE_ACK_WITH_LOSS = 2;
 const bit<2> TYPE_TX_BUFFERED = 3;
-const bit<32> ONE = 0x8000;
-const PortId_t RECIRCULATION_PORT = 68;
-const MirrorType_t MIRROR_LOSS = 1;
-const MirrorType_t MIRROR_COPY = 2;
-/// What egress finds before a packet.
+/// Timer packets come by this port, and nothing else does: the packet generator is there.
+const PortId_t TIMER_PORT = 68;
+/// What goes round leaves by this one, which is in loopback mode.
+const PortId_t RECIRCULATION_PORT = 60;
+const MirrorType_t MIRROR = 1;
+/// Timer packets of a link until the packet in front of it is given up: 10 us at 10 million in a second.
+const bit<16> ACK_NO_TIMEOUT = 100;
+/// What a frame is in egress.
 const bit<8> IS_NORMAL = 0;
 const bit<8> IS_LOSS = 1;
-const bit<8> IS_COPY = 2;
+const bit<8> IS_SEEN = 2;
+const bit<8> IS_COPY = 3;
+const bit<8> IS_DUMMY = 4;
+const bit<8> IS_ACK = 5;
+const bit<8> IS_PAUSE = 6;
+
+/// What a packet is in ingress: nothing of the link's, a timer packet, the first of those that replenish themselves, a
+/// notification, a kept copy, an original, a dummy, or what has been sent again or was kept for its turn.
+const bit<8> ROLE_NONE = 0;
+const bit<8> ROLE_TIMER = 1;
+const bit<8> ROLE_FIRST = 2;
+const bit<8> ROLE_LOSS = 3;
+const bit<8> ROLE_COPY = 4;
+const bit<8> ROLE_ORIGINAL = 5;
+const bit<8> ROLE_DUMMY = 6;
+const bit<8> ROLE_LATE = 7;
 
 /// Three bytes (section 3.5), behind which the packet's own type follows.
 header data_t {
@@ -49,33 +71,72 @@ header loss_t {
     bit<16> first_lost;
 }
 
+/// Behind the Ethernet header of a frame that goes round: the link that it belongs to. The control plane gives the
+/// first dummy and the first acknowledgement of a link the same header, with what they are.
+header round_t {
+    bit<8>  kind;
+    bit<8>  link;
+    bit<16> ether_type;
+}
+
+/// What the packet generator puts in front: here a packet for each link.
+header timer_t {
+    bit<8>  application;
+    bit<8>  zero;
+    bit<16> batch;
+    bit<8>  packet_high;
+    bit<8>  link;
+}
+
+/// Priority flow control, of which the class of protected packets is used.
+header pause_t {
+    bit<16>  operation;
+    bit<16>  classes;
+    bit<16>  quanta;
+    bit<112> others;
+}
+
+/// In front of a packet between the pipelines, and of a mirrored one.
 header bridge_t {
     bit<8>  kind;
-    bit<32> seen;
-    bit<32> first_lost;
-    bit<16> home;
+    bit<8>  link;
+    bit<7>  zero;
+    bit<1>  era;
+    bit<16> seen;
+    bit<16> first_lost;
+    bit<16> lost;
 }
 
 struct headers_t {
     bridge_t   bridge;
+    timer_t    timer;
     ethernet_t ethernet;
+    round_t    round;
     ack_t      ack;
     loss_t     loss;
     data_t     data;
     ipv4_t     ipv4;
 }
 
+/// A cell of ackNo.
+struct front_t {
+    bit<16> number;
+    bit<16> ticks;
+}
+
 struct metadata_t {
-    bit<8>     port;
-    bit<32>    number;
-    bit<32>    behind;
-    bit<32>    acknowledged;
-    bit<32>    expected;
-    bit<32>    gap;
-    bit<32>    front;
-    bit<32>    ahead;
-    bit<32>    latest;
-    bit<32>    away;
+    bit<8>     link;
+    bit<8>     kind;
+    bit<8>     role;
+    bit<1>     era;
+    bit<16>    seen;
+    bit<16>    behind;
+    bit<16>    expected;
+    bit<16>    gap;
+    bit<16>    front;
+    bit<16>    ahead;
+    bit<16>    latest;
+    bit<16>    away;
     bit<16>    lost_0;
     bit<16>    lost_1;
     bit<16>    lost_2;
@@ -86,7 +147,6 @@ struct metadata_t {
     bit<1>     requested_2;
     bit<1>     requested_3;
     bit<1>     requested_4;
-    bit<8>     ticks;
     MirrorId_t session;
 }
 
@@ -95,13 +155,39 @@ parser IngressParse(packet_in packet, out headers_t headers, out metadata_t meta
     state start {
         packet.extract(intrinsic);
         packet.advance(PORT_METADATA_SIZE);
+        meta = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+        transition select(intrinsic.ingress_port) {
+            TIMER_PORT: timer;
+            default: ethernet;
+        }
+    }
+    state timer {
+        packet.extract(headers.timer);
+        meta.link = headers.timer.link;
+        meta.role = ROLE_TIMER;
+        transition accept;
+    }
+    state ethernet {
         packet.extract(headers.ethernet);
         transition select(headers.ethernet.ether_type) {
+            ETHERTYPE_ROUND: round;
             ETHERTYPE_ACK: ack;
             ETHERTYPE_DATA: data;
             ETHERTYPE_IPV4: ipv4;
             default: accept;
         }
+    }
+    state round {
+        packet.extract(headers.round);
+        meta.link = headers.round.link;
+        transition select(headers.round.kind) {
+            IS_NORMAL: data;
+            default: first;
+        }
+    }
+    state first {
+        meta.role = ROLE_FIRST;
+        transition accept;
     }
     state ack {
         packet.extract(headers.ack);
@@ -114,10 +200,36 @@ parser IngressParse(packet_in packet, out headers_t headers, out metadata_t meta
     }
     state loss {
         packet.extract(headers.loss);
+        meta.role = ROLE_LOSS;
         transition accept;
     }
     state data {
         packet.extract(headers.data);
+        transition select(headers.data.packet_type, headers.data.retransmitted, headers.data.dummy,
+                          headers.data.rx_buffered) {
+            (TYPE_TX_BUFFERED, _, _, _): copy;
+            (_, 0, 0, 0): original;
+            (_, 0, 1, 0): dummy;
+            default: late;
+        }
+    }
+    state copy {
+        meta.role = ROLE_COPY;
+        transition inside;
+    }
+    state original {
+        meta.role = ROLE_ORIGINAL;
+        transition inside;
+    }
+    state dummy {
+        meta.role = ROLE_DUMMY;
+        transition inside;
+    }
+    state late {
+        meta.role = ROLE_LATE;
+        transition inside;
+    }
+    state inside {
         transition select(headers.data.ether_type) {
             ETHERTYPE_IPV4: ipv4;
             default: accept;
@@ -142,34 +254,42 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         size = 1024;
     }
 
-    action set_port(bit<8> port, MirrorId_t session) {
-        meta.port = port;
+    action set_link(bit<8> link, MirrorId_t session) {
+        meta.link = link;
         meta.session = session;
     }
-    /// The protected links, and the mirror session of notifications of each.
+    /// The protected links, and the mirror session of each for what is told to its other end: that of a queue in front
+    /// of the normal one.
     table links {
         key = { intrinsic.ingress_port: exact; }
-        actions = { set_port; NoAction; }
+        actions = { set_link; NoAction; }
         default_action = NoAction();
         size = 256;
     }
-
-    action read_number() {
-        meta.number = headers.data.era ++ headers.data.sequence ++ 15w0;
-        meta.behind = headers.data.era ++ headers.data.sequence ++ 15w0x7FFF;
+    action send_first(PortId_t port, QueueId_t queue) {
+        headers.bridge.kind = headers.round.kind;
+        for_tm.ucast_egress_port = port;
+        for_tm.qid = queue;
     }
-    action read_acknowledged() { meta.acknowledged = headers.ack.era ++ headers.ack.acknowledged ++ 15w0; }
-
-    /// Sender: latestRxSeqNo as it was last acknowledged.
-    Register<bit<32>, bit<8>>(256, 0) latest_acknowledged;
-    RegisterAction<bit<32>, bit<8>, bit<32>>(latest_acknowledged) acknowledge = {
-        void apply(inout bit<32> value, out bit<32> before) {
-            before = value;
-            if ((int<32>) (meta.acknowledged - value) > 0) { value = meta.acknowledged; }
+    /// Where the queues of dummies and of acknowledgements of a link are, for the first one of each.
+    table first_ones {
+        key = {
+            headers.round.kind: exact;
+            meta.link: exact;
         }
+        actions = { send_first; drop; }
+        default_action = drop();
+        size = 512;
+    }
+
+    /// Sender: latestRxSeqNo as it was last acknowledged. Acknowledgements are stamped in egress in the order in which
+    /// they go on the link, so the last one says most. The number before the first one is 0xFFFF.
+    Register<bit<16>, bit<8>>(256, 0xFFFF) latest_acknowledged;
+    RegisterAction<bit<16>, bit<8>, bit<16>>(latest_acknowledged) acknowledge = {
+        void apply(inout bit<16> value) { value = headers.ack.acknowledged; }
     };
-    RegisterAction<bit<32>, bit<8>, bit<32>>(latest_acknowledged) read_acknowledgement = {
-        void apply(inout bit<32> value, out bit<32> latest) { latest = value; }
+    RegisterAction<bit<16>, bit<8>, bit<16>>(latest_acknowledged) read_acknowledgement = {
+        void apply(inout bit<16> value, out bit<16> latest) { latest = value; }
     };
 
     /// reTxReqs (section 3.5, "Handling consecutive packet losses").
@@ -185,7 +305,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         } \
     }; \
     action do_set_##place() { set_##place.execute(meta.lost_##place); } \
-    action do_take_##place() { meta.requested_##place = take_##place.execute(meta.lost_##place); }
+    action do_take_##place() { meta.requested_##place = take_##place.execute(headers.data.sequence); }
     REQUEST(0)
     REQUEST(1)
     REQUEST(2)
@@ -198,103 +318,159 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         meta.lost_3 = headers.loss.first_lost + 3;
         meta.lost_4 = headers.loss.first_lost + 4;
     }
-    action index_copy() {
-        meta.lost_0 = headers.data.sequence;
-        meta.lost_1 = headers.data.sequence;
-        meta.lost_2 = headers.data.sequence;
-        meta.lost_3 = headers.data.sequence;
-        meta.lost_4 = headers.data.sequence;
-    }
 
     action go_round() { for_tm.ucast_egress_port = RECIRCULATION_PORT; }
-    action retransmit(MulticastGroupId_t copies) {
+    action retransmit(MulticastGroupId_t copies, QueueId_t queue) {
+        headers.ethernet.ether_type = ETHERTYPE_DATA;
+        headers.round.setInvalid();
         headers.data.packet_type = TYPE_DATA;
-        headers.data.retransmitted = 1;
         for_tm.mcast_grp_a = copies;
-        for_tm.qid = 7;
+        for_tm.qid = queue;
     }
-    /// A copy that was acknowledged: it ends, unless it was requested; then it is multicast (section 3.5).
-    table retransmissions {
-        key = {
-            meta.requested_0: ternary;
-            meta.requested_1: ternary;
-            meta.requested_2: ternary;
-            meta.requested_3: ternary;
-            meta.requested_4: ternary;
-        }
+    /// How often a link's copies are sent again: a group of as many copies (section 3.4).
+    table repairs {
+        key = { meta.link: exact; }
         actions = { retransmit; drop; }
         default_action = drop();
-        size = 8;
+        size = 256;
     }
 
-    /// Receiver: the number that should come next.
-    Register<bit<32>, bit<8>>(256, 0) expected;
-    RegisterAction<bit<32>, bit<8>, bit<32>>(expected) expect = {
-        void apply(inout bit<32> value, out bit<32> before) {
+    /// Receiver: the number that should come next. Originals and dummies keep their order on a link.
+    Register<bit<16>, bit<8>>(256, 0) expected;
+    RegisterAction<bit<16>, bit<8>, bit<16>>(expected) expect = {
+        void apply(inout bit<16> value, out bit<16> before) {
             before = value;
-            if ((int<32>) (meta.behind - value) > 0) { value = meta.behind + 1; }
+            value = meta.behind;
         }
     };
-    RegisterAction<bit<32>, bit<8>, bit<32>>(expected) read_expected = {
-        void apply(inout bit<32> value, out bit<32> next) { next = value; }
+    RegisterAction<bit<16>, bit<8>, bit<16>>(expected) read_expected = {
+        void apply(inout bit<16> value, out bit<16> next) { next = value; }
     };
-    /// ackNo (algorithm 1).
-    Register<bit<32>, bit<8>>(256, 0) ack_number;
-    RegisterAction<bit<32>, bit<8>, bit<32>>(ack_number) take_turn = {
-        void apply(inout bit<32> value, out bit<32> front) {
-            front = value;
-            if (value == meta.number) { value = value + ONE; }
+    /// ackNo (algorithm 1), with the timer packets since it last went on (section 3.5, "Preventing transmission
+    /// stalls").
+    Register<front_t, bit<8>>(256) ack_number;
+    RegisterAction<front_t, bit<8>, bit<16>>(ack_number) take_turn = {
+        void apply(inout front_t value, out bit<16> front) {
+            front = value.number;
+            if (value.number == headers.data.sequence) {
+                value.number = value.number + 1;
+                value.ticks = 0;
+            }
         }
     };
-    RegisterAction<bit<32>, bit<8>, bit<32>>(ack_number) give_up = {
-        void apply(inout bit<32> value, out bit<32> front) {
-            front = value;
-            if (value != meta.expected) { value = value + ONE; }
+    RegisterAction<front_t, bit<8>, bit<16>>(ack_number) count_down = {
+        void apply(inout front_t value) {
+            if (value.number == meta.expected) {
+                value.ticks = 0;
+            } else if (value.ticks >= ACK_NO_TIMEOUT) {
+                value.number = value.number + 1;
+                value.ticks = 0;
+            } else {
+                value.ticks = value.ticks + 1;
+            }
         }
-    };
-    /// Timer packets since the last progress (section 3.5, "Preventing transmission stalls").
-    Register<bit<8>, bit<8>>(256, 0) countdown;
-    RegisterAction<bit<8>, bit<8>, bit<8>>(countdown) restart = {
-        void apply(inout bit<8> value) { value = 0; }
     };
 
     action wait() {
+        headers.round.setValid();
+        headers.round.kind = IS_NORMAL;
+        headers.round.link = meta.link;
+        headers.round.ether_type = ETHERTYPE_DATA;
+        headers.ethernet.ether_type = ETHERTYPE_ROUND;
+        headers.ack.setInvalid();
         headers.data.rx_buffered = 1;
+        headers.bridge.link = meta.link;
         for_tm.ucast_egress_port = RECIRCULATION_PORT;
     }
     action deliver() {
         headers.ethernet.ether_type = headers.data.ether_type;
+        headers.round.setInvalid();
+        headers.ack.setInvalid();
         headers.data.setInvalid();
     }
-    action subtract_expected() { meta.gap = meta.number - meta.expected; }
-    action subtract_front() { meta.ahead = meta.number - meta.front; }
-    action subtract_latest() { meta.away = meta.number - meta.latest; }
-    action notify() { for_deparser.mirror_type = MIRROR_LOSS; }
-    action drop_header() {
+    action drop_acknowledgement() {
         headers.ethernet.ether_type = headers.ack.ether_type;
         headers.ack.setInvalid();
+    }
+    action is_behind_number() { meta.behind = headers.data.sequence + 1; }
+    action is_behind_dummy() { meta.behind = headers.data.sequence; }
+    action do_acknowledge() { acknowledge.execute(meta.link); }
+    action do_read_acknowledgement() { meta.latest = read_acknowledgement.execute(meta.link); }
+    action do_expect() { meta.expected = expect.execute(meta.link); }
+    action do_read_expected() { meta.expected = read_expected.execute(meta.link); }
+    action do_take_turn() { meta.front = take_turn.execute(meta.link); }
+    action do_count_down() { count_down.execute(meta.link); }
+    action subtract_expected() { meta.gap = headers.data.sequence - meta.expected; }
+    action subtract_front() { meta.ahead = headers.data.sequence - meta.front; }
+    action subtract_latest() { meta.away = headers.data.sequence - meta.latest; }
+    /// To egress of the link's own port, where acknowledgements are made: what has been seen, and what is missing.
+    action tell(bit<8> kind) {
+        for_deparser.mirror_type = MIRROR;
+        meta.kind = kind;
+        meta.seen = meta.behind - 1;
+        meta.era = headers.data.era;
+    }
+    action flip_era() { meta.era = meta.era ^ 1; }
+
+    /// Each register is reached by one table, for all of a packet's roles.
+    table acknowledgements {
+        key = {
+            headers.ack.isValid(): exact;
+            meta.role: exact;
+        }
+        actions = { do_acknowledge; do_read_acknowledgement; NoAction; }
+        const entries = {
+            (true, ROLE_NONE): do_acknowledge();
+            (true, ROLE_LOSS): do_acknowledge();
+            (true, ROLE_ORIGINAL): do_acknowledge();
+            (true, ROLE_DUMMY): do_acknowledge();
+            (true, ROLE_LATE): do_acknowledge();
+            (false, ROLE_COPY): do_read_acknowledgement();
+        }
+        const default_action = NoAction();
+        size = 8;
+    }
+    table expectations {
+        key = { meta.role: exact; }
+        actions = { do_expect; do_read_expected; NoAction; }
+        const entries = {
+            ROLE_ORIGINAL: do_expect();
+            ROLE_DUMMY: do_expect();
+            ROLE_TIMER: do_read_expected();
+        }
+        const default_action = NoAction();
+        size = 4;
+    }
+    table turns {
+        key = { meta.role: exact; }
+        actions = { do_take_turn; do_count_down; NoAction; }
+        const entries = {
+            ROLE_ORIGINAL: do_take_turn();
+            ROLE_LATE: do_take_turn();
+            ROLE_TIMER: do_count_down();
+        }
+        const default_action = NoAction();
+        size = 4;
     }
 
     apply {
         headers.bridge.setValid();
         headers.bridge.kind = IS_NORMAL;
-        links.apply();
-        routes.apply();
-        read_number();
-        read_acknowledged();
-        if (headers.ack.isValid()) { meta.latest = acknowledge.execute(meta.port); }
-        else { meta.latest = read_acknowledgement.execute(meta.port); }
-        if (headers.loss.isValid()) { index_losses(); } else { index_copy(); }
-        if (headers.loss.isValid()) {
-            do_set_0();
-            if (headers.loss.count > 1) { do_set_1(); }
-            if (headers.loss.count > 2) { do_set_2(); }
-            if (headers.loss.count > 3) { do_set_3(); }
-            if (headers.loss.count > 4) { do_set_4(); }
+        if (!headers.timer.isValid() && !headers.round.isValid()) { links.apply(); }
+        if (headers.ipv4.isValid()) { routes.apply(); }
+        if (headers.data.dummy == 1) { is_behind_dummy(); } else { is_behind_number(); }
+        acknowledgements.apply();
+        expectations.apply();
+        turns.apply();
+        subtract_latest();
+        subtract_expected();
+        subtract_front();
+        if (meta.role == ROLE_FIRST) {
+            first_ones.apply();
+        } else if (meta.role == ROLE_TIMER) {
             drop();
-        } else if (headers.data.isValid() && headers.data.packet_type == TYPE_TX_BUFFERED) {
-            subtract_latest();
-            if (meta.away[31:31] == 0 && meta.away != 0) {
+        } else if (meta.role == ROLE_COPY) {
+            if (meta.away[15:15] == 0 && meta.away != 0) {
                 go_round();
             } else {
                 do_take_0();
@@ -302,26 +478,38 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
                 do_take_2();
                 do_take_3();
                 do_take_4();
-                retransmissions.apply();
+                if (meta.requested_0 == 1 || meta.requested_1 == 1 || meta.requested_2 == 1 ||
+                    meta.requested_3 == 1 || meta.requested_4 == 1) {
+                    repairs.apply();
+                } else {
+                    drop();
+                }
             }
+        } else if (meta.role == ROLE_LOSS) {
+            index_losses();
+            do_set_0();
+            if (headers.loss.count > 1) { do_set_1(); }
+            if (headers.loss.count > 2) { do_set_2(); }
+            if (headers.loss.count > 3) { do_set_3(); }
+            if (headers.loss.count > 4) { do_set_4(); }
+            drop();
         } else if (headers.data.isValid()) {
-            if (headers.data.retransmitted == 0 && headers.data.rx_buffered == 0) {
-                meta.expected = expect.execute(meta.port);
-                subtract_expected();
-                if (meta.gap != 0) { notify(); }
-                headers.bridge.seen = meta.number;
-            } else {
-                meta.expected = read_expected.execute(meta.port);
+            if (meta.role != ROLE_LATE) {
+                if (meta.gap != 0) { tell(IS_LOSS); } else { tell(IS_SEEN); }
+                // What is behind the dummy of a new era was of the old one.
+                if (meta.role == ROLE_DUMMY && headers.data.sequence == 0) { flip_era(); }
             }
-            if (headers.data.dummy == 1) {
+            if (meta.role == ROLE_DUMMY) {
+                drop();
+            } else if (meta.ahead == 0 || headers.data.blocking == 0) {
+                deliver();
+            } else if (meta.ahead[15:15] == 1) {
                 drop();
             } else {
-                meta.front = take_turn.execute(meta.port);
-                subtract_front();
-                if (meta.ahead == 0) { deliver(); } else if (meta.ahead[31:31] == 1) { drop(); } else { wait(); }
+                wait();
             }
         } else if (headers.ack.isValid()) {
-            drop_header();
+            if (headers.ack.ether_type == ETHERTYPE_NOTHING) { drop(); } else { drop_acknowledgement(); }
         }
     }
 }
@@ -330,203 +518,20 @@ control IngressDeparse(packet_out packet, inout headers_t headers, in metadata_t
                        in ingress_intrinsic_metadata_for_deparser_t for_deparser) {
     Mirror() mirror;
     apply {
-        if (for_deparser.mirror_type == MIRROR_LOSS) {
-            mirror.emit<bridge_t>(meta.session, { IS_LOSS, meta.number, meta.expected, (bit<16>) meta.port });
+        if (for_deparser.mirror_type == MIRROR) {
+            mirror.emit<bridge_t>(meta.session,
+                                  { meta.kind, meta.link, 0, meta.era, meta.seen, meta.expected, meta.gap });
         }
-        packet.emit(headers);
+        packet.emit(headers.bridge);
+        packet.emit(headers.ethernet);
+        packet.emit(headers.round);
+        packet.emit(headers.ack);
+        packet.emit(headers.data);
+        packet.emit(headers.ipv4);
     }
 }
 
-struct egress_headers_t {
-    ethernet_t ethernet;
-    ack_t      ack;
-    loss_t     loss;
-    data_t     data;
-}
-
-struct egress_metadata_t {
-    bridge_t   bridge;
-    bit<8>     port;
-    bit<1>     is_protected;
-    bit<32>    number;
-    bit<32>    seen;
-    bit<32>    lost;
-    bit<8>     pending;
-    bit<8>     acks;
-    bit<8>     is_deep;
-    bit<8>     was_deep;
-    MirrorId_t session;
-}
-
-parser EgressParse(packet_in packet, out egress_headers_t headers, out egress_metadata_t meta,
-                   out egress_intrinsic_metadata_t intrinsic) {
-    state start {
-        packet.extract(intrinsic);
-        packet.extract(meta.bridge);
-        packet.extract(headers.ethernet);
-        transition select(headers.ethernet.ether_type) {
-            ETHERTYPE_DATA: data;
-            default: accept;
-        }
-    }
-    state data {
-        packet.extract(headers.data);
-        transition accept;
-    }
-}
-
-control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in egress_intrinsic_metadata_t intrinsic,
-               in egress_intrinsic_metadata_from_parser_t from_parser,
-               inout egress_intrinsic_metadata_for_deparser_t for_deparser,
-               inout egress_intrinsic_metadata_for_output_port_t for_port) {
-    action protect(bit<8> port, MirrorId_t session) {
-        meta.port = port;
-        meta.session = session;
-        meta.is_protected = 1;
-    }
-    table links {
-        key = { intrinsic.egress_port: exact; }
-        actions = { protect; NoAction; }
-        default_action = NoAction();
-        size = 256;
-    }
-
-    /// seqNo.
-    Register<bit<32>, bit<8>>(256, 0) next_sequence;
-    RegisterAction<bit<32>, bit<8>, bit<32>>(next_sequence) take_number = {
-        void apply(inout bit<32> value, out bit<32> number) {
-            number = value;
-            value = value + ONE;
-        }
-    };
-    RegisterAction<bit<32>, bit<8>, bit<32>>(next_sequence) read_number = {
-        void apply(inout bit<32> value, out bit<32> number) { number = value; }
-    };
-    /// Dummies that are still to be sent in this gap (section 3.2).
-    Register<bit<8>, bit<8>>(256, 0) dummies_pending;
-    RegisterAction<bit<8>, bit<8>, bit<8>>(dummies_pending) expect_gap = {
-        void apply(inout bit<8> value) { value = 1; }
-    };
-    RegisterAction<bit<8>, bit<8>, bit<8>>(dummies_pending) use_dummy = {
-        void apply(inout bit<8> value, out bit<8> before) {
-            before = value;
-            value = 0;
-        }
-    };
-    /// latestRxSeqNo, which acknowledgements tell.
-    Register<bit<32>, bit<8>>(256, 0) latest_received;
-    RegisterAction<bit<32>, bit<8>, bit<32>>(latest_received) note_seen = {
-        void apply(inout bit<32> value, out bit<32> seen) {
-            if ((int<32>) (meta.bridge.seen - value) > 0) { value = meta.bridge.seen; }
-            seen = value;
-        }
-    };
-    RegisterAction<bit<32>, bit<8>, bit<32>>(latest_received) read_seen = {
-        void apply(inout bit<32> value, out bit<32> seen) { seen = value; }
-    };
-    /// curr_state of algorithm 2.
-    Register<bit<8>, bit<8>>(256, 0) states;
-    RegisterAction<bit<8>, bit<8>, bit<8>>(states) change_state = {
-        void apply(inout bit<8> value, out bit<8> before) {
-            before = value;
-            value = meta.is_deep;
-        }
-    };
-    action is_deep() { meta.is_deep = 1; }
-    action is_shallow() { meta.is_deep = 0; }
-    /// The thresholds of the reordering buffer, for either state (algorithm 2).
-    table depths {
-        key = { intrinsic.deq_qdepth: range; }
-        actions = { is_deep; is_shallow; NoAction; }
-        default_action = NoAction();
-        size = 16;
-    }
-
-    action add_data() {
-        headers.data.setValid();
-        headers.data.packet_type = TYPE_DATA;
-        headers.data.channel = 0;
-        headers.data.era = meta.number[31:31];
-        headers.data.retransmitted = 0;
-        headers.data.dummy = 0;
-        headers.data.blocking = 1;
-        headers.data.rx_buffered = 0;
-        headers.data.sequence = meta.number[30:15];
-        headers.data.ether_type = headers.ethernet.ether_type;
-    }
-    action add_ack() {
-        headers.ack.setValid();
-        headers.ack.packet_type = TYPE_ACK;
-        headers.ack.piggybacked = 1;
-        headers.ack.era = meta.seen[31:31];
-        headers.ack.channel = 0;
-        headers.ack.zero = 0;
-        headers.ack.acknowledged = meta.seen[30:15];
-        headers.ack.ether_type = ETHERTYPE_DATA;
-        headers.ethernet.ether_type = ETHERTYPE_ACK;
-    }
-    action stamp_dummy() {
-        headers.data.era = meta.number[31:31];
-        headers.data.sequence = meta.number[30:15];
-    }
-    action make_notification() {
-        headers.ack.setValid();
-        headers.ack.packet_type = TYPE_ACK_WITH_LOSS;
-        headers.ack.piggybacked = 0;
-        headers.ack.era = meta.bridge.seen[31:31];
-        headers.ack.channel = 0;
-        headers.ack.zero = 0;
-        headers.ack.acknowledged = meta.bridge.seen[30:15];
-        headers.loss.setValid();
-        headers.loss.count = meta.lost[22:15];
-        headers.loss.first_lost = meta.bridge.first_lost[30:15];
-        headers.data.setInvalid();
-        headers.ethernet.ether_type = ETHERTYPE_ACK;
-    }
-    action count_lost() { meta.lost = meta.bridge.seen - meta.bridge.first_lost; }
-    action keep_copy() { for_deparser.mirror_type = MIRROR_COPY; }
-    action become_copy() { headers.data.packet_type = TYPE_TX_BUFFERED; }
-    action end() { for_deparser.drop_ctl = 1; }
-
-    apply {
-        links.apply();
-        if (meta.bridge.kind == IS_LOSS) {
-            count_lost();
-            make_notification();
-            note_seen.execute(meta.port);
-        } else if (meta.bridge.kind == IS_COPY) {
-            become_copy();
-        } else if (meta.is_protected == 1) {
-            if (headers.data.isValid() && headers.data.dummy == 1) {
-                meta.number = read_number.execute(meta.port);
-                meta.pending = use_dummy.execute(meta.port);
-                stamp_dummy();
-                if (meta.pending == 0) { end(); }
-            } else if (!headers.data.isValid()) {
-                meta.number = take_number.execute(meta.port);
-                expect_gap.execute(meta.port);
-                meta.seen = read_seen.execute(meta.port);
-                add_data();
-                add_ack();
-                keep_copy();
-            }
-        } else if (headers.data.isValid() && headers.data.rx_buffered == 1) {
-            depths.apply();
-            meta.was_deep = change_state.execute(meta.bridge.home[7:0]);
-        }
-    }
-}
-
-control EgressDeparse(packet_out packet, inout egress_headers_t headers, in egress_metadata_t meta,
-                      in egress_intrinsic_metadata_for_deparser_t for_deparser) {
-    Mirror() mirror;
-    apply {
-        if (for_deparser.mirror_type == MIRROR_COPY) {
-            mirror.emit<bridge_t>(meta.session, { IS_COPY, meta.number, 0, (bit<16>) meta.port });
-        }
-        packet.emit(headers);
-    }
-}
+#include "tna-egress.p4"
 
 Pipeline(IngressParse(), Ingress(), IngressDeparse(), EgressParse(), Egress(), EgressDeparse()) pipe;
 Switch(pipe) main;

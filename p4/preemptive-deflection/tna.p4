@@ -1,7 +1,8 @@
 // Preemptive Deflection by quantiles for Tofino (Practical Packet Deflection, CoNEXT 2023, section 4.2): a circular
 // window of sampled ranks, a register array for each place, is compared with the rank of a packet; a table says from
 // the depth of the queue and the number of smaller ranks whether the packet is deflected (equation 1, computed
-// beforehand).
+// beforehand). One that is deflected comes to ingress once more by resubmission, and the queue of the port that was
+// drawn is put to the same test (section 3.2), for a pass reads one cell of each array.
 
 #include <core.p4>
 #include <tna.p4>
@@ -27,45 +28,68 @@ header priority_mark_t {
     bit<8>  protocol;
 }
 
+const ResubmitType_t RESUBMIT_DRAWN = 1;
+
+/// What a resubmitted packet brings: the port that was drawn, and its cell. It has the size of a port's metadata.
+header drawn_t {
+    bit<7>   zero;
+    PortId_t port;
+    bit<1>   zero_too;
+    bit<7>   index;
+    bit<40>  rest;
+}
+
 struct headers_t {
+    drawn_t         drawn;
     ethernet_t      ethernet;
     control_t       control_packet;
     ipv4_t          ipv4;
     priority_mark_t mark;
 }
 
-/// Writes `DO(place)` for each place of the window: twelve, four for each stage.
-#define EACH_PLACE(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+/// Writes `DO(place)` for each place of the window: twenty, four for each stage.
+#define LOWER_PLACES(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9)
+#define UPPER_PLACES(DO) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15) DO(16) DO(17) DO(18) DO(19)
+#define EACH_PLACE(DO) LOWER_PLACES(DO) UPPER_PLACES(DO)
 
 struct metadata_t {
-    bit<7>  port;
-    bit<32> rank;
-    bit<32> depth_cells;
-    /// One packet in 16 enters the window, at the place whose turn it is; 255: this one does not.
-    bit<8>  place;
-    bit<8>  sampled;
-    bit<1>  smaller_0;
-    bit<1>  smaller_1;
-    bit<1>  smaller_2;
-    bit<1>  smaller_3;
-    bit<1>  smaller_4;
-    bit<1>  smaller_5;
-    bit<1>  smaller_6;
-    bit<1>  smaller_7;
-    bit<1>  smaller_8;
-    bit<1>  smaller_9;
-    bit<1>  smaller_10;
-    bit<1>  smaller_11;
-    bit<4>  smaller;
-    bit<4>  drawn;
+    bit<7>   port;
+    bit<1>   is_second;
+    PortId_t drawn_port;
+    bit<7>   drawn_index;
+    bit<32>  rank;
+    bit<32>  depth_cells;
+    /// One packet in 20 enters the window, at the place whose turn it is; 255: this one does not.
+    bit<8>   place;
+    bit<8>   sampled;
+#define DECLARE_SMALLER(number) bit<1> smaller_##number;
+    EACH_PLACE(DECLARE_SMALLER)
+    bit<8>   smaller_lower;
+    bit<8>   smaller_upper;
+    bit<8>   smaller;
+    bit<4>   drawn;
 }
 
 parser IngressParse(packet_in packet, out headers_t headers, out metadata_t meta,
                     out ingress_intrinsic_metadata_t intrinsic) {
     state start {
         packet.extract(intrinsic);
+        meta = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+        transition select(intrinsic.resubmit_flag) {
+            1: second;
+            default: first;
+        }
+    }
+    state first {
         packet.advance(PORT_METADATA_SIZE);
-        meta = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+        transition ethernet;
+    }
+    state second {
+        packet.extract(headers.drawn);
+        meta.is_second = 1;
+        transition ethernet;
+    }
+    state ethernet {
         packet.extract(headers.ethernet);
         transition select(headers.ethernet.ether_type) {
             ETHERTYPE_CONTROL: control_packet;
@@ -106,6 +130,11 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         size = 1024;
     }
 
+    action take_drawn() {
+        for_tm.ucast_egress_port = headers.drawn.port;
+        meta.port = headers.drawn.index;
+    }
+
     action take_rank() { meta.rank = headers.mark.rank_bytes; }
     action take_half() { meta.rank = headers.mark.rank_bytes >> 1; }
     action take_quarter() { meta.rank = headers.mark.rank_bytes >> 2; }
@@ -133,12 +162,15 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         void apply(inout bit<32> value) { value = headers.control_packet.depth_cells; }
     };
 
+    action do_write_depth() { write_depth.execute((bit<7>) headers.control_packet.port); }
+    action go_round() { for_tm.ucast_egress_port = RECIRCULATION_PORT; }
+
     /// How many packets since one was taken.
     Register<bit<8>, bit<7>>(128, 0) skipped;
     RegisterAction<bit<8>, bit<7>, bit<8>>(skipped) skip = {
         void apply(inout bit<8> value, out bit<8> is_taken) {
             is_taken = 0;
-            if (value >= 15) {
+            if (value >= 19) {
                 value = 0;
                 is_taken = 1;
             } else {
@@ -151,13 +183,14 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
     RegisterAction<bit<8>, bit<7>, bit<8>>(oldest) move_on = {
         void apply(inout bit<8> value, out bit<8> place) {
             place = value;
-            if (value >= 11) { value = 0; } else { value = value + 1; }
+            if (value >= 19) { value = 0; } else { value = value + 1; }
         }
     };
 
-    /// A place of the window: the rank is compared with what is there, or takes its place.
+    /// A place of the window: the rank is compared with what is there, and takes its place when it is its turn. A place
+    /// that nothing has entered yet holds the greatest rank, which no other is above.
 #define PLACE(number) \
-    Register<bit<32>, bit<7>>(128, 0) window_##number; \
+    Register<bit<32>, bit<7>>(128, 0xFFFFFFFF) window_##number; \
     RegisterAction<bit<32>, bit<7>, bit<1>>(window_##number) compare_##number = { \
         void apply(inout bit<32> value, out bit<1> is_smaller) { \
             is_smaller = 0; \
@@ -172,69 +205,65 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         } \
     }; \
     action do_compare_##number() { meta.smaller_##number = compare_##number.execute(meta.port); } \
-    action do_replace_##number() { meta.smaller_##number = replace_##number.execute(meta.port); } \
-    table place_##number { \
-        key = { meta.place: exact; } \
-        actions = { do_compare_##number; do_replace_##number; } \
-        const entries = { number: do_replace_##number(); } \
-        const default_action = do_compare_##number(); \
-        size = 1; \
-    }
+    action do_replace_##number() { meta.smaller_##number = replace_##number.execute(meta.port); }
     EACH_PLACE(PLACE)
 
-    action set_smaller(bit<4> smaller) { meta.smaller = smaller; }
-    /// How many places hold a smaller rank.
-    table count_smaller {
-        key = {
-            meta.smaller_0: exact;
-            meta.smaller_1: exact;
-            meta.smaller_2: exact;
-            meta.smaller_3: exact;
-            meta.smaller_4: exact;
-            meta.smaller_5: exact;
-            meta.smaller_6: exact;
-            meta.smaller_7: exact;
-            meta.smaller_8: exact;
-            meta.smaller_9: exact;
-            meta.smaller_10: exact;
-            meta.smaller_11: exact;
-        }
-        actions = { set_smaller; }
-        default_action = set_smaller(0);
-        size = 4096;
+    action set_lower(bit<8> smaller) { meta.smaller_lower = smaller; }
+    action set_upper(bit<8> smaller) { meta.smaller_upper = smaller; }
+    /// How many places hold a smaller rank: an entry for each way in which the bits of ten can be set.
+#define KEY_OF_PLACE(number) meta.smaller_##number: exact;
+    table count_lower {
+        key = { LOWER_PLACES(KEY_OF_PLACE) }
+        actions = { set_lower; }
+        default_action = set_lower(0);
+        size = 1024;
     }
+    table count_upper {
+        key = { UPPER_PLACES(KEY_OF_PLACE) }
+        actions = { set_upper; }
+        default_action = set_upper(0);
+        size = 1024;
+    }
+    action add_counts() { meta.smaller = meta.smaller_lower + meta.smaller_upper; }
 
     Random<bit<4>>() random;
-    action go_to(PortId_t port) { for_tm.ucast_egress_port = port; }
-    /// Equation 1: whether a queue of this depth takes a packet with so many smaller ranks in the window, and where a
-    /// packet goes that it does not take.
+    action deflect(PortId_t port, bit<7> index) {
+        for_deparser.resubmit_type = RESUBMIT_DRAWN;
+        meta.drawn_port = port;
+        meta.drawn_index = index;
+    }
+    /// Equation 1: whether a queue of this depth takes a packet with so many smaller ranks in the window. One that it
+    /// does not take is tried at a port that faces a switch, and dropped when that one does not take it either.
     table admit {
         key = {
+            meta.is_second: exact;
             meta.port: ternary;
             meta.smaller: exact;
             meta.depth_cells: ternary;
             meta.drawn: ternary;
         }
-        actions = { go_to; drop; NoAction; }
+        actions = { deflect; drop; NoAction; }
         default_action = NoAction();
         size = 2048;
     }
 
     apply {
         if (headers.control_packet.isValid()) {
-            write_depth.execute((bit<7>) headers.control_packet.port);
-            for_tm.ucast_egress_port = RECIRCULATION_PORT;
+            do_write_depth();
+            go_round();
         } else if (headers.ipv4.isValid()) {
-            routes.apply();
+            if (meta.is_second == 1) { take_drawn(); } else { routes.apply(); }
             if (headers.mark.isValid()) { ranks.apply(); }
             meta.depth_cells = read_depth.execute(meta.port);
             meta.drawn = random.get();
             meta.place = 255;
             meta.sampled = skip.execute(meta.port);
             if (meta.sampled == 1) { meta.place = move_on.execute(meta.port); }
-#define APPLY_PLACE(number) place_##number.apply();
+#define APPLY_PLACE(number) if (meta.place == number) { do_replace_##number(); } else { do_compare_##number(); }
             EACH_PLACE(APPLY_PLACE)
-            count_smaller.apply();
+            count_lower.apply();
+            count_upper.apply();
+            add_counts();
             admit.apply();
         }
     }
@@ -242,7 +271,16 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
 
 control IngressDeparse(packet_out packet, inout headers_t headers, in metadata_t meta,
                        in ingress_intrinsic_metadata_for_deparser_t for_deparser) {
-    apply { packet.emit(headers); }
+    Resubmit() resubmit;
+    apply {
+        if (for_deparser.resubmit_type == RESUBMIT_DRAWN) {
+            resubmit.emit<drawn_t>({ 0, meta.drawn_port, 0, meta.drawn_index, 0 });
+        }
+        packet.emit(headers.ethernet);
+        packet.emit(headers.control_packet);
+        packet.emit(headers.ipv4);
+        packet.emit(headers.mark);
+    }
 }
 
 struct egress_headers_t {

@@ -82,6 +82,12 @@ parser IngressParse(packet_in packet, out headers_t headers, out metadata_t meta
     state start {
         packet.extract(intrinsic);
         packet.advance(PORT_METADATA_SIZE);
+        meta.told_segments = 0;
+        meta.told_by = 0;
+        meta.has_told = 0;
+        meta.port = 0;
+        meta.is_watched = 0;
+        meta.is_ours = 0;
         packet.extract(headers.ethernet);
         transition select(headers.ethernet.ether_type) {
             ETHERTYPE_DETOUR: detour;
@@ -94,16 +100,25 @@ parser IngressParse(packet_in packet, out headers_t headers, out metadata_t meta
     state detour {
         packet.extract(headers.detour);
         meta.told_segments = headers.detour.depth_segments;
-        transition ipv4;
+        transition select(headers.detour.ether_type) {
+            ETHERTYPE_IPV4: ipv4;
+            default: accept;
+        }
     }
     state telemetry {
         packet.extract(headers.telemetry);
         meta.told_segments = headers.telemetry.depth_segments;
-        transition ipv4;
+        transition select(headers.telemetry.ether_type) {
+            ETHERTYPE_IPV4: ipv4;
+            default: accept;
+        }
     }
     state message {
         packet.extract(headers.message);
-        transition accept;
+        transition select(headers.message.ether_type) {
+            ETHERTYPE_IPV4: ipv4;
+            default: accept;
+        }
     }
     state ipv4 {
         packet.extract(headers.ipv4);
@@ -287,7 +302,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         if (headers.message.isValid()) {
             messages.apply();
         } else {
-            neighbours.apply();
+            if (headers.telemetry.isValid() || headers.detour.isValid()) { neighbours.apply(); }
 #define APPLY_NEIGHBOUR(number) neighbour_##number.apply();
             EACH_NEIGHBOUR(APPLY_NEIGHBOUR)
             if (headers.telemetry.isValid()) {
@@ -334,7 +349,8 @@ control IngressDeparse(packet_out packet, inout headers_t headers, in metadata_t
 /// What egress tells of a depth: in front of the copy that becomes the message.
 header told_t {
     bit<8>  kind;
-    bit<16> port;
+    bit<1>  is_repeated;
+    bit<15> port;
     bit<16> depth_segments;
 }
 
@@ -348,8 +364,12 @@ struct egress_headers_t {
 
 struct egress_metadata_t {
     told_t     told;
+    /// The packet's own type, behind what RIMM has put in front.
+    bit<16>    own_type;
     bit<1>     is_message;
-    bit<7>     port;
+    bit<8>     kind;
+    bit<1>     is_repeated;
+    bit<15>    port;
     bit<16>    depth_segments;
     bit<8>     is_above;
     bit<8>     was_above;
@@ -361,6 +381,11 @@ parser EgressParse(packet_in packet, out egress_headers_t headers, out egress_me
                    out egress_intrinsic_metadata_t intrinsic) {
     state start {
         packet.extract(intrinsic);
+        meta.port = 0;
+        meta.is_above = 0;
+        meta.was_above = 0;
+        meta.is_told = 0;
+        meta.session = 0;
         transition select(packet.lookahead<bit<8>>()) {
             IS_MESSAGE: copy;
             default: normal;
@@ -380,12 +405,23 @@ parser EgressParse(packet_in packet, out egress_headers_t headers, out egress_me
         packet.extract(headers.ethernet);
         transition select(headers.ethernet.ether_type) {
             ETHERTYPE_DETOUR: detour;
+            ETHERTYPE_TELEMETRY: telemetry;
             ETHERTYPE_MESSAGE: message;
-            default: accept;
+            default: plain;
         }
+    }
+    state plain {
+        meta.own_type = headers.ethernet.ether_type;
+        transition accept;
     }
     state detour {
         packet.extract(headers.detour);
+        meta.own_type = headers.detour.ether_type;
+        transition accept;
+    }
+    state telemetry {
+        packet.extract(headers.telemetry);
+        meta.own_type = headers.telemetry.ether_type;
         transition accept;
     }
     state message {
@@ -398,7 +434,7 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
                in egress_intrinsic_metadata_from_parser_t from_parser,
                inout egress_intrinsic_metadata_for_deparser_t for_deparser,
                inout egress_intrinsic_metadata_for_output_port_t for_port) {
-    action set_level(bit<7> port, bit<8> is_above, bit<1> is_told, MirrorId_t session) {
+    action set_level(bit<15> port, bit<8> is_above, bit<1> is_told, MirrorId_t session) {
         meta.port = port;
         meta.is_above = is_above;
         meta.is_told = is_told;
@@ -422,17 +458,22 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
             value = meta.is_above;
         }
     };
-    action do_swap() { meta.was_above = swap_level.execute(meta.port); }
-    action tell() { for_deparser.mirror_type = MIRROR_MESSAGE; }
+    action do_swap() { meta.was_above = swap_level.execute(meta.port[6:0]); }
+    action tell() {
+        for_deparser.mirror_type = MIRROR_MESSAGE;
+        meta.kind = IS_MESSAGE;
+        meta.is_repeated = 0;
+    }
     action become_message(bit<8> origin) {
         headers.message.setValid();
         headers.message.origin = origin;
-        headers.message.is_repeated = 0;
-        headers.message.port = meta.told.port[14:0];
+        headers.message.is_repeated = meta.told.is_repeated;
+        headers.message.port = meta.told.port;
         headers.message.depth_segments = meta.told.depth_segments;
-        headers.message.ether_type = ETHERTYPE_IPV4;
+        headers.message.ether_type = meta.own_type;
         headers.ethernet.ether_type = ETHERTYPE_MESSAGE;
         headers.detour.setInvalid();
+        headers.telemetry.setInvalid();
     }
     table origin {
         actions = { become_message; }
@@ -469,7 +510,7 @@ control EgressDeparse(packet_out packet, inout egress_headers_t headers, in egre
     Mirror() mirror;
     apply {
         if (for_deparser.mirror_type == MIRROR_MESSAGE) {
-            mirror.emit<told_t>(meta.session, { IS_MESSAGE, (bit<16>) meta.port, meta.depth_segments });
+            mirror.emit<told_t>(meta.session, { meta.kind, meta.is_repeated, meta.port, meta.depth_segments });
         }
         packet.emit(headers);
     }

@@ -76,6 +76,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
     };
     Random<bit<5>>() random;
 
+    action mask_own() { meta.is_own_full = meta.full & meta.own; }
     action go_to(PortId_t port) { for_tm.ucast_egress_port = port; }
     /// The first clear bit behind the random one: an entry for each start and each port that may come (appendix E).
     table deflect {
@@ -96,7 +97,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
             routes.apply();
             meta.full = read_full.execute(0);
             meta.start = random.get();
-            meta.is_own_full = meta.full & meta.own;
+            mask_own();
             if (meta.is_own_full != 0) { deflect.apply(); }
         }
     }

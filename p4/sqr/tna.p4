@@ -10,6 +10,7 @@
 const bit<8> IS_NORMAL = 0;
 const bit<8> IS_CACHED = 1;
 const MirrorType_t MIRROR_CACHE = 1;
+const int<32> WINDOW_NS = 150000;
 
 /// PktTag, StartEgressTstamp and PrimaryPort (section III-F).
 header cache_t {
@@ -78,17 +79,22 @@ struct egress_headers_t {
     ipv4_t     ipv4;
 }
 
+/// A stateful ALU takes each number from one container.
+@pa_container_size("egress", "meta.load_bytes", 32)
+@pa_container_size("egress", "meta.own_port", 16)
 struct metadata_t {
     cache_t    cache;
     bit<9>     primary;
-    bit<32>    now_ns;
+    int<32>    now_ns;
     bit<32>    age_ns;
-    bit<32>    bytes;
+    bit<32>    long_ago_ns;
+    int<32>    bytes;
     bit<32>    load_bytes;
     bit<32>    own_port;
     bit<32>    least_port;
     bit<32>    next;
     bit<32>    ahead;
+    int<32>    behind;
     bit<32>    way;
     bit<1>     is_marked;
     bit<1>     is_cached;
@@ -101,6 +107,11 @@ parser EgressParse(packet_in packet, out egress_headers_t headers, out metadata_
                    out egress_intrinsic_metadata_t intrinsic) {
     state start {
         packet.extract(intrinsic);
+        meta.is_marked = 0;
+        meta.is_at_way_out = 0;
+        meta.is_old_enough = 0;
+        meta.next = 0;
+        meta.least_port = 0;
         transition select(packet.lookahead<bit<8>>()) {
             IS_CACHED: cached;
             default: normal;
@@ -129,9 +140,14 @@ parser EgressParse(packet_in packet, out egress_headers_t headers, out metadata_
     }
 }
 
-struct pair_t {
-    bit<32> first;
-    bit<32> second;
+struct window_t {
+    int<32> until_ns;
+    int<32> bytes;
+}
+
+struct least_t {
+    bit<32> load_bytes;
+    bit<32> port;
 }
 
 control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_intrinsic_metadata_t intrinsic,
@@ -156,32 +172,33 @@ control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_
         void apply(inout bit<32> value, out bit<32> way) { way = value; }
     };
 
-    /// Bytes of a port since a window began: since when, and how many (section III-D).
-    Register<pair_t, bit<9>>(512) windows;
-    RegisterAction<pair_t, bit<9>, bit<32>>(windows) count_bytes = {
-        void apply(inout pair_t value, out bit<32> load) {
-            if (meta.now_ns - value.first >= 150000) {
-                value.first = meta.now_ns;
-                value.second = meta.bytes;
+    /// Bytes of a port in a window of 150 us (section III-D): until when, and how many. Times are signed, so that their
+    /// difference goes round with the clock.
+    Register<window_t, bit<9>>(512) windows;
+    RegisterAction<window_t, bit<9>, int<32>>(windows) count_bytes = {
+        void apply(inout window_t value, out int<32> load) {
+            if (meta.now_ns - value.until_ns >= 0) {
+                value.until_ns = meta.now_ns + WINDOW_NS;
+                value.bytes = meta.bytes;
             } else {
-                value.second = value.second + meta.bytes;
+                value.bytes = value.bytes + meta.bytes;
             }
-            load = value.second;
+            load = value.bytes;
         }
     };
     /// LeastLoadedPort, and LeastUtilization.
-    Register<pair_t, bit<1>>(1) least_loaded;
-    RegisterAction<pair_t, bit<1>, bit<32>>(least_loaded) compare_load = {
-        void apply(inout pair_t value, out bit<32> port) {
-            if (meta.load_bytes < value.first || meta.own_port == value.second) {
-                value.first = meta.load_bytes;
-                value.second = meta.own_port;
+    Register<least_t, bit<1>>(1) least_loaded;
+    RegisterAction<least_t, bit<1>, bit<32>>(least_loaded) compare_load = {
+        void apply(inout least_t value, out bit<32> port) {
+            if (meta.load_bytes < value.load_bytes || meta.own_port == value.port) {
+                value.load_bytes = meta.load_bytes;
+                value.port = meta.own_port;
             }
-            port = value.second;
+            port = value.port;
         }
     };
-    RegisterAction<pair_t, bit<1>, bit<32>>(least_loaded) read_least = {
-        void apply(inout pair_t value, out bit<32> port) { port = value.second; }
+    RegisterAction<least_t, bit<1>, bit<32>>(least_loaded) read_least = {
+        void apply(inout least_t value, out bit<32> port) { port = value.port; }
     };
 
     /// PktTag.
@@ -204,51 +221,66 @@ control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_
         void apply(inout bit<32> value, out bit<32> next) { next = value; }
     };
     /// The first tag that may have been lost: where the order goes on after a failure.
-    Register<bit<32>, bit<9>>(512, 0) retired;
-    RegisterAction<bit<32>, bit<9>, bit<32>>(retired) retire = {
-        void apply(inout bit<32> value) { value = max(value, meta.cache.tag); }
+    Register<int<32>, bit<9>>(512, 0) retired;
+    RegisterAction<int<32>, bit<9>, int<32>>(retired) retire = {
+        void apply(inout int<32> value) {
+            if (meta.behind - value > 0) { value = meta.behind; }
+        }
     };
 
     action take_time() {
-        meta.now_ns = (bit<32>) from_parser.global_tstamp;
-        meta.bytes = (bit<32>) intrinsic.pkt_length;
+        meta.now_ns = (int<32>) (bit<32>) from_parser.global_tstamp;
+        meta.bytes = (int<32>) (bit<32>) intrinsic.pkt_length;
         meta.own_port = (bit<32>) intrinsic.egress_port;
     }
-    action measure_age() { meta.age_ns = meta.now_ns - meta.cache.started_ns; }
+    action measure_age() { meta.age_ns = (bit<32>) meta.now_ns - meta.cache.started_ns; }
     action start_cache() {
         meta.cache.kind = IS_CACHED;
-        meta.cache.started_ns = meta.now_ns;
+        meta.cache.started_ns = (bit<32>) meta.now_ns;
         meta.cache.primary = (bit<16>) intrinsic.egress_port;
         meta.primary = intrinsic.egress_port;
     }
     action take_primary() { meta.primary = (bit<9>) meta.cache.primary; }
-    action do_count() { meta.load_bytes = count_bytes.execute(intrinsic.egress_port); }
+    action do_count() { meta.load_bytes = (bit<32>) count_bytes.execute(intrinsic.egress_port); }
     action do_compare() { meta.least_port = compare_load.execute(0); }
     action do_read_least() { meta.least_port = read_least.execute(0); }
-    action compare_tags() { meta.ahead = meta.cache.tag - meta.next; }
-
-    action old_enough() { meta.is_old_enough = 1; }
-    /// The delay of section III-C.
-    table delay {
-        key = { meta.age_ns: range; }
-        actions = { old_enough; NoAction; }
-        default_action = NoAction();
-        size = 16;
+    action take_long_ago() { meta.long_ago_ns = (bit<32>) meta.now_ns ^ 0x80000000; }
+    action compare_tags() {
+        meta.ahead = meta.cache.tag - meta.next;
+        meta.behind = (int<32>) (meta.cache.tag + 1);
     }
 
+    /// The delay of section III-C, in a register that the control plane writes.
+    Register<bit<32>, bit<1>>(1, 0) delay;
+    RegisterAction<bit<32>, bit<1>, bit<1>>(delay) compare_age = {
+        void apply(inout bit<32> value, out bit<1> is_old_enough) {
+            is_old_enough = 0;
+            if (meta.age_ns >= value) { is_old_enough = 1; }
+        }
+    };
+    action do_compare_age() { meta.is_old_enough = compare_age.execute(0); }
+
+    /// What leaves is copied, now: a copy that is sent again too, so that it survives a second failure.
     action cache_in(MirrorId_t session) {
         for_deparser.mirror_type = MIRROR_CACHE;
         meta.session = session;
+        meta.cache.started_ns = (bit<32>) meta.now_ns;
     }
     action move_to(MirrorId_t session) {
         for_deparser.mirror_type = MIRROR_CACHE;
         meta.session = session;
         for_deparser.drop_ctl = 1;
     }
+    /// An original whose port is down, or that copies are in front of: it waits for its turn alone, so that its age is
+    /// made greater than any delay.
+    action keep_back(MirrorId_t session) {
+        move_to(session);
+        meta.cache.started_ns = meta.long_ago_ns;
+    }
     action end() { for_deparser.drop_ctl = 1; }
     action leave() {}
     /// Algorithm 2: by what a packet is, whether its way is open, and whether it is its turn (algorithm 3): it leaves
-    /// and is copied, waits, or ends. A session is a queue of a port.
+    /// and is copied, is kept back, waits, or ends. A session is a queue of a port.
     table judge {
         key = {
             meta.is_cached: exact;
@@ -258,7 +290,7 @@ control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_
             meta.least_port: ternary;
             meta.way: ternary;
         }
-        actions = { cache_in; move_to; end; leave; }
+        actions = { cache_in; keep_back; move_to; end; leave; }
         default_action = leave();
         size = 512;
     }
@@ -277,14 +309,15 @@ control Egress(inout egress_headers_t headers, inout metadata_t meta, in egress_
     apply {
         take_time();
         if (meta.is_cached == 0) {
-            protected.apply();
+            if (headers.ipv4.isValid()) { protected.apply(); }
             start_cache();
+            take_long_ago();
             do_count();
             do_compare();
         } else {
             take_primary();
             measure_age();
-            delay.apply();
+            do_compare_age();
             do_read_least();
         }
         if (meta.is_cached == 1 || meta.is_marked == 1) {
