@@ -173,8 +173,8 @@ impl Transmitter {
         Verdict::Continue
     }
 
-    /// What was flushed does not come any more: the check learns it from the first frame behind it, as numbers may never
-    /// go on.
+    /// What was flushed does not come any more: the check learns it from the first frame behind it, as numbers may
+    /// never go on.
     fn tell_flushed(&self, context: &mut Context<'_>) {
         if self.counters.frames_flushed > 0 {
             let pushed = context.packet().push_shim(CheckNumber(self.check_number));
