@@ -19,7 +19,7 @@ def check(path: Path) -> None:
     """Print the scenario with every default spelled out, or refuse it."""
     text = read_scenario(path)
     threads = take_threads()
-    effective = check_scenario(text, shown_name(path), keeps_rows=False)
+    effective = check_scenario(text, shown_name(path), keeps_rows=False, threads=threads)
     print_text(effective)
     total, parts = _native.scenario_memory(text, shown_name(path), keeps_rows=False, threads=threads)
     largest = max(parts, key=lambda part: part[2])
