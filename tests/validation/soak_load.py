@@ -108,7 +108,8 @@ class Load:
     @staticmethod
     def numbered(boxes, count, per_s):
         """Numbered datagrams from h1 to h2 at a rate: how many came, twice, out of order."""
-        words = [sys.executable, "-I", "-c", NUMBERED]
+        # A sender that moves to the other processor leaves frames in the kernel's queue of the first one.
+        words = ["taskset", "--cpu-list", "0", sys.executable, "-I", "-c", NUMBERED]
         sink = boxes.start("h2", *words, "serve", "", count, per_s, stdout=subprocess.PIPE, text=True)
         assert sink.stdout.readline() == "ready\n"
         # Address resolution, and the first numbers of the link.
