@@ -283,6 +283,7 @@ def test_a_lossy_link_between_two_boxes_becomes_clean(two_boxes, tmp_path):
     bare = [link(two_boxes, tmp_path, box, "--off") for box in ("left", "right")]
     assert answered(two_boxes, 300) < 300
     assert [end.end() for end in bare] == [0, 0]
+    assert not any("came again" in end.log.read_text() for end in bare), "nothing was protected"
     ends = [link(two_boxes, tmp_path, box) for box in ("left", "right")]
     assert answered(two_boxes, 300) == 300
     assert answered(two_boxes, 100, size=1472) == 100, "full frames fit"

@@ -134,13 +134,15 @@ def _run(end: "_End") -> int:
 
 
 def _tell_repairs(result: Status) -> None:
-    """Say what became of the packets that the link lost on their way here."""
+    """Say what became of the packets that the link lost on their way here, if it was protected."""
     rows = [row for row in result.values["mechanisms"] if "receiver" in row[2]]
 
     def count(name: str) -> int:
         return sum(int(value) for *_, counter, value in rows if counter == name)
 
     delivered, lost = count("packets delivered"), count("packets lost")
+    if delivered + lost == 0:
+        return
     print_note(
         f"of {delivered + lost} packets for this end the link lost {count('packets found missing')}: "
         f"{count('packets recovered')} came again, and {lost} did not ({count('ackNoTimeouts')} waits given up)"

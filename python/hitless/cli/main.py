@@ -234,8 +234,8 @@ def run(
     limit_memory(memory)
     if checkpoint is not None and threads not in {None, 1}:
         raise BadInput("a run with checkpoints is on one thread", where="--threads", hint="leave it out")
-    threads = take_threads(threads if checkpoint is None else 1)
-    text = read_sound(scenario, keeps_rows=checkpoint is not None, threads=threads)
+    count = take_threads(threads if checkpoint is None else 1)
+    text = read_sound(scenario, keeps_rows=checkpoint is not None, threads=count)
     from hitless.cli.run import run_scenario
 
     debug = bool(context.obj)
