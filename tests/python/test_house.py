@@ -1,6 +1,7 @@
 """ARCHITECTURE.md and CONTRIBUTING.md name what is there."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,18 @@ def test_each_step_of_a_packets_way_is_in_the_file_that_it_names():
         if not re.search(rf"\b{name}\b", (ROOT / file).read_text())
     }
     assert missing == {}
+
+
+def test_the_table_of_crates_says_what_each_uses():
+    """The table is that of the Cargo.toml files, from the lowest crate up."""
+    table = (ROOT / PAGES[0]).read_text().split("## Layers")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| ([a-z0-9]+) \|.*\|.*\| ?([a-z0-9, ]*) \|$", table, re.MULTILINE)
+    said = {crate: uses.split(", ") if uses else [] for crate, uses in rows if crate != "crate"}
+    found = {}
+    for manifest in (ROOT / "crates").glob("*/Cargo.toml"):
+        dependencies = tomllib.loads(manifest.read_text()).get("dependencies", {})
+        ours = [name.removeprefix("hitless-") for name in dependencies if name.startswith("hitless-")]
+        found[manifest.parent.name] = sorted(ours)
+    assert said == found
+    order = list(said)
+    assert all(order.index(used) < order.index(crate) for crate, uses in said.items() for used in uses)
