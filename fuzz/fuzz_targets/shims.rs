@@ -4,12 +4,12 @@
 use std::fmt::Debug;
 
 use hitless_wire::Shim;
-use hitless_wire::link_layer_retry::PreambleSequence;
-use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
+use hitless_mechanisms::link_layer_retry::header::PreambleSequence;
+use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::shim::CheckNumber;
-use hitless_wire::sqr::CacheMetadata;
-use hitless_wire::wharf::WharfHeader;
+use hitless_mechanisms::sqr::metadata::CacheMetadata;
+use hitless_mechanisms::wharf::header::WharfHeader;
 use libfuzzer_sys::fuzz_target;
 
 fn survives<S: Shim + PartialEq + Debug>(bytes: &[u8]) {

@@ -9,11 +9,11 @@ use std::cell::RefCell;
 use std::hash::Hash;
 use std::rc::Rc;
 
+use crate::link_layer_retry::header::PreambleSequence;
+use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, LossNotification};
 use hitless_switch::explore::{Choices, Digest, Explored, State, Visit};
 use hitless_switch::testing::{Fate, Harness, Shared};
 use hitless_switch::{Architecture, BufferPolicy, Mechanism, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
-use hitless_wire::link_layer_retry::PreambleSequence;
-use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::{BitRate, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
@@ -120,7 +120,7 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
             let (asked, written) = (choices.clone(), Rc::clone(&ledger));
             let loses_set = move |set| {
                 let is_lost = loses_set(from, set, &asked, &mut written.borrow_mut());
-                let control = hitless_wire::link_layer_retry::Control::read(set);
+                let control = crate::link_layer_retry::header::Control::read(set);
                 asked.tell(|| format!("switch {from} sends {control:?}: {}", if is_lost { "Lost" } else { "Arrives" }));
                 is_lost
             };

@@ -2,26 +2,20 @@
 //!
 //! Everything above shares these types: [`units`] (integer picoseconds, bytes, bits per second), the
 //! [`packet::Packet`] descriptor that travels through hosts and switches, the [`shim`] stack of headers that
-//! mechanisms put on a packet, and the wire formats of those headers, one module per mechanism.
+//! mechanisms put on a packet, and the formats that hosts and switches share.
 //! Nothing here knows what a switch or a host is.
 
 pub mod bolt;
-pub mod deflection;
 pub mod frame;
 pub mod link;
-pub mod link_layer_retry;
-pub mod linkguardian;
 pub mod ordered_set;
 pub mod packet;
 pub mod pause;
 pub mod priority_mark;
-pub mod rimm;
 pub mod shim;
-pub mod sqr;
 pub mod transport;
 pub mod trimmed;
 pub mod units;
-pub mod wharf;
 
 pub use bolt::{BoltFlags, CongestionNotice};
 pub use ordered_set::OrderedSet;

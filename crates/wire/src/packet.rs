@@ -177,7 +177,8 @@ impl Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linkguardian::{AckHeader, LossNotification, SequenceNumber};
+    use crate::priority_mark::PriorityMark;
+    use crate::shim::CheckNumber;
 
     #[test]
     fn a_packet_is_two_cache_lines_and_hops_read_only_the_first() {
@@ -188,13 +189,11 @@ mod tests {
     #[test]
     fn shims_change_the_length_of_the_frame_by_their_wire_bytes() {
         let mut packet = Packet { frame_bytes: 64, ..Packet::default() };
-        packet
-            .push_shim(AckHeader { channel: 0, acknowledged: SequenceNumber::default(), piggybacked: false })
-            .unwrap();
-        packet.push_shim(LossNotification { first_lost: SequenceNumber::default(), count: 1 }).unwrap();
-        assert_eq!(packet.frame_bytes, 70);
-        packet.remove_shim::<AckHeader>();
-        packet.remove_shim::<LossNotification>();
+        packet.push_shim(PriorityMark::default()).unwrap();
+        packet.push_shim(CheckNumber(1)).unwrap();
+        assert_eq!(packet.frame_bytes, 64 + PriorityMark::WIRE_BYTES);
+        packet.remove_shim::<PriorityMark>();
+        packet.remove_shim::<CheckNumber>();
         assert_eq!(packet.frame_bytes, 64);
     }
 

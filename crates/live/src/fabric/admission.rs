@@ -7,7 +7,7 @@ use super::counts::Refused;
 use super::external::{EVERYONE, External};
 use super::frames::FrameInfo;
 use super::points::{Point, RealEnd};
-use super::wire::{control_packet, is_off_its_way, read, read_link, with_mark, with_shims};
+use super::wire::{control_packet, read, read_link, with_mark, with_shims};
 
 impl Point {
     /// A frame of a switch elsewhere lands when it comes, or right after the one before it.
@@ -32,19 +32,21 @@ impl External {
             let departs_at = card.enqueue(at, packet.frame_bytes).ok_or(Refused::CardFull)?;
             return Ok((packet, Landing::AfterLastBit(departs_at)));
         };
-        let partners = self.points[usize::from(point)].partners;
-        let read = read_link(self.frames.bytes(frame), format, partners).map_err(|refusal| {
+        let spoken = &self.points[usize::from(point)].spoken;
+        let read = read_link(self.frames.bytes(frame), format, spoken).map_err(|refusal| {
             self.link_refusals.count(refusal);
             Refused::NotOfTheLink
         })?;
         let Some(inner) = read.inner else {
             let source = self.points[usize::from(point)].host;
-            let packet = Packet { source, destination: EVERYONE, ..control_packet(read.shims) };
+            let packet = Packet { source, destination: EVERYONE, ..control_packet(read.shims, spoken) };
             return Ok((packet, self.points[usize::from(point)].lands_at(at)));
         };
         self.frames.keep(frame, inner);
-        let packet = self.admit_frame(at, point, frame, number, !is_off_its_way(&read.shims))?;
-        Ok((with_shims(packet, read.shims), self.points[usize::from(point)].lands_at(at)))
+        let is_on_path = !spoken.is_off_path(&read.shims);
+        let packet = self.admit_frame(at, point, frame, number, is_on_path)?;
+        let point = &mut self.points[usize::from(point)];
+        Ok((with_shims(packet, read.shims, &point.spoken), point.lands_at(at)))
     }
 
     fn admit_frame(

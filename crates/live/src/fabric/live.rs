@@ -6,11 +6,11 @@
 
 use hitless_hosts::host::NetworkCard;
 use hitless_network::failure::LinkFailure;
-use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
+use hitless_network::topology::{DirectedLink, Node, Topology};
 use hitless_scenario::{RankedBy, Scenario, Until};
 use hitless_simulation::Outcome;
 use hitless_simulation::run::{Run, build, network_card, stop};
-use hitless_wire::link::Partners;
+use hitless_wire::link::PRIORITIES;
 use hitless_wire::{Duration, Time};
 
 use super::counts::{FrameCounts, Refused};
@@ -192,8 +192,11 @@ impl LiveFabric {
                 frame => (Some(external.frames.bytes(frame)), external.frames.info(frame)),
             };
             let is_foreign = body.is_some() && external.points[usize::from(before.point)].is_switch();
-            let written = match (&external.points[usize::from(departure.point)].end, body) {
-                (RealEnd::Switch(format), body) => write_to_switch(packet, &before, body, format, [marking, out]),
+            let Point { end, spoken, .. } = &external.points[usize::from(departure.point)];
+            let written = match (end, body) {
+                (RealEnd::Switch(format), body) => {
+                    write_to_switch(packet, &before, body, (format, spoken), [marking, out])
+                }
                 (RealEnd::Host(_), Some(body)) => write_to_host(packet, before.ecn, body, marking),
                 (RealEnd::Host(_), None) => Err("a packet of a mechanism left for a host".to_owned()),
             };
@@ -259,7 +262,7 @@ fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, V
         Node::Switch(_) => RealEnd::Switch(settings.format_of(name)),
     };
     let mut border = Border::new(&topology, &settings.points, real_end)?;
-    find_partners(&scenario, &topology, &mut border.points);
+    find_spoken(&scenario, &topology, &mut border.points)?;
     let to_switches: Vec<_> =
         border.points.iter().filter(|point| point.is_switch()).map(|point| point.outwards).collect();
     let external = External::new(settings, border.points, 2 * topology.links.len(), &scenario)?;
@@ -269,18 +272,19 @@ fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, V
 }
 
 /// Which headers mean something on the links to switches elsewhere: those of what both ends run.
-fn find_partners(scenario: &Scenario, topology: &Topology, points: &mut [Point]) {
-    let priority = scenario.host.marking.is_some_and(|marking| marking.by == RankedBy::Dscp);
+fn find_spoken(scenario: &Scenario, topology: &Topology, points: &mut [Point]) -> Result<(), String> {
+    let has_priority = scenario.host.marking.is_some_and(|marking| marking.by == RankedBy::Dscp);
     for point in points.iter_mut().filter(|point| point.is_switch()) {
-        let (from, to) = topology.ends(point.outwards);
-        let ways = [point.outwards, point.inwards()];
-        let ends = [(from.node, to.node), (to.node, from.node)];
-        let entries = || scenario.mechanisms.iter();
-        let protection = entries().any(|entry| entry.protections(topology).iter().any(|link| ways.contains(link)));
-        let is_lent = |(a, b): (SwitchId, SwitchId)| ends.contains(&(Node::Switch(a), Node::Switch(b)));
-        let lending = entries().any(|entry| entry.neighbours(topology).into_iter().any(is_lent));
-        point.partners = Partners { protection, lending, priority };
+        if has_priority {
+            point.spoken.add(&PRIORITIES)?;
+        }
+        for (headers, links) in scenario.mechanisms.iter().filter_map(|entry| entry.link_headers(topology)) {
+            if links.iter().any(|&link| link == point.outwards || link == point.inwards()) {
+                point.spoken.add(headers)?;
+            }
+        }
     }
+    Ok(())
 }
 
 /// Real nodes send what they like; the clock is somebody else's.

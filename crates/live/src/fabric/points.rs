@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hitless_hosts::host::NetworkCard;
 use hitless_network::topology::select::select_links;
 use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
-use hitless_wire::link::{LinkFormat, Partners};
+use hitless_wire::link::{LinkFormat, Spoken};
 use hitless_wire::{HostId, Time};
 
 /// A link to a node that is real: a host, or a switch that runs elsewhere.
@@ -21,8 +21,8 @@ pub struct Point {
     pub host: HostId,
     /// What is there.
     pub(super) end: RealEnd,
-    /// Whose headers a frame from there may bear.
-    pub(super) partners: Partners,
+    /// The headers that a frame from or to a switch there may bear.
+    pub(super) spoken: Spoken,
     /// When the last frame of a switch elsewhere arrives here.
     pub(super) last_landing: Time,
 }
@@ -205,8 +205,8 @@ fn point(
         Node::Switch(next) => host_beyond(topology, switch, next),
     };
     let host = host.ok_or_else(|| format!("no host is reached through '{name}'"))?;
-    let (end, partners) = (real_end(name, to.node), Partners::default());
-    Ok(Point { name: name.to_owned(), outwards, switch, host, end, partners, last_landing: Time::ZERO })
+    let (end, spoken) = (real_end(name, to.node), Spoken::default());
+    Ok(Point { name: name.to_owned(), outwards, switch, host, end, spoken, last_landing: Time::ZERO })
 }
 
 /// A host to which the path from `switch` leads through `next`: the nearest to `next`.

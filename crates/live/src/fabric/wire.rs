@@ -1,13 +1,10 @@
 //! What of a frame's bytes the fabric needs, and what of a packet the bytes must show.
 
 use hitless_wire::frame::{FlowHashSeed, Frame, MINIMUM_BYTES, MacAddress, mark_ce};
-use hitless_wire::link::{ADDED_BYTES_WITH_ALL_SHIMS, LinkFormat, Partners, Refusal};
-use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
+use hitless_wire::link::{ADDED_BYTES_WITH_ALL_SHIMS, LinkFormat, Refusal, Spoken};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::shim::{CheckNumber, DetourCount, ShimStack};
-use hitless_wire::{Ecn, Packet, PriorityMark, ServiceKey, Shim};
+use hitless_wire::{Ecn, Packet, PriorityMark, ServiceKey};
 
 use super::frames::FrameInfo;
 
@@ -42,21 +39,13 @@ pub(super) struct FromSwitch {
 ///
 /// # Errors
 /// [`Refusal`], also of headers that nothing here and there has written.
-pub(super) fn read_link(bytes: &[u8], format: &LinkFormat, partners: Partners) -> Result<FromSwitch, Refusal> {
-    let frame = format.decode(bytes)?;
-    if !partners.expect(&frame.shims) {
-        return Err(Refusal::Unexpected);
-    }
+pub(super) fn read_link(bytes: &[u8], format: &LinkFormat, spoken: &Spoken) -> Result<FromSwitch, Refusal> {
+    let frame = format.decode(spoken, bytes)?;
     let inner = frame.inner.map(|inner| {
         let start = inner.as_ptr().addr() - bytes.as_ptr().addr();
         (start, start + inner.len())
     });
     Ok(FromSwitch { shims: frame.shims, inner })
-}
-
-/// Whether a packet comes from elsewhere than its source lies, since a switch has sent it to a neighbour.
-pub(super) fn is_off_its_way(shims: &ShimStack) -> bool {
-    shims.contains::<DetourHeader>() || shims.contains::<MessageHeader>() || shims.contains::<DetourCount>()
 }
 
 /// Puts a mark on a packet, which does not grow by it: what it says is in the bytes that came.
@@ -69,40 +58,28 @@ pub(super) fn with_mark(mut packet: Packet, mark: PriorityMark) -> Packet {
 
 /// Puts the shims of a link on a packet, which grows by them. What was read in its bytes stays, unless a switch
 /// elsewhere knows better; and each detour has cost a hop.
-pub(super) fn with_shims(packet: Packet, mut shims: ShimStack) -> Packet {
+pub(super) fn with_shims(packet: Packet, mut shims: ShimStack, spoken: &Spoken) -> Packet {
     let mark = shims.remove::<PriorityMark>().or(packet.shims.get::<PriorityMark>());
     let detours = shims.get::<DetourCount>().map_or(0, |count| count.0);
-    let packet = Packet { ttl: packet.ttl.saturating_sub(detours), ..grown_by(packet, shims) };
+    let packet = Packet { ttl: packet.ttl.saturating_sub(detours), ..grown_by(packet, shims, spoken) };
     mark.map_or(packet, |mark| with_mark(packet, mark))
 }
 
-fn grown_by(mut packet: Packet, shims: ShimStack) -> Packet {
-    packet.is_link_retransmission = shims.get::<DataHeader>().is_some_and(|header| header.retransmitted);
-    packet.frame_bytes += wire_bytes(&shims);
+fn grown_by(mut packet: Packet, shims: ShimStack, spoken: &Spoken) -> Packet {
+    packet.is_link_retransmission = spoken.is_retransmission(&shims);
+    packet.frame_bytes += spoken.wire_bytes(&shims);
     packet.shims = shims;
     packet
 }
 
 /// A packet that carries no frame of a host: an acknowledgement, a dummy, a pause frame.
-pub(super) fn control_packet(shims: ShimStack) -> Packet {
+pub(super) fn control_packet(shims: ShimStack, spoken: &Spoken) -> Packet {
     let packet = Packet {
-        frame_bytes: MINIMUM_FRAME_BYTES.saturating_sub(wire_bytes(&shims)),
+        frame_bytes: MINIMUM_FRAME_BYTES.saturating_sub(spoken.wire_bytes(&shims)),
         ttl: Packet::INITIAL_TTL,
         ..Packet::default()
     };
-    with_shims(packet, shims)
-}
-
-fn wire_bytes(shims: &ShimStack) -> u32 {
-    let of = |is_there: bool, bytes: u32| if is_there { bytes } else { 0 };
-    of(shims.contains::<DataHeader>(), DataHeader::WIRE_BYTES)
-        + of(shims.contains::<AckHeader>(), AckHeader::WIRE_BYTES)
-        + of(shims.contains::<LossNotification>(), LossNotification::WIRE_BYTES)
-        + of(shims.contains::<PauseFrame>(), PauseFrame::WIRE_BYTES)
-        + of(shims.contains::<ControlHeader>(), ControlHeader::WIRE_BYTES)
-        + of(shims.contains::<DetourHeader>(), DetourHeader::WIRE_BYTES)
-        + of(shims.contains::<TelemetryHeader>(), TelemetryHeader::WIRE_BYTES)
-        + of(shims.contains::<MessageHeader>(), MessageHeader::WIRE_BYTES)
+    with_shims(packet, shims, spoken)
 }
 
 /// The bytes that leave for a host: those that came, with the mark of congestion when a switch has set it since.
@@ -134,7 +111,7 @@ pub(super) fn write_to_switch<'a>(
     packet: &Packet,
     before: &FrameInfo,
     body: Option<&[u8]>,
-    format: &LinkFormat,
+    (format, spoken): (&LinkFormat, &Spoken),
     [marking, out]: [&'a mut Vec<u8>; 2],
 ) -> Result<&'a [u8], String> {
     let mut shims = packet.shims;
@@ -142,10 +119,10 @@ pub(super) fn write_to_switch<'a>(
         shims.remove::<PriorityMark>();
     }
     let body = body.map(|body| marked(packet, before.ecn, body, marking));
-    let is_message = shims.contains::<MessageHeader>();
-    let body = body.map(|body| if is_message { &body[..body.len().min(MINIMUM_BYTES)] } else { body });
+    let is_cut = spoken.leaves_the_payload(&shims);
+    let body = body.map(|body| if is_cut { &body[..body.len().min(MINIMUM_BYTES)] } else { body });
     out.resize(body.map_or(0, <[u8]>::len) + ADDED_BYTES_WITH_ALL_SHIMS + MINIMUM_BYTES, 0);
-    let length = format.encode(&shims, body, out).map_err(|error| error.to_string())?;
+    let length = format.encode(spoken, &shims, body, out).map_err(|error| error.to_string())?;
     Ok(&out[..length])
 }
 

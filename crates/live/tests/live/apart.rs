@@ -2,10 +2,10 @@
 //! of something that does not run there is refused.
 
 use hitless_live::Options;
+use hitless_mechanisms::linkguardian::headers::{self, DataHeader, Era, PacketType, SequenceNumber};
+use hitless_mechanisms::rimm::headers::{self as of_neighbours, DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::frame::{EtherType, MacAddress};
-use hitless_wire::link::LinkFormat;
-use hitless_wire::linkguardian::{DataHeader, Era, PacketType, SequenceNumber};
-use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
+use hitless_wire::link::{LinkFormat, PRIORITIES, Spoken};
 use hitless_wire::{PortId, PriorityMark, Shim, ShimStack};
 
 use super::deflected::{BY_DSCP, PREEMPTIVE, RIMM, datagram, leaf_spine};
@@ -107,10 +107,19 @@ fn a_rank_that_a_guard_has_raised_counts_in_the_next_process_too() {
     leaves.run_for(5_000_000);
     let format = link_format();
     let frames: Vec<_> = (FIRST_LINK..OF_LEAVES.len()).flat_map(|wire| leaves.far_end(wire).receive()).collect();
-    let mark = |bytes: &Vec<u8>| format.decode(bytes).expect("a frame of the link").shims.get::<PriorityMark>();
+    let mark = |bytes: &Vec<u8>| format.decode(&all(), bytes).expect("a frame of the link").shims.get::<PriorityMark>();
     let (marked, unmarked): (Vec<_>, Vec<_>) = frames.iter().map(mark).partition(Option::is_some);
     assert!(!unmarked.is_empty(), "what no guard has changed is read in the bytes again");
     assert!(!marked.is_empty() && marked.iter().flatten().all(|mark| mark.rank_bytes > 0), "{marked:?}");
+}
+
+/// What all links together may speak.
+fn all() -> Spoken {
+    let mut spoken = Spoken::default();
+    for headers in [&headers::ON_LINKS, &of_neighbours::ON_LINKS, &PRIORITIES] {
+        spoken.add(headers).expect("each header has a number of its own");
+    }
+    spoken
 }
 
 fn link_format() -> LinkFormat {
@@ -123,7 +132,7 @@ fn forged(push: impl Fn(&mut ShimStack)) -> Vec<u8> {
     push(&mut shims);
     let mut bytes = vec![0; 2_000];
     let inner = datagram(0, 3, 0, 1, false);
-    let length = link_format().encode(&shims, Some(&inner), &mut bytes).expect("a legal frame");
+    let length = link_format().encode(&all(), &shims, Some(&inner), &mut bytes).expect("a legal frame");
     bytes.truncate(length);
     bytes
 }

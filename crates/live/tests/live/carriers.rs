@@ -135,7 +135,9 @@ fn with_recovery_the_switch_at_the_carrier_that_was_lost_finds_another_way() {
         remote: hitless_wire::frame::MacAddress::BROADCAST,
     };
     let inner = frame(station(9), [0xff; 6], 60);
-    let length = format.encode(&hitless_wire::ShimStack::default(), Some(&inner), &mut hello).expect("it is legal");
+    let length = format
+        .encode(&Default::default(), &hitless_wire::ShimStack::default(), Some(&inner), &mut hello)
+        .expect("it is legal");
     lab.send(1, &hello[..length]);
     lab.run_for(1_000_000);
     lab.received();

@@ -17,6 +17,7 @@ mod check;
 mod dibs;
 pub mod exercise;
 mod kind;
+pub mod metadata;
 pub mod occupancy;
 mod pabo;
 mod preemptive;

@@ -6,10 +6,10 @@
 //! and writes them in ingress. An *update gap* is the same without the packets: ingress sees what egress held at the
 //! last multiple of the gap. It costs no event, since a register of egress remembers what it held at the last tick.
 
+use crate::deflection::metadata::QueueState;
 use hdrhistogram::Histogram;
 use hitless_settings::quantity::Text;
 use hitless_switch::{Context, HookSet, Report, Verdict};
-use hitless_wire::deflection::QueueState;
 use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,10 +6,10 @@
 //! same test with the packet's relative priority there. If not, it is dropped ("given up"). In the authors' simulator
 //! the less occupied of two such ports that pass is taken, and tested once more.
 
+use crate::deflection::metadata::CarriedMean;
 use hitless_engine::Stream;
 use hitless_engine::draws::unit;
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::deflection::CarriedMean;
 use hitless_wire::{PortId, Time};
 
 use super::account::{Account, Counted};

@@ -5,10 +5,10 @@
 //! What must hold: all packets come out in order and once, unless the transmitter had to give up; and in the end
 //! nothing is held, and the next packet would be sent.
 
+use crate::link_layer_retry::header::SequenceNumber;
 use hitless_switch::PortState;
 use hitless_switch::explore::{Choices, Digest, Explored, State, explore};
 use hitless_switch::testing::Fate;
-use hitless_wire::link_layer_retry::SequenceNumber;
 use hitless_wire::{Bytes, Duration, OrderedSet, Packet};
 
 use super::{LinkLayerRetry, LinkLayerRetryAction, LinkLayerRetrySettings, Receiver};

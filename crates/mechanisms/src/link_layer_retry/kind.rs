@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::link_layer_retry::header::PreambleSequence;
 use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
 use hitless_settings::defaults::fill_missing;
-use hitless_wire::link_layer_retry::PreambleSequence;
 use hitless_wire::shim::CheckNumber;
 use toml::Table;
 

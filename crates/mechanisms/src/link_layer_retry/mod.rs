@@ -19,6 +19,7 @@
 mod check;
 #[cfg(test)]
 mod every_way;
+pub mod header;
 mod kind;
 mod receiver;
 mod resources;
@@ -26,8 +27,8 @@ mod settings;
 mod timer;
 mod transmitter;
 
+use crate::link_layer_retry::header::Control;
 use hitless_switch::{Context, DropReason, Event, Mechanism, Needs, PortState, Report, Resources, Verdict};
-use hitless_wire::link_layer_retry::Control;
 use hitless_wire::{OrderedSet, Packet, PortId, Time};
 
 use crate::by_port::ByPort;

@@ -3,9 +3,9 @@
 #[cfg(test)]
 mod state;
 
+use crate::link_layer_retry::header::{Control, PreambleSequence, SequenceNumber};
 use hdrhistogram::Histogram;
 use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
-use hitless_wire::link_layer_retry::{Control, PreambleSequence, SequenceNumber};
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{PortId, Time};
 

@@ -5,8 +5,8 @@ mod state;
 
 use std::collections::VecDeque;
 
+use crate::link_layer_retry::header::{Control, PreambleSequence, SequenceNumber};
 use hitless_switch::{Context, DropReason, HookSet, Needs, QueueConfig, QueueLimit, Report, Verdict};
-use hitless_wire::link_layer_retry::{Control, PreambleSequence, SequenceNumber};
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 

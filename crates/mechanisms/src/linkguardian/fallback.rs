@@ -6,7 +6,7 @@
 //! row as [`FallbackSettings::bad_periods`]; coming back takes a time without them, which doubles whenever it was too
 //! short.
 
-use hitless_wire::linkguardian::Level;
+use crate::linkguardian::headers::Level;
 use hitless_wire::{Duration, Time};
 
 use super::settings::FallbackSettings;

@@ -1,6 +1,6 @@
 //! The packets that LinkGuardian owns, and the headers of those that it does not.
 
-use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, LossNotification};
+use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, LossNotification};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Packet, Shim};
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::linkguardian::headers::{AckHeader, DataHeader};
 use hitless_network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{
@@ -9,10 +10,11 @@ use hitless_scenario::kind::{
     RecirculationLimit, Stage, Surroundings, built,
 };
 use hitless_switch::LinkEnd;
-use hitless_wire::linkguardian::{AckHeader, DataHeader};
+use hitless_wire::link::LinkHeaders;
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{Duration, PortId};
 
+use super::headers::ON_LINKS;
 use super::protected_ends::{ProtectedEnd, overload_of, protected_ends};
 use super::{Action, Command, LinkGuardian, LinkGuardianSettings, Mode, build, check};
 use crate::one_link;
@@ -91,6 +93,13 @@ impl Kind for LinkGuardian {
     fn waits(settings: &LinkGuardianSettings, topology: &Topology) -> Vec<(DirectedLink, &'static str, Duration)> {
         let links = one_link::named(&settings.link, topology).into_iter();
         links.map(|link| (link, "ack_no_timeout", settings.timeout())).collect()
+    }
+
+    fn link_headers(
+        settings: &LinkGuardianSettings,
+        topology: &Topology,
+    ) -> Option<(&'static LinkHeaders, Vec<DirectedLink>)> {
+        Some((&ON_LINKS, one_link::named(&settings.link, topology)))
     }
 
     fn protections(settings: &LinkGuardianSettings, topology: &Topology) -> Vec<DirectedLink> {

@@ -23,7 +23,7 @@ mod crossing;
 mod every_way;
 pub mod fallback;
 mod frames;
-
+pub mod headers;
 mod kind;
 pub mod parameters;
 mod protected_ends;
@@ -34,8 +34,8 @@ mod resources;
 mod sender;
 mod settings;
 
+use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, Message};
 use hitless_switch::{Context, DropReason, Event, LinkEnd, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::linkguardian::{AckHeader, ControlHeader, DataHeader, Message};
 use hitless_wire::{PortId, QueueId, Time};
 
 use crate::by_port::ByPort;

@@ -1,7 +1,7 @@
 //! What the ends of protected links take of a switch.
 
+use crate::linkguardian::headers::SequenceNumber;
 use hitless_switch::{Half, RegisterUse, Resources};
-use hitless_wire::linkguardian::SequenceNumber;
 
 use super::receiver::Receiver;
 use super::sender::Sender;

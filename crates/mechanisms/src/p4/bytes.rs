@@ -207,8 +207,8 @@ fn carry_back_base(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet)
 
 #[cfg(test)]
 mod tests {
-    use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, PacketType, SequenceNumber};
-    use hitless_wire::rimm::{DetourHeader, TelemetryHeader};
+    use crate::linkguardian::headers::{AckHeader, DataHeader, Era, PacketType, SequenceNumber};
+    use crate::rimm::headers::{DetourHeader, TelemetryHeader};
     use hitless_wire::{FlowId, ShimId};
 
     use super::*;

@@ -4,10 +4,10 @@
 //! A frame of a protected link carries the packet behind its own headers, as crates/wire/src/link has it; RIMM's three
 //! follow the Ethernet header under types of their own; the mark of a priority is between IPv4 and the transport.
 
-use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
+use crate::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
+use crate::rimm::headers::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::priority_mark::PriorityMark;
-use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::shim::ShimStackFull;
 use hitless_wire::{Packet, Shim, ShimId};
 

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::rimm::headers::DetourHeader;
 use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{Node, SwitchId, Topology};
+use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
-use hitless_wire::rimm::DetourHeader;
+use hitless_wire::link::LinkHeaders;
 use hitless_wire::{Duration, PortId};
 
+use super::headers::ON_LINKS;
 use super::{Neighbour, Release, Rimm, RimmConfig, RimmMessages, RimmRelease, RimmSettings, WatchedPort, check};
 
 impl Kind for Rimm {
@@ -68,8 +70,8 @@ impl Kind for Rimm {
         Ok(configs.into_iter().map(|(switch, config)| built((switch, Self::new(config)))).collect())
     }
 
-    fn neighbours(settings: &RimmSettings, topology: &Topology) -> Vec<(SwitchId, SwitchId)> {
-        settings.neighbours(topology).collect()
+    fn link_headers(settings: &RimmSettings, topology: &Topology) -> Option<(&'static LinkHeaders, Vec<DirectedLink>)> {
+        Some((&ON_LINKS, settings.links_to_neighbours(topology)))
     }
 }
 

@@ -16,17 +16,18 @@ mod alarm;
 mod check;
 mod clock;
 pub mod config;
+pub mod headers;
 mod kind;
 mod resources;
 mod selector;
 mod sequencer;
 mod settings;
 
+use crate::rimm::headers::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_switch::{
     Context, DropReason, Event, HookSet, Mechanism, Needs, PortState, QueueConfig, QueueLimit, Report, Resources,
     Verdict,
 };
-use hitless_wire::rimm::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::{PortId, QueueId, Time};
 
 use account::Account;

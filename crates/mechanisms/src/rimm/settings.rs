@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{Node, SwitchId, Topology};
+use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
 use hitless_scenario::Scenario;
 use hitless_settings::quantity::{Optional, Text};
 use hitless_wire::{Bytes, Duration, PortId};
@@ -170,14 +170,19 @@ impl RimmSettings {
 
     /// The switches that detour, and their neighbours, which tell them depths.
     pub fn switches(&self, topology: &Topology) -> BTreeSet<SwitchId> {
-        let relieved = self.ports_by_switch(topology).into_keys();
-        self.neighbours(topology).map(|(_, neighbour)| neighbour).chain(relieved).collect()
+        let relieved: BTreeSet<SwitchId> = self.ports_by_switch(topology).into_keys().collect();
+        let around = relieved.iter().flat_map(|&switch| neighbours(topology, switch));
+        let others: BTreeSet<SwitchId> = around.map(|(_, neighbour)| neighbour).collect();
+        &relieved | &others
     }
 
-    /// Each switch that detours with each of its neighbours.
-    pub fn neighbours(&self, topology: &Topology) -> impl Iterator<Item = (SwitchId, SwitchId)> {
-        let relieved = self.ports_by_switch(topology).into_keys();
-        relieved.flat_map(|switch| neighbours(topology, switch).map(move |(_, neighbour)| (switch, neighbour)))
+    /// The links from the switches that detour to their neighbours.
+    pub fn links_to_neighbours(&self, topology: &Topology) -> Vec<DirectedLink> {
+        let links = |switch| {
+            let ports = neighbours(topology, switch).map(|(port, _)| usize::from(port.0));
+            ports.map(|port| topology.switch(switch).ports[port].link).collect::<Vec<_>>()
+        };
+        self.ports_by_switch(topology).into_keys().flat_map(links).collect()
     }
 
     /// The ports of all detours: the relieved ones, those of their switches that face the neighbours, and those of the

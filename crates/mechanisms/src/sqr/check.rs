@@ -1,5 +1,6 @@
 //! SQR: whether it can keep what it promises. The paper's equation 1 and its kin, with the numbers.
 
+use crate::sqr::metadata::CacheMetadata;
 use hitless_network::routing::{PathChoice, Routing};
 use hitless_network::switch::BufferSettings;
 use hitless_network::topology::select::select_switch_ports;
@@ -8,7 +9,6 @@ use hitless_scenario::Check;
 use hitless_scenario::kind::Surroundings;
 use hitless_settings::Problem;
 use hitless_settings::quantity::Quantity;
-use hitless_wire::sqr::CacheMetadata;
 use hitless_wire::{Bytes, Duration};
 
 use super::clock::Clock;

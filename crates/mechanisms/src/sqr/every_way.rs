@@ -5,12 +5,12 @@
 //! would have been detected): all packets reach the receiver, each for the first time in its turn; and in the end
 //! nothing is kept.
 
+use crate::sqr::metadata::CacheMetadata;
 use hitless_switch::canary::{ARE_COMPILED_IN, Canary, sow};
 use hitless_switch::explore::{Choices, Digest, Explored, State, Visit, explore};
 use hitless_switch::testing::{Harness, Shared};
 use hitless_switch::{Architecture, BufferPolicy, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
-use hitless_wire::sqr::CacheMetadata;
 use hitless_wire::{BitRate, Duration, Packet, PortId, Time, Transport, UdpHeader};
 
 use super::{Sqr, SqrCaching, SqrConfig, SqrRelease, SqrSettings};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::sqr::metadata::CacheMetadata;
 use hitless_network::topology::select::{SwitchPort, select_switch_ports};
 use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Header, Kind, Reach, Stage, Surroundings};
 use hitless_wire::PortId;
-use hitless_wire::sqr::CacheMetadata;
 
 use super::{Sqr, SqrConfig, SqrSettings, check};
 

@@ -25,18 +25,19 @@ mod constant_rates;
 #[cfg(test)]
 mod every_way;
 mod kind;
+pub mod metadata;
 mod order;
 mod resources;
 mod settings;
 mod utilization;
 mod ways;
 
+use crate::sqr::metadata::CacheMetadata;
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
     Context, DropReason, EcnThreshold, Event, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources,
     Verdict,
 };
-use hitless_wire::sqr::CacheMetadata;
 use hitless_wire::{Duration, PortId, QueueId, Time};
 
 use account::Account;

@@ -9,9 +9,9 @@
 //!   them; should the note of one be lost, it goes on at the lowest tag that waits when nothing has moved for the stall
 //!   time.
 
+use crate::sqr::metadata::{CacheMetadata, Skip};
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
 use hitless_wire::PortId;
-use hitless_wire::sqr::{CacheMetadata, Skip};
 
 /// One register pair: the tag of the next original (PktTag), and that of the next packet to be sent (NextPktTag).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,9 +1,9 @@
 //! The receiving end: passes data frames on as they come, and restores what is missing when parity allows.
 
+use crate::wharf::header::WharfHeader;
 use hdrhistogram::Histogram;
 use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
 use hitless_wire::shim::CheckNumber;
-use hitless_wire::wharf::WharfHeader;
 use hitless_wire::{Packet, PortId};
 
 use super::contents::{Coded, Reader};

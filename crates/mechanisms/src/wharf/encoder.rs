@@ -1,8 +1,8 @@
 //! The sending end: puts frames into blocks and parity behind each block.
 
+use crate::wharf::header::WharfHeader;
 use hitless_switch::{Context, HookSet, Needs, QueueConfig, QueueLimit, Report};
 use hitless_wire::shim::CheckNumber;
-use hitless_wire::wharf::WharfHeader;
 use hitless_wire::{Packet, PortId, QueueId, Shim, Time};
 
 use super::coder::parity_frame_bytes;

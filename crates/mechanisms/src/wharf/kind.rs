@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::wharf::header::WharfHeader;
 use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
 use hitless_settings::defaults::{fill_missing, read};
 use hitless_wire::shim::CheckNumber;
-use hitless_wire::wharf::WharfHeader;
 use toml::Table;
 
 use super::{Wharf, WharfSettings, check, contents};

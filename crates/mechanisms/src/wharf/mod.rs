@@ -18,6 +18,7 @@ pub mod coder;
 pub mod contents;
 mod decoder;
 mod encoder;
+pub mod header;
 mod kind;
 mod resources;
 mod settings;

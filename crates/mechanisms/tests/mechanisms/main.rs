@@ -4,8 +4,10 @@
 mod afq;
 mod bolt;
 mod deflection;
+mod header_ids;
 mod link_coding_and_retry;
 mod linkguardian;
+mod on_links;
 mod one_switch;
 mod programs;
 mod rank_guard;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hitless_network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_switch::LinkEnd;
+use hitless_wire::link::LinkHeaders;
 use hitless_wire::{Duration, PortId};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use toml::{Table, Value};
@@ -113,7 +114,7 @@ kinds! {
     of an entry {
         pub fn switches(topology: &Topology) -> BTreeSet<SwitchId>;
         pub fn claims(topology: &Topology) -> Vec<Claimed>;
-        pub fn neighbours(topology: &Topology) -> Vec<(SwitchId, SwitchId)> = Vec::new();
+        pub fn link_headers(topology: &Topology) -> Option<(&'static LinkHeaders, Vec<DirectedLink>)> = None;
         pub fn waits(topology: &Topology) -> Vec<(DirectedLink, &'static str, Duration)> = Vec::new();
         pub fn protections(topology: &Topology) -> Vec<DirectedLink> = Vec::new();
         pub(crate) fn headers(around: Surroundings<'_>, check: &Check<'_>) -> Vec<Header> = Vec::new();

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use hitless_network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_switch::LinkEnd;
+use hitless_wire::link::LinkHeaders;
 use hitless_wire::{Duration, PortId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -108,9 +109,13 @@ pub trait Kind: 'static {
     /// A sentence: a name that means nothing. In a checked scenario there is none.
     fn build(entries: &[&Self::Settings], around: Surroundings<'_>) -> Result<Built, String>;
 
-    /// Pairs of switches that tell each other by headers that only a link within one process carries.
-    fn neighbours(_settings: &Self::Settings, _topology: &Topology) -> Vec<(SwitchId, SwitchId)> {
-        Vec::new()
+    /// What its headers are on links to switches that run in other processes, and the links on which both ends know
+    /// them, each in one direction. A header that is not among them stays in its process.
+    fn link_headers(
+        _settings: &Self::Settings,
+        _topology: &Topology,
+    ) -> Option<(&'static LinkHeaders, Vec<DirectedLink>)> {
+        None
     }
 
     /// How long it waits for what crosses a link and comes back, by link; the name is that of the field.

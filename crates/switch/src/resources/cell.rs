@@ -1,6 +1,5 @@
 //! How many bits of a register a value takes.
 
-use hitless_wire::linkguardian::SequenceNumber;
 use hitless_wire::{PortId, Time};
 
 /// What an entry of a register array can be, and its bits in a switch.
@@ -28,9 +27,8 @@ bits! {
     u32: 32,
     u64: 64,
     i64: 64,
-    // A port's number as a Tofino has it (p4c, device.h); LinkGuardian's number with its era; the simulated clock.
+    // A port's number as a Tofino has it (p4c, device.h), and the simulated clock.
     PortId: 9,
-    SequenceNumber: u16::BITS + 1,
     Time: u64::BITS,
 }
 

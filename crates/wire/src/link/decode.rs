@@ -3,8 +3,8 @@
 use super::format::{
     FIXED_BYTES, HAS_INNER, INNER_LENGTH_BYTES, LinkFormat, LinkFrame, SHIM_COUNT_MASK, TYPE_AT, VERSION,
 };
+use super::headers::Spoken;
 use super::refusal::Refusal;
-use super::rules;
 use crate::frame::{ETHERNET_HEADER_BYTES, EtherType, MINIMUM_BYTES, MacAddress};
 use crate::shim::ShimStack;
 
@@ -12,11 +12,11 @@ use crate::shim::ShimStack;
 const PADDED_BYTES_MAX: usize = MINIMUM_BYTES + 4;
 
 impl LinkFormat {
-    /// Reads a frame of the link. Allocates nothing; the work is bounded by the format.
+    /// Reads a frame of the link, whose headers are among the `spoken`. Allocates nothing; the work is bounded by the format.
     ///
     /// # Errors
     /// [`Refusal`]: why it is not taken.
-    pub fn decode<'a>(&self, bytes: &'a [u8]) -> Result<LinkFrame<'a>, Refusal> {
+    pub fn decode<'a>(&self, spoken: &Spoken, bytes: &'a [u8]) -> Result<LinkFrame<'a>, Refusal> {
         self.check_ethernet(bytes)?;
         let [version, counts] =
             *bytes[ETHERNET_HEADER_BYTES..].first_chunk::<FIXED_BYTES>().ok_or(Refusal::Truncated)?;
@@ -27,12 +27,12 @@ impl LinkFormat {
             return Err(Refusal::ReservedBits);
         }
         let mut rest = &bytes[ETHERNET_HEADER_BYTES + FIXED_BYTES..];
-        let shims = take_shims(counts & SHIM_COUNT_MASK, &mut rest)?;
+        let shims = take_shims(spoken, counts & SHIM_COUNT_MASK, &mut rest)?;
         let inner = if counts & HAS_INNER == 0 { None } else { Some(take_inner(&mut rest)?) };
         if !rest.is_empty() && bytes.len() > PADDED_BYTES_MAX {
             return Err(Refusal::TrailingBytes);
         }
-        rules::check_composition(&shims, inner.is_some())?;
+        spoken.check(&shims, inner.is_some())?;
         Ok(LinkFrame { shims, inner })
     }
 
@@ -49,12 +49,11 @@ impl LinkFormat {
     }
 }
 
-fn take_shims(count: u8, rest: &mut &[u8]) -> Result<ShimStack, Refusal> {
+fn take_shims(spoken: &Spoken, count: u8, rest: &mut &[u8]) -> Result<ShimStack, Refusal> {
     let mut shims = ShimStack::default();
     for _ in 0..count {
         let (&code, behind) = rest.split_first().ok_or(Refusal::Truncated)?;
-        let id = rules::id_of(code).ok_or(Refusal::UnknownKind)?;
-        *rest = &behind[rules::take(id, behind, &mut shims)?..];
+        *rest = &behind[spoken.take(code, behind, &mut shims)?..];
     }
     Ok(shims)
 }

@@ -3,15 +3,15 @@
 use std::fmt;
 
 use super::format::{FIXED_BYTES, HAS_INNER, INNER_BYTES_MAX, INNER_LENGTH_BYTES, LinkFormat, VERSION};
+use super::headers::{Spoken, is_for_observers};
 use super::refusal::Refusal;
-use super::rules::{self, code_of, is_for_observers};
 use crate::frame::{ETHERNET_HEADER_BYTES, MINIMUM_BYTES};
 use crate::shim::{ShimId, ShimStack};
 
 /// Why a frame cannot be put on the link: the switch, not the other end, did something wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CannotEncode {
-    /// Metadata that must not leave the switch.
+    /// A header that the ends of the link do not speak, such as metadata that must not leave the switch.
     Internal(ShimId),
     /// The other end would refuse it.
     Illegal(Refusal),
@@ -27,7 +27,10 @@ pub enum CannotEncode {
 impl fmt::Display for CannotEncode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Internal(id) => write!(f, "{id:?} is metadata of one switch and cannot leave it"),
+            Self::Internal(id) => write!(
+                f,
+                "{id:?} is not spoken on this link: it is metadata of one switch, or the other end does not run what reads it"
+            ),
             Self::Illegal(refusal) => write!(f, "the other end would refuse the frame: {refusal}"),
             Self::InnerLength(bytes) => {
                 write!(
@@ -45,23 +48,28 @@ impl fmt::Display for CannotEncode {
 impl std::error::Error for CannotEncode {}
 
 impl LinkFormat {
-    /// Writes a frame with `shims` that carries `inner`, a frame without check sequence, or nothing; returns its
-    /// length, at least 60 bytes.
+    /// Writes a frame with `shims`, all among the `spoken`, that carries `inner`, a frame without check sequence, or
+    /// nothing; returns its length, at least 60 bytes.
     ///
     /// What is for observers only is left out: no room is counted for it.
     ///
     /// # Errors
     /// [`CannotEncode`]; `out` may have been written to.
-    pub fn encode(&self, shims: &ShimStack, inner: Option<&[u8]>, out: &mut [u8]) -> Result<usize, CannotEncode> {
-        let needed_bytes = self.check(shims, inner)?;
+    pub fn encode(
+        &self,
+        spoken: &Spoken,
+        shims: &ShimStack,
+        inner: Option<&[u8]>,
+        out: &mut [u8],
+    ) -> Result<usize, CannotEncode> {
+        let needed_bytes = check(spoken, shims, inner)?;
         let mut writer = Writer { out: out.get_mut(..needed_bytes).ok_or(CannotEncode::NoRoom { needed_bytes })? };
         writer.put(&self.remote.0);
         writer.put(&self.local.0);
         writer.put(&self.ether_type.0.to_be_bytes());
-        let codes = || shims.iter().filter_map(|(id, bytes)| Some((code_of(id)?, bytes)));
         let has_inner = if inner.is_some() { HAS_INNER } else { 0 };
-        writer.put(&[VERSION, has_inner | codes().count() as u8]);
-        for (code, bytes) in codes() {
+        writer.put(&[VERSION, has_inner | spoken.codes(shims).count() as u8]);
+        for (code, bytes) in spoken.codes(shims) {
             writer.put(&[code]);
             writer.put(bytes);
         }
@@ -72,24 +80,24 @@ impl LinkFormat {
         writer.out.fill(0);
         Ok(needed_bytes)
     }
+}
 
-    /// Applies the rules of the other end, and returns the length of the frame.
-    fn check(&self, shims: &ShimStack, inner: Option<&[u8]>) -> Result<usize, CannotEncode> {
-        let mut on_link = ShimStack::default();
-        let mut needed_bytes = ETHERNET_HEADER_BYTES + FIXED_BYTES;
-        for (id, bytes) in shims.iter().filter(|&(id, _)| !is_for_observers(id)) {
-            code_of(id).ok_or(CannotEncode::Internal(id))?;
-            needed_bytes += 1 + rules::take(id, bytes, &mut on_link).map_err(CannotEncode::Illegal)?;
-        }
-        rules::check_composition(&on_link, inner.is_some()).map_err(CannotEncode::Illegal)?;
-        if let Some(inner) = inner {
-            if !(ETHERNET_HEADER_BYTES..=INNER_BYTES_MAX).contains(&inner.len()) {
-                return Err(CannotEncode::InnerLength(inner.len()));
-            }
-            needed_bytes += INNER_LENGTH_BYTES + inner.len();
-        }
-        Ok(needed_bytes.max(MINIMUM_BYTES))
+/// Applies the rules of the other end, and returns the length of the frame.
+fn check(spoken: &Spoken, shims: &ShimStack, inner: Option<&[u8]>) -> Result<usize, CannotEncode> {
+    let mut on_link = ShimStack::default();
+    let mut needed_bytes = ETHERNET_HEADER_BYTES + FIXED_BYTES;
+    for (id, bytes) in shims.iter().filter(|&(id, _)| !is_for_observers(id)) {
+        let code = spoken.code_of(id).ok_or(CannotEncode::Internal(id))?;
+        needed_bytes += 1 + spoken.take(code, bytes, &mut on_link).map_err(CannotEncode::Illegal)?;
     }
+    spoken.check(&on_link, inner.is_some()).map_err(CannotEncode::Illegal)?;
+    if let Some(inner) = inner {
+        if !(ETHERNET_HEADER_BYTES..=INNER_BYTES_MAX).contains(&inner.len()) {
+            return Err(CannotEncode::InnerLength(inner.len()));
+        }
+        needed_bytes += INNER_LENGTH_BYTES + inner.len();
+    }
+    Ok(needed_bytes.max(MINIMUM_BYTES))
 }
 
 /// Fills a slice from its beginning on; it is as long as what will be written.

@@ -1,9 +1,7 @@
 //! The layout of a frame of the link, and how much room it takes.
 
-use super::rules::code_of;
-use crate::frame::{ETHERNET_HEADER_BYTES, EtherType, MINIMUM_BYTES, MacAddress, frame_bytes};
-use crate::linkguardian::{AckHeader, DataHeader};
-use crate::shim::{Shim, ShimStack};
+use crate::frame::{ETHERNET_HEADER_BYTES, EtherType, MINIMUM_BYTES, MacAddress};
+use crate::shim::ShimStack;
 
 /// The version of the format.
 pub const VERSION: u8 = 1;
@@ -15,17 +13,16 @@ pub(super) const SHIM_COUNT_MASK: u8 = 0x0f;
 pub(super) const HAS_INNER: u8 = 0x80;
 pub(super) const TYPE_AT: usize = 12;
 
-/// The most bytes by which a frame grows that carries another over a link that LinkGuardian protects: Ethernet header,
-/// version, two shims (data, and an acknowledgement that rides along), and length.
-pub const ADDED_BYTES_MAX: usize = ETHERNET_HEADER_BYTES + PAYLOAD_BYTES_ADDED_MAX;
-
 /// The most with any headers that a packet may bear.
 pub const ADDED_BYTES_WITH_ALL_SHIMS: usize =
     ETHERNET_HEADER_BYTES + FIXED_BYTES + ShimStack::CAPACITY_BYTES + INNER_LENGTH_BYTES;
 
-/// What of that lies behind the Ethernet header, and so counts against the MTU.
-const PAYLOAD_BYTES_ADDED_MAX: usize =
-    FIXED_BYTES + (1 + DataHeader::BYTES) + (1 + AckHeader::BYTES) + INNER_LENGTH_BYTES;
+/// What is reserved for headers in the MTU: two of three bytes, each behind its number. A link that is protected has
+/// as many on a packet.
+const HEADER_BYTES_RESERVED: usize = 2 * (1 + 3);
+
+/// What lies behind the Ethernet header, and so counts against the MTU.
+const PAYLOAD_BYTES_ADDED_MAX: usize = FIXED_BYTES + HEADER_BYTES_RESERVED + INNER_LENGTH_BYTES;
 
 /// The longest inner frame: what two bytes of length can say.
 pub const INNER_BYTES_MAX: usize = u16::MAX as usize;
@@ -46,15 +43,6 @@ pub const fn inner_mtu(outer_mtu: usize, vlan_tags: usize) -> Option<usize> {
 /// inverse of [`inner_mtu`].
 pub const fn outer_mtu(inner_mtu: usize, vlan_tags: usize) -> usize {
     inner_mtu + PAYLOAD_BYTES_ADDED_MAX + ETHERNET_HEADER_BYTES + 4 * vlan_tags
-}
-
-/// Bytes on the link, check sequence and padding included, of a frame with these shims that carries a frame of
-/// `inner_bytes` (without check sequence), or none. Shims that stay inside a switch take no room.
-pub fn link_frame_bytes(shims: &ShimStack, inner_bytes: Option<usize>) -> u32 {
-    let on_link = shims.iter().filter(|&(id, _)| code_of(id).is_some());
-    let shim_bytes: usize = on_link.map(|(_, bytes)| 1 + bytes.len()).sum();
-    let inner = inner_bytes.map_or(0, |bytes| INNER_LENGTH_BYTES + bytes);
-    frame_bytes(ETHERNET_HEADER_BYTES + FIXED_BYTES + shim_bytes + inner)
 }
 
 /// One end's notion of the link.

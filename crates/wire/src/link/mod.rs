@@ -12,28 +12,23 @@
 //!
 //! Version is [`VERSION`]. The byte behind it holds the number of shims (bits 0-3) and in bit 7, I, whether a frame is
 //! carried; acknowledgements, loss notifications, dummies and pause frames carry none. Bits 4-6 are zero. A shim is its
-//! kind and the bytes that the [`ShimStack`] keeps, whose number the kind determines: 1 to 5 are LinkGuardian's, 6 to 8
-//! RIMM's, 9 is the mark of a priority and 10 the count of detours. A message of RIMM carries the first bytes of the
-//! packet whose way it takes. The inner frame runs from its
+//! kind and the bytes that the [`ShimStack`] keeps, whose number the kind determines: 9 is the mark of a priority, 10 the
+//! count of detours, and each mechanism that goes on links has its own ([`LinkHeaders`]). The inner frame runs from its
 //! destination address to its end, padding included, check sequence excluded; numbers are in network order.
 //!
 //! The type is one of the two for local experiments ([`EtherType::EXPERIMENTAL_1`]) unless told otherwise. There is no
 //! authentication: see docs/reference/security.md.
 //!
 //! **Length.** LinkGuardian's paper adds 3 bytes for data and 3 for a piggybacked acknowledgement, and so does the
-//! simulator ([`crate::Shim::WIRE_BYTES`]). This format adds up to [`ADDED_BYTES_MAX`] instead; what a frame really
-//! takes on the link is [`link_frame_bytes`].
+//! simulator ([`crate::Shim::WIRE_BYTES`]). This format adds up to 26 bytes instead.
 
 mod decode;
 mod encode;
 mod format;
+mod headers;
 mod refusal;
-mod rules;
 
 pub use encode::CannotEncode;
-pub use format::{
-    ADDED_BYTES_MAX, ADDED_BYTES_WITH_ALL_SHIMS, INNER_BYTES_MAX, LinkFormat, LinkFrame, VERSION, inner_mtu,
-    link_frame_bytes, outer_mtu,
-};
+pub use format::{ADDED_BYTES_WITH_ALL_SHIMS, INNER_BYTES_MAX, LinkFormat, LinkFrame, VERSION, inner_mtu, outer_mtu};
+pub use headers::{LinkHeader, LinkHeaders, PRIORITIES, Spoken, take};
 pub use refusal::{Refusal, RefusalCounters};
-pub use rules::Partners;

@@ -16,7 +16,7 @@ pub enum Refusal {
     Version,
     /// Bits that must be zero are not.
     ReservedBits,
-    /// A kind of shim that this version does not have.
+    /// A kind of shim that this version does not have, or of something that the two ends of this link do not run.
     UnknownKind,
     /// The same kind of shim twice.
     DuplicateKind,
@@ -24,29 +24,16 @@ pub enum Refusal {
     InnerLength,
     /// Bytes behind the end that are no padding.
     TrailingBytes,
-    /// A data header that cannot be on a link: another type, or flags that exclude each other.
-    DataHeader,
-    /// An acknowledgement that cannot be on a link.
-    Acknowledgement,
-    /// A loss notification that contradicts its acknowledgement, or reports no loss.
-    LossNotification,
-    /// A pause frame for a class that does not exist, or for a time that is never asked for.
-    Pause,
-    /// Shims, or shims and an inner frame, that never come together.
+    /// A header that says what no switch writes: reserved bits, flags that exclude each other, a class that does not
+    /// exist.
+    Header,
+    /// Shims, or shims and an inner frame, that never come together, or contradict each other.
     Composition,
-    /// A message between the ends of the link that this version does not have.
-    Control,
-    /// A header of a detoured packet that no switch writes.
-    Detour,
-    /// A mark of a packet that no switch writes.
-    Mark,
-    /// A header of something that the two ends of this link do not run.
-    Unexpected,
 }
 
 impl Refusal {
     /// All of them, in the order of [`RefusalCounters`].
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 11] = [
         Self::OtherType,
         Self::OtherAddress,
         Self::Truncated,
@@ -56,15 +43,8 @@ impl Refusal {
         Self::DuplicateKind,
         Self::InnerLength,
         Self::TrailingBytes,
-        Self::DataHeader,
-        Self::Acknowledgement,
-        Self::LossNotification,
-        Self::Pause,
+        Self::Header,
         Self::Composition,
-        Self::Control,
-        Self::Detour,
-        Self::Mark,
-        Self::Unexpected,
     ];
 
     /// A short name for counters and metrics.
@@ -79,15 +59,8 @@ impl Refusal {
             Self::DuplicateKind => "duplicate_kind",
             Self::InnerLength => "inner_length",
             Self::TrailingBytes => "trailing_bytes",
-            Self::DataHeader => "data_header",
-            Self::Acknowledgement => "acknowledgement",
-            Self::LossNotification => "loss_notification",
-            Self::Pause => "pause",
+            Self::Header => "header",
             Self::Composition => "composition",
-            Self::Control => "control",
-            Self::Detour => "detour",
-            Self::Mark => "mark",
-            Self::Unexpected => "unexpected",
         }
     }
 }
@@ -100,19 +73,12 @@ impl fmt::Display for Refusal {
             Self::Truncated => "the frame ends within a header",
             Self::Version => "the other end speaks another version of the link format",
             Self::ReservedBits => "bits that must be zero are set",
-            Self::UnknownKind => "a header of a kind that this version does not have",
+            Self::UnknownKind => "a header of a kind that the two ends of this link do not both have",
             Self::DuplicateKind => "two headers of one kind",
             Self::InnerLength => "the length of the inner frame does not fit the frame",
             Self::TrailingBytes => "there are bytes behind the end of the frame that are no padding",
-            Self::DataHeader => "a data header that no switch puts on a link",
-            Self::Acknowledgement => "an acknowledgement that no switch puts on a link",
-            Self::LossNotification => "a loss notification that contradicts its acknowledgement",
-            Self::Pause => "a pause frame with a class or a time that no switch asks for",
-            Self::Control => "a message that this version does not have",
-            Self::Detour => "a header of a detoured packet that no switch writes",
-            Self::Mark => "a mark that no switch writes",
-            Self::Unexpected => "a header of something that the ends of this link do not run",
-            Self::Composition => "headers that never come together, or with or without an inner frame",
+            Self::Header => "a header that says what no switch writes",
+            Self::Composition => "headers that never come together, contradict each other, or lack an inner frame",
         })
     }
 }

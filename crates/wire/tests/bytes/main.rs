@@ -1,7 +1,5 @@
 //! Everything that reads bytes from a wire: tables, arbitrary bytes, and the seeds of the fuzzers.
 
 mod frames;
-mod ids;
-mod link;
 mod samples;
 mod seeds;

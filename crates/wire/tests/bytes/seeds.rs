@@ -1,12 +1,11 @@
-//! The seeds that fuzzing starts from: fuzz/corpus holds what our encoder and the samples make. Only the
-//! seeds of loss_trace, a text that nothing here encodes, are by hand.
+//! The seeds that fuzzing of frames starts from: fuzz/corpus/frame holds what the samples make. Those of links are of
+//! crates/mechanisms, which has the headers; those of loss_trace, a text that nothing here encodes, are by hand.
 
 use std::fs;
 use std::path::PathBuf;
 
 use hitless_wire::frame::Frame;
 
-use crate::link;
 use crate::samples::{Extension, Network, Sample, Upper};
 
 /// Set it to have the files written instead of compared.
@@ -47,27 +46,17 @@ fn frames() -> Vec<(&'static str, Vec<u8>)> {
     untagged.into_iter().chain([("two_tags", tagged.bytes())]).collect()
 }
 
-fn link_frames() -> Vec<(&'static str, Vec<u8>)> {
-    let shapes = link::shapes().into_iter();
-    shapes
-        .map(|(name, shims, has_inner)| (name, link::encoded(&shims, has_inner.then_some(&link::INNER[..]))))
-        .collect()
-}
-
 #[test]
 fn the_corpus_is_what_the_encoder_makes() {
-    let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
-    for (target, seeds) in [("frame", frames()), ("link", link_frames())] {
-        let folder = corpus.join(target);
-        for (name, bytes) in seeds {
-            let file = folder.join(name.replace(' ', "_"));
-            if std::env::var_os(WRITE).is_some() {
-                fs::create_dir_all(&folder).expect("the corpus can be written");
-                fs::write(&file, &bytes).expect("the corpus can be written");
-            }
-            let found = fs::read(&file).unwrap_or_default();
-            assert!(found == bytes, "{} differs; {WRITE}=1 cargo test -p hitless-wire seeds writes it", file.display());
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/frame");
+    for (name, bytes) in frames() {
+        let file = folder.join(name);
+        if std::env::var_os(WRITE).is_some() {
+            fs::create_dir_all(&folder).expect("the corpus can be written");
+            fs::write(&file, &bytes).expect("the corpus can be written");
         }
+        let found = fs::read(&file).unwrap_or_default();
+        assert!(found == bytes, "{} differs; {WRITE}=1 cargo test -p hitless-wire seeds writes it", file.display());
     }
 }
 

@@ -1,9 +1,9 @@
 //! What the receiver says to the sender: acknowledgements, loss notifications, and answers to its messages.
 
-use hitless_switch::{Context, DropReason, Verdict};
-use hitless_wire::linkguardian::{
+use crate::linkguardian::headers::{
     AckHeader, ControlHeader, DataHeader, Level, LossNotification, Message, PacketType, SequenceNumber,
 };
+use hitless_switch::{Context, DropReason, Verdict};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Packet, Shim};
 

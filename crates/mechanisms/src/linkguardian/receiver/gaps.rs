@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::linkguardian::headers::SequenceNumber;
 use hitless_wire::Time;
-use hitless_wire::linkguardian::SequenceNumber;
 
 /// A gap that no repair has answered yet.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hitless_wire::linkguardian::SequenceNumber;
+use crate::linkguardian::headers::SequenceNumber;
 use hitless_wire::{Duration, Time};
 
 /// More missing numbers than this at a time are no losses of a link that carries anything: a timeout gives up all that

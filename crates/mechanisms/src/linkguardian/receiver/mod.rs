@@ -22,10 +22,10 @@ mod reports;
 mod state;
 mod timeout;
 
+use crate::linkguardian::headers::{AckHeader, DataHeader, SequenceNumber};
 use hitless_switch::{
     Context, DropReason, Half, HookSet, Needs, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Verdict,
 };
-use hitless_wire::linkguardian::{AckHeader, DataHeader, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Duration, Packet, QueueId, Shim, Time};
 

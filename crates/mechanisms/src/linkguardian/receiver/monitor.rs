@@ -1,8 +1,8 @@
 //! The receiver's notion of how much protection the link is worth.
 
+use crate::linkguardian::headers::Level;
 use hitless_switch::MacCounters;
 use hitless_wire::Time;
-use hitless_wire::linkguardian::Level;
 
 use super::super::fallback::Fallback;
 use super::super::settings::FallbackSettings;

@@ -1,8 +1,8 @@
 //! Who goes on, who waits and who is dropped (paper, algorithm 1), and the reordering buffer.
 
+use crate::linkguardian::headers::{DataHeader, SequenceNumber};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{Context, DropReason, Verdict};
-use hitless_wire::linkguardian::{DataHeader, SequenceNumber};
 use hitless_wire::shim::CheckNumber;
 
 use super::super::frames::{Role, data_header};

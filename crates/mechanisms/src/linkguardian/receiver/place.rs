@@ -1,6 +1,6 @@
 //! Where the number of a frame lies among those that came before.
 
-use hitless_wire::linkguardian::SequenceNumber;
+use crate::linkguardian::headers::SequenceNumber;
 
 /// The longest gap that is taken for a loss, in numbers: as many as one notification can report. After a longer one the
 /// numbers are taken up anew.

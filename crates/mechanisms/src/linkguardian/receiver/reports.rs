@@ -5,8 +5,8 @@
 //! before a repair of the gap has come, or the gap is given up; so the sender still has the copies when the
 //! notification is sent again. Since a notification acknowledges what it reports, gaps are reported one after another.
 
+use crate::linkguardian::headers::SequenceNumber;
 use hitless_switch::Context;
-use hitless_wire::linkguardian::SequenceNumber;
 use hitless_wire::{Duration, Time};
 
 use super::super::requests::{TimerKind, timer_token};

@@ -1,7 +1,7 @@
 //! The receiving end as an exploration sees it.
 
+use crate::linkguardian::headers::SequenceNumber;
 use hitless_switch::explore::{Digest, State};
-use hitless_wire::linkguardian::SequenceNumber;
 
 use super::super::config::ReceiverConfig;
 use super::super::crossing::Crossing;

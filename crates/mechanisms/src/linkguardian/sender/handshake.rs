@@ -4,9 +4,9 @@
 //! takes a pause: packets that come without numbers would pass those that wait for a repair. So nothing else is sent
 //! until the receiver has said that it has seen everything and that nothing waits.
 
+use crate::linkguardian::headers::{ControlHeader, Level, Message, SequenceNumber};
 use hitless_switch::{Context, DropReason, Verdict};
 use hitless_wire::Time;
-use hitless_wire::linkguardian::{ControlHeader, Level, Message, SequenceNumber};
 
 use super::super::frames::{Role, control_frame};
 use super::super::requests::{TimerKind, timer_token};

@@ -1,7 +1,7 @@
 //! Whether the sender numbers packets, and whose wish that is.
 
+use crate::linkguardian::headers::{Level, SequenceNumber};
 use hitless_wire::Time;
-use hitless_wire::linkguardian::{Level, SequenceNumber};
 
 use super::super::config::Activation;
 use super::super::settings::Mode;

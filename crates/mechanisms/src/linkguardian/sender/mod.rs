@@ -9,11 +9,11 @@ mod lifecycle;
 #[cfg(test)]
 mod state;
 
+use crate::linkguardian::headers::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
     Context, DropReason, Half, HookSet, Needs, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Verdict,
 };
-use hitless_wire::linkguardian::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{Duration, Packet, QueueId, Shim};

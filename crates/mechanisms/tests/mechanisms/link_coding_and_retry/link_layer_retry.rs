@@ -1,8 +1,8 @@
 //! Link Layer Retry: in order, exactly once, whatever is lost.
 
+use hitless_mechanisms::link_layer_retry::header::{Control, PreambleSequence};
 use hitless_mechanisms::link_layer_retry::{LinkLayerRetry, LinkLayerRetryAction, LinkLayerRetrySettings};
 use hitless_switch::{DropReason, PortState};
-use hitless_wire::link_layer_retry::{Control, PreambleSequence};
 use hitless_wire::{Bytes, Duration, OrderedSet, Packet, Time};
 use proptest::prelude::*;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use hitless_mechanisms::wharf::coder::{encode, parity_frame_bytes, restore};
+use hitless_mechanisms::wharf::header::WharfHeader;
 use hitless_mechanisms::wharf::{Wharf, WharfSettings, contents};
-use hitless_wire::wharf::WharfHeader;
 use hitless_wire::{Duration, Packet, Time};
 use proptest::prelude::*;
 

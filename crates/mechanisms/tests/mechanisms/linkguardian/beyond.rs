@@ -1,10 +1,10 @@
 //! What section 5 of the paper leaves for later.
 
+use hitless_mechanisms::linkguardian::headers::DataHeader;
 use hitless_mechanisms::linkguardian::{
     Action, Buffering, Command, FallbackSettings, LinkGuardian, Mode, ReceiverConfig, SenderConfig,
 };
 use hitless_switch::LinkEnd;
-use hitless_wire::linkguardian::DataHeader;
 use hitless_wire::{Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, is_dummy};

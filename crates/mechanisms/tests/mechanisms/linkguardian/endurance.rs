@@ -9,10 +9,10 @@ use std::io::{IsTerminal, Write};
 use std::rc::Rc;
 use std::time::Instant;
 
+use hitless_mechanisms::linkguardian::headers::LossNotification;
 use hitless_mechanisms::linkguardian::{Action, Buffering, Command, LinkGuardian, Mode, parameters};
 use hitless_switch::DropReason;
 use hitless_switch::LinkEnd;
-use hitless_wire::linkguardian::LossNotification;
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{BitRate, Duration, Packet, Time};
 

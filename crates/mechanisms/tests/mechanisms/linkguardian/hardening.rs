@@ -1,10 +1,10 @@
 //! What the published programs lack: each test is named after what would go wrong.
 
+use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use hitless_mechanisms::linkguardian::{
     Action, Buffering, Command, LinkGuardian, Mode, ReceiverConfig, SenderConfig, parameters,
 };
 use hitless_switch::LinkEnd;
-use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::{BitRate, Duration, Packet, Time};
 
@@ -247,7 +247,8 @@ fn protection_that_ends_while_packets_wait_keeps_their_order() {
 
 #[test]
 fn a_receiver_that_does_not_answer_ends_protection_all_the_same() {
-    let lose_answers = |packet: &Packet| packet.shims.contains::<hitless_wire::linkguardian::ControlHeader>();
+    let lose_answers =
+        |packet: &Packet| packet.shims.contains::<hitless_mechanisms::linkguardian::headers::ControlHeader>();
     let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), receiver(Buffering::Recirculation));
     let mut pair = Pair::with_fates(100, ends, [clean(), losing_if(lose_answers)]);
     pair.inject(0, Time::ZERO, 0, 100);
@@ -335,7 +336,8 @@ fn a_handshake_survives_the_loss_of_its_messages() {
         let losses = |seed| {
             let mut random = Random::new(seed);
             losing_if(move |packet: &Packet| {
-                packet.shims.contains::<hitless_wire::linkguardian::ControlHeader>() && random.chance(500_000)
+                packet.shims.contains::<hitless_mechanisms::linkguardian::headers::ControlHeader>()
+                    && random.chance(500_000)
             })
         };
         let ends = guardians(of_sender, config);

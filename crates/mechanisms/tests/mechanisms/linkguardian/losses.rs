@@ -1,6 +1,6 @@
 //! Losses by a small generator, so that a case replays from its seed.
 
-use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
+use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::{Duration, Packet};
 

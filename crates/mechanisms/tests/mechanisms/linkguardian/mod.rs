@@ -8,8 +8,8 @@ mod losses;
 mod reported;
 mod support;
 
+use hitless_mechanisms::linkguardian::headers::DataHeader;
 use hitless_mechanisms::linkguardian::{Activation, Buffering, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
-use hitless_wire::linkguardian::DataHeader;
 use hitless_wire::{Bytes, Duration, Packet, Time};
 use proptest::prelude::*;
 use support::{LINK, Pair, RECIRCULATION, boxed};

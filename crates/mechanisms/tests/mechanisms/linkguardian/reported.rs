@@ -1,7 +1,7 @@
 //! A loss notification that is lost is sent again, and until it is answered the sender keeps its copies.
 
+use hitless_mechanisms::linkguardian::headers::LossNotification;
 use hitless_mechanisms::linkguardian::{Buffering, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
-use hitless_wire::linkguardian::LossNotification;
 use hitless_wire::{Duration, Packet, Time};
 
 use super::losses::{Bursts, losing as losing_if};

@@ -9,9 +9,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use hitless_switch::DropReason;
 use hitless_switch::testing::{Fate, Harness};
-use hitless_wire::linkguardian::{AckHeader, DataHeader, LossNotification};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Duration, Packet, PortId, Shim, ShimId, Time};
 use proptest::prelude::*;

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use hitless_mechanisms::rimm::headers::MessageHeader;
 use hitless_switch::DropReason;
 use hitless_switch::testing::{Fate, Harness};
-use hitless_wire::rimm::MessageHeader;
 use hitless_wire::{Duration, Packet, PortId, ServiceKey, Time};
 use proptest::prelude::*;
 

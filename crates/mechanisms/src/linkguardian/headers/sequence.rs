@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use hitless_switch::RegisterCell;
+
 /// Which turn of the 16-bit sequence number space a number belongs to; toggles at each wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Era {
@@ -18,6 +20,11 @@ hitless_state::value!(
         Odd,
     }
 );
+
+/// A number, with its era.
+impl RegisterCell for SequenceNumber {
+    const BITS: u32 = u16::BITS + 1;
+}
 
 impl Era {
     pub(super) const fn from_bit(bit: u8) -> Self {

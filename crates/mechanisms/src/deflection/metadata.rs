@@ -4,7 +4,7 @@
 //! Both are metadata of one switch and never on a link. The authors' program puts the second into a packet of its
 //! own, whose 72 bytes on the recirculation port have room for it.
 
-use crate::shim::{Shim, ShimId};
+use hitless_wire::shim::{Shim, ShimId};
 
 /// The new moving average of a queue's ranks, which a packet takes from ingress to egress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Shim for QueueState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Packet;
+    use hitless_wire::Packet;
 
     #[test]
     fn both_are_read_back_and_take_no_room_on_a_line() {

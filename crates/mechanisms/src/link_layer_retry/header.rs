@@ -7,8 +7,8 @@
 
 use std::fmt;
 
-use crate::ordered_set::OrderedSet;
-use crate::shim::{Shim, ShimId};
+use hitless_wire::ordered_set::OrderedSet;
+use hitless_wire::shim::{Shim, ShimId};
 
 /// Where a frame stands among those of its link: 20 bits that wrap.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]

@@ -9,7 +9,7 @@
 //! A reader that does not know a kind drops the frame: what a message is for is then not done, and nothing else.
 
 use super::sequence::{Era, SequenceNumber};
-use crate::shim::{Shim, ShimId};
+use hitless_wire::shim::{Shim, ShimId};
 
 /// How much protection an end asks for, best first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

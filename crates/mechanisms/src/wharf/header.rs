@@ -8,7 +8,7 @@
 //! no EtherType of its own, that field holds the number of data frames in the block; the published programs fill a
 //! block that is short with empty frames instead.
 
-use crate::shim::{Shim, ShimId};
+use hitless_wire::shim::{Shim, ShimId};
 
 /// The header of a data frame or a parity frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What SQR writes on the packets it keeps (section III-F). It never leaves the switch.
 
-use crate::packet::PortId;
-use crate::shim::{Shim, ShimId};
+use hitless_wire::packet::PortId;
+use hitless_wire::shim::{Shim, ShimId};
 
 /// The metadata of a packet in SQR's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

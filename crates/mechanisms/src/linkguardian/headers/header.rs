@@ -1,7 +1,7 @@
 //! The headers of data, acknowledgements and loss notifications.
 
 use super::sequence::{Era, SequenceNumber};
-use crate::shim::{Shim, ShimId};
+use hitless_wire::shim::{Shim, ShimId};
 
 /// The two type bits that both headers begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

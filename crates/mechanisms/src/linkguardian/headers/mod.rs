@@ -11,8 +11,10 @@
 
 mod control;
 mod header;
+mod on_links;
 mod sequence;
 
 pub use control::{ControlHeader, Level, Message};
 pub use header::{AckHeader, DataHeader, LossNotification, PacketType};
+pub use on_links::ON_LINKS;
 pub use sequence::{Era, SequenceNumber};

@@ -1,0 +1,51 @@
+//! LinkGuardian's headers on links between processes.
+
+use hitless_wire::link::{LinkHeader, LinkHeaders, take};
+use hitless_wire::pause::PauseFrame;
+use hitless_wire::shim::ShimStack;
+
+use super::{AckHeader, ControlHeader, DataHeader, LossNotification, Message, SequenceNumber};
+
+const CLASSES: u8 = 8;
+
+/// What the two ends of a protected link say.
+pub static ON_LINKS: LinkHeaders = LinkHeaders {
+    headers: &[
+        LinkHeader::new::<DataHeader>(1, |bytes, stack| take(bytes, stack, DataHeader::is_for_links)),
+        LinkHeader::new::<AckHeader>(2, |bytes, stack| take(bytes, stack, |_: &AckHeader| true)),
+        LinkHeader::new::<LossNotification>(3, |bytes, stack| {
+            take(bytes, stack, |loss: &LossNotification| loss.count > 0)
+        }),
+        LinkHeader::new::<PauseFrame>(4, |bytes, stack| take(bytes, stack, is_ours)),
+        LinkHeader::new::<ControlHeader>(5, |bytes, stack| {
+            take(bytes, stack, |header: &ControlHeader| header.message != Message::Unknown)
+        }),
+    ],
+    fit,
+    is_retransmission: |shims| shims.get::<DataHeader>().is_some_and(|header| header.retransmitted),
+};
+
+fn is_ours(frame: &PauseFrame) -> bool {
+    frame.class < CLASSES && (frame.is_resume() || *frame == PauseFrame::pause(frame.class))
+}
+
+fn fit(shims: &ShimStack, has_packet: bool) -> bool {
+    if shims.contains::<PauseFrame>() || shims.contains::<ControlHeader>() {
+        return shims.iter().count() == 1 && !has_packet;
+    }
+    match (shims.get::<DataHeader>(), shims.get::<AckHeader>(), shims.get::<LossNotification>(), has_packet) {
+        (data, ack, None, true) => data.is_none_or(|data| !data.dummy) && ack.is_none_or(|ack| ack.piggybacked),
+        (Some(data), None, None, false) => data.dummy,
+        (None, Some(ack), loss, false) => !ack.piggybacked && loss.is_none_or(|loss| agree(ack, loss)),
+        _ => false,
+    }
+}
+
+/// A notification acknowledges its last loss (found by a dummy) or the packet behind it; only a gap longer than it can
+/// count may end later, and no gap is longer than half the range of numbers, beyond which none can be told.
+fn agree(ack: AckHeader, loss: LossNotification) -> bool {
+    let reach = ack.acknowledged.steps_from(loss.first_lost);
+    let count = u32::from(loss.count);
+    let is_longer = loss.count == u8::MAX && (count..SequenceNumber::RANGE / 2).contains(&reach);
+    reach == count - 1 || reach == count || is_longer
+}
