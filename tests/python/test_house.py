@@ -22,6 +22,15 @@ def test_every_path_that_a_page_names_exists(page):
     assert sorted(place for place in named if not (ROOT / place).exists()) == []
 
 
+def test_the_smallest_mechanism_is_small():
+    """One folder of at most 90 lines, and one line elsewhere: that of the registry."""
+    mechanisms = ROOT / "crates/mechanisms/src"
+    [source] = (mechanisms / "every_nth").iterdir()
+    assert len(source.read_text().splitlines()) <= 90
+    naming = [path for path in (ROOT / "crates").rglob("src/**/*.rs") if "EveryNth" in path.read_text()]
+    assert sorted(naming) == sorted([mechanisms / "lib.rs", source])
+
+
 def steps():
     way = (ROOT / PAGES[0]).read_text().split("## The way of one packet")[1].split("\n## ")[0]
     return re.findall(r"^\d+\. (\S+\.rs): (.*?)(?=^\d+\. |\Z)", way, re.MULTILINE | re.DOTALL)

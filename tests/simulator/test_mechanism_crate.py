@@ -9,6 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import polars
 import pytest
 
 from hitless.errors import BadInput
@@ -18,6 +19,7 @@ from hitless.native import LIBRARY, RECORD
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/mechanisms/every-nth-crate"
+IN_PYTHON = ROOT / "examples/mechanisms/every_nth.py"
 CACHE = ROOT / "target/mechanism-test"
 """Stays from run to run: what did not change since the last one is not compiled again."""
 
@@ -45,26 +47,32 @@ def built():
     return done
 
 
-def run(text, folder):
+def run(kind, folder):
+    """The example's scenario with that kind: its summary, its flows, and what the mechanism counted."""
+    folder.mkdir()
     path = folder / "scenario.toml"
-    path.write_text(text)
-    done = hitless("run", path, "--json", "--out", folder / "results")
+    path.write_text((EXAMPLE / "scenario.toml").read_text().replace('"every-nth-crate"', f'"{kind}"'))
+    python = ["--mechanism", IN_PYTHON] if kind.endswith("-py") else []
+    done = hitless("run", path, "--json", "--out", folder / "results", *python)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)["summary"]
+    counted = polars.read_parquet(folder / "results/mechanisms.parquet").select("scope", "counter", "value")
+    counted = [row for row in counted.rows() if not row[1].startswith("resources:")]
+    flows = polars.read_parquet(folder / "results/flows.parquet").rows()
+    return json.loads(done.stdout)["summary"], flows, counted
 
 
 @needs_cargo
-def test_the_crate_and_the_folder_make_the_same_decisions(built, tmp_path):
-    text = (EXAMPLE / "scenario.toml").read_text()
-    in_tree = text.replace('"every-nth-crate"', '"every-nth"')
-    folders = [tmp_path / name for name in ("one", "two")]
-    for folder in folders:
-        folder.mkdir()
-    own, other = run(text, folders[0]), run(in_tree, folders[1])
-    assert own["trace_hash"] == other["trace_hash"]
-    assert own["drops"] == other["drops"]
-    assert own["drops"]["given up by a mechanism"] > 20
-    [recorded] = json.loads((folders[0] / "results/manifest.json").read_text())["own_mechanisms"]
+def test_the_folder_the_crate_and_the_class_make_the_same_decisions(built, tmp_path):
+    kinds = ("every-nth", "every-nth-crate", "every-nth-py")
+    (of_folder, *rest), *others = (run(kind, tmp_path / kind) for kind in kinds)
+    for of_other, *other_rest in others:
+        assert of_other["trace_hash"] == of_folder["trace_hash"]
+        assert of_other["drops"] == of_folder["drops"]
+        assert other_rest == rest
+    _, counted = rest
+    assert all(value > 20 for _, counter, value in counted if counter in ("packets dropped", "packets marked"))
+    assert {counter for _, counter, _ in counted} >= {"packets dropped", "packets marked"}
+    [recorded] = json.loads((tmp_path / "every-nth-crate/results/manifest.json").read_text())["own_mechanisms"]
     [record] = (CACHE / "hitless/mechanisms").glob(f"*/{RECORD}")
     library = record.parent / "libraries" / json.loads(record.read_text())["library"] / LIBRARY
     digest = hashlib.sha256(library.read_bytes()).hexdigest()

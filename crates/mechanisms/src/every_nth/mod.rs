@@ -2,17 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hitless_network::topology::select::select_ports_by_switch;
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_network::topology::{SwitchId, Topology, select::select_ports_by_switch};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claimed, Kind, Stage, Surroundings};
 use hitless_switch::{Context, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict};
 use hitless_wire::{PortId, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Drops every so many packets that leave by a port, and marks others.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EveryNthSettings {
     /// Where: "leaf0->spine1" is one port, "leaf0" all of a switch. Without any: all ports of all switches.
@@ -78,8 +75,7 @@ impl Mechanism for EveryNth {
             self.dropped += 1;
             return Verdict::Drop(DropReason::Mechanism);
         }
-        let is_due = seen.is_multiple_of(self.settings.mark_every);
-        self.marked += u64::from(is_due && context.packet().mark_congestion());
+        self.marked += u64::from(seen.is_multiple_of(self.settings.mark_every) && context.packet().mark_congestion());
         Verdict::Continue
     }
 

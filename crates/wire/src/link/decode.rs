@@ -12,7 +12,8 @@ use crate::shim::ShimStack;
 const PADDED_BYTES_MAX: usize = MINIMUM_BYTES + 4;
 
 impl LinkFormat {
-    /// Reads a frame of the link, whose headers are among the `spoken`. Allocates nothing; the work is bounded by the format.
+    /// Reads a frame of the link, whose headers are among the `spoken`. Allocates nothing; the work is bounded by the
+    /// format.
     ///
     /// # Errors
     /// [`Refusal`]: why it is not taken.

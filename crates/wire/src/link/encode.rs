@@ -29,7 +29,7 @@ impl fmt::Display for CannotEncode {
         match self {
             Self::Internal(id) => write!(
                 f,
-                "{id:?} is not spoken on this link: it is metadata of one switch, or the other end does not run what reads it"
+                "{id:?} cannot leave the switch: it is metadata of its own, or nothing at the other end reads it"
             ),
             Self::Illegal(refusal) => write!(f, "the other end would refuse the frame: {refusal}"),
             Self::InnerLength(bytes) => {

@@ -12,9 +12,9 @@
 //!
 //! Version is [`VERSION`]. The byte behind it holds the number of shims (bits 0-3) and in bit 7, I, whether a frame is
 //! carried; acknowledgements, loss notifications, dummies and pause frames carry none. Bits 4-6 are zero. A shim is its
-//! kind and the bytes that the [`ShimStack`] keeps, whose number the kind determines: 9 is the mark of a priority, 10 the
-//! count of detours, and each mechanism that goes on links has its own ([`LinkHeaders`]). The inner frame runs from its
-//! destination address to its end, padding included, check sequence excluded; numbers are in network order.
+//! kind and the bytes that the [`ShimStack`] keeps, whose number the kind determines: 9 is the mark of a priority, 10
+//! the count of detours, and each mechanism that speaks on links has its own ([`LinkHeaders`]). The inner frame runs
+//! from its destination address to its end, padding included, check sequence excluded; numbers are in network order.
 //!
 //! The type is one of the two for local experiments ([`EtherType::EXPERIMENTAL_1`]) unless told otherwise. There is no
 //! authentication: see docs/reference/security.md.

@@ -37,6 +37,8 @@ pub struct EveryNth {
     marked: u64,
 }
 
+hitless_switch::state::state!(EveryNth { values: seen, dropped, marked; configured: settings });
+
 impl EveryNth {
     /// At the ports that are the keys of `seen`.
     pub fn new(settings: EveryNthSettings, seen: BTreeMap<PortId, u64>) -> Self {
@@ -76,6 +78,8 @@ impl Kind for EveryNth {
 }
 
 impl Mechanism for EveryNth {
+    hitless_switch::is_its_own_state!();
+
     fn needs(&mut self, _: &[usize]) -> Needs {
         Needs { hooks: self.seen.keys().map(|&port| (port, HookSet::EGRESS)).collect(), ..Needs::default() }
     }
