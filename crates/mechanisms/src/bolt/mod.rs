@@ -10,13 +10,13 @@
 //! Notices have a queue of their own at every port, which goes first, and are routed like any packet. The queue is what
 //! is committed to it when the packet is in ingress, which needs hardware that shows depths there.
 
-mod check;
 mod kind;
-mod resources;
 mod settings;
 mod tokens;
 
-use hitless_switch::{Context, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, Verdict};
+use hitless_switch::{
+    Context, Half, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, RegisterUse, Report, Resources, Verdict,
+};
 use hitless_wire::{BitRate, BoltFlags, CongestionNotice, HostId, Packet, PortId, QueueId, Time, Transport};
 
 use crate::configured_ports::ConfiguredPorts;
@@ -176,7 +176,17 @@ impl Mechanism for Bolt {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources(self.tokens.iter().count() as u64, self.notice_queues.len() as u64)
+        let ports = self.tokens.iter().count() as u64;
+        let mut resources = Resources::new("bolt");
+        // sm_token and last_sm_time are read and written together (algorithm 2), behind them pru_token (algorithm 1).
+        resources.add_register(RegisterUse::outside::<u64>("last_sm_time", Half::Ingress, 0, ports));
+        resources.add_register(RegisterUse::outside::<u64>("sm_token", Half::Ingress, 1, ports));
+        resources.add_register(RegisterUse::outside::<u32>("pru_token", Half::Ingress, 2, ports));
+        // A notice is a copy of the packet's head that goes back by the port where that came in.
+        resources.mirror_sessions = self.notice_queues.len() as u64;
+        resources
+            .not_counting("hardware that shows the depths of queues in ingress, as Tofino 2 does")
+            .not_counting("the products of time and line rate")
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -16,12 +16,10 @@
 //!   often as a frame, which is pessimistic;
 //! - a replayed frame passes the egress latency again, which a buffer in the MAC would spare.
 
-mod check;
 #[cfg(test)]
 mod every_way;
 mod kind;
 mod receiver;
-mod resources;
 mod settings;
 mod timer;
 mod transmitter;
@@ -149,7 +147,7 @@ impl Mechanism for LinkLayerRetry {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources()
+        Resources::new("link-layer-retry").not_counting("it sits in the MAC: replay buffer, numbers and timers")
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -17,7 +17,6 @@ mod check;
 mod clock;
 pub mod config;
 mod kind;
-mod resources;
 mod selector;
 mod sequencer;
 mod settings;
@@ -440,7 +439,12 @@ impl Mechanism for Rimm {
         let registers = relieves.then(relief).into_iter().flatten().chain(self.monitor.stated());
         let queues = |port: usize| self.message_queues[port].map_or(self.class_queues[port], |_| 1);
         let ways = self.config.neighbours.iter().map(|neighbour| queues(usize::from(neighbour.port.0)) as u64);
-        resources::resources(registers, if relieves { ways.sum() } else { 0 })
+        // Messages go to any neighbour, by its own queue, or that of the class of the packet that set it off.
+        let mirror_sessions = if relieves { ways.sum() } else { 0 };
+        Resources { registers: registers.collect(), mirror_sessions, ..Resources::new("rimm") }
+            .not_counting("the hash of a flow, and the minimum over the QDM table")
+            .not_counting("the table of which neighbours send a packet back, and of links that are up")
+            .not_counting("the line bandwidth and the neighbours' buffers that detours take")
     }
 
     fn report(&self, _now: Time) -> Report {

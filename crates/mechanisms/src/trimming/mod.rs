@@ -12,9 +12,7 @@
 //! for which the queue of the headers has no room ends, and its sender has to wait for its timer; NDP sends such
 //! headers back to the sender.
 
-mod check;
 mod kind;
-mod resources;
 mod settings;
 
 use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, QueueConfig, Report, Resources, Verdict};
@@ -120,7 +118,9 @@ impl Mechanism for Trimming {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources()
+        Resources::new("trimming")
+            .not_counting("a traffic manager that hands on the packets it refuses, and cuts them")
+            .not_counting("the bandwidth of the port by which they go round")
     }
 
     fn report(&self, _now: Time) -> Report {
