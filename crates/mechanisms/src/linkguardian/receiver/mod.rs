@@ -30,7 +30,7 @@ use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Duration, Packet, QueueId, Shim, Time};
 
 use super::checker::Checker;
-use super::config::{Activation, ReceiverConfig};
+use super::config::ReceiverConfig;
 use super::crossing::Crossing;
 use super::frames::Role;
 use super::requests::{FILLER_PRIORITY, REPAIR_PRIORITY, request_queue};
@@ -116,7 +116,7 @@ impl Receiver {
     pub fn new(config: ReceiverConfig) -> Self {
         let first = SequenceNumber::default();
         Self {
-            is_active: config.activation == Activation::FromStart,
+            is_active: config.is_on_at_start,
             knows_numbers: !config.handshake,
             asked_at: None,
             monitor: config.fallback.map(Monitor::new),

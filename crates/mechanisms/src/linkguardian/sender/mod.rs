@@ -113,7 +113,7 @@ impl Sender {
         let sequence_numbers = SequenceNumber::RANGE as usize;
         let request = |name| RegisterArray::new(name, Half::Ingress, 2, sequence_numbers, false);
         Self {
-            lifecycle: Lifecycle::new(config.activation, config.mode, config.handshake),
+            lifecycle: Lifecycle::new(config.is_on_at_start, config.mode, config.handshake),
             repair_queue: QueueId(0),
             dummy_queue: QueueId(0),
             copy_queue: QueueId(0),

@@ -8,57 +8,33 @@ mod losses;
 mod reported;
 mod support;
 
-use hitless_mechanisms::linkguardian::{Activation, Buffering, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
+use hitless_mechanisms::linkguardian::{
+    Buffering, LinkGuardian, LinkGuardianSettings, Mode, ReceiverConfig, SenderConfig,
+};
 use hitless_wire::linkguardian::DataHeader;
 use hitless_wire::{Bytes, Duration, Packet, Time};
 use proptest::prelude::*;
 use support::{LINK, Pair, RECIRCULATION, boxed};
 
-fn sender(mode: Mode, copies: u32, buffering: Buffering) -> SenderConfig {
-    SenderConfig {
-        port: LINK,
-        recirculation_port: RECIRCULATION,
+/// At 100G, in a rack.
+fn settings(mode: Mode, copies: u32, buffering: Buffering) -> LinkGuardianSettings {
+    LinkGuardianSettings {
         mode,
-        copies,
-        repair_latency: Duration::ZERO,
-        dummies: 3,
-        request_registers: 5,
+        copies: Some(copies),
         buffering,
-        buffer: Bytes::from_kilobytes(200),
-        activation: Activation::FromStart,
-        channel: 0,
-        classes: u8::MAX,
-        first_number: 0,
-        handshake: false,
-        follows_requests: false,
-        tail_probes: false,
-        probe_period: Duration::from_ns(7_000),
-        header_bytes_more: 0,
+        ack_no_timeout: Some(Duration::from_ns(7_000)),
+        resume_threshold: Some(Bytes(36_800)),
+        pause_threshold: Some(Bytes(40_000)),
+        ..LinkGuardianSettings::default()
     }
 }
 
+fn sender(mode: Mode, copies: u32, buffering: Buffering) -> SenderConfig {
+    SenderConfig::new(&settings(mode, copies, buffering), LINK, RECIRCULATION)
+}
+
 fn receiver(buffering: Buffering) -> ReceiverConfig {
-    ReceiverConfig {
-        port: LINK,
-        recirculation_port: RECIRCULATION,
-        acknowledgements: 2,
-        acknowledgement_timeout: Duration::from_ns(7_000),
-        timer_period: Duration::from_ns(100),
-        resume_threshold: Bytes(36_800),
-        pause_threshold: Bytes(40_000),
-        backpressure: true,
-        buffering,
-        buffer: Bytes::from_kilobytes(200),
-        activation: Activation::FromStart,
-        channel: 0,
-        paused_classes: 1,
-        control_copies: 1,
-        notification_period: None,
-        deduplicates: false,
-        handshake: false,
-        fallback: None,
-        header_bytes_more: 0,
-    }
+    ReceiverConfig::new(&settings(Mode::Blocking, 1, buffering), LINK, RECIRCULATION)
 }
 
 fn pair(
