@@ -48,7 +48,8 @@ hitless_state::state!(
 );
 
 impl Sketch {
-    /// An empty sketch, whose hash functions follow from `seed`. `limit_max_bytes` is the most that [`Request::limit_bytes`] will ever be.
+    /// An empty sketch, whose hash functions follow from `seed`. `limit_max_bytes` is the most that
+    /// [`Request::limit_bytes`] will ever be.
     pub fn new(settings: AfqSketch, seed: u64, limit_max_bytes: u64) -> Self {
         if settings.bid_bits == 64 {
             Self::Wide(Cells::new(settings, seed, limit_max_bytes))

@@ -49,7 +49,7 @@ pub fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
     ] {
         report.count(&scope, name, value);
     }
-    report.histograms.push((scope.clone(), "recovery delay (ns)", counters.recovery_delay_ns.clone()));
+    report.histograms.push((scope.clone(), "recovery delay (ns)", receiver.recovery_delay_ns.clone()));
     let broken = receiver.violated_invariants(now).into_iter().chain(receiver.broken_order_promises());
     report.violated_invariants.extend(broken.map(|promise| format!("linkguardian {scope}: {promise}")));
 }
