@@ -6,13 +6,13 @@ use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
 use hitless_settings::defaults::fill_missing;
-use hitless_wire::{Bytes, Duration};
 use hitless_wire::link_layer_retry::PreambleSequence;
 use hitless_wire::shim::CheckNumber;
+use hitless_wire::{Bytes, Duration};
 use toml::Table;
 
-use super::settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
 use super::LinkLayerRetry;
+use super::settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
 use crate::one_link;
 
 impl Kind for LinkLayerRetry {

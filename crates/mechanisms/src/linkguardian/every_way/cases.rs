@@ -1,12 +1,12 @@
 //! The worlds that are gone through.
 
 use hitless_switch::LinkEnd;
-use hitless_switch::canary::{ARE_COMPILED_IN, Canary, sow};
+use hitless_switch::canary::Canary;
 use hitless_wire::Bytes;
 
 use super::super::{Action, Buffering, Command, LinkGuardianSettings, Mode, ReceiverConfig, SenderConfig};
 use super::Case;
-use crate::small_world::{Act, LINK, RECIRCULATION, STEP, Scene, steps};
+use crate::small_world::{Act, LINK, RECIRCULATION, STEP, Scene, found, steps};
 
 /// The paper's protection.
 fn paper(mode: Mode, buffering: Buffering) -> Case {
@@ -170,17 +170,12 @@ fn ways_that_stop_at_a_known_state_miss_no_end() {
 /// Each bug that is sown is found.
 #[test]
 fn what_is_broken_is_found() {
-    if !ARE_COMPILED_IN {
-        return;
+    let bugs = [
+        (Canary::OffByOneEra, paper(Blocking, Recirculation).of(4, 0), "is acknowledged"),
+        (Canary::DoubleRelease, paper(Blocking, Recirculation).of(2, 1).with_copies(2), "came out"),
+    ];
+    for (bug, case, expected) in bugs {
+        let told = found(bug, || case.explored());
+        assert!(told.as_ref().is_none_or(|told| told.contains(expected)), "{told:?}");
     }
-    let found = |canary, case: Case| {
-        sow(Some(canary));
-        let outcome = std::panic::catch_unwind(|| case.explored());
-        sow(None);
-        outcome.expect_err("the bug is not found").downcast_ref::<String>().cloned().unwrap_or_default()
-    };
-    let wrong_era = found(Canary::OffByOneEra, paper(Blocking, Recirculation).of(4, 0));
-    assert!(wrong_era.contains("is acknowledged"), "{wrong_era}");
-    let twice = found(Canary::DoubleRelease, paper(Blocking, Recirculation).of(2, 1).with_copies(2));
-    assert!(twice.contains("came out"), "{twice}");
 }
