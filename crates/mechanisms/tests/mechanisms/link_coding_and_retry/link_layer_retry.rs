@@ -6,7 +6,8 @@ use hitless_wire::link_layer_retry::{Control, PreambleSequence};
 use hitless_wire::{Bytes, Duration, OrderedSet, Packet, Time};
 use proptest::prelude::*;
 
-use super::world::{Fate, LINK, Pair, boxed, chances};
+use super::LINK_DELAY;
+use crate::two_switches::{Fate, LINK, Pair, boxed, chances, in_order};
 
 /// SONiC's sample profile for 400G and 40 m.
 fn profile() -> LinkLayerRetrySettings {
@@ -34,7 +35,7 @@ fn pair_with(
     let mut ends = [LinkLayerRetry::default(), LinkLayerRetry::default()];
     ends[0].add_transmitter(LINK, &profile);
     ends[1].add_receiver(LINK, &profile);
-    Pair::new(rate_gbps, boxed(ends), fate, loses_set)
+    Pair::new(rate_gbps, LINK_DELAY, boxed(ends), fate, loses_set)
 }
 
 fn number_of(packet: &Packet) -> Option<u32> {
@@ -52,10 +53,6 @@ fn first_times(numbers: &'static [u32], times: usize, fate: Fate) -> impl FnMut(
     }
 }
 
-fn in_order(count: u64) -> Vec<u64> {
-    (0..count).collect()
-}
-
 #[test]
 fn a_clean_link_carries_the_same_frames_at_the_same_times() {
     let clean = |profile| {
@@ -66,7 +63,7 @@ fn a_clean_link_carries_the_same_frames_at_the_same_times() {
     };
     let (pair, now) = clean(profile());
     assert_eq!(pair.numbers(1), in_order(100));
-    assert_eq!((pair.world.frames_sent, pair.world.bytes_sent[0]), ([100, 0], 100 * 1_518), "numbers take no room");
+    assert_eq!((pair.on_link().frames, pair.on_link().bytes[0]), ([100, 0], 100 * 1_518), "numbers take no room");
     let (first, last) = (pair.world.delivered[1][0].at, pair.world.delivered[1][99].at);
     assert_eq!(last - first, Duration::from_ps(99 * 123_040));
     for (counter, value) in [("tx_ok", 100), ("rx_expected_seq_good", 100), ("tx_replay", 0), ("rx_nack_ctl_os", 0)] {
@@ -86,7 +83,7 @@ fn a_corrupted_frame_is_replayed_with_all_behind_it() {
         let frames = |counter| pair.counter(now, counter);
         assert_eq!((frames("tx_replay"), frames("rx_replay"), frames("rx_bad")), (2, 2, 2), "{rate_gbps}G");
         assert_eq!((frames("rx_nack_ctl_os"), frames("replays by timer")), (2, 0));
-        assert_eq!(frames("frames replayed"), pair.world.frames_sent[0] - 300);
+        assert_eq!(frames("frames replayed"), pair.on_link().frames[0] - 300);
         assert_eq!(frames("rx_missing_seq") + frames("rx_bad"), frames("frames replayed"), "go-back-N");
         assert_eq!(pair.world.ended[DropReason::OutOfSequence as usize], frames("rx_missing_seq"));
         assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
@@ -268,7 +265,7 @@ fn both_directions_of_a_link_retry_side_by_side() {
     let mut chance = chances(7);
     let fate = move |_, _: &Packet| if chance(20) { Fate::Corrupted } else { Fate::Arrives };
     let mut chance = chances(8);
-    let mut pair = Pair::new(100, boxed(ends), fate, move |_, _| chance(20));
+    let mut pair = Pair::new(100, LINK_DELAY, boxed(ends), fate, move |_, _| chance(20));
     for from in 0..2 {
         pair.inject(from, Time(Duration::from_us(20).as_ps()), 0, 3_000);
     }

@@ -8,7 +8,8 @@ use hitless_wire::wharf::WharfHeader;
 use hitless_wire::{Duration, Packet, Time};
 use proptest::prelude::*;
 
-use super::world::{Fate, LINK, LINK_DELAY, Pair, boxed, chances};
+use super::LINK_DELAY;
+use crate::two_switches::{Fate, LINK, Pair, boxed, chances, in_order};
 
 fn settings(data_frames: u8, parity_frames: u8) -> WharfSettings {
     WharfSettings { data_frames, parity_frames, flush_after: Duration::from_us(50), ..WharfSettings::default() }
@@ -19,7 +20,7 @@ fn pair(rate_gbps: u64, settings: WharfSettings, fate: impl FnMut(usize, &Packet
     let (writer, reader) = contents();
     ends[0].add_encoder(LINK, &settings, writer);
     ends[1].add_decoder(LINK, &settings, reader);
-    Pair::new(rate_gbps, boxed(ends), fate, |_, _| false)
+    Pair::new(rate_gbps, LINK_DELAY, boxed(ends), fate, |_, _| false)
 }
 
 /// The place of a frame among all of the link: its block, and its index in that.
@@ -35,10 +36,6 @@ fn losing(places: &'static [(u8, u8)]) -> impl FnMut(usize, &Packet) -> Fate {
     }
 }
 
-fn in_order(count: u64) -> Vec<u64> {
-    (0..count).collect()
-}
-
 fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
     numbers.sort_unstable();
     numbers
@@ -52,7 +49,7 @@ fn a_clean_link_pays_header_and_parity_and_keeps_order() {
     assert_eq!(pair.numbers(1), in_order(100));
     let data_bytes = 100 * (1_518 + 6);
     let parity_bytes = 20 * u64::from(parity_frame_bytes(1_518));
-    assert_eq!((pair.world.frames_sent[0], pair.world.bytes_sent[0]), (120, data_bytes + parity_bytes));
+    assert_eq!((pair.on_link().frames[0], pair.on_link().bytes[0]), (120, data_bytes + parity_bytes));
     assert_eq!((pair.counter(now, "blocks"), pair.counter(now, "blocks flushed")), (20, 0));
     assert_eq!((pair.counter(now, "frames restored"), pair.counter(now, "packets delivered late")), (0, 0));
 }
@@ -102,7 +99,7 @@ fn a_block_that_is_not_full_is_flushed_after_its_time() {
     pair.inject(0, Time::ZERO, 0, 3);
     let now = pair.run();
     assert_eq!(sorted(pair.numbers(1)), in_order(3));
-    assert_eq!((pair.counter(now, "blocks flushed"), pair.world.frames_sent[0]), (1, 3 + 2));
+    assert_eq!((pair.counter(now, "blocks flushed"), pair.on_link().frames[0]), (1, 3 + 2));
     let restored_at = pair.world.delivered[1][1].at;
     let flushed_at = Time::ZERO + Duration::from_us(50);
     assert!(restored_at > flushed_at + LINK_DELAY && restored_at < flushed_at + Duration::from_us(3), "{restored_at}");
@@ -114,7 +111,7 @@ fn parity_is_as_long_as_the_longest_frame_of_its_block() {
     pair.inject_sized(0, Time::ZERO, 0, [64, 900, 65, 64, 64, 64].into_iter());
     pair.run();
     let data = 64 + 900 + 65 + 3 * 64 + 6 * 6;
-    assert_eq!(pair.world.bytes_sent[0], data + u64::from(parity_frame_bytes(900) + parity_frame_bytes(64)));
+    assert_eq!(pair.on_link().bytes[0], data + u64::from(parity_frame_bytes(900) + parity_frame_bytes(64)));
 }
 
 #[test]
@@ -125,7 +122,7 @@ fn without_parity_nothing_is_touched() {
     });
     pair.inject(0, Time::ZERO, 0, 20);
     pair.run();
-    assert_eq!((pair.numbers(1), pair.world.bytes_sent[0]), (in_order(20), 20 * 1_518));
+    assert_eq!((pair.numbers(1), pair.on_link().bytes[0]), (in_order(20), 20 * 1_518));
 }
 
 #[test]

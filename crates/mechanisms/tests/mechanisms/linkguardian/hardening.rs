@@ -9,24 +9,13 @@ use hitless_wire::pause::PauseFrame;
 use hitless_wire::{BitRate, Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, delaying, is_dummy, losing as losing_if};
-use super::support::{Ends, Fate, Fates, LINK, Pair, boxed};
-use super::{in_order, losing, receiver, sender};
-
-const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
-
-fn microseconds(count: u64) -> Time {
-    Time(count * 1_000_000)
-}
-
-fn guardians(sender: SenderConfig, receiver: ReceiverConfig) -> Ends {
-    let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
-    ends[0].add_sender(sender);
-    ends[1].add_receiver(receiver);
-    boxed(ends)
-}
+use super::{
+    BUFFERINGS, Fates, guardians, in_order, losing, microseconds, pair_losing, pair_with_fates, receiver, sender,
+};
+use crate::two_switches::{Fate, LINK, Pair};
 
 fn pair_of(sender: SenderConfig, receiver: ReceiverConfig, lose: impl FnMut(&Packet) -> bool + 'static) -> Pair {
-    Pair::new(100, guardians(sender, receiver), lose)
+    pair_losing(100, guardians(sender, receiver), lose)
 }
 
 fn clean() -> Fates {
@@ -40,7 +29,7 @@ fn a_second_copy_reaches_the_host_in_non_blocking_mode_unless_it_is_told_apart()
         let mut pair = pair_of(sender(Mode::NonBlocking, 3, Buffering::Recirculation), config, losing(&[5]));
         pair.inject(0, Time::ZERO, 0, 100);
         let now = pair.run();
-        assert_eq!(pair.world.delivered.len(), expected, "{deduplicates}");
+        assert_eq!(pair.numbers(1).len(), expected, "{deduplicates}");
         assert_eq!(pair.counter(now, "duplicates removed"), 102 - expected as u64);
     }
 }
@@ -56,10 +45,10 @@ fn the_loss_of_a_loss_notification_loses_no_packet_when_it_is_repeated() {
         };
         let config = ReceiverConfig { control_copies, ..receiver(Buffering::Recirculation) };
         let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
-        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[50])), losing_if(first_notification)]);
+        let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[50])), losing_if(first_notification)]);
         pair.inject(0, Time::ZERO, 0, 300);
         let now = pair.run();
-        assert_eq!(300 - pair.world.delivered.len(), lost, "{control_copies} copies");
+        assert_eq!(300 - pair.numbers(1).len(), lost, "{control_copies} copies");
         assert_eq!(pair.counter(now, "acknowledgements refused"), 0);
         assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
     }
@@ -78,10 +67,10 @@ fn five_per_cent_both_ways_delivers_all_of_300() {
         };
         for seed in 0..20 {
             let ends = guardians(of_sender.clone(), config.clone());
-            let mut pair = Pair::with_fates(100, ends, [losses(2 * seed), losses(2 * seed + 1)]);
+            let mut pair = pair_with_fates(100, ends, [losses(2 * seed), losses(2 * seed + 1)]);
             pair.inject(0, Time::ZERO, 0, 300);
             let now = pair.run();
-            assert_eq!(pair.world.delivered, in_order(300), "{buffering:?}, seed {seed}");
+            assert_eq!(pair.numbers(1), in_order(300), "{buffering:?}, seed {seed}");
             assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
         }
     }
@@ -104,19 +93,19 @@ fn both_directions_are_protected_although_both_are_corrupted() {
         let mut random = Random::new(seed);
         losing_if(move |_: &Packet| random.chance(10_000))
     };
-    let mut pair = Pair::with_fates(25, [both(0), both(1)], [losses(5), losses(6)]);
+    let mut pair = pair_with_fates(25, [both(0), both(1)], [losses(5), losses(6)]);
     pair.inject(0, Time::ZERO, 0, 20_000);
     pair.inject(1, Time::ZERO, 0, 20_000);
     let now = pair.run();
-    assert!(pair.world.lost > 300, "{} frames were lost", pair.world.lost);
-    let out = (pair.world.delivered.len(), pair.world.returned.len());
+    assert!(pair.world.frames_lost > 300, "{} frames were lost", pair.world.frames_lost);
+    let out = (pair.numbers(1).len(), pair.numbers(0).len());
     assert_eq!(
         out,
         (20_000, 20_000),
         "beyond the registers: {}",
         pair.counter(now, "losses beyond the request registers")
     );
-    assert!(pair.world.delivered == in_order(20_000) && pair.world.returned == in_order(20_000));
+    assert!(pair.numbers(1) == in_order(20_000) && pair.numbers(0) == in_order(20_000));
     assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
 }
 
@@ -128,7 +117,7 @@ fn a_lost_tail_whose_dummies_are_all_lost_is_found_by_a_probe() {
         let mut pair = pair_of(config, receiver(Buffering::PausedQueue), lose);
         pair.inject(0, Time::ZERO, 0, 10);
         let now = pair.run();
-        assert_eq!(pair.world.delivered, in_order(delivered), "{tail_probes}");
+        assert_eq!(pair.numbers(1), in_order(delivered), "{tail_probes}");
         assert_eq!(pair.counter(now, "probes") > 0, tail_probes);
     }
 }
@@ -143,7 +132,7 @@ fn acknowledgements_that_are_all_lost_leave_no_copy_behind_with_probes() {
     };
     let config = SenderConfig { tail_probes: true, ..sender(Mode::Blocking, 1, Buffering::Recirculation) };
     let ends = guardians(config, receiver(Buffering::Recirculation));
-    let mut pair = Pair::with_fates(100, ends, [clean(), losing_if(lose_four)]);
+    let mut pair = pair_with_fates(100, ends, [clean(), losing_if(lose_four)]);
     pair.inject(0, Time::ZERO, 0, 1);
     let now = pair.run();
     assert_eq!(pair.counter(now, "packets acknowledged"), 1);
@@ -169,13 +158,13 @@ fn four_copies_at_10g_are_waited_for() {
         ..receiver(Buffering::Recirculation)
     };
     let ends = guardians(sender(Mode::Blocking, 4, Buffering::Recirculation), config);
-    let mut pair = Pair::with_fates(10, ends, [losing_if(all_but_the_last_copies), clean()]);
+    let mut pair = pair_with_fates(10, ends, [losing_if(all_but_the_last_copies), clean()]);
     // Full frames of the reverse direction, so that the notification waits as long as it can.
     pair.inject(0, Time::ZERO, 0, 100);
     pair.inject(1, Time::ZERO, 0, 100);
     let now = pair.run();
     assert_eq!(pair.counter(now, "ackNoTimeouts"), 0, "longest stall: {} ns", pair.counter(now, "longest stall (ns)"));
-    assert_eq!(pair.world.delivered, in_order(100));
+    assert_eq!(pair.numbers(1), in_order(100));
 }
 
 /// A gap had what the countdown for the gap before it had left, although nothing had waited in between.
@@ -189,12 +178,12 @@ fn a_gap_is_waited_for_as_long_as_the_first_one() {
         };
         let config = receiver(Buffering::Recirculation);
         let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
-        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[5, 10])), Box::new(second_comes_late)]);
+        let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[5, 10])), Box::new(second_comes_late)]);
         pair.inject(0, Time::ZERO, 0, 10);
         pair.inject(0, Time(start_ns * 1_000), 10, 10);
         let now = pair.run();
         assert_eq!(pair.counter(now, "ackNoTimeouts"), 0, "the second gap is at about {start_ns} ns");
-        assert_eq!(pair.world.delivered, in_order(20), "the second gap is at about {start_ns} ns");
+        assert_eq!(pair.numbers(1), in_order(20), "the second gap is at about {start_ns} ns");
     }
 }
 
@@ -217,7 +206,7 @@ fn changing_the_mode_under_traffic_loses_nothing_that_is_buffered() {
             commands(&mut pair, microseconds(9 * turn + 5), Action::Protect { copies: 3, mode });
         }
         let now = pair.run();
-        let mut delivered = pair.world.delivered.clone();
+        let mut delivered = pair.numbers(1);
         delivered.sort_unstable();
         delivered.dedup();
         let lost = 30_000 - delivered.len();
@@ -236,7 +225,7 @@ fn protection_that_ends_while_packets_wait_keeps_their_order() {
             commands(&mut pair, Time(end_ns * 1_000), Action::Deactivate);
             commands(&mut pair, microseconds(60), Action::Activate);
             let now = pair.run();
-            let delivered = &pair.world.delivered;
+            let delivered = &pair.numbers(1);
             assert!(delivered.windows(2).all(|two| two[0] < two[1]), "{buffering:?} {end_ns} ns: {delivered:?}");
             assert_eq!(pair.counter(now, "packets lost"), 0, "{buffering:?} {end_ns} ns");
             let protected = pair.counter(now, "packets protected");
@@ -249,11 +238,11 @@ fn protection_that_ends_while_packets_wait_keeps_their_order() {
 fn a_receiver_that_does_not_answer_ends_protection_all_the_same() {
     let lose_answers = |packet: &Packet| packet.shims.contains::<hitless_wire::linkguardian::ControlHeader>();
     let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), receiver(Buffering::Recirculation));
-    let mut pair = Pair::with_fates(100, ends, [clean(), losing_if(lose_answers)]);
+    let mut pair = pair_with_fates(100, ends, [clean(), losing_if(lose_answers)]);
     pair.inject(0, Time::ZERO, 0, 100);
     commands(&mut pair, microseconds(5), Action::Deactivate);
     let now = pair.run();
-    assert_eq!(pair.world.delivered, in_order(100));
+    assert_eq!(pair.numbers(1), in_order(100));
     assert_eq!(pair.counter(now, "ends of protection without an answer"), 1);
 }
 
@@ -268,7 +257,7 @@ fn an_end_that_is_started_anew_within_255_numbers_loses_no_packet_of_its_next_li
         };
         let of_receiver = || ReceiverConfig { handshake: true, ..receiver(Buffering::Recirculation) };
         let ends = guardians(of_sender(0), of_receiver());
-        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[5])), clean()]);
+        let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[5])), clean()]);
         pair.inject(0, microseconds(10), 0, 120);
         pair.restart(switch, microseconds(60), move |number| {
             let mut end = LinkGuardian::default();
@@ -282,7 +271,7 @@ fn an_end_that_is_started_anew_within_255_numbers_loses_no_packet_of_its_next_li
         pair.inject(0, microseconds(100), 120, 150);
         pair.inject(0, microseconds(200), 270, 1_000);
         pair.run();
-        assert_eq!(pair.world.delivered, in_order(1_270), "switch {switch} was started anew");
+        assert_eq!(pair.numbers(1), in_order(1_270), "switch {switch} was started anew");
     }
 }
 
@@ -305,7 +294,7 @@ fn packets_let_go_by_a_new_start_break_no_promise_of_order() {
         pair.inject(0, microseconds(30), 60, 100);
         let now = pair.run();
         assert!(pair.counter(now, "packets buffered") > 0 && pair.counter(now, "ackNoTimeouts") == 0, "{buffering:?}");
-        assert!(pair.world.delivered.ends_with(&(60..160).collect::<Vec<_>>()), "{buffering:?}");
+        assert!(pair.numbers(1).ends_with(&(60..160).collect::<Vec<_>>()), "{buffering:?}");
         assert_eq!(pair.violated_invariants(now), Vec::<String>::new(), "{buffering:?}");
     }
 }
@@ -314,7 +303,7 @@ fn packets_let_go_by_a_new_start_break_no_promise_of_order() {
 fn without_a_handshake_a_new_start_costs_up_to_255_packets() {
     let of_sender = || sender(Mode::Blocking, 1, Buffering::Recirculation);
     let ends = guardians(of_sender(), receiver(Buffering::Recirculation));
-    let mut pair = Pair::with_fates(100, ends, [clean(), clean()]);
+    let mut pair = pair_with_fates(100, ends, [clean(), clean()]);
     pair.inject(0, microseconds(10), 0, 120);
     pair.restart(0, microseconds(60), move |_| {
         let mut end = LinkGuardian::default();
@@ -323,7 +312,7 @@ fn without_a_handshake_a_new_start_costs_up_to_255_packets() {
     });
     pair.inject(0, microseconds(100), 120, 500);
     pair.run();
-    assert_eq!(pair.world.delivered.len(), 500, "the first 120 of the new life were taken for old ones");
+    assert_eq!(pair.numbers(1).len(), 500, "the first 120 of the new life were taken for old ones");
 }
 
 #[test]
@@ -339,10 +328,10 @@ fn a_handshake_survives_the_loss_of_its_messages() {
             })
         };
         let ends = guardians(of_sender, config);
-        let mut pair = Pair::with_fates(100, ends, [losses(seed), losses(seed + 1_000)]);
+        let mut pair = pair_with_fates(100, ends, [losses(seed), losses(seed + 1_000)]);
         pair.inject(0, microseconds(1_000), 0, 100);
         let now = pair.run();
-        assert_eq!(pair.world.delivered, in_order(100));
+        assert_eq!(pair.numbers(1), in_order(100));
         assert_eq!(pair.counter(now, "packets protected"), 100, "seed {seed}");
     }
 }
@@ -366,11 +355,11 @@ fn a_resume_frame_that_is_lost_is_said_again() {
         };
         let config = ReceiverConfig { control_copies, ..receiver(Buffering::Recirculation) };
         let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
-        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[50])), losing_if(lose_resumes)]);
+        let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[50])), losing_if(lose_resumes)]);
         pair.inject(0, Time::ZERO, 0, 1_500);
         pair.run();
-        assert_eq!(pair.world.delivered, in_order(1_500));
-        let gaps = pair.world.delivered_at.windows(2).map(|two| two[1].saturating_since(two[0]));
+        assert_eq!(pair.numbers(1), in_order(1_500));
+        let gaps = pair.world.delivered[1].windows(2).map(|two| two[1].at.saturating_since(two[0].at));
         gaps.max().expect("packets were delivered")
     };
     assert!(longest_wait(1) > Duration::from_us(100), "the pause lasts as long as its frame says");
@@ -386,9 +375,9 @@ fn a_change_of_the_pause_does_not_wait_for_a_repetition() {
         let mut pair = pair_of(of_sender, config, losing_one(lost));
         pair.inject(0, Time::ZERO, 0, 1_500);
         let now = pair.run();
-        assert_eq!(pair.world.delivered, in_order(1_500));
+        assert_eq!(pair.numbers(1), in_order(1_500));
         assert!(pair.counter(now, "pauses") > 0, "nothing was paused");
-        *pair.world.delivered_at.last().expect("packets were delivered")
+        pair.world.delivered[1].last().expect("packets were delivered").at
     };
     for lost in 50..66 {
         let (once, repeated) = (last_delivered_at(1, lost), last_delivered_at(2, lost));
@@ -409,10 +398,10 @@ fn acknowledgements_that_come_late_and_out_of_order_change_nothing() {
             false => only_acknowledgements(packet),
         };
         // An acknowledgement that overtakes no notification: losses come when none is late.
-        let mut pair = Pair::with_fates(100, ends, [clean(), Box::new(back)]);
+        let mut pair = pair_with_fates(100, ends, [clean(), Box::new(back)]);
         pair.inject(0, Time::ZERO, 0, 2_000);
         let now = pair.run();
-        assert_eq!(pair.world.delivered, in_order(2_000), "seed {seed}");
+        assert_eq!(pair.numbers(1), in_order(2_000), "seed {seed}");
         assert_eq!(pair.counter(now, "acknowledgements refused"), 0);
         assert_eq!(pair.alive(), 2);
     }
@@ -430,6 +419,6 @@ fn the_original_ether_type_costs_two_bytes_and_leaves_with_the_header() {
     });
     pair.inject(0, Time::ZERO, 0, 50);
     pair.run();
-    assert_eq!(pair.world.delivered, in_order(50));
-    assert!(pair.world.delivered_bytes.iter().all(|&bytes| bytes == 1_518));
+    assert_eq!(pair.numbers(1), in_order(50));
+    assert!(pair.world.delivered[1].iter().all(|delivery| delivery.frame_bytes == 1_518));
 }

@@ -9,8 +9,8 @@ use hitless_wire::linkguardian::{
 use hitless_wire::{HostId, Packet, Shim, Time, Transport, UdpHeader};
 use proptest::prelude::*;
 
-use super::support::{LINK, Pair};
-use super::{in_order, losing, pair, random_loss};
+use super::{BUFFERINGS, in_order, losing, microseconds, pair, random_loss};
+use crate::two_switches::{LINK, Pair};
 
 /// Numbers of forged datagrams begin here.
 const FORGED: u64 = 1 << 40;
@@ -18,7 +18,6 @@ const FORGED: u64 = 1 << 40;
 const SENDER: usize = 0;
 const RECEIVER: usize = 1;
 const SENDER_OFF: Command = Command { port: LINK, end: LinkEnd::Sender, action: Action::Deactivate };
-const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
 
 fn blank() -> Packet {
     let header = UdpHeader { number: FORGED, ..UdpHeader::default() };
@@ -55,11 +54,7 @@ fn loss(first_lost: u16, count: u8) -> Packet {
 }
 
 fn genuine(pair: &Pair) -> Vec<u64> {
-    pair.world.delivered.iter().copied().filter(|&number| number < FORGED).collect()
-}
-
-fn microseconds(count: u64) -> Time {
-    Time(count * 1_000_000)
+    pair.numbers(1).into_iter().filter(|&number| number < FORGED).collect()
 }
 
 #[test]
@@ -129,7 +124,7 @@ fn a_repair_that_nobody_asked_for_takes_no_packets_turn() {
         pair.forge(RECEIVER, Time(1), with(blank(), header));
         pair.inject(0, microseconds(1), 0, 50);
         let now = pair.run();
-        assert_eq!(pair.world.delivered, in_order(50), "{buffering:?}");
+        assert_eq!(pair.numbers(1), in_order(50), "{buffering:?}");
         assert_eq!(pair.counter(now, "frames refused"), 1);
     }
 }
@@ -143,7 +138,7 @@ fn one_number_from_far_away_changes_nothing() {
             pair.inject(0, Time::ZERO, 0, 10);
             pair.inject(0, microseconds(4), 10, 100);
             let now = pair.run();
-            assert_eq!(pair.world.delivered, in_order(110), "{buffering:?} {far}");
+            assert_eq!(pair.numbers(1), in_order(110), "{buffering:?} {far}");
             assert_eq!(pair.counter(now, "packets found missing"), 1);
         }
     }
@@ -216,7 +211,7 @@ fn headers_for_an_end_that_is_not_there_go_no_further() {
         pair.forge(switch, Time(1), packet);
         pair.inject(0, microseconds(1), 0, 10);
         pair.run();
-        assert_eq!((pair.world.delivered.clone(), pair.world.returned.len()), (in_order(10), 0), "{packet:?}");
+        assert_eq!((pair.numbers(1), pair.numbers(0).len()), (in_order(10), 0), "{packet:?}");
     }
 }
 
@@ -305,7 +300,7 @@ proptest! {
         pair.inject(0, microseconds(5_000), 10_000, 100);
         let now = pair.run();
         let delivered = genuine(&pair).iter().filter(|&&number| number >= 10_000).count() as u64;
-        prop_assert!(delivered + 1 + pair.world.lost >= 100, "{delivered} of 100 delivered");
+        prop_assert!(delivered + 1 + pair.world.frames_lost >= 100, "{delivered} of 100 delivered");
         prop_assert!(pair.counter(now, "numbers still missing") <= 2_048);
     }
 }
