@@ -68,19 +68,14 @@ impl World {
     }
 }
 
-/// Makes what a switch runs in its next life, by its number.
-type Anew = Box<dyn Fn(usize) -> Box<dyn Mechanism>>;
-
 /// The two switches and everything between them.
 pub struct Pair {
     pub world: World,
     harness: Harness,
     on_link: Rc<RefCell<OnLink>>,
     rate: BitRate,
-    /// When switches are started anew, in order.
-    restarts: Vec<(Time, usize)>,
-    /// What a switch runs then.
-    anew: Option<Anew>,
+    /// When switches are started anew, in order, and what they run then.
+    restarts: Vec<(Time, usize, Box<dyn Mechanism>)>,
 }
 
 impl Pair {
@@ -117,7 +112,7 @@ impl Pair {
             harness.connect((from, LINK), (1 - from, LINK), delay, fate, loses_set);
         }
         harness.start();
-        Self { world, harness, on_link, rate, restarts: Vec::new(), anew: None }
+        Self { world, harness, on_link, rate, restarts: Vec::new() }
     }
 
     /// `count` full-size datagrams enter switch `from` back to back from `start` on, numbered from `first`; answers
@@ -185,19 +180,18 @@ impl Pair {
         self.harness.tell_state(at, switch, LINK, state);
     }
 
-    /// A switch loses all it knows and all it holds at `at`, and runs what `mechanism` makes for its next life.
-    pub fn restart(&mut self, switch: usize, at: Time, mechanism: impl Fn(usize) -> Box<dyn Mechanism> + 'static) {
-        self.anew = Some(Box::new(mechanism));
-        self.restarts.push((at, switch));
+    /// A switch loses all it knows and all it holds at `at`, and runs its part of `ends` in its next life.
+    pub fn restart(&mut self, number: usize, at: Time, ends: Ends) {
+        let mechanism = ends.into_iter().nth(number).expect("there are two switches");
+        self.restarts.push((at, number, mechanism));
     }
 
     /// Runs until nothing happens any more; answers when.
     pub fn run(&mut self) -> Time {
-        for (at, number) in std::mem::take(&mut self.restarts) {
+        for (at, number, mechanism) in std::mem::take(&mut self.restarts) {
             self.run_before(at);
-            let anew = self.anew.as_ref().expect("who restarts a switch says what it runs");
             self.harness.world.now = at;
-            self.harness.replace(number, switch(self.rate, anew(number)));
+            self.harness.replace(number, switch(self.rate, mechanism));
         }
         self.run_before(Time::NEVER);
         for switch in &self.harness.switches {
@@ -239,12 +233,12 @@ impl Pair {
     }
 
     /// The value of a counter, summed over both switches.
-    pub fn counter(&self, _now: Time, name: &str) -> u64 {
+    pub fn counter(&self, name: &str) -> u64 {
         self.harness.counter(name).unwrap_or_else(|| panic!("there is no counter {name:?}"))
     }
 
     /// The invariants that were violated.
-    pub fn violated_invariants(&self, _now: Time) -> Vec<String> {
+    pub fn violated_invariants(&self) -> Vec<String> {
         self.harness.violated_invariants()
     }
 }
@@ -257,6 +251,12 @@ fn switch(rate: BitRate, mechanism: Box<dyn Mechanism>) -> Switch {
     let front = PortConfig::fifo(rate, ETHERNET_OVERHEAD_BYTES, queue);
     let ports = vec![front.clone(), front, PortConfig { is_loopback: true, ..loopback }];
     Switch::new(architecture, ports, BufferPolicy::Static, vec![mechanism])
+}
+
+/// Whatever came when.
+pub fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
+    numbers.sort_unstable();
+    numbers
 }
 
 /// The numbers of all that was sent, if nothing is missing.

@@ -162,32 +162,32 @@ fn run(number: u64) -> Result<u64, String> {
             pair.command(switch, at, Command { port: LINK, end, action });
         }
     }
-    let now = pair.run();
-    judge(case, &pair, now, &witness.borrow()).map_err(|wrong| format!("{wrong}; {case:?}"))?;
+    pair.run();
+    judge(case, &pair, &witness.borrow()).map_err(|wrong| format!("{wrong}; {case:?}"))?;
     Ok(case.packets)
 }
 
-fn judge(case: Case, pair: &Pair, now: Time, witness: &Witness) -> Result<(), String> {
+fn judge(case: Case, pair: &Pair, witness: &Witness) -> Result<(), String> {
     let require = |holds: bool, wrong: String| if holds { Ok(()) } else { Err(wrong) };
     let delivered = &pair.numbers(1);
     let disorder = delivered.windows(2).find(|two| two[0] >= two[1]);
     require(disorder.is_none(), format!("out of order or twice: {disorder:?}"))?;
-    let broken = pair.violated_invariants(now);
+    let broken = pair.violated_invariants();
     require(broken.is_empty(), format!("{broken:?}"))?;
-    let beyond = pair.counter(now, "losses beyond the request registers");
+    let beyond = pair.counter("losses beyond the request registers");
     let unexcused = witness.lost_without_excuse(case.copies);
     let excuses = beyond + witness.unreported + pair.world.ended[DropReason::QueueFull as usize];
     require(unexcused <= excuses, format!("{unexcused} lost although a copy could have come, {excuses} excuses"))?;
     // One dummy and one acknowledgement are parked for ever.
     let left = pair.alive();
     require(left == 2, format!("{left} packets are left in the switches"))?;
-    let protected = pair.counter(now, "packets protected");
-    let lost = pair.counter(now, "packets lost");
-    let delivered_protected = pair.counter(now, "packets delivered");
+    let protected = pair.counter("packets protected");
+    let lost = pair.counter("packets lost");
+    let delivered_protected = pair.counter("packets delivered");
     require(delivered_protected + lost <= protected, format!("{delivered_protected} + {lost} of {protected}"))?;
     // Whoever comes when it has been given up is dropped; so is who finds no room.
     let undelivered = witness.arrived().saturating_sub(delivered_protected);
-    let timeouts = pair.counter(now, "ackNoTimeouts");
+    let timeouts = pair.counter("ackNoTimeouts");
     let excuses = timeouts + pair.world.ended[DropReason::QueueFull as usize];
     require(undelivered <= excuses, format!("{undelivered} came and went no further, {excuses} excuses"))?;
     stalls(case, pair)

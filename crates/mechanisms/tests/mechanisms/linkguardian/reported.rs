@@ -6,7 +6,7 @@ use hitless_wire::{Duration, Packet, Time};
 
 use super::losses::{Bursts, losing as losing_if};
 use super::{BUFFERINGS, guardians, in_order, losing, pair_with_fates, receiver, sender};
-use crate::two_switches::Pair;
+use crate::two_switches::{Pair, sorted};
 
 /// Longer than a notification and its repair take at 100G.
 const PERIOD: Duration = Duration::from_ns(5_000);
@@ -37,11 +37,6 @@ fn portions(pair: &mut Pair, count: u64, every_ps: u64) {
     }
 }
 
-fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
-    numbers.sort_unstable();
-    numbers
-}
-
 #[test]
 fn a_notification_that_is_lost_twice_in_a_row_loses_no_packet() {
     for mode in [Mode::Blocking, Mode::NonBlocking] {
@@ -51,14 +46,14 @@ fn a_notification_that_is_lost_twice_in_a_row_loses_no_packet() {
                 let fates = [losing_if(losing(&[50])), losing_if(first_notifications(2))];
                 let mut pair = pair_with_fates(100, ends, fates);
                 portions(&mut pair, 15, 50_000_000);
-                let now = pair.run();
+                pair.run();
                 let delivered = pair.numbers(1);
                 assert_eq!(300 - delivered.len(), lost, "{mode:?}, {buffering:?}");
                 assert!(mode == Mode::NonBlocking || delivered.is_sorted());
-                assert_eq!(pair.counter(now, "acknowledgements refused"), 0);
-                assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+                assert_eq!(pair.counter("acknowledgements refused"), 0);
+                assert_eq!(pair.violated_invariants(), Vec::<String>::new());
                 let expected = if lost == 0 { 2 } else { 0 };
-                assert_eq!(pair.counter(now, "notifications sent again"), expected);
+                assert_eq!(pair.counter("notifications sent again"), expected);
             }
         }
     }
@@ -71,11 +66,11 @@ fn of_several_gaps_each_is_reported_and_no_packet_is_lost() {
         let fates = [losing_if(losing(&[50, 52, 53, 57, 90])), losing_if(first_notifications(1))];
         let mut pair = pair_with_fates(100, ends, fates);
         portions(&mut pair, 15, 50_000_000);
-        let now = pair.run();
+        pair.run();
         assert_eq!(sorted(pair.numbers(1)), in_order(300), "{buffering:?}");
-        assert_eq!(pair.counter(now, "packets recovered"), 5);
-        assert_eq!(pair.counter(now, "notifications sent again"), 1, "what is answered is not sent again");
-        assert_eq!(pair.counter(now, "numbers still missing"), 0);
+        assert_eq!(pair.counter("packets recovered"), 5);
+        assert_eq!(pair.counter("notifications sent again"), 1, "what is answered is not sent again");
+        assert_eq!(pair.counter("numbers still missing"), 0);
     }
 }
 
@@ -86,11 +81,11 @@ fn the_other_end_that_hears_nothing_is_not_waited_for_longer_than_without() {
             let ends = guardians(sender(Mode::Blocking, 1, buffering), config);
             let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[50])), losing_if(first_notifications(99))]);
             portions(&mut pair, 15, 50_000_000);
-            let now = pair.run();
+            pair.run();
             assert_eq!(pair.numbers(1).len(), 299);
-            assert_eq!(pair.counter(now, "ackNoTimeouts"), 1);
-            assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
-            assert_eq!(pair.counter(now, "packets acknowledged"), 300, "what was given up holds nothing back");
+            assert_eq!(pair.counter("ackNoTimeouts"), 1);
+            assert_eq!(pair.violated_invariants(), Vec::<String>::new());
+            assert_eq!(pair.counter("packets acknowledged"), 300, "what was given up holds nothing back");
         }
     }
 }
@@ -108,8 +103,8 @@ fn five_per_cent_both_ways_loses_none_of_20_000_although_each_notification_is_se
         let run = |config| {
             let mut pair = pair_with_fates(100, guardians(of_sender.clone(), config), [losses(1), losses(2)]);
             portions(&mut pair, 1_000, 200_000_000);
-            let now = pair.run();
-            assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+            pair.run();
+            assert_eq!(pair.violated_invariants(), Vec::<String>::new());
             (20_000 - pair.numbers(1).len(), pair.numbers(1))
         };
         let (lost_without, _) = run(once(buffering));
