@@ -256,6 +256,7 @@ impl Sequencer {
         can_be_detoured: bool,
         now: Stamp,
     ) -> Option<bool> {
+        debug_assert_eq!(self.release, RimmRelease::FlowletGap, "asked of one with a gap only");
         let (gap, detour_max) = (self.gap, self.detour_max);
         self.flows.access(pass, slot, |flow| {
             let was_detoured = flow.state == FlowState::Detoured;
