@@ -7,10 +7,12 @@
 
 use std::cell::RefCell;
 use std::hash::Hash;
+use std::panic::{UnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use crate::link_layer_retry::header::PreambleSequence;
 use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, LossNotification};
+use hitless_switch::canary::{ARE_COMPILED_IN, Canary, sow};
 use hitless_switch::explore::{Choices, Digest, Explored, State, Visit};
 use hitless_switch::testing::{Fate, Harness, Shared};
 use hitless_switch::{Architecture, BufferPolicy, Mechanism, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
@@ -85,13 +87,14 @@ pub fn number_of(packet: &Packet) -> Option<u64> {
     }
 }
 
-fn switch(mechanism: Box<dyn Mechanism>) -> Switch {
+/// A switch whose pipelines take a step; the last of its three ports is a loopback, if it has one.
+pub fn switch(has_loopback: bool, mechanism: Box<dyn Mechanism>) -> Switch {
     let architecture =
         Architecture { checked: true, ingress_latency: STEP, mirror_latency: STEP, ..Architecture::ideal() };
     let queue = QueueConfig::normal(QueueLimit::Unlimited);
     let front = PortConfig::fifo(BitRate::from_gbps(100), ETHERNET_OVERHEAD_BYTES, queue);
-    let loopback = PortConfig { is_loopback: true, ..front.clone() };
-    Switch::new(architecture, vec![front.clone(), front, loopback], BufferPolicy::Static, vec![mechanism])
+    let last = PortConfig { is_loopback: has_loopback, ..front.clone() };
+    Switch::new(architecture, vec![front.clone(), front, last], BufferPolicy::Static, vec![mechanism])
 }
 
 impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, L> {
@@ -105,7 +108,7 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
         loses_set: fn(usize, OrderedSet, &Choices, &mut L) -> bool,
     ) -> Self {
         let ends = ends.map(Shared::new);
-        let switches = ends.iter().map(|end| switch(Box::new(end.clone()))).collect();
+        let switches = ends.iter().map(|end| switch(true, Box::new(end.clone()))).collect();
         let is_here = |switch: usize, packet: &Packet| packet.destination == HostId(switch as u32);
         let route = move |switch, packet: &Packet| Some(if is_here(switch, packet) { EDGE } else { LINK });
         let mut harness = Harness::new(switches, route).in_steps(STEP, choices);
@@ -200,7 +203,8 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
                 let number = self.entered[from];
                 self.entered[from] += 1;
                 self.choices.tell(|| format!("packet {number} enters switch {from}"));
-                self.harness.enter(now, from, EDGE, packet(from, number));
+                let packet = Packet { destination: HostId(1 - from as u32), ..packet(number) };
+                self.harness.enter(now, from, EDGE, packet);
             }
         }
     }
@@ -228,14 +232,24 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
     }
 }
 
-fn packet(from: usize, number: u64) -> Packet {
+/// A packet of a host.
+pub fn packet(number: u64) -> Packet {
     Packet {
         frame_bytes: MINIMUM_FRAME_BYTES,
-        destination: HostId(1 - from as u32),
         ttl: Packet::INITIAL_TTL,
         transport: Transport::Udp(UdpHeader { number, ..UdpHeader::default() }),
         ..Packet::default()
     }
+}
+
+/// What is told of a way of `explored` that a bug leads to; nothing where bugs are not compiled in.
+pub fn found(bug: Canary, explored: impl FnOnce() -> Explored + UnwindSafe) -> Option<String> {
+    ARE_COMPILED_IN.then(|| {
+        sow(Some(bug));
+        let outcome = catch_unwind(explored);
+        sow(None);
+        outcome.expect_err("the bug is not found").downcast_ref::<String>().cloned().unwrap_or_default()
+    })
 }
 
 /// What a frame is, for whoever reads how a world went.

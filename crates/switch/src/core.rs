@@ -97,9 +97,7 @@ impl Core {
             return;
         };
         let scope = format!("port {}", port.0);
-        for (name, value) in counters.named() {
-            report.count(&scope, name, value);
-        }
+        counters.report(&scope, report);
         let waiting = scheduler.group_packets() as u64;
         if counters.queued != counters.served + waiting {
             report.violated_invariants.push(format!(

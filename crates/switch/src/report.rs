@@ -41,3 +41,44 @@ impl Report {
         self.counters.push((scope.to_owned(), counter, value));
     }
 }
+
+/// A struct of counters, each with the name by which `report` tells it, in this order. What the name leaves open is
+/// said above the field.
+///
+/// ```
+/// hitless_switch::counters! {
+///     /// What is counted of one port.
+///     pub struct PortCounters {
+///         seen = "packets seen",
+///         /// Of those, the ones whose queue was full.
+///         refused = "packets refused",
+///     }
+/// }
+///
+/// let mut report = hitless_switch::Report::new("gate");
+/// PortCounters { seen: 3, refused: 1 }.report("port 0", &mut report);
+/// assert_eq!(report.counters[1], ("port 0".to_owned(), "packets refused", 1));
+/// ```
+#[macro_export]
+macro_rules! counters {
+    ($(#[$about:meta])* $visible:vis struct $type:ident {
+        $($(#[$more:meta])* $field:ident = $name:literal),+ $(,)?
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        $visible struct $type {
+            $(#[doc = $name] $(#[$more])* pub $field: u64),+
+        }
+
+        $crate::state::value!($type { $($field),+ });
+        $crate::state::state!($type { values: $($field),+ });
+
+        impl $type {
+            /// Adds each counter to a report.
+            $visible fn report(&self, scope: &str, report: &mut $crate::Report) {
+                let Self { $($field),+ } = *self;
+                $(report.count(scope, $name, $field);)+
+            }
+        }
+    };
+}

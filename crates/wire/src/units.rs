@@ -104,11 +104,26 @@ impl Duration {
     }
 }
 
-impl Add<Duration> for Time {
-    type Output = Time;
-    fn add(self, rhs: Duration) -> Time {
-        Time(self.0 + rhs.0)
-    }
+/// Operators on the numbers inside.
+macro_rules! operators {
+    ($($left:ident $sign:tt $right:ident = $output:ident: $operator:ident, $name:ident;)+) => {$(
+        impl $operator<$right> for $left {
+            type Output = $output;
+            fn $name(self, rhs: $right) -> $output {
+                $output(self.0 $sign rhs.0)
+            }
+        }
+    )+};
+}
+
+operators! {
+    Time + Duration = Time: Add, add;
+    Time - Time = Duration: Sub, sub;
+    Duration + Duration = Duration: Add, add;
+    Duration - Duration = Duration: Sub, sub;
+    Duration % Duration = Duration: Rem, rem;
+    Bytes + Bytes = Bytes: Add, add;
+    Bytes - Bytes = Bytes: Sub, sub;
 }
 
 impl AddAssign<Duration> for Time {
@@ -117,30 +132,9 @@ impl AddAssign<Duration> for Time {
     }
 }
 
-impl Sub for Time {
-    type Output = Duration;
-    fn sub(self, rhs: Time) -> Duration {
-        Duration(self.0 - rhs.0)
-    }
-}
-
-impl Add for Duration {
-    type Output = Duration;
-    fn add(self, rhs: Duration) -> Duration {
-        Duration(self.0 + rhs.0)
-    }
-}
-
 impl AddAssign for Duration {
     fn add_assign(&mut self, rhs: Duration) {
         self.0 += rhs.0;
-    }
-}
-
-impl Sub for Duration {
-    type Output = Duration;
-    fn sub(self, rhs: Duration) -> Duration {
-        Duration(self.0 - rhs.0)
     }
 }
 
@@ -162,13 +156,6 @@ impl Div for Duration {
     type Output = u64;
     fn div(self, rhs: Duration) -> u64 {
         self.0 / rhs.0
-    }
-}
-
-impl Rem for Duration {
-    type Output = Duration;
-    fn rem(self, rhs: Duration) -> Duration {
-        Duration(self.0 % rhs.0)
     }
 }
 
@@ -222,23 +209,9 @@ impl Bytes {
     }
 }
 
-impl Add for Bytes {
-    type Output = Bytes;
-    fn add(self, rhs: Bytes) -> Bytes {
-        Bytes(self.0 + rhs.0)
-    }
-}
-
 impl AddAssign for Bytes {
     fn add_assign(&mut self, rhs: Bytes) {
         self.0 += rhs.0;
-    }
-}
-
-impl Sub for Bytes {
-    type Output = Bytes;
-    fn sub(self, rhs: Bytes) -> Bytes {
-        Bytes(self.0 - rhs.0)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The hash functions of a sketch. "AFQ re-uses one of several hashes that are already computed by the switch" (section
 //! 3.2): their input is what a descriptor has of the 5-tuple, its hash and the two addresses.
 
-use super::config::HashFamily;
+use super::settings::AfqHash;
 
 /// What tells a flow from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +25,14 @@ pub enum Hashes {
 }
 
 impl Hashes {
-    /// The functions for `rows` rows.
-    pub fn new(family: HashFamily, rows: u8) -> Self {
+    /// The functions for `rows` rows; those of multiply-shift (Dietzfelbinger et al. 1997) follow from `seed`.
+    pub fn new(family: AfqHash, seed: u64, rows: u8) -> Self {
         match family {
-            HashFamily::MultiplyShift { seed } => {
+            AfqHash::MultiplyShift => {
                 let mut state = seed;
                 Self::MultiplyShift((0..rows).map(|_| split_mix(&mut state) | 1).collect())
             }
-            HashFamily::Checksums => Self::Checksums,
+            AfqHash::Checksums => Self::Checksums,
         }
     }
 
@@ -101,9 +101,8 @@ mod tests {
 
     #[test]
     fn every_family_spreads_flows_over_the_columns() {
-        let families = [HashFamily::MultiplyShift { seed: 7 }, HashFamily::Checksums];
-        for family in families {
-            let hashes = Hashes::new(family, 4);
+        for family in [AfqHash::MultiplyShift, AfqHash::Checksums] {
+            let hashes = Hashes::new(family, 7, 4);
             for row in 0..4 {
                 let mut used = vec![0u32; 256];
                 for flow in 0u32..2_560 {
@@ -118,7 +117,7 @@ mod tests {
 
     #[test]
     fn two_rows_seldom_agree_on_who_collides() {
-        let hashes = Hashes::new(HashFamily::MultiplyShift { seed: 1 }, 2);
+        let hashes = Hashes::new(AfqHash::MultiplyShift, 1, 2);
         let place = |flow: u32, row| {
             hashes.column(row, Key::of_five_tuple(split_mix(&mut u64::from(flow)) as u32, flow, 1), 1 << 10)
         };

@@ -6,9 +6,9 @@
 
 mod account;
 mod adaptive;
+mod charge;
 mod check;
 mod checker;
-mod config;
 pub mod hash;
 mod kind;
 mod occupancy;
@@ -18,19 +18,19 @@ pub mod sketch;
 
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
-    Context, DropReason, Event, GroupDiscipline, HookSet, Mechanism, Needs, QueueConfig, QueueGroup, QueueLimit,
-    Report, Resources, Rounds, Verdict,
+    Context, DropReason, Event, GroupDiscipline, HookSet, LatePackets, Mechanism, Needs, QueueConfig, QueueGroup,
+    QueueLimit, Report, Resources, Rounds, Verdict,
 };
-use hitless_wire::{Packet, PortId, QueueId, Time};
+use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use account::PortCounters;
 use adaptive::ActiveQueues;
+use charge::Charge;
 use checker::{Estimate, ExactBids};
 use hash::Key;
 use occupancy::RoundEstimate;
 use sketch::{Request, Sketch};
 
-pub use config::{AfqConfig, AfqPort, Charge, HashFamily, RoundSource, Scheduler, SketchConfig};
 pub use settings::{
     AfqAdaptive, AfqDeficit, AfqHash, AfqIdleRound, AfqLate, AfqOccupancy, AfqRotating, AfqRound, AfqScheduler,
     AfqSettings, AfqSketch, AfqTwoGroups, DropAhead, FlowKey, UpdateRule,
@@ -39,21 +39,36 @@ pub use settings::{
 /// A timer that stands for the end of a period; without this bit, for the write that swaps the groups.
 const PERIOD: u32 = 1 << 15;
 
+/// A port that AFQ runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AfqPort {
+    /// The port.
+    pub port: PortId,
+    /// What its queues may hold together (section 3.3.1).
+    pub limit: QueueLimit,
+    /// While it is idle the round goes on by one in this time; none: it stands still.
+    pub idle_round_time: Option<Duration>,
+}
+
 /// AFQ on some ports of a switch.
 #[derive(Debug)]
 pub struct Afq {
-    config: AfqConfig,
+    settings: AfqSettings,
+    /// BpR, in the width of a bid.
+    bytes_per_round: u32,
+    /// By traffic class; a class beyond the list has weight 1.
+    charges: Vec<Charge>,
     /// By port of the switch: its place in `ports`.
     place: Vec<Option<u16>>,
     ports: Vec<PortState>,
 }
 
-hitless_state::state!(Afq { values: place; parts: ports; configured: config });
+hitless_state::state!(Afq { values: bytes_per_round, place; parts: ports; configured: settings, charges });
 
 /// What AFQ keeps of one port.
 #[derive(Debug)]
 struct PortState {
-    port: PortId,
+    of: AfqPort,
     sketch: Sketch,
     estimate: Option<RoundEstimate>,
     active: Option<ActiveQueues>,
@@ -62,7 +77,7 @@ struct PortState {
     counters: PortCounters,
 }
 
-hitless_state::state!(PortState { values: port, estimate, swaps, counters; parts: sketch, active, exact });
+hitless_state::state!(PortState { values: estimate, swaps, counters; parts: sketch, active, exact; configured: of });
 
 /// What of a packet's first cache line AFQ needs.
 #[derive(Clone, Copy, Debug)]
@@ -104,18 +119,24 @@ struct SwapState {
 hitless_state::value!(SwapState { period, is_timed, pending });
 
 impl Afq {
-    /// AFQ as configured, which has seen no flow.
+    /// AFQ on `ports`, which has seen no flow; those that the settings name are not looked at. The hash functions of
+    /// its sketches follow from `seed`.
     ///
     /// # Panics
     /// When bids of the width chosen cannot tell the rounds apart.
-    pub fn new(config: AfqConfig) -> Self {
-        let count = config.ports.iter().map(|port| usize::from(port.port.0) + 1).max().unwrap_or(0);
+    pub fn new(ports: Vec<AfqPort>, settings: AfqSettings, seed: u64) -> Self {
+        let count = ports.iter().map(|port| usize::from(port.port.0) + 1).max().unwrap_or(0);
         let mut place = vec![None; count];
-        for (index, port) in config.ports.iter().enumerate() {
+        for (index, port) in ports.iter().enumerate() {
             place[usize::from(port.port.0)] = Some(index as u16);
         }
-        let ports = config.ports.iter().map(|port| PortState::new(&config, port)).collect();
-        Self { config, place, ports }
+        Self {
+            bytes_per_round: settings.bytes_per_round.0 as u32,
+            charges: settings.class_weights.iter().map(|&weight| Charge::for_weight(weight)).collect(),
+            place,
+            ports: ports.into_iter().map(|port| PortState::new(port, &settings, seed)).collect(),
+            settings,
+        }
     }
 
     #[inline]
@@ -127,14 +148,14 @@ impl Afq {
     /// The bytes from the beginning of the current round at which a packet is dropped.
     #[inline]
     fn limit_bytes(&self, active: u8, rounds: Rounds) -> u64 {
-        let beyond = self.config.rounds_max() - u64::from(self.config.queues);
+        let beyond = self.settings.rounds_max() - u64::from(self.settings.queues);
         let open = (u64::from(active) + beyond).saturating_sub(rounds.current - rounds.oldest);
-        open * u64::from(self.config.bytes_per_round)
+        open * u64::from(self.bytes_per_round)
     }
 
     #[inline]
     fn key(&self, packet: &Facts) -> Key {
-        match self.config.flow_key {
+        match self.settings.flow_key {
             FlowKey::FiveTuple => Key::of_five_tuple(packet.flow_hash, packet.source, packet.destination),
             FlowKey::Source => Key::of_five_tuple(packet.source.wrapping_mul(0x9e37_79b9), packet.source, 0),
             FlowKey::Class => Key::of_five_tuple(u32::from(packet.class).wrapping_mul(0x9e37_79b9), 0, 0),
@@ -143,7 +164,7 @@ impl Afq {
 
     /// The flow without collisions.
     fn flow(&self, packet: &Facts) -> u64 {
-        match self.config.flow_key {
+        match self.settings.flow_key {
             FlowKey::FiveTuple => u64::from(packet.flow) << 32 | u64::from(packet.source),
             FlowKey::Source => packet.source.into(),
             FlowKey::Class => packet.class.into(),
@@ -152,7 +173,7 @@ impl Afq {
 
     #[inline]
     fn charge_bytes(&self, packet: &Facts) -> u64 {
-        let charge = self.config.charges.get(usize::from(packet.class)).copied().unwrap_or(Charge::WHOLE);
+        let charge = self.charges.get(usize::from(packet.class)).copied().unwrap_or(Charge::WHOLE);
         let is_free = sings(Canary::FreeRide) && packet.source.is_multiple_of(2);
         if is_free { 1 } else { charge.of(packet.frame_bytes) }
     }
@@ -161,7 +182,7 @@ impl Afq {
     fn request(&self, packet: &Facts, rounds: Rounds, active: u8) -> Request {
         Request {
             key: self.key(packet),
-            base_bytes: rounds.current.wrapping_mul(self.config.bytes_per_round.into()),
+            base_bytes: rounds.current.wrapping_mul(self.bytes_per_round.into()),
             charge_bytes: self.charge_bytes(packet),
             limit_bytes: self.limit_bytes(active, rounds),
         }
@@ -170,28 +191,28 @@ impl Afq {
     /// The queue, from the first, of a round.
     #[inline]
     fn queue_of(&self, round: u64) -> u8 {
-        let queues = self.config.queues;
+        let queues = self.settings.queues;
         if queues.is_power_of_two() { round as u8 & (queues - 1) } else { (round % u64::from(queues)) as u8 }
     }
 
     /// Asks the control plane for a swap of the groups of a port, which takes its delay.
     fn ask_for_swap(&mut self, place: usize, context: &mut Context<'_>) {
-        let Scheduler::TwoGroups { delay, .. } = self.config.scheduler else { return };
+        let AfqScheduler::TwoGroups(AfqTwoGroups { delay, .. }) = self.settings.scheduler else { return };
         let state = &mut self.ports[place];
         if state.swaps.pending.is_some() {
             return;
         }
-        state.swaps.pending = context.group(state.port).rounds().map(|rounds| rounds.oldest);
+        state.swaps.pending = context.group(state.of.port).rounds().map(|rounds| rounds.oldest);
         if delay.as_ps() == 0 {
             return self.swap(place, context);
         }
-        context.wake_at(context.now() + delay, u32::from(state.port.0) << 16);
+        context.wake_at(context.now() + delay, u32::from(state.of.port.0) << 16);
     }
 
     /// The write takes effect, if what it says is not so by now: an idle port's rounds may have gone on without it.
     fn swap(&mut self, place: usize, context: &mut Context<'_>) {
         let state = &mut self.ports[place];
-        let port = state.port;
+        let port = state.of.port;
         let first = context.group(port).rounds().map(|rounds| rounds.oldest);
         state.swaps.is_timed = false;
         state.swaps.period = state.swaps.period.wrapping_add(1) & (PERIOD as u16 - 1);
@@ -210,7 +231,7 @@ impl Afq {
     /// The period of a port is over. With nothing to serve the groups stay as they are, unless the first has been
     /// served.
     fn end_period(&mut self, place: usize, context: &mut Context<'_>) {
-        let PortState { port, swaps, .. } = &mut self.ports[place];
+        let PortState { of: AfqPort { port, .. }, swaps, .. } = &mut self.ports[place];
         swaps.is_timed = false;
         if context.group(*port).bytes() > 0 || context.group(*port).waits_for_swap() {
             self.ask_for_swap(place, context);
@@ -218,30 +239,38 @@ impl Afq {
     }
 
     fn swap_if_first_is_over(&mut self, port: PortId, context: &mut Context<'_>) {
-        if matches!(self.config.scheduler, Scheduler::TwoGroups { .. }) && context.group(port).waits_for_swap() {
+        if matches!(self.settings.scheduler, AfqScheduler::TwoGroups(_)) && context.group(port).waits_for_swap() {
             self.ask_for_swap(self.place(port), context);
         }
     }
 
     /// Sees to it that the period that a group goes first comes to an end.
     fn time_period(&mut self, place: usize, context: &mut Context<'_>) {
-        let Scheduler::TwoGroups { period, .. } = self.config.scheduler else { return };
-        let PortState { port, swaps, .. } = &mut self.ports[place];
+        let AfqScheduler::TwoGroups(AfqTwoGroups { period, .. }) = self.settings.scheduler else { return };
+        let PortState { of: AfqPort { port, .. }, swaps, .. } = &mut self.ports[place];
         if !swaps.is_timed {
             swaps.is_timed = true;
             context.wake_at(context.now() + period, u32::from(port.0) << 16 | PERIOD | u32::from(swaps.period));
         }
     }
 
-    fn group(&self, port: &AfqPort) -> QueueGroup {
+    fn group(&self, port: AfqPort) -> QueueGroup {
         let normal = QueueConfig::normal(QueueLimit::Unlimited);
-        let discipline = match self.config.scheduler {
-            Scheduler::RotatingStrictPriority { late, step } => GroupDiscipline::RotatingStrictPriority { late, step },
-            Scheduler::DeficitRoundRobin { quantum_bytes } => GroupDiscipline::DeficitRoundRobin { quantum_bytes },
-            Scheduler::TwoGroups { .. } => GroupDiscipline::SwappedHalves,
+        let discipline = match self.settings.scheduler {
+            AfqScheduler::RotatingStrictPriority(AfqRotating { late, step }) => {
+                let late = match late {
+                    AfqLate::ServedQueue => LatePackets::ServedQueue,
+                    AfqLate::NamedQueue => LatePackets::NamedQueue,
+                };
+                GroupDiscipline::RotatingStrictPriority { late, step }
+            }
+            AfqScheduler::DeficitRoundRobin(deficit) => {
+                GroupDiscipline::DeficitRoundRobin { quantum_bytes: deficit.quantum.0 as u32 }
+            }
+            AfqScheduler::TwoGroups(_) => GroupDiscipline::SwappedHalves,
         };
         QueueGroup {
-            queues: self.config.queues,
+            queues: self.settings.queues,
             queue: normal,
             discipline,
             limit: port.limit,
@@ -255,14 +284,14 @@ impl Afq {
         let place = self.place(packet.egress_port);
         let rounds = context.group(packet.egress_port).rounds().expect("AFQ's ports have its group of queues");
         // What another mechanism sends to other queues of the port was never charged here.
-        if context.packet().queue.0.wrapping_sub(rounds.first.0) >= self.config.queues {
+        if context.packet().queue.0.wrapping_sub(rounds.first.0) >= self.settings.queues {
             return;
         }
         self.ports[place].counters.refused += 1;
-        if self.config.charge_refused {
+        if self.settings.charge_refused {
             return;
         }
-        let request = self.request(&packet, rounds, self.config.queues);
+        let request = self.request(&packet, rounds, self.settings.queues);
         let flow = self.flow(&packet);
         let state = &mut self.ports[place];
         state.counters.refunded += 1;
@@ -274,21 +303,17 @@ impl Afq {
 }
 
 impl PortState {
-    fn new(config: &AfqConfig, port: &AfqPort) -> Self {
-        let limit_max_bytes = config.rounds_max() * u64::from(config.bytes_per_round);
-        let estimate = match config.round {
-            RoundSource::Shared => None,
-            RoundSource::Occupancy { granularity_bytes, refresh } => {
-                Some(RoundEstimate::new(config.queues, granularity_bytes, refresh))
-            }
-        };
-        let exact = || ExactBids::new(config.bytes_per_round, config.sketch.update);
+    fn new(of: AfqPort, settings: &AfqSettings, seed: u64) -> Self {
+        let bytes_per_round = settings.bytes_per_round.0 as u32;
+        let limit_max_bytes = settings.rounds_max() * u64::from(bytes_per_round);
+        let estimate = || RoundEstimate::new(settings.queues, settings.occupancy.unwrap_or_default());
+        let exact = || ExactBids::new(bytes_per_round, settings.sketch.update);
         Self {
-            port: port.port,
-            sketch: Sketch::new(&config.sketch, limit_max_bytes),
-            estimate,
-            active: config.adaptive.map(|adaptive| ActiveQueues::new(adaptive, config.queues)),
-            exact: config.measures_estimation.then(exact),
+            of,
+            sketch: Sketch::new(settings.sketch, seed, limit_max_bytes),
+            estimate: (settings.round == AfqRound::FromOccupancy).then(estimate),
+            active: settings.adaptive.map(|adaptive| ActiveQueues::new(adaptive, settings.queues)),
+            exact: settings.measure_estimation.then(exact),
             swaps: SwapState::default(),
             counters: PortCounters::default(),
         }
@@ -300,12 +325,12 @@ impl Mechanism for Afq {
 
     fn needs(&mut self, _queue_counts: &[usize]) -> Needs {
         let mut hooks = HookSet::INGRESS_TOWARDS.with(HookSet::TM_DROP);
-        if matches!(self.config.scheduler, Scheduler::TwoGroups { .. }) {
+        if matches!(self.settings.scheduler, AfqScheduler::TwoGroups(_)) {
             hooks = hooks.with(HookSet::QUEUE_EMPTY);
         }
         Needs {
-            hooks: self.config.ports.iter().map(|port| (port.port, hooks)).collect(),
-            groups: self.config.ports.iter().map(|port| (port.port, self.group(port))).collect(),
+            hooks: self.ports.iter().map(|state| (state.of.port, hooks)).collect(),
+            groups: self.ports.iter().map(|state| (state.of.port, self.group(state.of))).collect(),
             ..Needs::default()
         }
     }
@@ -323,13 +348,13 @@ impl Mechanism for Afq {
         }
         let active = match &mut state.active {
             Some(active) => active.adapt(context, port, rounds),
-            None => self.config.queues,
+            None => self.settings.queues,
         };
         let request = self.request(&packet, rounds, active);
         let bid = self.ports[place].sketch.raise(context.pass(), &request);
         let is_too_far = bid.ahead_bytes >= request.limit_bytes;
         let is_idle = is_too_far && context.group(port).is_idle();
-        if self.config.measures_estimation {
+        if self.settings.measure_estimation {
             self.check(place, &packet, &request, bid.ahead_bytes, is_too_far && !is_idle);
         }
         let state = &mut self.ports[place];
@@ -344,7 +369,7 @@ impl Mechanism for Afq {
             return Verdict::Drop(DropReason::Mechanism);
         }
         // Below the limit, which fits 32 bits.
-        let ahead = bid.ahead_bytes as u32 / self.config.bytes_per_round;
+        let ahead = bid.ahead_bytes as u32 / self.bytes_per_round;
         self.assign(place, rounds, rounds.current + u64::from(ahead), context)
     }
 
@@ -358,7 +383,7 @@ impl Mechanism for Afq {
 
     fn resources(&self) -> Resources {
         let rows = self.ports.iter().flat_map(|state| state.sketch.stated());
-        resources::resources(&self.config, self.ports.len() as u64, rows)
+        resources::resources(&self.settings, self.ports.len() as u64, rows)
     }
 
     fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
@@ -369,17 +394,17 @@ impl Mechanism for Afq {
     fn report(&self, _now: Time) -> Report {
         let mut report = Report::new("afq");
         // Rows that are left as they were, estimates of the round that go back and forth, and refunds may fall short.
-        let can_fall_short = self.config.sketch.update == UpdateRule::PredicatedIncrement
-            || self.config.round != RoundSource::Shared
-            || !self.config.charge_refused;
+        let can_fall_short = self.settings.sketch.update == UpdateRule::PredicatedIncrement
+            || self.settings.round != AfqRound::Shared
+            || !self.settings.charge_refused;
         for state in &self.ports {
             if state.counters == PortCounters::default() {
                 continue;
             }
-            state.counters.report(state.port, &mut report);
-            state.estimate.iter().for_each(|estimate| estimate.report(state.port, &mut report));
-            state.active.iter().for_each(|active| active.report(state.port, &mut report));
-            state.exact.iter().for_each(|exact| exact.report(state.port, can_fall_short, &mut report));
+            state.counters.report_port(state.of.port, &mut report);
+            state.estimate.iter().for_each(|estimate| estimate.report(state.of.port, &mut report));
+            state.active.iter().for_each(|active| active.report(state.of.port, &mut report));
+            state.exact.iter().for_each(|exact| exact.report(state.of.port, can_fall_short, &mut report));
         }
         report
     }
@@ -408,7 +433,7 @@ impl Afq {
         let state = &mut self.ports[place];
         let packet = context.packet();
         packet.round = round as u8;
-        if self.config.ecn_rounds.is_some_and(|threshold| ahead >= threshold.into()) {
+        if self.settings.ecn_rounds.is_some_and(|threshold| ahead >= threshold.into()) {
             let is_marked = packet.mark_congestion();
             state.counters.marked += u64::from(is_marked);
             state.counters.not_capable += u64::from(!is_marked);
@@ -418,7 +443,7 @@ impl Afq {
         if let Some(estimate) = &mut state.estimate {
             estimate.note_assigned(round);
         }
-        let port = state.port;
+        let port = state.of.port;
         self.time_period(place, context);
         Verdict::Forward { port, queue }
     }

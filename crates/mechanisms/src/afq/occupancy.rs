@@ -3,6 +3,8 @@
 use hitless_switch::{Context, Report, Rounds};
 use hitless_wire::{Duration, PortId, QueueId, Time};
 
+use super::settings::AfqOccupancy;
+
 /// `roundEstimate` and `lastAssigned` of one port, and how far the estimate was off.
 #[derive(Debug)]
 pub struct RoundEstimate {
@@ -38,11 +40,11 @@ hitless_state::value!(RoundEstimate {
 
 impl RoundEstimate {
     /// The estimate at the start: round 0.
-    pub fn new(queues: u8, granularity_bytes: u64, refresh: Duration) -> Self {
+    pub fn new(queues: u8, seen: AfqOccupancy) -> Self {
         Self {
             queues,
-            granularity_bytes,
-            refresh,
+            granularity_bytes: seen.granularity.0,
+            refresh: seen.refresh,
             round: 0,
             last_assigned: None,
             occupied: 0,

@@ -318,6 +318,11 @@ impl AfqSettings {
         self.port_buffer.or_else(|| limit_of_port(scenario, topology, at))
     }
 
+    /// Rounds from the oldest with a queue of its own at which a packet is dropped, with all queues in use.
+    pub fn rounds_max(&self) -> u64 {
+        u64::from(self.queues) + u64::from(self.drop_ahead == DropAhead::BeyondQueues)
+    }
+
     /// The weight of a class.
     pub fn weight(&self, class: usize) -> f64 {
         self.class_weights.get(class).copied().unwrap_or(1.0)

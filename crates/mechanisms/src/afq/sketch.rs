@@ -6,9 +6,8 @@
 
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse};
 
-use super::config::SketchConfig;
 use super::hash::{Hashes, Key};
-use super::settings::UpdateRule;
+use super::settings::{AfqSketch, UpdateRule};
 
 /// What a packet's bid is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +48,13 @@ hitless_state::state!(
 );
 
 impl Sketch {
-    /// An empty sketch. `limit_max_bytes` is the most that [`Request::limit_bytes`] will ever be.
-    pub fn new(config: &SketchConfig, limit_max_bytes: u64) -> Self {
-        if config.is_wide {
-            Self::Wide(Cells::new(config, limit_max_bytes))
+    /// An empty sketch, whose hash functions follow from `seed`. `limit_max_bytes` is the most that
+    /// [`Request::limit_bytes`] will ever be.
+    pub fn new(settings: AfqSketch, seed: u64, limit_max_bytes: u64) -> Self {
+        if settings.bid_bits == 64 {
+            Self::Wide(Cells::new(settings, seed, limit_max_bytes))
         } else {
-            Self::Narrow(Cells::new(config, limit_max_bytes))
+            Self::Narrow(Cells::new(settings, seed, limit_max_bytes))
         }
     }
 
@@ -122,7 +122,8 @@ impl Cell for u64 {
     }
 }
 
-const ROW_NAMES: [&str; SketchConfig::ROWS_MAX as usize] = [
+/// The names of the rows; as many as there can be.
+const ROW_NAMES: [&str; 8] = [
     "bids, row 0",
     "bids, row 1",
     "bids, row 2",
@@ -154,19 +155,19 @@ hitless_state::state!(where [C: hitless_state::Value] Cells<C> {
 });
 
 impl<C: Cell> Cells<C> {
-    fn new(config: &SketchConfig, limit_max_bytes: u64) -> Self {
+    fn new(settings: AfqSketch, seed: u64, limit_max_bytes: u64) -> Self {
         let row = |number: u8| {
             let name = ROW_NAMES[usize::from(number)];
-            RegisterArray::new(name, Half::Ingress, FIRST_STAGE + number, config.columns as usize, C::default())
+            RegisterArray::new(name, Half::Ingress, FIRST_STAGE + number, settings.columns as usize, C::default())
         };
         // Only increments without a bound run ahead further than a packet may.
-        let window_bytes = if config.update == UpdateRule::Increment { C::HALF } else { limit_max_bytes };
+        let window_bytes = if settings.update == UpdateRule::Increment { C::HALF } else { limit_max_bytes };
         assert!(window_bytes <= C::HALF, "bids of {} bits cannot tell so many rounds apart", 8 * size_of::<C>());
         Self {
-            rows: (0..config.rows).map(row).collect(),
-            columns: config.columns,
-            hashes: Hashes::new(config.hash, config.rows),
-            update: config.update,
+            rows: (0..settings.rows).map(row).collect(),
+            columns: settings.columns,
+            hashes: Hashes::new(settings.hash, seed, settings.rows),
+            update: settings.update,
             window_bytes,
         }
     }

@@ -10,19 +10,17 @@
 //! Notices have a queue of their own at every port, which goes first, and are routed like any packet. The queue is what
 //! is committed to it when the packet is in ingress, which needs hardware that shows depths there.
 
-mod account;
-mod check;
 mod kind;
-mod resources;
 mod settings;
 mod tokens;
 
-use hitless_switch::{Context, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, Verdict};
+use hitless_switch::{
+    Context, Half, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, RegisterUse, Report, Resources, Verdict,
+};
 use hitless_wire::{BitRate, BoltFlags, CongestionNotice, HostId, Packet, PortId, QueueId, Time, Transport};
 
 use crate::configured_ports::ConfiguredPorts;
-use account::Account;
-use tokens::Tokens;
+use tokens::{Grant, Tokens};
 
 pub use settings::BoltSettings;
 
@@ -47,6 +45,20 @@ fn saturated(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
+hitless_switch::counters! {
+    /// Counters of one port.
+    struct PortCounters {
+        /// Data packets of Bolt's senders.
+        seen = "packets seen",
+        congested = "packets that met a congested queue",
+        /// For those.
+        notices = "notices sent",
+        by_ramp_up = "increases for flows about to end",
+        by_supply = "increases for unused bandwidth",
+        denied = "increases denied",
+    }
+}
+
 /// Bolt on one switch.
 #[derive(Debug)]
 pub struct Bolt {
@@ -55,19 +67,19 @@ pub struct Bolt {
     tokens: ConfiguredPorts<Tokens>,
     /// By port: the queue of notices.
     notice_queues: Vec<QueueId>,
-    account: Account,
+    counters: ConfiguredPorts<PortCounters>,
 }
 
-hitless_state::state!(Bolt { values: notice_queues; parts: tokens, account; configured: settings });
+hitless_state::state!(Bolt { values: notice_queues; parts: tokens, counters; configured: settings });
 
 impl Bolt {
     /// It looks at the packets of `ports`; those that the settings name are not looked at.
     pub fn new(ports: Vec<BoltPort>, settings: BoltSettings) -> Self {
-        let account = Account::new(ports.iter().map(|port| port.port));
+        let counters = ConfiguredPorts::with_default(ports.iter().map(|port| port.port));
         let (supply_bytes, ramp_up_most) = (settings.supply_max.0 as u32, settings.ramp_up_max);
         let tokens =
             ports.into_iter().map(|of| (of.port, Tokens::new(of.rate, of.overhead_bytes, supply_bytes, ramp_up_most)));
-        Self { tokens: ConfiguredPorts::new(tokens), settings, notice_queues: Vec::new(), account }
+        Self { tokens: ConfiguredPorts::new(tokens), settings, notice_queues: Vec::new(), counters }
     }
 
     /// The packet that tells the sender of `data`, which meets a queue of `queue_bytes` before a line of `rate`.
@@ -95,21 +107,25 @@ impl Bolt {
             return flags.with(BoltFlags::DEC).without(BoltFlags::INC);
         }
         let tokens = self.tokens.of(port);
-        let counters = self.account.port(port);
+        let counters = self.counters.of(port);
         if flags.contains(BoltFlags::LAST) {
             tokens.flow_ends(!flags.contains(BoltFlags::FIRST));
         } else if flags.contains(BoltFlags::INC) {
             let granted = tokens.grant(self.settings.segment.0 as u32);
-            counters.note_request(granted);
-            if granted.is_none() {
-                return flags.without(BoltFlags::INC);
+            match granted {
+                Some(Grant::RampUp) => counters.by_ramp_up += 1,
+                Some(Grant::Supply) => counters.by_supply += 1,
+                None => {
+                    counters.denied += 1;
+                    return flags.without(BoltFlags::INC);
+                }
             }
         }
         flags
     }
 
     fn tell_of_congestion(&mut self, context: &mut Context<'_>, port: PortId, flags: BoltFlags, queue_bytes: u64) {
-        let counters = self.account.port(port);
+        let counters = self.counters.of(port);
         counters.congested += 1;
         if flags.contains(BoltFlags::DEC) {
             return;
@@ -151,7 +167,7 @@ impl Mechanism for Bolt {
         if header.payload_bytes == 0 || !flags.contains(BoltFlags::BOLT) {
             return Verdict::Continue;
         }
-        self.account.port(port).seen += 1;
+        self.counters.of(port).seen += 1;
         let judged = self.judge(context, port, flags);
         if let Transport::Tcp(header) = &mut context.packet().transport {
             header.congestion_option = judged.0;
@@ -160,10 +176,30 @@ impl Mechanism for Bolt {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources(self.tokens.iter().count() as u64, self.notice_queues.len() as u64)
+        let ports = self.tokens.iter().count() as u64;
+        let mut resources = Resources::new("bolt");
+        // sm_token and last_sm_time are read and written together (algorithm 2), behind them pru_token (algorithm 1).
+        resources.add_register(RegisterUse::outside::<u64>("last_sm_time", Half::Ingress, 0, ports));
+        resources.add_register(RegisterUse::outside::<u64>("sm_token", Half::Ingress, 1, ports));
+        resources.add_register(RegisterUse::outside::<u32>("pru_token", Half::Ingress, 2, ports));
+        // A notice is a copy of the packet's head that goes back by the port where that came in.
+        resources.mirror_sessions = self.notice_queues.len() as u64;
+        resources
+            .not_counting("hardware that shows the depths of queues in ingress, as Tofino 2 does")
+            .not_counting("the products of time and line rate")
     }
 
     fn report(&self, _now: Time) -> Report {
-        self.account.report()
+        let mut report = Report::new("bolt");
+        for (port, counters) in self.counters.iter() {
+            let scope = format!("port {}", port.0);
+            counters.report(&scope, &mut report);
+            let &PortCounters { seen, congested, notices, by_ramp_up, by_supply, denied } = counters;
+            report.acted |= seen > 0;
+            if notices > congested || congested + by_ramp_up + by_supply + denied > seen {
+                report.violated_invariants.push(format!("the packets of {scope} do not add up: {counters:?}"));
+            }
+        }
+        report
     }
 }

@@ -1,9 +1,5 @@
 //! Bolt's switch parameters. Sections are those of the paper (Arslan et al., NSDI 2023).
 
-use std::collections::BTreeMap;
-
-use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{SwitchId, Topology};
 use hitless_settings::quantity::Text;
 use hitless_wire::Bytes;
 use schemars::JsonSchema;
@@ -47,12 +43,5 @@ impl Default for BoltSettings {
             ramp_up_max: 256,
             notice_bytes: Bytes(64),
         }
-    }
-}
-
-impl BoltSettings {
-    /// The ports whose names mean something, in order, by switch.
-    pub fn ports_by_switch(&self, topology: &Topology) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
-        select_ports_by_switch(topology, &self.ports)
     }
 }

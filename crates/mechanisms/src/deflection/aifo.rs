@@ -13,15 +13,14 @@ use super::resources;
 use super::settings::AifoSettings;
 use crate::configured_ports::ConfiguredPorts;
 
-/// Counters of one port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct PortCounters {
-    seen: u64,
-    full: u64,
-    dropped: u64,
+hitless_switch::counters! {
+    /// Counters of one port.
+    struct PortCounters {
+        seen = "packets seen",
+        full = "packets of a full queue",
+        dropped = "packets not admitted",
+    }
 }
-
-hitless_state::state!(PortCounters { values: seen, full, dropped });
 
 /// AIFO on one switch.
 #[derive(Debug)]
@@ -99,12 +98,9 @@ impl Mechanism for Aifo {
 
     fn report(&self, _now: Time) -> Report {
         let mut report = Report::new("aifo");
-        for (port, &PortCounters { seen, full, dropped }) in self.ports.iter() {
-            let scope = format!("port {}", port.0);
-            report.count(&scope, "packets seen", seen);
-            report.count(&scope, "packets of a full queue", full);
-            report.count(&scope, "packets not admitted", dropped);
-            report.acted |= seen > 0;
+        for (port, counters) in self.ports.iter() {
+            counters.report(&format!("port {}", port.0), &mut report);
+            report.acted |= counters.seen > 0;
         }
         report
     }

@@ -16,13 +16,11 @@
 //!   often as a frame, which is pessimistic;
 //! - a replayed frame passes the egress latency again, which a buffer in the MAC would spare.
 
-mod check;
 #[cfg(test)]
 mod every_way;
 pub mod header;
 mod kind;
 mod receiver;
-mod resources;
 mod settings;
 mod timer;
 mod transmitter;
@@ -150,7 +148,7 @@ impl Mechanism for LinkLayerRetry {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources()
+        Resources::new("link-layer-retry").not_counting("it sits in the MAC: replay buffer, numbers and timers")
     }
 
     fn report(&self, _now: Time) -> Report {

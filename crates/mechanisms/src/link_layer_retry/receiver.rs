@@ -35,35 +35,25 @@ hitless_state::value!(
     }
 );
 
-/// What the receiver counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counters {
-    rx_init_ctl_os: u64,
-    tx_init_echo_ctl_os: u64,
-    tx_ack_ctl_os: u64,
-    tx_nack_ctl_os: u64,
-    rx_ok: u64,
-    rx_bad: u64,
-    rx_expected_seq_good: u64,
-    rx_expected_seq_bad: u64,
-    rx_missing_seq: u64,
-    rx_duplicate_seq: u64,
-    rx_replay: u64,
+hitless_switch::counters! {
+    /// What the receiver counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`. No frame is poisoned: a
+    /// switch that stores frames before it forwards them poisons none.
+    struct Counters {
+        rx_init_ctl_os = "rx_init_ctl_os",
+        tx_init_echo_ctl_os = "tx_init_echo_ctl_os",
+        tx_ack_ctl_os = "tx_ack_ctl_os",
+        tx_nack_ctl_os = "tx_nack_ctl_os",
+        rx_ok = "rx_ok",
+        rx_poisoned = "rx_poisoned",
+        rx_bad = "rx_bad",
+        rx_expected_seq_good = "rx_expected_seq_good",
+        rx_expected_seq_poisoned = "rx_expected_seq_poisoned",
+        rx_expected_seq_bad = "rx_expected_seq_bad",
+        rx_missing_seq = "rx_missing_seq",
+        rx_duplicate_seq = "rx_duplicate_seq",
+        rx_replay = "rx_replay",
+    }
 }
-
-hitless_state::value!(Counters {
-    rx_init_ctl_os,
-    tx_init_echo_ctl_os,
-    tx_ack_ctl_os,
-    tx_nack_ctl_os,
-    rx_ok,
-    rx_bad,
-    rx_expected_seq_good,
-    rx_expected_seq_bad,
-    rx_missing_seq,
-    rx_duplicate_seq,
-    rx_replay
-});
 
 /// The state of the receiving end.
 #[derive(Debug)]
@@ -235,25 +225,9 @@ impl Receiver {
         let scope = format!("port {} rx", self.port.0);
         let (counters, checker) = (&self.counters, &self.checker);
         report.acted |= counters.rx_expected_seq_good > 0;
-        for (name, value) in [
-            ("rx_init_ctl_os", counters.rx_init_ctl_os),
-            ("tx_init_echo_ctl_os", counters.tx_init_echo_ctl_os),
-            ("tx_ack_ctl_os", counters.tx_ack_ctl_os),
-            ("tx_nack_ctl_os", counters.tx_nack_ctl_os),
-            ("rx_ok", counters.rx_ok),
-            ("rx_poisoned", 0),
-            ("rx_bad", counters.rx_bad),
-            ("rx_expected_seq_good", counters.rx_expected_seq_good),
-            ("rx_expected_seq_poisoned", 0),
-            ("rx_expected_seq_bad", counters.rx_expected_seq_bad),
-            ("rx_missing_seq", counters.rx_missing_seq),
-            ("rx_duplicate_seq", counters.rx_duplicate_seq),
-            ("rx_replay", counters.rx_replay),
-            ("packets lost", checker.lost()),
-            ("longest stall (ns)", self.recovery_delay_ns.max()),
-        ] {
-            report.count(&scope, name, value);
-        }
+        counters.report(&scope, report);
+        report.count(&scope, "packets lost", checker.lost());
+        report.count(&scope, "longest stall (ns)", self.recovery_delay_ns.max());
         report.histograms.push((scope.clone(), "recovery delay (ns)", self.recovery_delay_ns.clone()));
         for (how, count) in [("out of order", checker.reordered), ("twice", checker.duplicates)] {
             if count > 0 {

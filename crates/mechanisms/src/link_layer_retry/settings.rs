@@ -79,7 +79,7 @@ impl LinkLayerRetrySettings {
         // 159.04 B per Gbps.
         const LOOP: Duration = Duration::from_ps(1_272_320);
         let farther = Duration::from_ps(delay.as_ps().saturating_sub(SAMPLE_CABLE.as_ps()) * 2);
-        let bytes = FIXED_BYTES + bytes_in(rate, LOOP + farther);
+        let bytes = FIXED_BYTES + rate.bytes_in(LOOP + farther).0;
         Self {
             link: String::new(),
             max_outstanding_frames: u32::try_from(bytes.div_ceil(BYTES_PER_FRAME)).unwrap_or(u32::MAX).min(524_288),
@@ -94,12 +94,6 @@ impl LinkLayerRetrySettings {
             re_init_on_flush: true,
         }
     }
-}
-
-/// What a line of `rate` carries in `time`.
-fn bytes_in(rate: BitRate, time: Duration) -> u64 {
-    const BIT_PS_PER_BYTE: u128 = 8 * 1_000_000_000_000;
-    (u128::from(rate.as_bps()) * u128::from(time.as_ps()) / BIT_PS_PER_BYTE) as u64
 }
 
 #[cfg(test)]

@@ -42,49 +42,32 @@ struct Held {
 
 hitless_state::value!(Held { packet, sent_at });
 
-/// What the transmitter counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counters {
-    tx_init_ctl_os: u64,
-    tx_discard: u64,
-    tx_ok: u64,
-    tx_replay: u64,
-    rx_init_echo_ctl_os: u64,
-    rx_ack_ctl_os: u64,
-    rx_nack_ctl_os: u64,
-    rx_ack_nack_seq_error: u64,
-    /// Beside the standard: numbered frames, each counted once.
-    frames_numbered: u64,
-    /// Frames sent in replays.
-    frames_replayed: u64,
-    replays_by_timer: u64,
-    flushes: u64,
-    frames_flushed: u64,
-    frames_unnumbered: u64,
-    peak_bytes: u64,
-    peak_frames: u64,
-    times_full: u64,
+hitless_switch::counters! {
+    /// What the transmitter counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`, and beside the
+    /// standard.
+    struct Counters {
+        tx_init_ctl_os = "tx_init_ctl_os",
+        tx_discard = "tx_discard",
+        tx_ok = "tx_ok",
+        /// A switch that stores frames before it forwards them poisons none.
+        tx_poisoned = "tx_poisoned",
+        tx_replay = "tx_replay",
+        rx_init_echo_ctl_os = "rx_init_echo_ctl_os",
+        rx_ack_ctl_os = "rx_ack_ctl_os",
+        rx_nack_ctl_os = "rx_nack_ctl_os",
+        rx_ack_nack_seq_error = "rx_ack_nack_seq_error",
+        /// Each counted once.
+        frames_numbered = "frames numbered",
+        frames_unnumbered = "frames sent unnumbered",
+        frames_replayed = "frames replayed",
+        replays_by_timer = "replays by timer",
+        flushes = "flushes",
+        frames_flushed = "frames flushed",
+        peak_bytes = "replay buffer peak (bytes)",
+        peak_frames = "replay buffer peak (frames)",
+        times_full = "times the replay buffer was full",
+    }
 }
-
-hitless_state::value!(Counters {
-    tx_init_ctl_os,
-    tx_discard,
-    tx_ok,
-    tx_replay,
-    rx_init_echo_ctl_os,
-    rx_ack_ctl_os,
-    rx_nack_ctl_os,
-    rx_ack_nack_seq_error,
-    frames_numbered,
-    frames_replayed,
-    replays_by_timer,
-    flushes,
-    frames_flushed,
-    frames_unnumbered,
-    peak_bytes,
-    peak_frames,
-    times_full
-});
 
 /// The state of the sending end.
 #[derive(Debug)]
@@ -402,31 +385,8 @@ impl Transmitter {
 
     pub fn report(&self, report: &mut Report) {
         let scope = format!("port {} tx", self.port.0);
-        let counters = &self.counters;
-        report.acted |= counters.frames_numbered > 0;
-        for (name, value) in [
-            ("tx_init_ctl_os", counters.tx_init_ctl_os),
-            ("tx_discard", counters.tx_discard),
-            ("tx_ok", counters.tx_ok),
-            // A switch that stores frames before it forwards them poisons none.
-            ("tx_poisoned", 0),
-            ("tx_replay", counters.tx_replay),
-            ("rx_init_echo_ctl_os", counters.rx_init_echo_ctl_os),
-            ("rx_ack_ctl_os", counters.rx_ack_ctl_os),
-            ("rx_nack_ctl_os", counters.rx_nack_ctl_os),
-            ("rx_ack_nack_seq_error", counters.rx_ack_nack_seq_error),
-            ("frames numbered", counters.frames_numbered),
-            ("frames sent unnumbered", counters.frames_unnumbered),
-            ("frames replayed", counters.frames_replayed),
-            ("replays by timer", counters.replays_by_timer),
-            ("flushes", counters.flushes),
-            ("frames flushed", counters.frames_flushed),
-            ("replay buffer peak (bytes)", counters.peak_bytes),
-            ("replay buffer peak (frames)", counters.peak_frames),
-            ("times the replay buffer was full", counters.times_full),
-        ] {
-            report.count(&scope, name, value);
-        }
+        report.acted |= self.counters.frames_numbered > 0;
+        self.counters.report(&scope, report);
     }
 }
 

@@ -9,7 +9,7 @@ use std::fmt;
 use hitless_switch::LinkEnd;
 use hitless_wire::{BitRate, Bytes, Duration};
 
-use super::parameters::{bytes_in, resume_flight};
+use super::parameters::resume_flight;
 
 /// What a recirculation port has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +36,12 @@ pub struct EndNeeds {
 impl EndNeeds {
     /// A sending end: what the line takes until a repair would have come is unacknowledged.
     pub fn of_sender(link: String, rate: BitRate, acknowledgement_timeout: Duration) -> Self {
-        Self { link, end: LinkEnd::Sender, rate, buffer: Bytes(bytes_in(acknowledgement_timeout, rate)) }
+        Self { link, end: LinkEnd::Sender, rate, buffer: rate.bytes_in(acknowledgement_timeout) }
     }
 
     /// A receiving end: what waits when it pauses the sender, and what comes until that has an effect.
     pub fn of_receiver(link: String, rate: BitRate, pause_threshold: Bytes) -> Self {
-        let coming = bytes_in(resume_flight(rate), rate);
+        let coming = rate.bytes_in(resume_flight(rate)).0;
         Self { link, end: LinkEnd::Receiver, rate, buffer: Bytes(pause_threshold.0 + coming) }
     }
 }

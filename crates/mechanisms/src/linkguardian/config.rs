@@ -2,16 +2,7 @@
 
 use hitless_wire::{Bytes, Duration, PortId};
 
-use super::settings::{Buffering, FallbackSettings, Mode};
-
-/// Whether protection starts with the run or by command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activation {
-    /// Active from the start.
-    FromStart,
-    /// Dormant until commanded.
-    OnCommand,
-}
+use super::settings::{Buffering, FallbackSettings, LinkGuardianSettings, Mode};
 
 /// What the sending end of a protected link is told.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +25,8 @@ pub struct SenderConfig {
     pub buffering: Buffering,
     /// How much the queue of waiting copies may hold (paused-queue buffering; a recirculation port has its own limit).
     pub buffer: Bytes,
-    /// From the start or by command.
-    pub activation: Activation,
+    /// From the start; else when it is commanded.
+    pub is_on_at_start: bool,
     /// Which of the link's sequence spaces this is: 0, or 1 where two classes of traffic are protected apart.
     pub channel: u8,
     /// The traffic classes whose packets are numbered here, one bit each.
@@ -58,7 +49,7 @@ pub struct SenderConfig {
 hitless_state::state!(SenderConfig {
     values: copies;
     configured: port, recirculation_port, mode, repair_latency, dummies, request_registers, buffering, buffer,
-        activation, channel, classes, first_number, handshake, follows_requests, tail_probes, probe_period,
+        is_on_at_start, channel, classes, first_number, handshake, follows_requests, tail_probes, probe_period,
         header_bytes_more
 });
 
@@ -85,8 +76,8 @@ pub struct ReceiverConfig {
     pub buffering: Buffering,
     /// How much the queue of waiting packets may hold (paused-queue buffering).
     pub buffer: Bytes,
-    /// From the start or by command.
-    pub activation: Activation,
+    /// From the start; else when it is commanded.
+    pub is_on_at_start: bool,
     /// Which of the link's sequence spaces this is: 0, or 1 where two classes of traffic are protected apart.
     pub channel: u8,
     /// The traffic classes that backpressure pauses, one bit each.
@@ -104,4 +95,64 @@ pub struct ReceiverConfig {
     pub fallback: Option<FallbackSettings>,
     /// Bytes of header on each packet beside the paper's three.
     pub header_bytes_more: u32,
+}
+
+impl SenderConfig {
+    /// As the settings of its link say, for all classes.
+    pub fn new(settings: &LinkGuardianSettings, port: PortId, recirculation_port: PortId) -> Self {
+        Self {
+            port,
+            recirculation_port,
+            mode: settings.mode,
+            copies: settings.copy_count(),
+            repair_latency: settings.repair_latency,
+            dummies: if settings.tail_detection { settings.dummy_count as u8 } else { 0 },
+            request_registers: settings.consecutive_losses_max as usize,
+            buffering: settings.buffering,
+            buffer: settings.sender_buffer,
+            is_on_at_start: settings.activation.is_empty(),
+            channel: 0,
+            classes: u8::MAX,
+            first_number: settings.first_number as u16,
+            handshake: settings.handshake,
+            follows_requests: settings.fallback.is_some(),
+            tail_probes: settings.tail_probes,
+            probe_period: settings.timeout(),
+            header_bytes_more: header_bytes_more(settings),
+        }
+    }
+}
+
+impl ReceiverConfig {
+    /// As the settings of its link say, for all classes; what it pauses is the first.
+    pub fn new(settings: &LinkGuardianSettings, port: PortId, recirculation_port: PortId) -> Self {
+        let (resume_threshold, pause_threshold) = settings.thresholds();
+        Self {
+            port,
+            recirculation_port,
+            acknowledgements: settings.ack_count as u8,
+            acknowledgement_timeout: settings.timeout(),
+            timer_period: settings.timer_period,
+            resume_threshold,
+            pause_threshold,
+            backpressure: settings.backpressure,
+            buffering: settings.buffering,
+            buffer: settings.reordering_buffer,
+            is_on_at_start: settings.activation.is_empty(),
+            channel: 0,
+            paused_classes: 1,
+            control_copies: settings.control_copies.unwrap_or(1),
+            notification_period: settings.notification_period,
+            deduplicates: settings.deduplicate,
+            handshake: settings.handshake,
+            fallback: settings.fallback,
+            header_bytes_more: header_bytes_more(settings),
+        }
+    }
+}
+
+/// Bytes of header on each packet beside the paper's three.
+fn header_bytes_more(settings: &LinkGuardianSettings) -> u32 {
+    const ETHER_TYPE_BYTES: u32 = 2;
+    if settings.original_ether_type { ETHER_TYPE_BYTES } else { 0 }
 }

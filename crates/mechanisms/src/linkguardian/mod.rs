@@ -41,7 +41,7 @@ use hitless_wire::{PortId, QueueId, Time};
 use crate::by_port::ByPort;
 
 pub use command::{Action, Command};
-pub use config::{Activation, ReceiverConfig, SenderConfig};
+pub use config::{ReceiverConfig, SenderConfig};
 pub use fallback::Fallback;
 use frames::{Role, carries_header, channel_of, is_of_sender};
 pub use parameters::{control_copies_for, copies_for};

@@ -50,14 +50,8 @@ pub fn thresholds(rate: BitRate, drain_rate: BitRate) -> (Bytes, Bytes) {
         let (_, _, resume_cells, pause_cells) = row(rate);
         return (Bytes(resume_cells * CELL_BYTES), Bytes(pause_cells * CELL_BYTES));
     }
-    let resume = bytes_in(resume_flight(rate), drain_rate) + MARGIN_BYTES;
+    let resume = drain_rate.bytes_in(resume_flight(rate)).0 + MARGIN_BYTES;
     (Bytes(resume), Bytes(resume + HYSTERESIS_BYTES))
-}
-
-/// How many bytes pass at `rate` in `time`.
-pub fn bytes_in(time: Duration, rate: BitRate) -> u64 {
-    const PICOSECONDS_PER_BYTE_AT_1_BPS: u128 = 8 * 1_000_000_000_000;
-    (u128::from(time.as_ps()) * u128::from(rate.as_bps()) / PICOSECONDS_PER_BYTE_AT_1_BPS) as u64
 }
 
 fn row(rate: BitRate) -> (u64, u64, u64, u64) {
@@ -108,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_formula_for_400g_gives_the_papers_values_at_100g() {
-        let at_100g = bytes_in(resume_flight(gbps(100)), gbps(100)) + MARGIN_BYTES;
+        let at_100g = gbps(100).bytes_in(resume_flight(gbps(100))).0 + MARGIN_BYTES;
         assert_eq!(Bytes(at_100g), thresholds(gbps(100), gbps(100)).0);
         // 1.6 us at 100G less a frame of 123.04 ns, and one of 30.76 ns: 1.50772 us, in which 400G drain 75,386 bytes.
         assert_eq!(thresholds(gbps(400), gbps(400)), (Bytes(75_386 + 16_800), Bytes(75_386 + 16_800 + 3_200)));

@@ -10,25 +10,9 @@ pub fn report_sender(sender: &Sender, report: &mut Report) {
     let scope = scope(sender.config.port, sender.config.channel, "sender");
     let counters = &sender.counters;
     report.acted |= counters.protected > 0;
-    for (name, value) in [
-        ("switched on", u64::from(sender.is_switched_on())),
-        ("packets protected", counters.protected),
-        ("copies recirculated", counters.recirculations),
-        ("packets retransmitted", counters.retransmitted),
-        ("frames retransmitted", counters.retransmitted_frames),
-        ("dummies sent", counters.dummies),
-        ("losses reported", counters.losses_reported),
-        ("losses beyond the request registers", counters.losses_beyond_registers),
-        ("packets acknowledged", counters.acknowledged),
-        ("acknowledgements refused", counters.refused),
-        ("repeated notifications", counters.repeated_notifications),
-        ("probes", counters.probes),
-        ("level changes obeyed", counters.level_changes),
-        ("ends of protection without an answer", counters.closings_given_up),
-        ("copies per lost packet", u64::from(sender.config.copies)),
-    ] {
-        report.count(&scope, name, value);
-    }
+    report.count(&scope, "switched on", u64::from(sender.is_switched_on()));
+    counters.report(&scope, report);
+    report.count(&scope, "copies per lost packet", u64::from(sender.config.copies));
 }
 
 pub fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
@@ -65,7 +49,7 @@ pub fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
     ] {
         report.count(&scope, name, value);
     }
-    report.histograms.push((scope.clone(), "recovery delay (ns)", counters.recovery_delay_ns.clone()));
+    report.histograms.push((scope.clone(), "recovery delay (ns)", receiver.recovery_delay_ns.clone()));
     let broken = receiver.violated_invariants(now).into_iter().chain(receiver.broken_order_promises());
     report.violated_invariants.extend(broken.map(|promise| format!("linkguardian {scope}: {promise}")));
 }

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use hitless_network::topology::select::select_ports;
 use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::kind::{Built, Claimed, Header, Kind, Reach, Stage, Surroundings};
 use hitless_scenario::{Check, MARKS};
+use hitless_settings::Problem;
 use hitless_wire::PriorityMark;
 
-use super::{RankGuard, RankGuardSettings, check};
+use super::{RankGuard, RankGuardSettings};
 use crate::port_choice::on_each_switch;
 
 impl Kind for RankGuard {
@@ -40,11 +42,29 @@ impl Kind for RankGuard {
     }
 
     fn check(settings: &RankGuardSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-        check::check_entry(settings, around.topology, section, check);
+        check_entry(settings, around.topology, section, check);
     }
 
     fn build(entries: &[&RankGuardSettings], around: Surroundings<'_>) -> Result<Built, String> {
         let ports = |settings: &RankGuardSettings| settings.ports_by_switch(around.topology);
         Ok(on_each_switch(entries, ports, |settings, _, ports| Self::new(ports, settings)))
     }
+}
+
+/// Whether there is something to guard, and whether it can be told who lies.
+fn check_entry(settings: &RankGuardSettings, topology: &Topology, section: &str, check: &mut Check<'_>) {
+    let field = format!("{section}.ports");
+    let before = check.found();
+    for (number, name) in settings.ports.iter().enumerate() {
+        let rule = select_ports(topology, name).err();
+        check.report_all(rule.map(|rule| Problem::new(format!("{field}[{number}]"), "", rule)));
+    }
+    let guards = !settings.ports_by_switch(topology).is_empty();
+    let rule = "has no port by which packets of a host come in";
+    check.require(guards || check.found() > before, &field, rule);
+    let fixed = check.scenario.flows.iter().position(|group| group.rank.is_some());
+    check.require_else(fixed.is_none(), || {
+        let rule = "a rank guard takes the first rank of a flow for the bytes that it promises, and this one is fixed";
+        Problem::new(format!("flows[{}].rank", fixed.unwrap_or(0)), "", rule)
+    });
 }

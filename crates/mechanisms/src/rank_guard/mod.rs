@@ -21,9 +21,7 @@
 //!
 //! Flows share slots of a table by their hash. Who finds its slot taken passes unguarded, and is counted.
 
-mod check;
 mod kind;
-mod resources;
 mod settings;
 
 use hitless_switch::{
@@ -67,19 +65,18 @@ enum Ruling {
     AtLeast { rank_bytes: u32, is_boost_believed: bool, is_newly_found_out: bool },
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Counters {
-    seen: u64,
-    exempt: u64,
-    unguarded: u64,
-    raised: u64,
-    boosts_refused: u64,
-    marked_here: u64,
-    unmarkable: u64,
-    found_out: u64,
+hitless_switch::counters! {
+    struct Counters {
+        seen = "packets seen",
+        exempt = "short frames let through",
+        unguarded = "packets whose slot another flow had",
+        raised = "packets with a rank raised",
+        boosts_refused = "packets whose urgency as repeated was not believed",
+        marked_here = "packets marked here",
+        unmarkable = "packets without room for a mark",
+        found_out = "flows found to send more than they promised",
+    }
 }
-
-hitless_state::value!(Counters { seen, exempt, unguarded, raised, boosts_refused, marked_here, unmarkable, found_out });
 
 /// The guard on one switch.
 #[derive(Debug)]
@@ -204,25 +201,17 @@ impl Mechanism for RankGuard {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources(self.table.stated())
+        Resources { registers: vec![self.table.stated()], ..Resources::new("rank-guard") }
+            .not_counting(
+                "arithmetic on a slot that depends on all of its fields: more than a stateful ALU does in one access",
+            )
+            .not_counting("the hash of a flow")
     }
 
     fn report(&self, _now: Time) -> Report {
         let mut report = Report::new("rank-guard");
-        let Counters { seen, exempt, unguarded, raised, boosts_refused, marked_here, unmarkable, found_out } =
-            self.counters;
-        let rows = [
-            ("packets seen", seen),
-            ("short frames let through", exempt),
-            ("packets whose slot another flow had", unguarded),
-            ("packets with a rank raised", raised),
-            ("packets whose urgency as repeated was not believed", boosts_refused),
-            ("packets marked here", marked_here),
-            ("packets without room for a mark", unmarkable),
-            ("flows found to send more than they promised", found_out),
-        ];
-        rows.into_iter().for_each(|(name, value)| report.count("switch", name, value));
-        report.acted = seen > 0;
+        self.counters.report("switch", &mut report);
+        report.acted = self.counters.seen > 0;
         report
     }
 }

@@ -11,64 +11,40 @@ use super::alarm::End;
 use super::sequencer::{ReturnTurn, Sequencer};
 use crate::configured_ports::ConfiguredPorts;
 
-/// Counters of one watched port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PortCounters {
-    /// Times that the alarm was raised.
-    pub alarms: u64,
-    /// Alarms whose detour ended because they lasted too long.
-    pub ended_by_congestion: u64,
-    /// Alarms whose detour ended because all neighbours were full.
-    pub ended_by_full_neighbours: u64,
-    /// Message packets made.
-    pub messages: u64,
-    /// Of those, the ones that told again of a queue that stayed above its threshold.
-    pub messages_repeated: u64,
-    /// Crossings that no neighbour could have carried back: nobody was told.
-    pub messages_without_way: u64,
-    /// Message packets that the queue to the neighbour had no room for.
-    pub messages_refused: u64,
-    /// Message packets that came back.
-    pub messages_returned: u64,
-    /// Packets that were detoured.
-    pub detoured: u64,
-    /// How often, all packets together.
-    pub detours: u64,
-    /// Packets forwarded in the order of their numbers.
-    pub released: u64,
-    /// Packets forwarded before others with a lower number, which had not come back.
-    pub released_early: u64,
-    /// Packets that came back when they had been given up.
-    pub released_late: u64,
-    /// Of all forwarded packets: those that had been detoured as often as they may, or had no neighbour any more.
-    pub forced: u64,
-    /// Numbers given up.
-    pub numbers_skipped: u64,
-    /// New packets forwarded while detoured ones of their slot had not been released.
-    pub passed: u64,
-    /// New packets forwarded during an alarm because no neighbour sends them back.
-    pub without_way: u64,
+hitless_switch::counters! {
+    /// Counters of one watched port.
+    pub struct PortCounters {
+        /// Times that the alarm was raised.
+        alarms = "alarms",
+        /// The alarm lasted too long.
+        ended_by_congestion = "detours ended by congestion",
+        ended_by_full_neighbours = "detours ended by full neighbours",
+        messages = "messages sent",
+        /// Of those, the ones that told again of a queue that stayed above its threshold.
+        messages_repeated = "messages repeated",
+        /// Crossings that no neighbour could have carried back: nobody was told.
+        messages_without_way = "messages without a way",
+        /// By the queue to the neighbour, for want of room.
+        messages_refused = "messages refused",
+        messages_returned = "messages returned",
+        detoured = "packets detoured",
+        /// All packets together.
+        detours = "detours",
+        released = "packets released in order",
+        /// Before others with a lower number, which had not come back.
+        released_early = "packets released early",
+        /// They came back when they had been given up.
+        released_late = "packets released late",
+        /// Of all forwarded packets: those that had been detoured as often as they may, or had no neighbour any more.
+        forced = "packets forced",
+        /// Given up.
+        numbers_skipped = "numbers skipped",
+        /// Forwarded while detoured ones of their slot had not been released.
+        passed = "new packets past detoured ones",
+        /// New ones that were forwarded during an alarm because no neighbour sends them back.
+        without_way = "packets without a way",
+    }
 }
-
-hitless_state::value!(PortCounters {
-    alarms,
-    ended_by_congestion,
-    ended_by_full_neighbours,
-    messages,
-    messages_repeated,
-    messages_without_way,
-    messages_refused,
-    messages_returned,
-    detoured,
-    detours,
-    released,
-    released_early,
-    released_late,
-    forced,
-    numbers_skipped,
-    passed,
-    without_way
-});
 
 /// Series of one watched port, for who asks for them.
 #[derive(Clone, Debug, Default)]
@@ -244,7 +220,7 @@ impl Account {
         let mut report = Report::new("rimm");
         for (port, account) in self.ports.iter().filter(|(_, account)| account.counters != PortCounters::default()) {
             let scope = format!("port {}", port.0);
-            named(&account.counters).into_iter().for_each(|(name, value)| report.count(&scope, name, value));
+            account.counters.report(&scope, &mut report);
             if let Some(series) = &account.series {
                 report.series.push((scope.clone(), "alarm", series.alarms.clone()));
                 report.series.push((scope, "detouring port", series.choices.clone()));
@@ -290,26 +266,4 @@ impl Account {
         }
         broken
     }
-}
-
-fn named(counters: &PortCounters) -> [(&'static str, u64); 17] {
-    [
-        ("alarms", counters.alarms),
-        ("detours ended by congestion", counters.ended_by_congestion),
-        ("detours ended by full neighbours", counters.ended_by_full_neighbours),
-        ("messages sent", counters.messages),
-        ("messages repeated", counters.messages_repeated),
-        ("messages without a way", counters.messages_without_way),
-        ("messages refused", counters.messages_refused),
-        ("messages returned", counters.messages_returned),
-        ("packets detoured", counters.detoured),
-        ("detours", counters.detours),
-        ("packets released in order", counters.released),
-        ("packets released early", counters.released_early),
-        ("packets released late", counters.released_late),
-        ("packets forced", counters.forced),
-        ("numbers skipped", counters.numbers_skipped),
-        ("new packets past detoured ones", counters.passed),
-        ("packets without a way", counters.without_way),
-    ]
 }

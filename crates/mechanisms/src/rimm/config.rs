@@ -1,25 +1,8 @@
-//! RIMM on one switch: its settings as the data path reads them. Sections are those of Lin, Hung and Wen, IEEE Access
-//! 2022.
+//! RIMM on one switch.
 
-use hitless_wire::{Duration, PortId};
+use hitless_wire::PortId;
 
-use super::settings::{NeighbourChange, NeighbourForReturns};
-
-/// What is done about the order of detoured packets, and when the detour of a flow ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Release {
-    /// In the order of their numbers; the detour ends at an idle time of chi between two new packets (section III-C).
-    FlowletGap {
-        /// chi.
-        gap: Duration,
-        /// How long the packets of one slot are detoured at most.
-        detour_max: Option<Duration>,
-    },
-    /// In the order of their numbers; the detour ends when S_a = S_f (section V).
-    Exact,
-    /// As they come back ("detour-based forwarding", table 1).
-    Unordered,
-}
+use super::settings::RimmSettings;
 
 /// A port whose queue is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +26,8 @@ pub struct Neighbour {
     pub is_told: bool,
 }
 
-/// RIMM on one switch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The ports of a switch with RIMM, and the settings that they share.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RimmConfig {
     /// The number of the switch in the headers of packets that it detours.
     pub origin: u8,
@@ -56,54 +39,6 @@ pub struct RimmConfig {
     pub watched: Vec<WatchedPort>,
     /// The ports that face switches.
     pub neighbours: Vec<Neighbour>,
-    /// Bytes of a segment, in which depths are counted.
-    pub segment_bytes: u64,
-    /// The order of detoured packets.
-    pub release: Release,
-    /// The neighbour of packets that are detoured again.
-    pub again: NeighbourForReturns,
-    /// When new packets get another neighbour.
-    pub change: NeighbourChange,
-    /// Whether message packets have a queue of their own, which is served first.
-    pub messages_first: bool,
-    /// How long an alarm may last until the detour ends.
-    pub congestion_after: Duration,
-    /// Bits of the hash that names a slot.
-    pub hash_bits: u8,
-    /// How often a packet is detoured at most.
-    pub detours_max: u8,
-    /// How long packets wait for one before them.
-    pub predecessor_timeout: Duration,
-    /// Until when a queue of ours towards a neighbour counts as above its threshold of which nothing more was told. Of
-    /// one that stays above it is told again each quarter of this time, so that two messages in a row may be lost.
-    pub crossing_lifetime: Duration,
-    /// Until when a depth that a neighbour has told counts.
-    pub telemetry_lifetime: Option<Duration>,
-    /// Keep series of alarms and of the ports chosen.
-    pub records_choices: bool,
-}
-
-impl Default for RimmConfig {
-    /// The paper's figures, on a switch without ports.
-    fn default() -> Self {
-        Self {
-            origin: 0,
-            line_ports: 0,
-            recirculation_ports: 0,
-            watched: Vec::new(),
-            neighbours: Vec::new(),
-            segment_bytes: 80,
-            release: Release::Exact,
-            again: NeighbourForReturns::SameNeighbour,
-            change: NeighbourChange::BetweenDetours,
-            messages_first: true,
-            congestion_after: Duration::from_us(1_000),
-            hash_bits: 12,
-            detours_max: u8::MAX,
-            predecessor_timeout: Duration::from_us(1_000),
-            crossing_lifetime: Duration::from_us(20_000),
-            telemetry_lifetime: None,
-            records_choices: false,
-        }
-    }
+    /// What holds for all of them.
+    pub settings: RimmSettings,
 }

@@ -7,11 +7,11 @@ use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
 use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
+use hitless_wire::PortId;
 use hitless_wire::link::LinkHeaders;
-use hitless_wire::{Duration, PortId};
 
 use super::headers::ON_LINKS;
-use super::{Neighbour, Release, Rimm, RimmConfig, RimmMessages, RimmRelease, RimmSettings, WatchedPort, check};
+use super::{Neighbour, Rimm, RimmConfig, RimmMessages, RimmSettings, WatchedPort, check};
 
 impl Kind for Rimm {
     const NAME: &'static str = "rimm";
@@ -102,18 +102,7 @@ fn config(settings: &RimmSettings, switch: SwitchId, around: Surroundings<'_>) -
         recirculation_ports: around.scenario.switch.recirculation_ports,
         watched: watched.collect::<Result<_, _>>()?,
         neighbours,
-        segment_bytes: settings.segment.0,
-        release: release(settings),
-        again: settings.again,
-        change: settings.change,
-        messages_first: settings.messages == RimmMessages::First,
-        congestion_after: settings.congestion_after,
-        hash_bits: settings.hash_bits,
-        detours_max: settings.detours_max,
-        predecessor_timeout: settings.predecessor_timeout.unwrap_or(Duration::ZERO),
-        crossing_lifetime: settings.crossing_lifetime,
-        telemetry_lifetime: settings.telemetry_lifetime,
-        records_choices: settings.record_choices,
+        settings: settings.clone(),
     })
 }
 
@@ -163,20 +152,8 @@ fn merge(one: RimmConfig, other: RimmConfig) -> RimmConfig {
     main
 }
 
-fn release(settings: &RimmSettings) -> Release {
-    match settings.release {
-        RimmRelease::FlowletGap => Release::FlowletGap {
-            gap: settings.flowlet_gap.unwrap_or(Duration::ZERO),
-            detour_max: settings.flow_detour_max,
-        },
-        RimmRelease::Exact => Release::Exact,
-        RimmRelease::Unordered => Release::Unordered,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{NeighbourChange, NeighbourForReturns};
     use super::*;
     use crate::triangle::triangle_with;
 
@@ -186,23 +163,10 @@ mod tests {
     ports = ["sw4->i"]
     threshold = "100 KB"
     segment = "100 B"
-    release = "flowlet-gap"
-    again = "least-loaded"
-    change = "any-time"
-    messages = "in-order"
-    flowlet_gap = "3 ms"
-    flow_detour_max = "2 ms"
-    congestion_after = "5 ms"
-    hash_bits = 7
-    detours_max = 9
-    predecessor_timeout = "4 ms"
-    crossing_lifetime = "7 ms"
-    telemetry_lifetime = "6 us"
-    record_choices = true
     "#;
 
     #[test]
-    fn every_parameter_of_rimm_reaches_the_relieved_switch_and_its_neighbours_tell_it_depths() {
+    fn the_ports_of_rimm_are_those_of_the_relieved_switch_and_its_neighbours_tell_it_depths() {
         let text = RIMM
             .replace("[[mechanism]]", "[switch]\nbuffer = { kind = \"static\", per_port = \"1 MB\" }\n[[mechanism]]");
         let (scenario, topology) = triangle_with::<Rimm>(&text);
@@ -218,18 +182,7 @@ mod tests {
             recirculation_ports: 1,
             watched: vec![WatchedPort { port: PortId(0), threshold_segments: 1_000 }],
             neighbours: vec![neighbour(1, false), neighbour(2, false)],
-            segment_bytes: 100,
-            release: Release::FlowletGap { gap: Duration::from_us(3_000), detour_max: Some(Duration::from_us(2_000)) },
-            again: NeighbourForReturns::LeastLoaded,
-            change: NeighbourChange::AnyTime,
-            messages_first: false,
-            congestion_after: Duration::from_us(5_000),
-            hash_bits: 7,
-            detours_max: 9,
-            predecessor_timeout: Duration::from_us(4_000),
-            crossing_lifetime: Duration::from_us(7_000),
-            telemetry_lifetime: Some(Duration::from_us(6)),
-            records_choices: true,
+            settings: entries[0].clone(),
         };
         assert_eq!(*sw4, at_sw4);
         assert_eq!((sw3.watched.len(), &sw3.neighbours), (0, &vec![neighbour(1, true), neighbour(2, false)]));

@@ -18,7 +18,6 @@ mod clock;
 pub mod config;
 pub mod headers;
 mod kind;
-mod resources;
 mod selector;
 mod sequencer;
 mod settings;
@@ -33,7 +32,7 @@ use hitless_wire::{PortId, QueueId, Time};
 use account::Account;
 use alarm::{Alarms, Detector, Phase, ThresholdEvent};
 use clock::{Stamp, ticks};
-pub use config::{Neighbour, Release, RimmConfig, WatchedPort};
+pub use config::{Neighbour, RimmConfig, WatchedPort};
 use selector::{Choice, DepthMonitor, ReportedDepth};
 use sequencer::{Gate, NewTurn, ReturnTurn, Sequencer};
 pub use settings::{NeighbourChange, NeighbourForReturns, RimmMessages, RimmRelease, RimmSettings};
@@ -85,14 +84,14 @@ impl Rimm {
 
     /// As [`Rimm::new`]; the first packet of each slot gets `first_number`. For tests of what wraps.
     pub fn with_first_number(config: RimmConfig, first_number: u32) -> Self {
-        let ports = usize::from(config.line_ports);
+        let (ports, settings) = (usize::from(config.line_ports), &config.settings);
         let mut thresholds = vec![None; ports];
         let mut repeat_after_ns = vec![None; ports];
         let mut is_watched = vec![false; ports];
         if !config.watched.is_empty() {
             config.neighbours.iter().for_each(|neighbour| {
                 thresholds[usize::from(neighbour.port.0)] = Some(neighbour.own_full_segments);
-                repeat_after_ns[usize::from(neighbour.port.0)] = Some(ticks(config.crossing_lifetime) / REPETITIONS);
+                repeat_after_ns[usize::from(neighbour.port.0)] = Some(ticks(settings.crossing_lifetime) / REPETITIONS);
             });
         }
         config.watched.iter().for_each(|watched| {
@@ -103,14 +102,13 @@ impl Rimm {
             let is_wanted = |port| config.neighbours.iter().any(|other| other.port == PortId(port) && wanted(other));
             (0..config.line_ports).map(is_wanted).collect::<Vec<bool>>()
         };
-        let timeout_ns = ticks(config.predecessor_timeout).min(u64::from(u32::MAX / 2)) as u32;
         let accounted = (0..config.line_ports).map(PortId).filter(|port| thresholds[usize::from(port.0)].is_some());
-        let account = Account::new(accounted, config.records_choices);
+        let account = Account::new(accounted, settings.record_choices);
         Self {
             detector: Detector::new(thresholds, repeat_after_ns),
-            alarms: Alarms::new(ports, ticks(config.congestion_after)),
+            alarms: Alarms::new(ports, ticks(settings.congestion_after)),
             monitor: DepthMonitor::new(&config),
-            sequencer: Sequencer::new(config.release, config.hash_bits, timeout_ns, first_number),
+            sequencer: Sequencer::new(settings, first_number),
             is_up: vec![true; ports],
             message_queues: vec![None; ports],
             class_queues: vec![1; ports],
@@ -128,7 +126,7 @@ impl Rimm {
 
     fn depth_segments(&self, context: &mut Context<'_>) -> u16 {
         let (port, queue) = (context.port(), context.packet().queue);
-        let segments = context.queue(port, queue).bytes() / self.config.segment_bytes;
+        let segments = context.queue(port, queue).bytes() / self.config.settings.segment.0;
         segments.try_into().unwrap_or(u16::MAX)
     }
 
@@ -173,7 +171,7 @@ impl Rimm {
         now: Stamp,
     ) -> Option<PortId> {
         let arrival = context.packet().ingress_port;
-        let may_go_back = self.config.again == NeighbourForReturns::SameNeighbour
+        let may_go_back = self.config.settings.again == NeighbourForReturns::SameNeighbour
             && arrival != towards
             && self.is_up.get(usize::from(arrival.0)).is_some_and(|&is_up| is_up)
             && context.returns(arrival);
@@ -210,7 +208,7 @@ impl Rimm {
         match (turn, open) {
             (NewTurn::Detour { number: sequence, is_first }, Some(choice)) => {
                 self.account.note_detoured(towards, slot, sequence, context.now());
-                let is_first = is_first || self.config.change == NeighbourChange::AnyTime;
+                let is_first = is_first || self.config.settings.change == NeighbourChange::AnyTime;
                 let is_roomy = |port| choice.is_roomy(port);
                 let by = self.sequencer.neighbour(context.pass(), slot, is_first, choice.port, is_roomy);
                 self.account.note_choice(towards, by, context.now());
@@ -255,7 +253,7 @@ impl Rimm {
             false => (Phase::NoAlarm, None),
         };
         end.into_iter().for_each(|end| self.account.note_end(towards, end));
-        let is_forced = header.detours >= self.config.detours_max || choice.is_none();
+        let is_forced = header.detours >= self.config.settings.detours_max || choice.is_none();
         let gate = match phase {
             _ if is_forced => Gate::Forced,
             Phase::Detour => Gate::Closed,
@@ -380,8 +378,8 @@ impl Mechanism for Rimm {
         let seen = seen.map(|neighbour| (neighbour.port, HookSet::EGRESS));
         let hooks = from.chain(recirculated).chain(watched).chain(seen).collect();
         let mut queues = Vec::new();
-        for port in self.config.neighbours.iter().map(|neighbour| neighbour.port).filter(|_| self.config.messages_first)
-        {
+        let has_queues = self.config.settings.messages == RimmMessages::First;
+        for port in self.config.neighbours.iter().map(|neighbour| neighbour.port).filter(|_| has_queues) {
             let first = QueueConfig::normal(QueueLimit::Unlimited).with_priority(QueueConfig::NORMAL_PRIORITY + 1);
             self.message_queues[usize::from(port.0)] = Some(QueueId(queue_counts[usize::from(port.0)] as u8));
             queues.push((port, first));
@@ -442,7 +440,12 @@ impl Mechanism for Rimm {
         let registers = relieves.then(relief).into_iter().flatten().chain(self.monitor.stated());
         let queues = |port: usize| self.message_queues[port].map_or(self.class_queues[port], |_| 1);
         let ways = self.config.neighbours.iter().map(|neighbour| queues(usize::from(neighbour.port.0)) as u64);
-        resources::resources(registers, if relieves { ways.sum() } else { 0 })
+        // Messages go to any neighbour, by its own queue, or that of the class of the packet that set it off.
+        let mirror_sessions = if relieves { ways.sum() } else { 0 };
+        Resources { registers: registers.collect(), mirror_sessions, ..Resources::new("rimm") }
+            .not_counting("the hash of a flow, and the minimum over the QDM table")
+            .not_counting("the table of which neighbours send a packet back, and of links that are up")
+            .not_counting("the line bandwidth and the neighbours' buffers that detours take")
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -87,8 +87,8 @@ impl DepthMonitor {
         Self {
             neighbours: config.neighbours.clone(),
             entries: (0..config.neighbours.len()).map(entry).collect(),
-            lifetime: config.telemetry_lifetime.map(ticks),
-            own_lifetime: ticks(config.crossing_lifetime),
+            lifetime: config.settings.telemetry_lifetime.map(ticks),
+            own_lifetime: ticks(config.settings.crossing_lifetime),
         }
     }
 
@@ -157,6 +157,7 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
+    use super::super::settings::RimmSettings;
     use super::*;
 
     fn monitor(lifetime: Option<u64>) -> DepthMonitor {
@@ -164,8 +165,11 @@ mod tests {
             |port| Neighbour { port: PortId(port), full_segments: 100, own_full_segments: 200, is_told: true };
         let config = RimmConfig {
             neighbours: [1, 2, 4].map(neighbour).to_vec(),
-            telemetry_lifetime: lifetime.map(hitless_wire::Duration::from_ns),
-            crossing_lifetime: hitless_wire::Duration::from_ns(5_000),
+            settings: RimmSettings {
+                telemetry_lifetime: lifetime.map(hitless_wire::Duration::from_ns),
+                crossing_lifetime: hitless_wire::Duration::from_ns(5_000),
+                ..RimmSettings::default()
+            },
             ..RimmConfig::default()
         };
         DepthMonitor::new(&config)

@@ -10,11 +10,11 @@
 
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, register_cell};
-use hitless_wire::PortId;
+use hitless_wire::{Duration, PortId};
 
 use super::alarm::Phase;
 use super::clock::{Stamp, ticks};
-use super::config::Release;
+use super::settings::{RimmRelease, RimmSettings};
 
 /// What becomes of a new packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,37 +126,44 @@ pub struct Sequencer {
     next: RegisterArray<Next>,
     attached: RegisterArray<u32>,
     neighbours: RegisterArray<PortId>,
-    release: Release,
+    release: RimmRelease,
+    /// chi, in ticks.
+    gap: u64,
+    /// In ticks.
+    detour_max: Option<u64>,
     timeout_ns: u32,
     hash_bits: u8,
 }
 
 hitless_state::state!(Sequencer {
-    values: timeout_ns, hash_bits;
+    values: gap, detour_max, timeout_ns, hash_bits;
     parts: flows, next, attached, neighbours;
     configured: release
 });
 
 impl Sequencer {
     /// All numbers at `first_number`.
-    pub fn new(release: Release, hash_bits: u8, timeout_ns: u32, first_number: u32) -> Self {
-        let slots = 1 << hash_bits;
+    pub fn new(settings: &RimmSettings, first_number: u32) -> Self {
+        let slots = 1 << settings.hash_bits;
+        let in_ticks = |time: Option<Duration>| ticks(time.unwrap_or(Duration::ZERO));
         let next = Next { number: first_number, waiting_since_ns: 0 };
         Self {
             flows: RegisterArray::new("detour", Half::Ingress, 8, slots, Flow::default()),
             next: RegisterArray::new("S_f", Half::Ingress, 9, slots, next),
             attached: RegisterArray::new("S_a", Half::Ingress, 10, slots, first_number),
             neighbours: RegisterArray::new("detouring neighbour", Half::Ingress, 11, slots, PortId(u16::MAX)),
-            release,
-            timeout_ns,
-            hash_bits,
+            release: settings.release,
+            gap: in_ticks(settings.flowlet_gap),
+            detour_max: settings.flow_detour_max.map(ticks),
+            timeout_ns: in_ticks(settings.predecessor_timeout).min(u64::from(u32::MAX / 2)) as u32,
+            hash_bits: settings.hash_bits,
         }
     }
 
     /// What it takes of a switch: what the kind of release uses.
     pub fn stated(&self) -> Vec<RegisterUse> {
-        let flows = matches!(self.release, Release::FlowletGap { .. }).then(|| self.flows.stated());
-        let next = (self.release != Release::Unordered).then(|| self.next.stated());
+        let flows = (self.release == RimmRelease::FlowletGap).then(|| self.flows.stated());
+        let next = (self.release != RimmRelease::Unordered).then(|| self.next.stated());
         let others = [self.attached.stated(), self.neighbours.stated()];
         flows.into_iter().chain(next).chain(others).collect()
     }
@@ -172,15 +179,15 @@ impl Sequencer {
     /// pipeline.
     pub fn is_detoured(&self, slot: usize) -> bool {
         match self.release {
-            Release::FlowletGap { .. } => self.flows.peek(slot).state == FlowState::Detoured,
-            Release::Exact => self.has_waiting(slot),
-            Release::Unordered => false,
+            RimmRelease::FlowletGap => self.flows.peek(slot).state == FlowState::Detoured,
+            RimmRelease::Exact => self.has_waiting(slot),
+            RimmRelease::Unordered => false,
         }
     }
 
     /// Whether packets of the slot have not been released; read from outside of the pipeline.
     pub fn has_waiting(&self, slot: usize) -> bool {
-        self.release != Release::Unordered && self.attached.peek(slot) != self.next.peek(slot).number
+        self.release != RimmRelease::Unordered && self.attached.peek(slot) != self.next.peek(slot).number
     }
 
     /// A new packet. It cannot be detoured unless `can_be_detoured`.
@@ -193,9 +200,9 @@ impl Sequencer {
         now: Stamp,
     ) -> NewTurn {
         let is_first = match self.release {
-            Release::Unordered => (phase == Phase::Detour && can_be_detoured).then_some(true),
-            Release::Exact => return self.exact(pass, slot, phase, can_be_detoured),
-            Release::FlowletGap { .. } => self.by_gap(pass, slot, phase, can_be_detoured, now),
+            RimmRelease::Unordered => (phase == Phase::Detour && can_be_detoured).then_some(true),
+            RimmRelease::Exact => return self.exact(pass, slot, phase, can_be_detoured),
+            RimmRelease::FlowletGap => self.by_gap(pass, slot, phase, can_be_detoured, now),
         };
         match is_first {
             Some(is_first) => NewTurn::Detour { number: self.attached.access(pass, slot, take_number), is_first },
@@ -249,14 +256,13 @@ impl Sequencer {
         can_be_detoured: bool,
         now: Stamp,
     ) -> Option<bool> {
-        let Release::FlowletGap { gap, detour_max } = self.release else {
-            unreachable!("asked of one with a gap only")
-        };
+        debug_assert_eq!(self.release, RimmRelease::FlowletGap, "asked of one with a gap only");
+        let (gap, detour_max) = (self.gap, self.detour_max);
         self.flows.access(pass, slot, |flow| {
             let was_detoured = flow.state == FlowState::Detoured;
-            let is_gap = flow.arrived_at.until(now) >= ticks(gap);
+            let is_gap = flow.arrived_at.until(now) >= gap;
             flow.arrived_at = now;
-            let is_over = detour_max.is_some_and(|longest| flow.since.until(now) >= ticks(longest));
+            let is_over = detour_max.is_some_and(|longest| flow.since.until(now) >= longest);
             match (flow.state, phase) {
                 (_, Phase::Ended) => flow.state = FlowState::Direct,
                 (FlowState::Direct, Phase::NoAlarm) => {}
@@ -283,7 +289,7 @@ impl Sequencer {
         gate: Gate,
         now_ns: u32,
     ) -> (ReturnTurn, u32) {
-        if self.release == Release::Unordered {
+        if self.release == RimmRelease::Unordered {
             return (if gate == Gate::Closed { ReturnTurn::Detour } else { ReturnTurn::Released }, 0);
         }
         let timeout_ns = self.timeout_ns;
@@ -335,9 +341,16 @@ mod tests {
         pass
     }
 
+    fn sequencer(release: RimmRelease, first_number: u32) -> Sequencer {
+        let [flowlet_gap, predecessor_timeout] = [100, 1_000].map(|ns| Some(Duration::from_ns(ns)));
+        let settings =
+            RimmSettings { release, flowlet_gap, predecessor_timeout, hash_bits: 4, ..RimmSettings::default() };
+        Sequencer::new(&settings, first_number)
+    }
+
     #[test]
     fn packets_of_a_detour_keep_their_neighbour_while_it_has_room() {
-        let mut sequencer = Sequencer::new(Release::Exact, 4, 1_000, 0);
+        let mut sequencer = sequencer(RimmRelease::Exact, 0);
         // A detour begins; the shortest queue; the one that is full, if any; what the packet gets.
         let steps = [
             (true, 1, None, 1),
@@ -359,7 +372,7 @@ mod tests {
     /// With the exact release a detour begins whenever none of the slot is away.
     #[test]
     fn a_detour_begins_when_all_that_went_before_are_released() {
-        let mut sequencer = Sequencer::new(Release::Exact, 4, 1_000, u32::MAX);
+        let mut sequencer = sequencer(RimmRelease::Exact, u32::MAX);
         let new_packet =
             |sequencer: &mut Sequencer, phase| sequencer.new_packet(&mut pass(), 3, phase, true, Stamp::default());
         let begins = |number, is_first| NewTurn::Detour { number, is_first };
@@ -375,8 +388,7 @@ mod tests {
 
     #[test]
     fn with_a_gap_a_detour_begins_with_its_first_packet_only() {
-        let gap = hitless_wire::Duration::from_ns(100);
-        let mut sequencer = Sequencer::new(Release::FlowletGap { gap, detour_max: None }, 4, 1_000, 0);
+        let mut sequencer = sequencer(RimmRelease::FlowletGap, 0);
         let steps = [
             (0, Phase::NoAlarm, None),
             (10, Phase::Detour, Some(true)),

@@ -3,49 +3,33 @@
 use hitless_switch::Report;
 use hitless_wire::{PortId, Time};
 
-/// Counters of one protected port.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PortCounters {
-    /// Protected packets that came to egress.
-    pub marked: u64,
-    /// Copies made.
-    pub copies: u64,
-    /// Copies that were not needed.
-    pub retired: u64,
-    /// Packets that waited in the cache instead of leaving at once.
-    pub kept_back: u64,
-    /// Packets sent out of the cache; some of them a second time.
-    pub resent: u64,
-    /// Packets that left without a copy because the buffer was nearly full.
-    pub unprotected: u64,
-    /// Copies that the buffer had no room for.
-    pub copies_refused: u64,
-    /// Packets kept back that the buffer had no room for: lost.
-    pub kept_back_refused: u64,
-    /// Tags that nobody answered for.
-    pub skipped: u64,
-    /// Packets that nobody protects, sent on by the backup port.
-    pub unmarked_rerouted: u64,
-    /// Times that a link they were sent over was found to have failed.
-    pub failures: u64,
-    /// Passes of cached packets through egress.
-    pub passes: u64,
+hitless_switch::counters! {
+    /// Counters of one protected port.
+    pub struct PortCounters {
+        /// Protected ones that came to egress.
+        marked = "packets marked",
+        copies = "copies made",
+        /// They were not needed.
+        retired = "copies retired",
+        /// In the cache, instead of leaving at once.
+        kept_back = "packets kept back",
+        /// Some of them a second time.
+        resent = "packets sent from the cache",
+        /// Without a copy, because the buffer was nearly full.
+        unprotected = "packets sent unprotected",
+        copies_refused = "copies refused by the buffer",
+        /// Of those kept back.
+        kept_back_refused = "packets lost for want of buffer",
+        /// Nobody answered for them.
+        skipped = "tags skipped",
+        /// By the backup port.
+        unmarked_rerouted = "unmarked packets rerouted",
+        /// Times that a link they were sent over was found to have failed.
+        failures = "failures",
+        /// Of cached packets, through egress.
+        passes = "passes through the ring",
+    }
 }
-
-hitless_state::value!(PortCounters {
-    marked,
-    copies,
-    retired,
-    kept_back,
-    resent,
-    unprotected,
-    copies_refused,
-    kept_back_refused,
-    skipped,
-    unmarked_rerouted,
-    failures,
-    passes
-});
 
 /// How many bytes are in the cache, over time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,9 +101,7 @@ impl Account {
         for &port in protected {
             let counters = &self.ports[usize::from(port.0)];
             report.acted |= counters.marked > 0;
-            for (name, value) in named(counters) {
-                report.count(&format!("port {}", port.0), name, value);
-            }
+            counters.report(&format!("port {}", port.0), &mut report);
         }
         report.count("cache", "bytes now", self.cached.now_bytes);
         report.count("cache", "most bytes", self.cached.peak_bytes);
@@ -127,23 +109,6 @@ impl Account {
         report.count("cache", "pauses", self.pauses);
         report
     }
-}
-
-fn named(counters: &PortCounters) -> [(&'static str, u64); 12] {
-    [
-        ("packets marked", counters.marked),
-        ("copies made", counters.copies),
-        ("copies retired", counters.retired),
-        ("packets kept back", counters.kept_back),
-        ("packets sent from the cache", counters.resent),
-        ("packets sent unprotected", counters.unprotected),
-        ("copies refused by the buffer", counters.copies_refused),
-        ("packets lost for want of buffer", counters.kept_back_refused),
-        ("tags skipped", counters.skipped),
-        ("unmarked packets rerouted", counters.unmarked_rerouted),
-        ("failures", counters.failures),
-        ("passes through the ring", counters.passes),
-    ]
 }
 
 #[cfg(test)]

@@ -2,12 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use hitless_network::switch::SchedulerKind;
+use hitless_network::topology::select::select_ports_by_switch;
 use hitless_network::topology::{SwitchId, Topology};
-use hitless_scenario::Check;
-use hitless_scenario::kind::{Built, Claim, Claimed, Header, Kind, Reach, Stage, Surroundings, built};
+use hitless_scenario::kind::{Built, Claim, Claimed, Header, Kind, Reach, Stage, Surroundings};
+use hitless_scenario::{Check, LENGTH_RULE, Protocol, is_length};
+use hitless_settings::Problem;
+use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::trimmed::Trimmed;
 
-use super::{Trimming, TrimmingSettings, check};
+use super::{Trimming, TrimmingSettings};
+use crate::port_choice::on_each_switch;
 
 impl Kind for Trimming {
     const NAME: &'static str = "trimming";
@@ -20,11 +25,11 @@ impl Kind for Trimming {
     type Settings = TrimmingSettings;
 
     fn switches(settings: &TrimmingSettings, topology: &Topology) -> BTreeSet<SwitchId> {
-        settings.ports_by_switch(topology).into_keys().collect()
+        select_ports_by_switch(topology, &settings.ports).into_keys().collect()
     }
 
     fn claims(settings: &TrimmingSettings, topology: &Topology) -> Vec<Claimed> {
-        let ports = || settings.ports_by_switch(topology).into_values().flatten();
+        let ports = || select_ports_by_switch(topology, &settings.ports).into_values().flatten();
         vec![Claim::JumpsTheQueue.at_ports(ports()), Claim::DecidesOnRefused.at_ports(ports())]
     }
 
@@ -38,16 +43,34 @@ impl Kind for Trimming {
     }
 
     fn check(settings: &TrimmingSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-        check::check_entry(settings, around, section, check);
+        check_entry(settings, around, section, check);
     }
 
     fn build(entries: &[&TrimmingSettings], around: Surroundings<'_>) -> Result<Built, String> {
-        let on_switches = entries.iter().flat_map(|settings| {
-            settings.ports_by_switch(around.topology).into_iter().map(|(switch, ports)| {
-                let ports = ports.into_iter().map(|at| at.port).collect();
-                (switch, Self::new(ports, (*settings).clone()))
-            })
-        });
-        Ok(on_switches.map(built).collect())
+        let ports = |settings: &TrimmingSettings| select_ports_by_switch(around.topology, &settings.ports);
+        Ok(on_each_switch(entries, ports, |settings, _, ports| Self::new(ports, settings.clone())))
     }
+}
+
+/// Whether there is anything to cut.
+fn check_entry(settings: &TrimmingSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
+    check.ports_named_once(around.topology, &settings.ports, &format!("{section}.ports"));
+    let field = |name: &str| format!("{section}.{name}");
+    let is_frame = settings.trimmed_frame.0 >= u64::from(MINIMUM_FRAME_BYTES);
+    check.require(is_frame, &field("trimmed_frame"), "must be at least 64 B, the shortest frame");
+    let longest = check.scenario.frame_max();
+    check.require_else(settings.trimmed_frame < longest, || {
+        let rule = format!("is not below the longest frame of all transports, {longest}: nothing would be cut");
+        Problem::new(field("trimmed_frame"), "", rule)
+    });
+    check.require(is_length(settings.queue), &field("queue"), LENGTH_RULE);
+    let has_tcp = check.scenario.transports.iter().any(|transport| matches!(transport.protocol, Protocol::Tcp(_)));
+    check.require(has_tcp, section, "has no effect: packets of TCP are trimmed, and no transport is TCP");
+    let shares = settings.headers_per_packet > 0;
+    check.require_else(!shares || check.scenario.switch.scheduler != SchedulerKind::Strict, || {
+        let rule = "headers and data share a port by deficit round robin, and the scheduler is \"strict\"";
+        Problem::new(field("headers_per_packet"), "", rule).hint("give 0: then headers always go first")
+    });
+    let why = "it needs hosts whose TCP can tell of a packet that came without its payload";
+    check.runs_in_simulations_only("packet trimming", why, section);
 }

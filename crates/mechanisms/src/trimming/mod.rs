@@ -12,41 +12,48 @@
 //! for which the queue of the headers has no room ends, and its sender has to wait for its timer; NDP sends such
 //! headers back to the sender.
 
-mod account;
-mod check;
 mod kind;
-mod resources;
 mod settings;
 
 use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, QueueConfig, Report, Resources, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
+use crate::configured_ports::ConfiguredPorts;
 use crate::queue_limit::queue_limit;
-use account::Account;
 
 pub use settings::TrimmingSettings;
 
 /// Above the queues of all classes, and below what protects a link.
 const HEADER_PRIORITY: u8 = 199;
 
+hitless_switch::counters! {
+    /// Counters of one port.
+    struct PortCounters {
+        seen = "packets seen",
+        /// Of those, headers that another switch had cut.
+        headers_passed = "headers passed on",
+        trimmed = "packets trimmed",
+        uncut = "packets refused and not trimmed",
+        headers_lost = "headers lost",
+    }
+}
+
 /// Packet trimming on one switch.
 #[derive(Debug)]
 pub struct Trimming {
     settings: TrimmingSettings,
     /// The ports whose refused packets are cut.
-    ports: Vec<PortId>,
+    ports: ConfiguredPorts<PortCounters>,
     /// By port: the queue of the headers.
     header_queues: Vec<Option<QueueId>>,
-    account: Account,
 }
 
-hitless_state::state!(Trimming { values: ports, header_queues; parts: account; configured: settings });
+hitless_state::state!(Trimming { values: header_queues; parts: ports; configured: settings });
 
 impl Trimming {
     /// What the ports that `ports` lists refuse is cut; those that the settings name are not looked at.
     pub fn new(ports: Vec<PortId>, settings: TrimmingSettings) -> Self {
-        let account = Account::new(&ports);
-        Self { settings, ports, header_queues: Vec::new(), account }
+        Self { settings, ports: ConfiguredPorts::with_default(ports), header_queues: Vec::new() }
     }
 
     /// Of the normal priority, as the queues of data are, when both share the port: so many whole headers for each of
@@ -71,14 +78,14 @@ impl Mechanism for Trimming {
 
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.header_queues = vec![None; queue_counts.len()];
-        for port in &self.ports {
+        for (port, _) in self.ports.iter() {
             let place = usize::from(port.0);
             self.header_queues[place] = Some(QueueId(queue_counts[place] as u8));
         }
         let hooks = HookSet::INGRESS_TOWARDS.with(HookSet::TM_DROP);
         Needs {
-            hooks: self.ports.iter().map(|&port| (port, hooks)).collect(),
-            queues: self.ports.iter().map(|&port| (port, self.header_queue())).collect(),
+            hooks: self.ports.iter().map(|(port, _)| (port, hooks)).collect(),
+            queues: self.ports.iter().map(|(port, _)| (port, self.header_queue())).collect(),
             ..Needs::default()
         }
     }
@@ -88,14 +95,16 @@ impl Mechanism for Trimming {
         let port = packet.egress_port;
         let is_header = packet.is_trimmed();
         let goes_first = is_header || self.settings.control_too && !packet.transport.has_payload();
-        self.account.seen(port, is_header);
+        let counters = self.ports.of(port);
+        counters.seen += 1;
+        counters.headers_passed += u64::from(is_header);
         if goes_first { self.to_headers(port) } else { Verdict::Continue }
     }
 
     fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         let port = context.port();
         let is_header = context.packet().is_trimmed();
-        let counters = self.account.port(port);
+        let counters = self.ports.of(port);
         if is_header {
             counters.headers_lost += 1;
             return Verdict::Continue;
@@ -109,10 +118,21 @@ impl Mechanism for Trimming {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources()
+        Resources::new("trimming")
+            .not_counting("a traffic manager that hands on the packets it refuses, and cuts them")
+            .not_counting("the bandwidth of the port by which they go round")
     }
 
     fn report(&self, _now: Time) -> Report {
-        self.account.report()
+        let mut report = Report::new("trimming");
+        for (port, counters) in self.ports.iter() {
+            let scope = format!("port {}", port.0);
+            counters.report(&scope, &mut report);
+            report.acted |= counters.seen > 0;
+            if counters.headers_lost > counters.headers_passed + counters.trimmed {
+                report.violated_invariants.push(format!("the headers of {scope} do not add up: {counters:?}"));
+            }
+        }
+        report
     }
 }

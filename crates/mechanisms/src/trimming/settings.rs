@@ -1,9 +1,5 @@
 //! The parameters of packet trimming. Sections are those of NDP (Handley et al., SIGCOMM 2017).
 
-use std::collections::BTreeMap;
-
-use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{SwitchId, Topology};
 use hitless_settings::quantity::{QueueLength, Text};
 use hitless_wire::Bytes;
 use schemars::JsonSchema;
@@ -44,12 +40,5 @@ impl Default for TrimmingSettings {
             headers_per_packet: 10,
             control_too: true,
         }
-    }
-}
-
-impl TrimmingSettings {
-    /// The ports whose names mean something, in order, by switch.
-    pub fn ports_by_switch(&self, topology: &Topology) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
-        select_ports_by_switch(topology, &self.ports)
     }
 }

@@ -7,26 +7,22 @@ use hitless_wire::PortId;
 use crate::configured_ports::ConfiguredPorts;
 use crate::detours::{Detours, Names};
 
-/// Counters of one port with sorted queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PortCounters {
-    /// Packets that routing sent there.
-    pub seen: u64,
-    /// Packets that had to leave the port: they met a full queue and were not urgent enough, or were driven out of it.
-    pub victims: u64,
-    /// Of the victims, those that had been queued and were driven out.
-    pub driven_out: u64,
-    /// Of the victims, those that went to another port.
-    pub deflected: u64,
-    /// Of the deflected ones, those that went back to where they had come from.
-    pub sent_back: u64,
-    /// Of the victims, those for which there was no other port.
-    pub nowhere_to_go: u64,
-    /// Packets that ended here when victims of other ports were put into the full queue, those victims included.
-    pub given_up: u64,
+hitless_switch::counters! {
+    /// Counters of one port with sorted queues.
+    pub struct PortCounters {
+        /// By routing.
+        seen = "packets seen",
+        /// They met a full queue and were not urgent enough, or were driven out of it.
+        victims = "packets that had to leave",
+        driven_out = "packets driven out of the queue",
+        deflected = "packets deflected",
+        sent_back = "packets sent back to where they came from",
+        /// Of the victims, those for which there was no other port.
+        nowhere_to_go = "packets with nowhere to go",
+        /// They ended here when victims of other ports were put into the full queue, those victims included.
+        given_up = "packets given up for a deflected one",
+    }
 }
-
-hitless_state::value!(PortCounters { seen, victims, driven_out, deflected, sent_back, nowhere_to_go, given_up });
 
 const NAMES: Names = Names {
     most: "most deflections of a packet",
@@ -97,9 +93,7 @@ impl Account {
         let mut report = Report::new("vertigo");
         for (port, PortAccount { counters, ranks }) in self.ports.iter() {
             let scope = format!("port {}", port.0);
-            for (name, value) in named(counters) {
-                report.count(&scope, name, value);
-            }
+            counters.report(&scope, &mut report);
             report.acted |= counters.seen > 0;
             let PortCounters { victims, driven_out, deflected, sent_back, nowhere_to_go, .. } = *counters;
             if deflected + nowhere_to_go != victims || sent_back > deflected || driven_out > victims {
@@ -112,16 +106,4 @@ impl Account {
         self.detours.report(NAMES, &mut report);
         report
     }
-}
-
-fn named(counters: &PortCounters) -> [(&'static str, u64); 7] {
-    [
-        ("packets seen", counters.seen),
-        ("packets that had to leave", counters.victims),
-        ("packets driven out of the queue", counters.driven_out),
-        ("packets deflected", counters.deflected),
-        ("packets sent back to where they came from", counters.sent_back),
-        ("packets with nowhere to go", counters.nowhere_to_go),
-        ("packets given up for a deflected one", counters.given_up),
-    ]
 }

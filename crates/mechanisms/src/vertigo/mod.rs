@@ -15,7 +15,6 @@
 
 mod account;
 mod kind;
-mod resources;
 mod settings;
 
 use hitless_engine::Stream;
@@ -144,7 +143,10 @@ impl Mechanism for Vertigo {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources()
+        Resources::new("vertigo")
+            .not_counting("queues sorted by rank that give up their worst packets: no switch of today has them")
+            .not_counting("a traffic manager that hands on the packets it refuses")
+            .not_counting("the random choice of ports, and the table of those that face switches and are up")
     }
 
     fn report(&self, _now: Time) -> Report {

@@ -24,17 +24,15 @@ struct Block {
 
 hitless_state::value!(Block { data, parity, held_bytes, is_done });
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Counters {
-    data_frames: u64,
-    parity_frames: u64,
-    restored: u64,
-    blocks_restored: u64,
-    strays: u64,
-    peak_bytes: u64,
+hitless_switch::counters! {
+    struct Counters {
+        data_frames = "data frames received",
+        parity_frames = "parity frames received",
+        restored = "frames restored",
+        blocks_restored = "blocks restored",
+        strays = "frames of blocks that were over",
+    }
 }
-
-hitless_state::value!(Counters { data_frames, parity_frames, restored, blocks_restored, strays, peak_bytes });
 
 /// The state of the receiving end.
 #[derive(Debug)]
@@ -48,11 +46,12 @@ pub struct Decoder {
     open: [Block; 2],
     restoration_delay_ns: Histogram<u64>,
     checker: Checker,
+    peak_bytes: u64,
     counters: Counters,
 }
 
 hitless_state::state!(Decoder {
-    values: port, newest, open, checker, counters;
+    values: port, newest, open, checker, peak_bytes, counters;
     parts: restoration_delay_ns;
     configured: settings, contents
 });
@@ -68,6 +67,7 @@ impl Decoder {
             open: [Block::default(), Block { is_done: true, ..Block::default() }],
             restoration_delay_ns: Histogram::new_with_max(HIGHEST_DELAY_NS, 3).expect("valid bounds"),
             checker: Checker::default(),
+            peak_bytes: 0,
             counters: Counters::default(),
         }
     }
@@ -103,7 +103,7 @@ impl Decoder {
             block.data |= 1 << header.index;
             block.held_bytes += u64::from(context.packet().frame_bytes);
             let held_bytes = self.open.iter().map(|block| block.held_bytes).sum();
-            self.counters.peak_bytes = self.counters.peak_bytes.max(held_bytes);
+            self.peak_bytes = self.peak_bytes.max(held_bytes);
         } else {
             self.counters.strays += 1;
         }
@@ -180,18 +180,10 @@ impl Decoder {
         let scope = format!("port {} decoder", self.port.0);
         let (counters, checker) = (&self.counters, &self.checker);
         report.acted |= counters.data_frames > 0;
-        for (name, value) in [
-            ("data frames received", counters.data_frames),
-            ("parity frames received", counters.parity_frames),
-            ("frames restored", counters.restored),
-            ("blocks restored", counters.blocks_restored),
-            ("frames of blocks that were over", counters.strays),
-            ("packets delivered late", checker.reordered),
-            ("packets lost", checker.lost()),
-            ("decoder buffer peak (bytes)", counters.peak_bytes),
-        ] {
-            report.count(&scope, name, value);
-        }
+        counters.report(&scope, report);
+        report.count(&scope, "packets delivered late", checker.reordered);
+        report.count(&scope, "packets lost", checker.lost());
+        report.count(&scope, "decoder buffer peak (bytes)", self.peak_bytes);
         report.histograms.push((scope.clone(), "sent until restored (ns)", self.restoration_delay_ns.clone()));
         if checker.duplicates > 0 {
             let promise = format!("wharf {scope}: delivered {} frames twice", checker.duplicates);

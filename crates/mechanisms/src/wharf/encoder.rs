@@ -16,17 +16,16 @@ const PARITY: u8 = 1;
 const CHECK_SEQUENCE_BYTES: u32 = 4;
 const ETHERNET_HEADER_BYTES: u32 = 14;
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Counters {
-    data_frames: u64,
-    parity_frames: u64,
-    parity_bytes: u64,
-    blocks: u64,
-    blocks_flushed: u64,
-    peak_bytes: u64,
+hitless_switch::counters! {
+    struct Counters {
+        data_frames = "data frames sent",
+        parity_frames = "parity frames sent",
+        parity_bytes = "parity bytes sent",
+        blocks = "blocks",
+        blocks_flushed = "blocks flushed",
+        peak_bytes = "encoder buffer peak (bytes)",
+    }
 }
-
-hitless_state::value!(Counters { data_frames, parity_frames, parity_bytes, blocks, blocks_flushed, peak_bytes });
 
 /// The state of the sending end.
 #[derive(Debug)]
@@ -163,17 +162,7 @@ impl Encoder {
 
     pub fn report(&self, report: &mut Report) {
         let scope = format!("port {} encoder", self.port.0);
-        let counters = &self.counters;
-        report.acted |= counters.data_frames > 0;
-        for (name, value) in [
-            ("data frames sent", counters.data_frames),
-            ("parity frames sent", counters.parity_frames),
-            ("parity bytes sent", counters.parity_bytes),
-            ("blocks", counters.blocks),
-            ("blocks flushed", counters.blocks_flushed),
-            ("encoder buffer peak (bytes)", counters.peak_bytes),
-        ] {
-            report.count(&scope, name, value);
-        }
+        report.acted |= self.counters.data_frames > 0;
+        self.counters.report(&scope, report);
     }
 }

@@ -7,10 +7,11 @@ use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
 use hitless_settings::defaults::{fill_missing, read};
+use hitless_wire::Duration;
 use hitless_wire::shim::CheckNumber;
 use toml::Table;
 
-use super::{Wharf, WharfSettings, check, contents};
+use super::{Wharf, WharfSettings, contents};
 use crate::one_link;
 
 impl Kind for Wharf {
@@ -51,7 +52,13 @@ impl Kind for Wharf {
     }
 
     fn check(settings: &WharfSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
-        check::check_entry(settings, around, section, check);
+        let field = |name: &str| format!("{section}.{name}");
+        if check.link_between_switches(around.topology, &settings.link, "Wharf", &field("link")).is_none() {
+            return;
+        }
+        let why = "its coder is there for real frames, and the live data path does not use it yet";
+        check.runs_in_simulations_only("Wharf", why, section);
+        check.require(settings.flush_after > Duration::ZERO, &field("flush_after"), "must be above zero");
     }
 
     fn build(entries: &[&WharfSettings], around: Surroundings<'_>) -> Result<Built, String> {

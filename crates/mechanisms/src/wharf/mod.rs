@@ -13,14 +13,12 @@
 //! - nothing is dropped to signal that the link is slower (the paper's meter): parity takes its share of the line, and
 //!   what does not fit waits in the queue of the port.
 
-mod check;
 pub mod coder;
 pub mod contents;
 mod decoder;
 mod encoder;
 pub mod header;
 mod kind;
-mod resources;
 mod settings;
 
 use hitless_switch::{Context, Event, Mechanism, Needs, Report, Resources, Verdict};
@@ -111,7 +109,10 @@ impl Mechanism for Wharf {
     }
 
     fn resources(&self) -> Resources {
-        resources::resources()
+        Resources::new("wharf").not_counting(
+            "it sits at the MAC, in front of the pipeline (an FPGA in the paper): coder, decoder and the buffers of \
+             blocks",
+        )
     }
 
     fn report(&self, _now: Time) -> Report {

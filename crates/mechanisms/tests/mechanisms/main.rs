@@ -15,4 +15,5 @@ mod resources;
 mod rimm;
 mod sqr;
 mod trimming;
+mod two_switches;
 mod vertigo;

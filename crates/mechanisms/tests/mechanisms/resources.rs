@@ -1,12 +1,10 @@
 //! What mechanisms state that they take, beside figures worked out by hand from the papers' configurations.
 
-use hitless_mechanisms::afq::{
-    AfqConfig, AfqPort, DropAhead, FlowKey, HashFamily, RoundSource, Scheduler, SketchConfig, UpdateRule,
-};
-use hitless_mechanisms::rimm::{Neighbour, RimmConfig, WatchedPort};
+use hitless_mechanisms::afq::{AfqPort, AfqSettings, AfqSketch};
+use hitless_mechanisms::rimm::{Neighbour, RimmConfig, RimmRelease, RimmSettings, WatchedPort};
 use hitless_mechanisms::sqr::{SqrConfig, SqrSettings};
 use hitless_mechanisms::{Afq, LinkLayerRetry, Rimm, Sqr, Wharf};
-use hitless_switch::{Budget, Footprint, LatePackets, Mechanism, QueueLimit, Resources};
+use hitless_switch::{Budget, Footprint, Mechanism, QueueLimit, Resources};
 use hitless_wire::{Duration, PortId};
 
 /// Of a switch with so many ports of one queue.
@@ -19,22 +17,8 @@ fn stated(mechanism: &mut impl Mechanism, ports: usize) -> (Resources, Footprint
 
 fn afq(ports: u16, rows: u8, columns: u32) -> Afq {
     let port = |number| AfqPort { port: PortId(number), limit: QueueLimit::Unlimited, idle_round_time: None };
-    let hash = HashFamily::MultiplyShift { seed: 1 };
-    Afq::new(AfqConfig {
-        ports: (0..ports).map(port).collect(),
-        queues: 32,
-        bytes_per_round: 1_518,
-        sketch: SketchConfig { rows, columns, hash, update: UpdateRule::PredicatedIncrement, is_wide: false },
-        scheduler: Scheduler::RotatingStrictPriority { late: LatePackets::ServedQueue, step: Duration::ZERO },
-        round: RoundSource::Shared,
-        drop_ahead: DropAhead::AtQueues,
-        ecn_rounds: None,
-        charge_refused: true,
-        flow_key: FlowKey::FiveTuple,
-        charges: Vec::new(),
-        adaptive: None,
-        measures_estimation: false,
-    })
+    let sketch = AfqSketch { rows, columns, ..AfqSketch::default() };
+    Afq::new((0..ports).map(port).collect(), AfqSettings { sketch, ..AfqSettings::default() }, 1)
 }
 
 /// 32 bits each: of table 1, and of the simulations, whose rows of 36 x 16,384 take 144 blocks and one.
@@ -60,6 +44,7 @@ fn the_depths_and_numbers_of_rimm() {
         line_ports: 6,
         watched: vec![WatchedPort { port: PortId(0), threshold_segments: 20_000 }],
         neighbours: [2, 3, 4, 5].map(neighbour).to_vec(),
+        settings: RimmSettings { release: RimmRelease::Exact, ..RimmSettings::default() },
         ..RimmConfig::default()
     };
     let (resources, found) = stated(&mut Rimm::new(config), 6);

@@ -3,56 +3,39 @@
 use hitless_engine::RandomStreams;
 use hitless_mechanisms::Vertigo;
 use hitless_mechanisms::vertigo::{SortedPort, VertigoSettings};
-use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
+use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
 use hitless_wire::shim::DetourCount;
-use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
+use hitless_wire::{Packet, PortId, PriorityMark, Time};
 use proptest::prelude::*;
 
+use crate::deflection::world::{HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, arrive_by, switch_with};
 use crate::one_switch::{OneSwitch, detours};
-
-const HOST: PortId = PortId(0);
-/// The port that routing chooses for every packet.
-const OUT: PortId = PortId(1);
-const OTHER_HOST: PortId = PortId(2);
-const NEIGHBOURS: [PortId; 3] = [PortId(3), PortId(4), PortId(5)];
 
 #[derive(Clone, Copy)]
 struct Settings {
-    limit: QueueLimit,
-    buffer: BufferPolicy,
+    hardware: Hardware,
     candidates: u8,
     to_arrival_port: bool,
     record_ranks: bool,
     /// Sorted ports; the others have plain queues.
     sorted: usize,
-    out_faces_switch: bool,
     seed: u64,
 }
 
-const SETTINGS: Settings = Settings {
-    limit: QueueLimit::Packets(3),
-    buffer: BufferPolicy::Static,
-    candidates: 2,
-    to_arrival_port: true,
-    record_ranks: false,
-    sorted: 6,
-    out_faces_switch: false,
-    seed: 1,
-};
+const SETTINGS: Settings =
+    Settings { hardware: HARDWARE, candidates: 2, to_arrival_port: true, record_ranks: false, sorted: 6, seed: 1 };
+
+/// Queues hold two packets.
+const TWO: Hardware = Hardware { limit: QueueLimit::Packets(2), ..HARDWARE };
 
 fn bench(settings: Settings) -> OneSwitch {
-    let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(settings.limit));
-    let faces_switch =
-        |number| NEIGHBOURS.contains(&PortId(number)) || PortId(number) == OUT && settings.out_faces_switch;
-    let ports = (0..6).map(|number| PortConfig { faces_switch: faces_switch(number), ..port.clone() }).collect();
-    let sorted = |number| SortedPort { port: PortId(number), faces_host: !faces_switch(number) };
+    let sorted = |number| SortedPort { port: PortId(number), faces_host: !NEIGHBOURS.contains(&PortId(number)) };
     let order = [1, 3, 4, 5, 0, 2];
     let ports_sorted = order[..settings.sorted].iter().map(|&number| sorted(number)).collect();
     let Settings { candidates, to_arrival_port, record_ranks, .. } = settings;
     let parameters = VertigoSettings { ports: Vec::new(), candidates, to_arrival_port, record_ranks };
     let vertigo = Vertigo::new(ports_sorted, &parameters, RandomStreams::new(settings.seed).stream("vertigo"));
-    let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
-    OneSwitch::new(Switch::new(architecture, ports, settings.buffer, vec![Box::new(vertigo)]), |_| OUT)
+    switch_with(settings.hardware, vertigo)
 }
 
 fn packet(rank_bytes: u32, frame_bytes: u32) -> Packet {
@@ -89,8 +72,7 @@ fn the_most_urgent_stay_and_leave_in_the_order_of_their_urgency() {
 
 #[test]
 fn a_victim_is_put_into_a_full_queue_whose_worst_packet_ends() {
-    let settings = Settings { limit: QueueLimit::Packets(2), sorted: 6, ..SETTINGS };
-    let mut bench = bench(settings);
+    let mut bench = bench(Settings { hardware: TWO, ..SETTINGS });
     // All but one neighbour are down, so that the place of each victim is known.
     for port in &NEIGHBOURS[1..] {
         bench.port_state(*port, PortState::Down);
@@ -112,7 +94,7 @@ fn of_two_random_neighbours_the_less_loaded_gets_the_victim() {
     for (candidates, least) in [(1, 1), (2, 0)] {
         let mut reached_full = 0;
         for seed in 0..200 {
-            let mut bench = bench(Settings { candidates, seed, limit: QueueLimit::Packets(2), ..SETTINGS });
+            let mut bench = bench(Settings { candidates, seed, hardware: TWO, ..SETTINGS });
             bench.port_state(NEIGHBOURS[2], PortState::Down);
             // Two to the host stay; the third is a victim, and goes to either neighbour; the fourth to the other.
             [0, 0, 3, 3].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
@@ -208,16 +190,11 @@ proptest! {
     ) {
         let limit = QueueLimit::Bytes(bytes);
         let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 30_000, alpha: 1.0 } } else { BufferPolicy::Static };
+        let hardware = Hardware { limit, buffer, ..HARDWARE };
         let run = || {
-            let settings = Settings { limit, buffer, to_arrival_port, seed, candidates, sorted, ..SETTINGS };
-            let mut bench = bench(settings);
-            let mut at = Time::ZERO;
-            for &(gap_ns, from, rank, frame_bytes) in &arrivals {
-                at += Duration::from_ns(gap_ns);
-                let port = NEIGHBOURS.get(from).copied().unwrap_or(HOST);
-                bench.arrive(at, port, packet(rank, frame_bytes));
-            }
-            bench.finish();
+            let mut bench = bench(Settings { hardware, to_arrival_port, seed, candidates, sorted, ..SETTINGS });
+            let packet = |&(gap_ns, from, rank, frame_bytes)| (gap_ns, from, packet(rank, frame_bytes));
+            arrive_by(&mut bench, arrivals.iter().map(packet));
             bench
         };
         let bench = run();

@@ -1,6 +1,7 @@
 //! Bolt's settings, of senders and of switches: what is filled in, and what is refused.
 
 use hitless_mechanisms::bolt::BoltSettings;
+use hitless_network::topology::select::select_ports_by_switch;
 use hitless_wire::Bytes;
 
 use super::*;
@@ -18,7 +19,8 @@ fn what_is_left_out_is_all_ports_and_the_authors_values() {
     let Some(settings) = scenario.mechanisms[0].settings::<BoltSettings>() else { panic!("no Bolt") };
     assert_eq!((settings.threshold, settings.supply_max, settings.ramp_up_max), (Bytes(62_000), Bytes(30_000), 256));
     let topology = scenario.topology.build().expect("the fabric is sound");
-    let counts: Vec<usize> = settings.ports_by_switch(&topology).into_values().map(|ports| ports.len()).collect();
+    let counts: Vec<usize> =
+        select_ports_by_switch(&topology, &settings.ports).into_values().map(|ports| ports.len()).collect();
     assert_eq!(counts, [4, 4, 2, 2]);
 }
 

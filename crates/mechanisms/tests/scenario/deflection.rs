@@ -1,8 +1,8 @@
-//! Settings of Simple and Preemptive Deflection: what is filled in, and what is refused.
+//! Settings of mechanisms that choose ports, and of the guard beside them: what is filled in, and what is refused.
 
-use hitless_mechanisms::deflection::PreemptiveDeflectionSettings;
-use hitless_mechanisms::deflection::SimpleDeflectionSettings;
 use hitless_mechanisms::deflection::priority::{DivideBy, QuantileOf, RelativePriority};
+use hitless_mechanisms::deflection::{DibsSettings, PreemptiveDeflectionSettings, SimpleDeflectionSettings};
+use hitless_mechanisms::vertigo::VertigoSettings;
 use hitless_network::topology::select::select_ports_by_switch;
 
 use super::*;
@@ -11,31 +11,46 @@ fn text(switch: &str, mechanisms: &str) -> String {
     leaf_spine(switch, TCP, mechanisms)
 }
 
+const DIBS: &str = "[[mechanism]]\nkind = \"dibs\"\n";
+const VERTIGO: &str = "[[mechanism]]\nkind = \"vertigo\"\n";
 const SIMPLE: &str = "[[mechanism]]\nkind = \"simple-deflection\"\n";
 const PREEMPTIVE: &str = "[[mechanism]]\nkind = \"preemptive-deflection\"\n";
 const AIFO: &str = "[[mechanism]]\nkind = \"aifo\"\n";
 const PABO: &str = "[[mechanism]]\nkind = \"pabo\"\n";
 const GUARD: &str = "[[mechanism]]\nkind = \"rank-guard\"\n";
 
+fn filled_in<S: Clone + 'static>(mechanism: &str) -> S {
+    first_settings(&text("", mechanism))
+}
+
 #[test]
-fn what_is_left_out_is_what_the_paper_says() {
-    let scenario = sound(&text("", PREEMPTIVE));
-    let Some(settings) = scenario.mechanisms[0].settings::<PreemptiveDeflectionSettings>() else { panic!("no PD") };
+fn what_is_left_out_is_what_the_papers_say() {
+    let settings = filled_in::<PreemptiveDeflectionSettings>(PREEMPTIVE);
     let RelativePriority::Quantile(quantile) = settings.relative_priority else { panic!("no quantile") };
     assert_eq!((quantile.window, quantile.sample_every, settings.alpha), (20, 20, 0.1), "section 5.2");
     assert_eq!((quantile.of, quantile.divide_by), (QuantileOf::Enqueued, DivideBy::Fill));
     assert_eq!((settings.candidates, settings.memory, settings.draw_own_port), (1, false, false));
-    let topology = scenario.topology.build().expect("the fabric is sound");
-    let counts: Vec<usize> =
-        select_ports_by_switch(&topology, &settings.ports).into_values().map(|ports| ports.len()).collect();
-    assert_eq!(counts, [4, 4, 2, 2]);
-    let simple = sound(&text("", SIMPLE));
-    assert_eq!(simple.mechanisms[0].settings::<SimpleDeflectionSettings>(), Some(&SimpleDeflectionSettings::default()));
+    assert_eq!(filled_in::<SimpleDeflectionSettings>(SIMPLE), SimpleDeflectionSettings::default());
+    let dibs = DibsSettings { ports: Vec::new(), to_arrival_port: true, to_full_ports: false };
+    assert_eq!(filled_in::<DibsSettings>(DIBS), dibs);
+    let vertigo = VertigoSettings { ports: Vec::new(), candidates: 2, to_arrival_port: true, record_ranks: false };
+    assert_eq!(filled_in::<VertigoSettings>(VERTIGO), vertigo);
+    let topology = sound(&text("", PREEMPTIVE)).topology.build().expect("the fabric is sound");
+    for ports in [settings.ports, dibs.ports, vertigo.ports] {
+        let counts = select_ports_by_switch(&topology, &ports).into_values().map(|ports| ports.len());
+        assert_eq!(counts.collect::<Vec<_>>(), [4, 4, 2, 2], "all ports of all switches");
+    }
 }
 
 #[test]
 fn settings_are_read_back_the_same() {
     let rows = [
+        (DIBS, ""),
+        (DIBS, "to_arrival_port = false\nto_full_ports = true\n"),
+        (DIBS, "ports = [\"leaf0\", \"leaf1->h2\"]\n"),
+        (VERTIGO, ""),
+        (VERTIGO, "candidates = 1\nto_arrival_port = false\nrecord_ranks = true\n"),
+        (VERTIGO, "ports = [\"leaf0\"]\n"),
         (SIMPLE, "start = \"five-bit\"\nto_arrival_port = false\nports = [\"leaf0\"]\n"),
         (SIMPLE, "occupancy = { kind = \"update-gap\", gap = \"1700 ns\", sees_full_at_once = true }\n"),
         (SIMPLE, "occupancy = { kind = \"control-packets\", packets = 512 }\n"),
@@ -134,4 +149,43 @@ fn what_cannot_be_meant_is_refused() {
     sound(&text(of_egress, &with(told)));
     sound(&text(of_egress, &with(late)));
     sound(&text("", &format!("{GUARD}{PREEMPTIVE}")));
+}
+
+#[test]
+fn what_dibs_and_vertigo_cannot_mean_is_refused() {
+    let beside = |one: &str, other: &str| text("", &format!("{one}[[mechanism]]\nkind = \"{other}\"\n"));
+    let beside_afq = format!("{DIBS}[[mechanism]]\nkind = \"afq\"\nports = [\"leaf0\"]\n");
+    let of_egress = "checked = true\ndepth_visible = \"egress\"\n";
+    let by_flow = "flow_queueing = { kind = \"drr\" }\n";
+    for (mechanism, title) in [(DIBS, "DIBS"), (VERTIGO, "Vertigo")] {
+        let twice = format!("{mechanism}ports = [\"leaf0\"]\n{mechanism}ports = [\"leaf0->h0\"]\n");
+        assert_refused([
+            (text("", &format!("{mechanism}ports = [\"h0\"]\n")), "ports[0]", "'h0' is a host"),
+            (text("", &format!("{mechanism}ports = [\"leaf0\", \"leaf0->h0\"]\n")), "ports[1]", "names a port twice"),
+            (text("", &twice), "mechanism[1].ports", &format!("leaf0 has {title} by another entry")),
+            (beside(mechanism, "rimm"), "mechanism[1].ports", &format!("runs {title} and RIMM, and both would choose")),
+        ]);
+    }
+    assert_refused([
+        (text(of_egress, DIBS), "mechanism[0]", "reads the depths of queues"),
+        (text(by_flow, DIBS), "switch.flow_queueing", "makes room by dropping"),
+        (text("", &beside_afq), "mechanism[1].ports", "leaf0->h0 runs DIBS and AFQ, and both would choose"),
+        (switch_alone(&text("", DIBS)), "mechanism[0].ports", "has no switch that could send a packet to a neighbour"),
+        (text("", &format!("{VERTIGO}candidates = 3\n")), "mechanism[0].candidates", "must be between 1 and 2"),
+        (beside(VERTIGO, "afq"), "mechanism[1].ports", "leaf0 runs Vertigo and AFQ, and both"),
+        (beside(VERTIGO, "dibs"), "mechanism[1].ports", "leaf0 runs Vertigo and DIBS, and both would choose"),
+        (text(by_flow, VERTIGO), "switch.flow_queueing", "leave out [[mechanism]]"),
+    ]);
+    sound(&text("checked = true\ndepth_visible = \"ingress-and-egress\"\n", DIBS));
+    sound(&text(of_egress, VERTIGO));
+}
+
+/// The scenario with one switch and its two hosts for a fabric.
+fn switch_alone(text: &str) -> String {
+    let from = text.find("[topology]").expect("the text has a fabric");
+    let to = text.find("[switch]").expect("the text has switches");
+    let one = "[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h2\"]\nswitches = [\"alone\"]\nlinks = [\
+               { ends = [\"h0\", \"alone\"], rate = \"10 Gbps\", delay = \"1 us\" },\
+               { ends = [\"h2\", \"alone\"], rate = \"10 Gbps\", delay = \"1 us\" }]\n";
+    format!("{}{one}{}", &text[..from], &text[to..])
 }

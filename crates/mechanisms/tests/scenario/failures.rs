@@ -13,9 +13,7 @@ fn changed(from: &str, to: &str) -> String {
 }
 
 fn sqr(text: &str) -> SqrSettings {
-    let scenario = check(text, "failures.toml").unwrap_or_else(|error| panic!("{error}"));
-    let Some(settings) = scenario.mechanisms[0].settings::<SqrSettings>() else { panic!("no SQR") };
-    settings.clone()
+    first_settings(text)
 }
 
 const SAME_PORT: &str = "{ kind = \"same-port\" }";
@@ -36,10 +34,7 @@ fn failures_and_their_repair_read_back_the_same_with_every_default_spelled_out()
         "backstop = { pause = \"9 MB\", resume = \"8 MB\" }\ncaching = \"delay-queue\"\nrelease = \"when-rerouted\"",
     );
     for text in [TESTBED.to_owned(), rerouted(), probes, signal, backstop] {
-        let scenario = check(&text, "").unwrap_or_else(|error| panic!("{error}"));
-        let effective = scenario.effective_toml();
-        let again = check(&effective, "").unwrap_or_else(|error| panic!("{error}\n{effective}"));
-        assert_eq!(again, scenario);
+        assert_reads_back_the_same(&text);
     }
     let effective = check(TESTBED, "").unwrap().effective_toml();
     for line in [
@@ -101,65 +96,49 @@ fn all_ports_with_a_link_have_a_caching_queue_unless_some_are_named() {
     assert_eq!(sqr(&changed("ports = [5001]", named)).caching_ports, ["sw6->sw9", "sw10->sw5"]);
 }
 
-/// A text, and the one finding that must come of it: field, rule, hint.
-fn assert_refused(text: &str, field: &str, rule: &str, hint: &str) {
-    let error = check(text, "failures.toml").expect_err(rule);
-    let [finding] = error.findings.as_slice() else { panic!("not one finding:\n{error}") };
-    assert_eq!((finding.field.as_str(), finding.rule.as_str()), (field, rule), "{error}");
-    assert_eq!(finding.hint.as_deref().unwrap_or(""), hint, "{error}");
-}
-
 #[test]
 fn failures_that_cannot_be_are_refused() {
-    let long = "must be longer than it takes to repair the link and to know of it (760 us) and jitter (2 ms) together";
-    let short = "is shorter than the repair takes: detection 30 us, reconfiguration 730 us";
-    let not_repaired = "must be given: only the recovery scheme \"same-port\" repairs a link";
+    let link = "link = \"sw6<->sw10\"";
     let table = [
+        (link, "link = \"sw6<->sw11\"", "link: there is no node called 'sw11'\nhint: did you mean 'sw1'?"),
+        (link, "link = \"sw6->sw10\"", "link: a failed link is dead both ways: \"a<->b\""),
+        (link, "link = \"sw1<->sw3\"", "link: has a schedule in [[link]]: a link goes down by the one or the other"),
+        ("first = \"10 ms\"", "first = \"1 s\"", "first: must be before the run ends (duration)"),
+        ("every = \"20 ms\"", "count = 3", "count: has no effect without every"),
         (
-            "link = \"sw6<->sw10\"",
-            "link = \"sw6<->sw11\"",
-            "link",
-            "there is no node called 'sw11'",
-            "did you mean 'sw1'?",
+            "every = \"20 ms\"",
+            "every = \"2760 us\"\njitter = \"2 ms\"",
+            "every: must be longer than it takes to repair the link and to know of it (760 us) and jitter (2 ms) \
+             together",
         ),
-        ("link = \"sw6<->sw10\"", "link = \"sw6->sw10\"", "link", "a failed link is dead both ways: \"a<->b\"", ""),
         (
-            "link = \"sw6<->sw10\"",
-            "link = \"sw1<->sw3\"",
-            "link",
-            "has a schedule in [[link]]: a link goes down by the one or the other",
-            "",
+            "every = \"20 ms\"",
+            "outage = \"759 us\"",
+            "outage: is shorter than the repair takes: detection 30 us, reconfiguration 730 us",
         ),
-        ("first = \"10 ms\"", "first = \"1 s\"", "first", "must be before the run ends (duration)", ""),
-        ("every = \"20 ms\"", "count = 3", "count", "has no effect without every", ""),
-        ("every = \"20 ms\"", "every = \"2760 us\"\njitter = \"2 ms\"", "every", long, ""),
-        ("every = \"20 ms\"", "outage = \"759 us\"", "outage", short, ""),
         (
             SAME_PORT,
             "{ kind = \"none\" }",
-            "outage",
-            not_repaired,
-            "give outage = \"5 ms\", or [recovery] scheme = { kind = \"same-port\" }",
+            "outage: must be given: only the recovery scheme \"same-port\" repairs a link\n\
+             hint: give outage = \"5 ms\", or [recovery] scheme = { kind = \"same-port\" }",
         ),
     ];
-    for (from, to, field, rule, hint) in table {
-        assert_refused(&changed(from, to), &format!("failure[0].{field}"), rule, hint);
+    for (from, to, expected) in table {
+        assert_eq!(told(&changed(from, to)), format!("failure[0].{expected}"));
     }
-    let at_a_host = rerouted().replacen("link = \"sw6<->sw10\"", "link = \"h4<->sw10\"", 1);
-    assert_refused(&at_a_host, "failure[0].link", "a host has one port: nothing can be rerouted", "");
+    let at_a_host = rerouted().replacen(link, "link = \"h4<->sw10\"", 1);
+    assert_eq!(told(&at_a_host), "failure[0].link: a host has one port: nothing can be rerouted");
     let never_probed = changed("[recovery]", "[recovery]\ndetection = { kind = \"probes\", interval = \"0 s\" }");
-    assert_refused(&never_probed, "recovery.detection.interval", "must be above zero", "");
+    assert_eq!(told(&never_probed), "recovery.detection.interval: must be above zero");
     let never_polled =
         rerouted().replace("{ kind = \"local-reroute\" }", "{ kind = \"local-reroute\", probe_period = \"0 s\" }");
-    assert_refused(&never_polled, "recovery.scheme.probe_period", "must be above zero", "");
+    assert_eq!(told(&never_polled), "recovery.scheme.probe_period: must be above zero");
     let no_scheme = check(&changed("scheme = { kind = \"same-port\" }", ""), "").expect_err("no scheme");
     assert_eq!(no_scheme.findings[0].field, "recovery.scheme");
 }
 
 #[test]
 fn sqr_that_cannot_keep_its_promise_is_refused_with_the_arithmetic() {
-    let needs_time = "a ring needs a switch.mirror_latency above 0: copies would go round it in no time";
-    let preset = "take switch.preset = \"tofino-like\", or caching = \"delay-queue\"";
     let table = [
         (
             "steady_delay = \"32710 ns\"",
@@ -209,7 +188,10 @@ fn sqr_that_cannot_keep_its_promise_is_refused_with_the_arithmetic() {
         assert_eq!((finding.rule.as_str(), finding.hint.as_deref().unwrap_or("")), (rule, hint), "{error}");
     }
     let ideal = changed("[[transport]]", "[switch]\npreset = \"ideal\"\n\n[[transport]]");
-    assert_refused(&ideal, "mechanism[0].caching", needs_time, preset);
+    let expected = "mechanism[0].caching: a ring needs a switch.mirror_latency above 0: copies would go round it in no \
+                    time\n\
+                    hint: take switch.preset = \"tofino-like\", or caching = \"delay-queue\"";
+    assert_eq!(told(&ideal), expected);
     let small =
         changed("[[transport]]", "[switch.buffer]\nkind = \"shared\"\ntotal = \"900 KB\"\nalpha = 1\n\n[[transport]]");
     let error = check(&small, "").expect_err("too small");
@@ -223,10 +205,11 @@ fn sqr_that_cannot_keep_its_promise_is_refused_with_the_arithmetic() {
 fn sqr_on_a_failing_link_needs_someone_who_detects_it() {
     let text = changed("[recovery]\nscheme = { kind = \"same-port\" }\n", "")
         .replace("every = \"20 ms\"", "every = \"20 ms\"\noutage = \"2 ms\"");
-    let hint = "give [recovery], or SQR is never told that it has to send its copies";
-    assert_refused(&text, "mechanism[0].links", "sw6->sw10 fails, and nobody detects it", hint);
+    let expected = "mechanism[0].links: sw6->sw10 fails, and nobody detects it\n\
+                    hint: give [recovery], or SQR is never told that it has to send its copies";
+    assert_eq!(told(&text), expected);
     let elsewhere = text.replacen("link = \"sw6<->sw10\"", "link = \"sw6<->sw9\"", 1);
-    check(&elsewhere, "").unwrap_or_else(|error| panic!("{error}"));
+    sound(&elsewhere);
 }
 
 #[test]
@@ -257,12 +240,8 @@ fn sqr_needs_links_of_switches_each_in_one_entry() {
         assert!(found, "{error}");
     }
     let twice = format!("{TESTBED}\n[[mechanism]]\nkind = \"sqr\"\nlinks = [\"sw6->sw9\"]\n");
-    assert_refused(
-        &twice,
-        "mechanism[1].links",
-        "sw6 has SQR by another entry, and its links share one set of parameters",
-        "",
-    );
+    let rule = "sw6 has SQR by another entry, and its links share one set of parameters";
+    assert_eq!(told(&twice), format!("mechanism[1].links: {rule}"));
 }
 
 #[test]
@@ -275,33 +254,30 @@ fn protected_flows_of_constant_rate_must_have_room_on_their_link() {
             .replace("rate = \"1 Gbps\"", &format!("rate = \"{rate}\""))
             .replace("ports = [5001]", ports)
     };
-    let rule =
-        "protected flows of constant rate send 12 Gbps over sw10->h4, and during a failure only 10 Gbps can pass";
-    let hint = "what is cached could never be sent";
-    assert_refused(&two_to_h4("6 Gbps", "ports = [5001]"), "mechanism[0].links", rule, hint);
-    assert_refused(&two_to_h4("6 Gbps", "vlans = [10]"), "mechanism[0].links", rule, hint);
+    let expected = "mechanism[0].links: protected flows of constant rate send 12 Gbps over sw10->h4, and during a \
+                    failure only 10 Gbps can pass\nhint: what is cached could never be sent";
+    for marks in ["ports = [5001]", "vlans = [10]"] {
+        assert_eq!(told(&two_to_h4("6 Gbps", marks)), expected);
+    }
     for legal in [two_to_h4("5 Gbps", "ports = [5001]"), two_to_h4("6 Gbps", "ports = [80]")] {
-        check(&legal, "").unwrap_or_else(|error| panic!("{error}"));
+        sound(&legal);
     }
     // Between sw8 and sw10 each of them has a choice of two ways, so that no link must carry both.
     let across = TESTBED
         .replace("sources = [\"h2\"]", "sources = [\"h1\", \"h2\"]")
         .replace("rate = \"1 Gbps\"", "rate = \"6 Gbps\"");
-    check(&across, "").unwrap_or_else(|error| panic!("{error}"));
+    sound(&across);
 }
 
 #[test]
 fn local_rerouting_under_sqr_needs_a_backup() {
-    check(&rerouted(), "").unwrap_or_else(|error| panic!("{error}"));
+    sound(&rerouted());
     // The only way from sw2 to h4 is by sw6.
     let protected = rerouted().replacen("links = [\"sw6<->sw10\"]", "links = [\"sw2->sw6\"]", 1);
     check(&protected, "").unwrap_or_else(|error| panic!("it never fails\n{error}"));
     let text = protected.replacen("link = \"sw6<->sw10\"", "link = \"sw2<->sw6\"", 1);
-    let rule = "sw2->sw6 has no backup: from every other neighbour of sw2 some of its packets come back";
-    assert_refused(
-        &text,
-        "mechanism[0].links",
-        rule,
-        "local rerouting needs another way; protect another link, or take the scheme \"same-port\"",
-    );
+    let expected = "mechanism[0].links: sw2->sw6 has no backup: from every other neighbour of sw2 some of its packets \
+                    come back\nhint: local rerouting needs another way; protect another link, or take the scheme \
+                    \"same-port\"";
+    assert_eq!(told(&text), expected);
 }

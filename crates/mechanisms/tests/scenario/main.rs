@@ -6,7 +6,6 @@ mod afq;
 mod bolt;
 mod budget;
 mod deflection;
-mod dibs;
 mod every_nth;
 mod failures;
 mod flow_queueing;
@@ -21,7 +20,6 @@ mod rimm;
 mod round_trip;
 mod together;
 mod trimming;
-mod vertigo;
 
 use hitless_mechanisms::builtin;
 use hitless_mechanisms::linkguardian::LinkGuardianSettings;
@@ -63,6 +61,20 @@ const TCP: &str = "kind = \"tcp\"\n";
 
 fn sound(text: &str) -> Scenario {
     check(text, "").unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The settings of the first mechanism.
+fn first_settings<S: Clone + 'static>(text: &str) -> S {
+    sound(text).mechanisms[0].settings::<S>().expect("the first mechanism is of that kind").clone()
+}
+
+/// The one finding of a text that is refused: "field: rule", and a line "hint: ..." where there is one.
+fn told(text: &str) -> String {
+    let error = check(text, "base.toml").expect_err("should be refused");
+    let [finding] = error.findings.as_slice() else { panic!("not one finding:\n{error}\n{text}") };
+    assert!(!finding.source_line.is_empty(), "{error}");
+    let hint = finding.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    format!("{}: {}{hint}", finding.field, finding.rule)
 }
 
 fn assert_reads_back_the_same(text: &str) {
@@ -116,10 +128,7 @@ fn linkguardian_takes_its_parameters_from_the_rate_and_delay_of_its_link() {
         let link = format!("rate = \"{rate}\", delay = \"{delay}\"");
         let text = BASE.replace("rate = \"25 Gbps\", delay = \"1 us\"", &link).replace("25 Gbps", rate);
         let text = text.replace("[measure]", "admission_control = false\n[measure]");
-        let scenario = check(&text, "base.toml").unwrap_or_else(|error| panic!("{error}"));
-        let Some(settings) = scenario.mechanisms[0].settings::<LinkGuardianSettings>() else {
-            panic!("no LinkGuardian")
-        };
+        let settings = first_settings::<LinkGuardianSettings>(&text);
         (settings.timeout(), settings.thresholds().0.0)
     };
     for (rate, timeout, over_200_m, resume_bytes) in table {
@@ -194,13 +203,7 @@ fn copies_follow_equation_2_unless_they_are_given() {
 
 #[test]
 fn linkguardian_expects_the_losses_of_its_link() {
-    let expected = |text: &str| {
-        let scenario = check(text, "base.toml").unwrap_or_else(|error| panic!("{error}"));
-        let Some(settings) = scenario.mechanisms[0].settings::<LinkGuardianSettings>() else {
-            panic!("no LinkGuardian")
-        };
-        settings.actual_loss_rate
-    };
+    let expected = |text: &str| first_settings::<LinkGuardianSettings>(text).actual_loss_rate;
     assert_eq!(expected(BASE), Some(1e-3));
     assert_eq!(expected(&BASE.replace("rate = 1e-3", "rate = 1.0")), Some(0.5));
     assert_eq!(expected(&BASE.replace("link = \"leaf0->spine1\"", "link = \"leaf0->spine0\"")), None);

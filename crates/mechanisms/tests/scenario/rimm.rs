@@ -19,10 +19,7 @@ fn with(settings: &str) -> String {
 }
 
 fn rimm(settings: &str) -> (Scenario, RimmSettings) {
-    let scenario = check(&with(settings), "rimm.toml").unwrap_or_else(|error| panic!("{error}"));
-    let Some(settings) = scenario.mechanisms[0].settings::<RimmSettings>() else { panic!("no RIMM") };
-    let settings = settings.clone();
-    (scenario, settings)
+    (sound(&with(settings)), first_settings(&with(settings)))
 }
 
 #[test]
@@ -57,10 +54,7 @@ fn settings_are_read_back_the_same() {
         "flowlet_gap = \"3 ms\"\nflow_detour_max = \"1 ms\"\ntelemetry_lifetime = \"10 us\"\ncongestion_after = \"2 ms\"\n\
          crossing_lifetime = \"5 ms\"",
     ] {
-        let (scenario, _) = rimm(settings);
-        let effective = scenario.effective_toml();
-        let again = check(&effective, "rimm.toml").unwrap_or_else(|error| panic!("{error}\n{effective}"));
-        assert_eq!(again.mechanisms, scenario.mechanisms, "{settings}");
+        assert_reads_back_the_same(&with(settings));
     }
 }
 
@@ -86,9 +80,5 @@ fn what_cannot_be_meant_is_refused_with_the_numbers() {
             "leaf0->h0 runs RIMM and AFQ, and detours go by the depth of one queue",
         ),
     ];
-    for (settings, field, rule) in rows {
-        let message = check(&with(settings), "rimm.toml").expect_err("it is refused").to_string();
-        let is_there = message.contains(field) && message.contains(rule);
-        assert!(is_there, "{settings}: {message}");
-    }
+    assert_refused(rows.map(|(settings, field, rule)| (with(settings), field, rule)));
 }

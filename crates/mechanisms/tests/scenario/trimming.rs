@@ -12,8 +12,7 @@ const TRIMMING: &str = "[[mechanism]]\nkind = \"trimming\"\n";
 
 #[test]
 fn what_is_left_out_is_as_in_ndp() {
-    let scenario = sound(&text("", "tcp", TRIMMING));
-    let Some(settings) = scenario.mechanisms[0].settings::<TrimmingSettings>() else { panic!("no trimming") };
+    let settings: TrimmingSettings = first_settings(&text("", "tcp", TRIMMING));
     assert_eq!((settings.headers_per_packet, settings.control_too, settings.trimmed_frame.0), (10, true, 70));
     assert_reads_back_the_same(&text("", "tcp", TRIMMING));
 }

@@ -67,42 +67,21 @@ pub struct Rounds {
 
 hitless_state::value!(Rounds { first, current, oldest });
 
-/// What a group counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GroupCounters {
-    /// Packets that were queued.
-    pub queued: u64,
-    /// Packets that were served.
-    pub served: u64,
-    /// Packets that the limit of the group left out.
-    pub refused: u64,
-    /// Packets that came when their round was over.
-    pub late: u64,
-    /// Packets of a round that had no queue of its own yet, and went into that of an earlier one.
-    pub early: u64,
-    /// Times that the next round was begun.
-    pub rotations: u64,
-    /// Packets that were in the half which a swap took the priority from.
-    pub left_behind: u64,
-    /// The most bytes that waited.
-    pub peak_bytes: u64,
-}
-
-hitless_state::value!(GroupCounters { queued, served, refused, late, early, rotations, left_behind, peak_bytes });
-
-impl GroupCounters {
-    /// Each with its name.
-    pub fn named(&self) -> [(&'static str, u64); 8] {
-        [
-            ("packets queued", self.queued),
-            ("packets served", self.served),
-            ("packets refused by the port's buffer", self.refused),
-            ("packets late for their round", self.late),
-            ("packets in a queue of an earlier round", self.early),
-            ("rotations", self.rotations),
-            ("packets left behind by a swap", self.left_behind),
-            ("most bytes queued", self.peak_bytes),
-        ]
+crate::counters! {
+    /// What a group counts.
+    pub struct GroupCounters {
+        queued = "packets queued",
+        served = "packets served",
+        /// For want of room within the limit of the group.
+        refused = "packets refused by the port's buffer",
+        late = "packets late for their round",
+        /// Of a round that had no queue of its own yet.
+        early = "packets in a queue of an earlier round",
+        /// Times that the next round was begun.
+        rotations = "rotations",
+        /// They were in the half which a swap took the priority from.
+        left_behind = "packets left behind by a swap",
+        peak_bytes = "most bytes queued",
     }
 }
 

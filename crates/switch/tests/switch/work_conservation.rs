@@ -1,16 +1,13 @@
 //! No scheduler is idle that holds a packet which may go, whatever its discipline and whatever was before.
 
 use hitless_engine::PacketHandle;
-use hitless_switch::queueing::flow::{CodelConfig, FqCodelConfig, IdealFqConfig};
 use hitless_switch::queueing::queued::Offer;
 use hitless_switch::queueing::{Claim, Dequeued, Entry, QueuedScheduler, SharedBuffer};
-use hitless_switch::{
-    BufferPolicy, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig, QueueGroup, QueueLimit, QueueOrder,
-};
+use hitless_switch::{BufferPolicy, GroupDiscipline, LatePackets, QueueConfig, QueueGroup, QueueLimit, QueueOrder};
 use hitless_wire::{Duration, QueueId, Time};
 use proptest::prelude::*;
 
-use super::flow_queueing::scheduler::{DRR, IDEAL, SFQ, arriving, ended, scheduler as flow_scheduler};
+use super::flow_queueing::scheduler::{arriving, disciplines, ended, scheduler as flow_scheduler};
 
 /// Something that happens to a scheduler.
 #[derive(Clone, Copy, Debug)]
@@ -217,24 +214,6 @@ impl Watched {
     }
 }
 
-fn disciplines_by_flow() -> impl Strategy<Value = FlowQueueing> {
-    let codel = |(target_ns, interval_ns, marks)| CodelConfig {
-        target: Duration::from_ns(target_ns),
-        interval: Duration::from_ns(interval_ns),
-        small_queue_bytes: 1_518,
-        marks,
-    };
-    let fq_codel =
-        |codel| FqCodelConfig { flows: 4, quantum_bytes: 1_518, limit_packets: 30, drop_batch: 8, codel, salt: 1 };
-    prop_oneof![
-        Just(FlowQueueing::IdealFq(IDEAL)),
-        Just(FlowQueueing::IdealFq(IdealFqConfig { charge_drops: true, ..IDEAL })),
-        Just(FlowQueueing::Drr(DRR)),
-        Just(FlowQueueing::Sfq(SFQ)),
-        (1u64..2_000, 1u64..4_000, any::<bool>()).prop_map(move |drawn| FlowQueueing::FqCodel(fq_codel(codel(drawn)))),
-    ]
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -261,7 +240,7 @@ proptest! {
 
     #[test]
     fn no_scheduler_that_queues_by_flow_is_idle_that_has_a_packet(
-        config in disciplines_by_flow(),
+        config in disciplines(),
         limit in limits(),
         steps in steps(),
     ) {

@@ -1,10 +1,9 @@
 //! What the receiving end counts.
 
-use hdrhistogram::Histogram;
 use hitless_wire::Duration;
 
 /// What the receiving end counted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReceiverCounters {
     /// Packets found missing.
     pub losses: u64,
@@ -38,41 +37,26 @@ pub struct ReceiverCounters {
     pub order_changes: u64,
     /// Loss notifications sent again, since nothing had answered them.
     pub repeated_notifications: u64,
-    /// From finding a packet missing to having it, in nanoseconds.
-    pub recovery_delay_ns: Histogram<u64>,
     /// The longest that a packet in front kept others waiting.
     pub longest_stall: Duration,
 }
 
-hitless_state::state!(ReceiverCounters {
-    values: losses, loss_runs, recovered, timeouts, buffered, recirculations, duplicates,
-        explicit_acknowledgements, piggybacked_acknowledgements, pauses, delivered, refused, resynchronisations,
-        starts, order_changes, repeated_notifications, longest_stall;
-    parts: recovery_delay_ns
+hitless_state::value!(ReceiverCounters {
+    losses,
+    loss_runs,
+    recovered,
+    timeouts,
+    buffered,
+    recirculations,
+    duplicates,
+    explicit_acknowledgements,
+    piggybacked_acknowledgements,
+    pauses,
+    delivered,
+    refused,
+    resynchronisations,
+    starts,
+    order_changes,
+    repeated_notifications,
+    longest_stall
 });
-
-impl ReceiverCounters {
-    pub fn new() -> Self {
-        const HIGHEST_DELAY_NS: u64 = 1_000_000_000;
-        Self {
-            losses: 0,
-            loss_runs: [0; 8],
-            recovered: 0,
-            timeouts: 0,
-            buffered: 0,
-            recirculations: 0,
-            duplicates: 0,
-            explicit_acknowledgements: 0,
-            piggybacked_acknowledgements: 0,
-            pauses: 0,
-            delivered: 0,
-            refused: 0,
-            resynchronisations: 0,
-            starts: 0,
-            order_changes: 0,
-            repeated_notifications: 0,
-            recovery_delay_ns: Histogram::new_with_max(HIGHEST_DELAY_NS, 3).expect("valid bounds"),
-            longest_stall: Duration::ZERO,
-        }
-    }
-}

@@ -23,6 +23,7 @@ mod state;
 mod timeout;
 
 use crate::linkguardian::headers::{AckHeader, DataHeader, SequenceNumber};
+use hdrhistogram::Histogram;
 use hitless_switch::{
     Context, DropReason, Half, HookSet, Needs, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Verdict,
 };
@@ -30,7 +31,7 @@ use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Duration, Packet, QueueId, Shim, Time};
 
 use super::checker::Checker;
-use super::config::{Activation, ReceiverConfig};
+use super::config::ReceiverConfig;
 use super::crossing::Crossing;
 use super::frames::Role;
 use super::requests::{FILLER_PRIORITY, REPAIR_PRIORITY, request_queue};
@@ -102,21 +103,25 @@ pub struct Receiver {
     monitor: Option<Monitor>,
     pub(super) checker: Checker,
     pub(super) counters: ReceiverCounters,
+    /// From finding a packet missing to having it.
+    pub(super) recovery_delay_ns: Histogram<u64>,
 }
 
 hitless_state::state!(Receiver {
     values: notification_queue, acknowledgement_queue, hold_queue, is_active, knows_numbers, asked_at,
         latest_received, pause_due_at, pause_repetitions, countdown_from, countdown_is_armed, missing, reports,
-        credited_until, suspect, held_packets, waiting_packets, is_draining, is_ordered, was_unordered, checker;
-    parts: expected, ack_number, acknowledgements_pending, is_pausing, monitor, counters;
+        credited_until, suspect, held_packets, waiting_packets, is_draining, is_ordered, was_unordered, checker,
+        counters;
+    parts: expected, ack_number, acknowledgements_pending, is_pausing, monitor, recovery_delay_ns;
     configured: config
 });
 
 impl Receiver {
     pub fn new(config: ReceiverConfig) -> Self {
+        const HIGHEST_DELAY_NS: u64 = 1_000_000_000;
         let first = SequenceNumber::default();
         Self {
-            is_active: config.activation == Activation::FromStart,
+            is_active: config.is_on_at_start,
             knows_numbers: !config.handshake,
             asked_at: None,
             monitor: config.fallback.map(Monitor::new),
@@ -143,7 +148,8 @@ impl Receiver {
             is_ordered: true,
             was_unordered: false,
             checker: Checker::default(),
-            counters: ReceiverCounters::new(),
+            counters: ReceiverCounters::default(),
+            recovery_delay_ns: Histogram::new_with_max(HIGHEST_DELAY_NS, 3).expect("valid bounds"),
         }
     }
 
@@ -224,7 +230,7 @@ impl Receiver {
         let Some(missing) = missing else { return Some(Arrival::Spare) };
         let delay = context.now().saturating_since(missing.since);
         self.counters.recovered += 1;
-        self.counters.recovery_delay_ns.saturating_record(delay.as_ps() / 1_000);
+        self.recovery_delay_ns.saturating_record(delay.as_ps() / 1_000);
         Some(if missing.is_awaited { Arrival::InTurn } else { Arrival::Overdue })
     }
 

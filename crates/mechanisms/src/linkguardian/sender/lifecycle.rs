@@ -3,7 +3,6 @@
 use crate::linkguardian::headers::{Level, SequenceNumber};
 use hitless_wire::Time;
 
-use super::super::config::Activation;
 use super::super::settings::Mode;
 
 /// Whether packets are numbered.
@@ -44,8 +43,7 @@ pub(super) struct Lifecycle {
 hitless_state::value!(Lifecycle { phase, is_commanded, commanded_mode, level, is_armed, seen_at_probe });
 
 impl Lifecycle {
-    pub fn new(activation: Activation, mode: Mode, handshake: bool) -> Self {
-        let is_commanded = activation == Activation::FromStart;
+    pub fn new(is_commanded: bool, mode: Mode, handshake: bool) -> Self {
         let phase = if is_commanded && !handshake { Phase::On } else { Phase::Off };
         let level = Level::AsCommanded;
         Self { phase, is_commanded, commanded_mode: mode, level, is_armed: false, seen_at_probe: None }

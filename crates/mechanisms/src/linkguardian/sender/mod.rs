@@ -24,52 +24,32 @@ use super::requests::{FILLER_PRIORITY, REPAIR_PRIORITY, request_queue};
 use super::settings::{Buffering, Mode};
 use lifecycle::Lifecycle;
 
-/// What the sending end counted.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SenderCounters {
-    /// Packets that were given a sequence number.
-    pub protected: u64,
-    /// Copies that have passed the recirculation port, once for each time round.
-    pub recirculations: u64,
-    /// Lost packets for which a copy was still there.
-    pub retransmitted: u64,
-    /// Retransmitted frames, all copies counted.
-    pub retransmitted_frames: u64,
-    /// Dummies sent.
-    pub dummies: u64,
-    /// Losses reported.
-    pub losses_reported: u64,
-    /// Losses reported beyond what the request registers hold: they cannot be retransmitted.
-    pub losses_beyond_registers: u64,
-    /// Sequence numbers acknowledged.
-    pub acknowledged: u64,
-    /// Acknowledgements of numbers never sent, and reports of losses that cannot be: ignored.
-    pub refused: u64,
-    /// Loss notifications that had come before: repetitions.
-    pub repeated_notifications: u64,
-    /// Times that the receiver was asked what it has seen.
-    pub probes: u64,
-    /// Times that the receiver asked for more or for less protection than before.
-    pub level_changes: u64,
-    /// Ends of protection at which the receiver did not answer.
-    pub closings_given_up: u64,
+hitless_switch::counters! {
+    /// What the sending end counted.
+    pub struct SenderCounters {
+        /// Given a sequence number.
+        protected = "packets protected",
+        /// That have passed the recirculation port, once for each time round.
+        recirculations = "copies recirculated",
+        /// Lost packets for which a copy was still there.
+        retransmitted = "packets retransmitted",
+        /// All copies counted.
+        retransmitted_frames = "frames retransmitted",
+        dummies = "dummies sent",
+        losses_reported = "losses reported",
+        /// They cannot be retransmitted.
+        losses_beyond_registers = "losses beyond the request registers",
+        acknowledged = "packets acknowledged",
+        /// Of numbers never sent, and reports of losses that cannot be: ignored.
+        refused = "acknowledgements refused",
+        repeated_notifications = "repeated notifications",
+        /// Times that the receiver was asked what it has seen.
+        probes = "probes",
+        /// Times that the receiver asked for more or for less protection than before.
+        level_changes = "level changes obeyed",
+        closings_given_up = "ends of protection without an answer",
+    }
 }
-
-hitless_state::value!(SenderCounters {
-    protected,
-    recirculations,
-    retransmitted,
-    retransmitted_frames,
-    dummies,
-    losses_reported,
-    losses_beyond_registers,
-    acknowledged,
-    refused,
-    repeated_notifications,
-    probes,
-    level_changes,
-    closings_given_up
-});
 
 /// The state of the sending end.
 #[derive(Debug)]
@@ -133,7 +113,7 @@ impl Sender {
         let sequence_numbers = SequenceNumber::RANGE as usize;
         let request = |name| RegisterArray::new(name, Half::Ingress, 2, sequence_numbers, false);
         Self {
-            lifecycle: Lifecycle::new(config.activation, config.mode, config.handshake),
+            lifecycle: Lifecycle::new(config.is_on_at_start, config.mode, config.handshake),
             repair_queue: QueueId(0),
             dummy_queue: QueueId(0),
             copy_queue: QueueId(0),

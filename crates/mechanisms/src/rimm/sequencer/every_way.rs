@@ -2,10 +2,11 @@
 
 use hitless_switch::explore::{Choices, Explored, explore};
 use hitless_switch::{Half, Pass};
+use hitless_wire::Duration;
 
 use super::super::alarm::Phase;
 use super::super::clock::Stamp;
-use super::super::config::Release;
+use super::super::settings::{RimmRelease, RimmSettings};
 use super::{Gate, NewTurn, ReturnTurn, Sequencer};
 
 const TIMEOUT_NS: u32 = 1_000;
@@ -98,7 +99,10 @@ fn judge(slot: &Slot) -> Result<(), String> {
 /// Numbers wrap behind the second packet.
 fn explored(packets: u32, faults: usize) -> Explored {
     explore(faults, |choices| {
-        let sequencer = Sequencer::new(Release::Exact, 0, TIMEOUT_NS, u32::MAX - 1);
+        let predecessor_timeout = Some(Duration::from_ns(TIMEOUT_NS.into()));
+        let (release, hash_bits) = (RimmRelease::Exact, 0);
+        let settings = RimmSettings { release, hash_bits, predecessor_timeout, ..RimmSettings::default() };
+        let sequencer = Sequencer::new(&settings, u32::MAX - 1);
         let (away, forwarded) = (Vec::new(), Vec::new());
         let mut slot = Slot { packets, sequencer, away, forwarded, lost: 0, sent: 0, now_ns: 1 };
         for _ in 0..2 * packets {

@@ -1,28 +1,28 @@
 //! No scheduler leaves a port idle that has packets, and a port that is idle takes any packet, whatever was before.
 
 use hitless_mechanisms::Afq;
-use hitless_mechanisms::afq::{AfqConfig, DropAhead, RoundSource, Scheduler, SketchConfig, UpdateRule};
-use hitless_switch::{BufferPolicy, LatePackets, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch};
+use hitless_mechanisms::afq::{
+    AfqLate, AfqPort, AfqRotating, AfqScheduler, AfqSettings, AfqSketch, DropAhead, UpdateRule,
+};
+use hitless_switch::{BufferPolicy, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch};
 use hitless_wire::{Duration, Packet, PortId, Time};
 use proptest::prelude::*;
 
-use super::schedulers::{DEFICIT, architecture, schedules, two_groups};
-use super::world::{Arrival, BYTE, OUT, RATE, Run, arrival, config, ideal, packet, rotating, run, run_ideal};
+use super::schedulers::{DEFICIT, architecture, deficit, schedules, stepping, two_groups};
+use super::world::{
+    Arrival, BYTE, OUT, PORT, RATE, Run, arrival, ideal, inferred_round, packet, rotating, run_at, run_ideal, settings,
+};
 use crate::one_switch::OneSwitch;
 
 const FRAME_BYTES: u32 = 1_518;
 
-fn stepping(step_ns: u64) -> Scheduler {
-    Scheduler::RotatingStrictPriority { late: LatePackets::ServedQueue, step: Duration::from_ns(step_ns) }
-}
-
-fn schedulers() -> impl Strategy<Value = Scheduler> {
+fn schedulers() -> impl Strategy<Value = AfqScheduler> {
     prop_oneof![
-        Just(rotating(LatePackets::ServedQueue)),
-        Just(rotating(LatePackets::NamedQueue)),
+        Just(rotating(AfqLate::ServedQueue)),
+        Just(rotating(AfqLate::NamedQueue)),
         (1u64..50).prop_map(stepping),
         Just(DEFICIT),
-        (1_518u32..6_000).prop_map(|quantum_bytes| Scheduler::DeficitRoundRobin { quantum_bytes }),
+        (1_518u64..6_000).prop_map(deficit),
         (1u64..20_000, 0u64..2_000).prop_map(|(period_ns, delay_ns)| two_groups(period_ns, delay_ns)),
     ]
 }
@@ -42,27 +42,27 @@ prop_compose! {
         idle_ns in prop::option::of(1u64..2_000),
         drop_ahead in prop_oneof![Just(DropAhead::AtQueues), Just(DropAhead::BeyondQueues)],
         charge_refused in any::<bool>(),
-    ) -> AfqConfig {
-        let mut config = config(2 * half, bytes_per_round);
-        config.sketch = SketchConfig { update, columns, is_wide: true, ..config.sketch };
-        config.scheduler = scheduler;
-        config.drop_ahead = drop_ahead;
-        config.ports[0].limit = limit;
+    ) -> (AfqPort, AfqSettings) {
+        let mut settings = AfqSettings {
+            sketch: AfqSketch { update, columns, bid_bits: 64, ..AfqSketch::default() },
+            scheduler,
+            drop_ahead,
+            charge_refused: charge_refused || inferred.is_some() || update == UpdateRule::Figure3,
+            ..settings(2 * half, bytes_per_round)
+        };
+        let goes_on = !matches!(scheduler, AfqScheduler::DeficitRoundRobin(_)) && inferred.is_none();
+        let idle_round_time = idle_ns.filter(|_| goes_on).map(Duration::from_ns);
         if let Some((granularity_bytes, refresh_ns)) = inferred {
-            config.round = RoundSource::Occupancy { granularity_bytes, refresh: Duration::from_ns(refresh_ns) };
+            settings = inferred_round(granularity_bytes, Duration::from_ns(refresh_ns), settings);
         }
-        config.charge_refused = charge_refused || inferred.is_some() || update == UpdateRule::Figure3;
-        if !matches!(scheduler, Scheduler::DeficitRoundRobin { .. }) && inferred.is_none() {
-            config.ports[0].idle_round_time = idle_ns.map(Duration::from_ns);
-        }
-        config
+        (AfqPort { limit, idle_round_time, ..PORT }, settings)
     }
 }
 
 /// How long a scheduler may take before it sends a packet that waits: it passes each queue once.
-fn may_wait(config: &AfqConfig) -> Duration {
-    match config.scheduler {
-        Scheduler::RotatingStrictPriority { step, .. } => step * (u64::from(config.queues) + 1),
+fn may_wait(settings: &AfqSettings) -> Duration {
+    match settings.scheduler {
+        AfqScheduler::RotatingStrictPriority(AfqRotating { step, .. }) => step * (u64::from(settings.queues) + 1),
         _ => Duration::ZERO,
     }
 }
@@ -92,11 +92,11 @@ proptest! {
     #[test]
     fn no_scheduler_idles_a_port_that_has_packets(
         schedule in schedules(),
-        config in configs(),
+        (port, settings) in configs(),
         ingress_ns in 0u64..400,
     ) {
-        let may_wait = may_wait(&config);
-        let run = run(architecture(ingress_ns), config, BufferPolicy::Static, &schedule);
+        let may_wait = may_wait(&settings);
+        let run = run_at(port, architecture(ingress_ns), settings, BufferPolicy::Static, &schedule);
         let waited = kept_waiting(&run, &schedule, Duration::from_ns(ingress_ns), may_wait);
         prop_assert!(waited.is_empty(), "idle while these waited: {waited:?}");
     }
@@ -105,14 +105,14 @@ proptest! {
     #[test]
     fn an_idle_port_takes_a_packet_of_any_flow_whatever_was_before(
         schedule in schedules(),
-        config in configs(),
+        (port, settings) in configs(),
         ingress_ns in 0u64..400,
         flows in Just((0..8).collect::<Vec<u32>>()).prop_shuffle(),
     ) {
         let at_bytes = |number: usize| 40_000_000 + 100_000 * number as u64;
         let later: Vec<_> = (0..8).map(|number| arrival(at_bytes(number), flows[number], FRAME_BYTES)).collect();
         let all: Vec<_> = schedule.iter().chain(&later).copied().collect();
-        let run = run(architecture(ingress_ns), config, BufferPolicy::Static, &all);
+        let run = run_at(port, architecture(ingress_ns), settings, BufferPolicy::Static, &all);
         let sent = run.departures.iter().filter(|departure| departure.arrival >= schedule.len());
         prop_assert_eq!(sent.count(), later.len());
     }
@@ -121,29 +121,31 @@ proptest! {
 /// Two groups whose swap was forgotten at an empty port stood still for ever, and dropped all that came.
 #[test]
 fn a_flow_alone_gets_all_of_its_packets_through_under_every_scheduler() {
-    let rotations = [rotating(LatePackets::ServedQueue), rotating(LatePackets::NamedQueue), stepping(10)];
-    let deficits = [DEFICIT, Scheduler::DeficitRoundRobin { quantum_bytes: FRAME_BYTES }];
+    let rotations = [rotating(AfqLate::ServedQueue), rotating(AfqLate::NamedQueue), stepping(10)];
+    let deficits = [DEFICIT, deficit(FRAME_BYTES.into())];
     let groups = [two_groups(10_000, 1_000), two_groups(10_000, 0), two_groups(100_000, 1_000), two_groups(500, 0)];
     let schedulers = rotations.into_iter().chain(deficits).chain(groups);
-    let sources = [
-        RoundSource::Shared,
-        RoundSource::Occupancy { granularity_bytes: 1, refresh: Duration::ZERO },
-        RoundSource::Occupancy { granularity_bytes: 2_000, refresh: Duration::from_ns(1_000) },
-    ];
+    // Shared, or inferred: with which granularity, and how stale.
+    let sources = [None, Some((1, 0)), Some((2_000, 1_000))];
     // Nine tenths of the line, and all of it: a packet is on the line when the next one comes, or it is just gone.
     for (scheduler, gap_bytes) in schedulers.flat_map(|scheduler| [(scheduler, 1_687), (scheduler, 1_518)]) {
-        let steps = matches!(scheduler, Scheduler::RotatingStrictPriority { step, .. } if step > Duration::ZERO);
-        let is_halved = matches!(scheduler, Scheduler::TwoGroups { .. });
-        for round in sources.into_iter().take(if is_halved { 1 } else { sources.len() }) {
-            let looks_empty = matches!(round, RoundSource::Occupancy { granularity_bytes: 2_000, .. });
+        let steps =
+            matches!(scheduler, AfqScheduler::RotatingStrictPriority(rotating) if rotating.step > Duration::ZERO);
+        let is_halved = matches!(scheduler, AfqScheduler::TwoGroups(_));
+        for source in sources.into_iter().take(if is_halved { 1 } else { sources.len() }) {
+            let looks_empty = source == Some((2_000, 1_000));
             // The line is not full while the scheduler takes its steps.
             if steps && (gap_bytes == 1_518 || looks_empty) {
                 continue;
             }
             let schedule: Vec<_> = (0..1_000).map(|packet| arrival(packet * gap_bytes, 0, FRAME_BYTES)).collect();
-            let run = run_ideal(AfqConfig { scheduler, round, ..config(32, FRAME_BYTES) }, &schedule);
+            let mut settings = AfqSettings { scheduler, ..settings(32, FRAME_BYTES) };
+            if let Some((granularity_bytes, refresh_ns)) = source {
+                settings = inferred_round(granularity_bytes, Duration::from_ns(refresh_ns), settings);
+            }
+            let run = run_ideal(settings, &schedule);
             let got = (run.departures.len(), run.order().is_sorted());
-            assert_eq!(got, (1_000, true), "{scheduler:?} {round:?} every {gap_bytes} bytes");
+            assert_eq!(got, (1_000, true), "{scheduler:?} {source:?} every {gap_bytes} bytes");
         }
     }
 }
@@ -155,7 +157,7 @@ fn a_flow_that_was_charged_while_others_filled_the_buffer_is_served_when_they_ar
     const OF_OTHER: u8 = 7;
     let port = PortConfig::fifo(RATE, 0, QueueConfig::normal(QueueLimit::Unlimited));
     let buffer = BufferPolicy::Shared { capacity_bytes: 100_000, alpha: 100.0 };
-    let afq: Vec<Box<dyn Mechanism>> = vec![Box::new(Afq::new(config(8, FRAME_BYTES)))];
+    let afq: Vec<Box<dyn Mechanism>> = vec![Box::new(Afq::new(vec![PORT], settings(8, FRAME_BYTES), 1))];
     let switch = Switch::new(ideal(), vec![port.clone(), port.clone(), port], buffer, afq);
     let mut one = OneSwitch::new(switch, |packet| if packet.class == OF_OTHER { OTHER } else { OUT });
     let frames = |count: u64, from: u64, gap: u64| (0..count).map(move |number| (from + number * gap, FRAME_BYTES));

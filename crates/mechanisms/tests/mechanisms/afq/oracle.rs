@@ -17,7 +17,7 @@ mod bit_by_bit;
 use hitless_wire::Time;
 use proptest::prelude::*;
 
-use super::world::{Arrival, RATE, Run, arrival, config, run_ideal, together};
+use super::world::{Arrival, RATE, Run, run_ideal, schedules, settings, together};
 
 /// As many as a port has, so that few schedules have a packet dropped.
 const QUEUES: u8 = 63;
@@ -78,33 +78,16 @@ fn beyond_bound(schedule: &[Arrival], run: &Run, bytes_per_flow: u64) -> Option<
     packets.into_iter().find(|&(_, early, active)| early > active * bytes_per_flow)
 }
 
-prop_compose! {
-    /// Packets of up to twelve flows: together, one after the other, and after pauses.
-    fn schedules()(
-        packets in prop::collection::vec(
-            (prop_oneof![3 => Just(0u64), 3 => 0u64..2_000, 1 => 0u64..60_000], 0u32..12, 64u32..1_519),
-            1..120,
-        ),
-    ) -> Vec<Arrival> {
-        let mut at_bytes = 0;
-        let place = |(gap, flow, bytes)| {
-            at_bytes += gap;
-            arrival(at_bytes, flow, bytes)
-        };
-        packets.into_iter().map(place).collect()
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// With rounds of a full frame or more, for any packet: active flows x BpR.
     #[test]
     fn no_packet_is_overtaken_by_more_than_active_flows_times_bytes_per_round(
-        schedule in schedules(),
+        schedule in schedules(12, 60_000, 120),
         bytes_per_round in prop_oneof![2 => Just(1_518u32), 1 => 1_518u32..12_000],
     ) {
-        let run = run_ideal(config(QUEUES, bytes_per_round), &schedule);
+        let run = run_ideal(settings(QUEUES, bytes_per_round), &schedule);
         prop_assert_eq!(run.dropped(), 0);
         prop_assert_eq!(beyond_bound(&schedule, &run, bytes_per_round.into()), None);
     }
@@ -112,10 +95,10 @@ proptest! {
     /// With rounds shorter than a frame the frame takes the place of BpR.
     #[test]
     fn short_rounds_leave_the_difference_of_a_frame_for_each_active_flow(
-        schedule in schedules(),
+        schedule in schedules(12, 60_000, 120),
         bytes_per_round in 64u32..1_518,
     ) {
-        let run = run_ideal(config(QUEUES, bytes_per_round), &schedule);
+        let run = run_ideal(settings(QUEUES, bytes_per_round), &schedule);
         prop_assume!(run.dropped() == 0);
         prop_assert_eq!(beyond_bound(&schedule, &run, 1_518), None);
     }
@@ -128,7 +111,7 @@ proptest! {
         bytes_per_round in 64u32..6_000,
     ) {
         let schedule = together(packets);
-        let run = run_ideal(config(QUEUES, bytes_per_round), &schedule);
+        let run = run_ideal(settings(QUEUES, bytes_per_round), &schedule);
         prop_assume!(run.dropped() == 0);
         let mut flows: Vec<u32> = schedule[1..].iter().map(|arrival| arrival.flow).collect();
         flows.sort_unstable();
@@ -145,7 +128,7 @@ fn the_bound_is_one_that_a_fifo_breaks() {
     let schedule = together((0..40).map(|_| (0, 1_500)).chain([(1, 1_500)]));
     let fifo: Vec<usize> = (0..schedule.len()).collect();
     assert!(early_bytes(&schedule, &fifo).into_iter().max() > Some(2 * 1_518));
-    let run = run_ideal(config(QUEUES, 1_518), &schedule);
+    let run = run_ideal(settings(QUEUES, 1_518), &schedule);
     assert_eq!(beyond_bound(&schedule, &run, 1_518), None);
 }
 
@@ -157,6 +140,6 @@ fn a_packet_goes_behind_those_of_its_round_as_in_figure_4() {
     let blue = [(2, 500), (2, 500)];
     let schedule = together(red_and_green.into_iter().chain(blue));
     let named = |order: &[usize]| order.iter().map(|&packet| NAMES[packet]).collect::<String>();
-    assert_eq!(named(&run_ideal(config(4, 800), &schedule).order()), "ABCDHEFI");
+    assert_eq!(named(&run_ideal(settings(4, 800), &schedule).order()), "ABCDHEFI");
     assert_eq!(named(&exact(&schedule).0), "ABHCDIEF");
 }

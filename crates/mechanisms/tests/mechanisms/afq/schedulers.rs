@@ -1,32 +1,32 @@
 //! The schedulers of section 4 against each other.
 
-use hitless_mechanisms::afq::{AfqConfig, RoundSource, Scheduler, SketchConfig, UpdateRule};
-use hitless_switch::{Architecture, BufferPolicy, LatePackets, QueueLimit};
-use hitless_wire::Duration;
+use hitless_mechanisms::afq::{
+    AfqDeficit, AfqLate, AfqPort, AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, UpdateRule,
+};
+use hitless_switch::{Architecture, BufferPolicy, QueueLimit};
+use hitless_wire::{Bytes, Duration};
 use proptest::prelude::*;
 
-use super::world::{Arrival, arrival, config, ideal, rotating, run, run_ideal};
+use super::world::{self, Arrival, PORT, arrival, ideal, inferred_round, rotating, run_at, run_ideal, settings};
 
-pub const DEFICIT: Scheduler = Scheduler::DeficitRoundRobin { quantum_bytes: 1_000_000_000 };
+pub const DEFICIT: AfqScheduler = deficit(1_000_000_000);
 
-pub fn two_groups(period_ns: u64, delay_ns: u64) -> Scheduler {
-    Scheduler::TwoGroups { period: Duration::from_ns(period_ns), delay: Duration::from_ns(delay_ns) }
+pub const fn deficit(quantum_bytes: u64) -> AfqScheduler {
+    AfqScheduler::DeficitRoundRobin(AfqDeficit { quantum: Bytes(quantum_bytes) })
 }
 
-prop_compose! {
-    pub fn schedules()(
-        packets in prop::collection::vec(
-            (prop_oneof![2 => Just(0u64), 3 => 0u64..2_000, 1 => 0u64..40_000], 0u32..6, 64u32..1_519),
-            1..150,
-        ),
-    ) -> Vec<Arrival> {
-        let mut at_bytes = 0;
-        let place = |(gap, flow, bytes)| {
-            at_bytes += gap;
-            arrival(at_bytes, flow, bytes)
-        };
-        packets.into_iter().map(place).collect()
-    }
+pub const fn stepping(step_ns: u64) -> AfqScheduler {
+    AfqScheduler::RotatingStrictPriority(AfqRotating { late: AfqLate::ServedQueue, step: Duration::from_ns(step_ns) })
+}
+
+pub const fn two_groups(period_ns: u64, delay_ns: u64) -> AfqScheduler {
+    let (period, delay) = (Duration::from_ns(period_ns), Duration::from_ns(delay_ns));
+    AfqScheduler::TwoGroups(AfqTwoGroups { period, delay })
+}
+
+/// Of up to six flows.
+pub fn schedules() -> impl Strategy<Value = Vec<Arrival>> {
+    world::schedules(6, 40_000, 150)
 }
 
 pub fn architecture(ingress_ns: u64) -> Architecture {
@@ -46,11 +46,10 @@ proptest! {
         limit in prop_oneof![Just(QueueLimit::Unlimited), (3_000u64..40_000).prop_map(QueueLimit::Bytes)],
     ) {
         let run_with = |scheduler| {
-            let mut config = AfqConfig { scheduler, ..config(queues, bytes_per_round) };
-            config.ports[0].limit = limit;
-            run(architecture(ingress_ns), config, BufferPolicy::Static, &schedule)
+            let settings = AfqSettings { scheduler, ..settings(queues, bytes_per_round) };
+            run_at(AfqPort { limit, ..PORT }, architecture(ingress_ns), settings, BufferPolicy::Static, &schedule)
         };
-        let (rotating, deficit) = (run_with(rotating(LatePackets::NamedQueue)), run_with(DEFICIT));
+        let (rotating, deficit) = (run_with(rotating(AfqLate::NamedQueue)), run_with(DEFICIT));
         prop_assert_eq!(&rotating.departures, &deficit.departures);
         prop_assert_eq!(&rotating.counters, &deficit.counters);
     }
@@ -62,9 +61,9 @@ proptest! {
         schedule in schedules(),
         half in 1u8..16,
         scheduler in prop_oneof![
-            Just(rotating(LatePackets::ServedQueue)),
-            Just(rotating(LatePackets::NamedQueue)),
-            Just(Scheduler::RotatingStrictPriority { late: LatePackets::ServedQueue, step: Duration::from_ns(10) }),
+            Just(rotating(AfqLate::ServedQueue)),
+            Just(rotating(AfqLate::NamedQueue)),
+            Just(stepping(10)),
             Just(DEFICIT),
             (1u64..20_000, 0u64..2_000).prop_map(|(period_ns, delay_ns)| two_groups(period_ns, delay_ns)),
         ],
@@ -77,20 +76,19 @@ proptest! {
         ingress_ns in 0u64..400,
         idle_ns in prop::option::of(1u64..2_000),
     ) {
-        let mut config = config(2 * half, 2_000);
-        config.sketch = SketchConfig { update, columns, ..config.sketch };
-        config.scheduler = scheduler;
-        config.ports[0].limit = limit;
-        let may_infer = !matches!(scheduler, Scheduler::TwoGroups { .. });
+        let sketch = AfqSketch { update, columns, ..settings(2, 0).sketch };
+        let mut settings = AfqSettings { scheduler, sketch, ..settings(2 * half, 2_000) };
+        let mut port = AfqPort { limit, ..PORT };
+        let may_infer = !matches!(scheduler, AfqScheduler::TwoGroups(_));
         if let Some((granularity_bytes, refresh_ns)) = inferred.filter(|_| may_infer) {
-            config.round = RoundSource::Occupancy { granularity_bytes, refresh: Duration::from_ns(refresh_ns) };
+            settings = inferred_round(granularity_bytes, Duration::from_ns(refresh_ns), settings);
         }
         // Which of these may be combined with rounds that go on while the port is idle: the rules of the scenario.
-        if scheduler != DEFICIT && config.round == RoundSource::Shared {
-            config.ports[0].idle_round_time = idle_ns.map(Duration::from_ns);
+        if scheduler != DEFICIT && settings.round == AfqRound::Shared {
+            port.idle_round_time = idle_ns.map(Duration::from_ns);
         }
-        let is_inferred = config.round != RoundSource::Shared;
-        let run = run(architecture(ingress_ns), config, BufferPolicy::Static, &schedule);
+        let is_inferred = settings.round != AfqRound::Shared;
+        let run = run_at(port, architecture(ingress_ns), settings, BufferPolicy::Static, &schedule);
         prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
         if !run.counters.contains_key("packets queued") {
             prop_assert_eq!(run.departures.len(), 0);
@@ -110,8 +108,7 @@ proptest! {
     /// A flow's packets stay in order where no packet can come after its round.
     #[test]
     fn the_packets_of_a_flow_stay_in_order(schedule in schedules(), ingress_ns in 0u64..400) {
-        let config = AfqConfig { scheduler: rotating(LatePackets::ServedQueue), ..config(20, 1_518) };
-        let run = run(architecture(ingress_ns), config, BufferPolicy::Static, &schedule);
+        let run = run_at(PORT, architecture(ingress_ns), settings(20, 1_518), BufferPolicy::Static, &schedule);
         for flow in 0..6 {
             let own: Vec<_> = run.departures.iter().filter(|gone| gone.flow == flow).map(|gone| gone.arrival).collect();
             prop_assert!(own.is_sorted(), "flow {flow}: {own:?}");
@@ -122,20 +119,16 @@ proptest! {
 #[test]
 fn a_quantum_below_a_round_is_no_rotating_strict_priority() {
     let schedule: Vec<_> = (0..60).map(|packet| arrival(0, packet % 6, 1_000)).collect();
-    let order = |scheduler| run_ideal(AfqConfig { scheduler, ..config(16, 2_000) }, &schedule).order();
-    let rotating = order(rotating(LatePackets::NamedQueue));
+    let order = |scheduler| run_ideal(AfqSettings { scheduler, ..settings(16, 2_000) }, &schedule).order();
+    let rotating = order(rotating(AfqLate::NamedQueue));
     assert_eq!(rotating, order(DEFICIT));
-    assert_ne!(rotating, order(Scheduler::DeficitRoundRobin { quantum_bytes: 2_000 }));
+    assert_ne!(rotating, order(deficit(2_000)));
 }
 
 #[test]
 fn a_scheduler_that_takes_time_to_go_on_sends_the_same_packets_later() {
     let schedule: Vec<_> = (0..30).map(|packet| arrival(0, 0, if packet % 2 == 0 { 2_000 } else { 1_000 })).collect();
-    let with_step = |step_ns| {
-        let scheduler =
-            Scheduler::RotatingStrictPriority { late: LatePackets::ServedQueue, step: Duration::from_ns(step_ns) };
-        run_ideal(AfqConfig { scheduler, ..config(60, 1_000) }, &schedule)
-    };
+    let with_step = |step_ns| run_ideal(AfqSettings { scheduler: stepping(step_ns), ..settings(60, 1_000) }, &schedule);
     let (at_once, stepping) = (with_step(0), with_step(10));
     assert_eq!(at_once.order(), stepping.order());
     let last = |run: &super::world::Run| run.departures.last().expect("packets left").ends_at;
@@ -146,7 +139,7 @@ fn a_scheduler_that_takes_time_to_go_on_sends_the_same_packets_later() {
 #[test]
 fn two_groups_swap_when_the_first_is_empty_and_when_its_time_is_up() {
     let schedule: Vec<_> = (0..200).map(|packet| arrival(packet * 900, packet as u32 % 4, 1_000)).collect();
-    let run_with = |scheduler| run_ideal(AfqConfig { scheduler, ..config(16, 1_000) }, &schedule);
+    let run_with = |scheduler| run_ideal(AfqSettings { scheduler, ..settings(16, 1_000) }, &schedule);
     let at_once = run_with(two_groups(1_000_000, 0));
     assert!(at_once.count("swaps") >= 7, "{:?}", at_once.counters);
     assert_eq!(at_once.count("packets left behind by a swap"), 0);

@@ -1,10 +1,10 @@
 //! Who gets how much.
 
-use hitless_mechanisms::afq::{AfqConfig, AfqPort, Charge, FlowKey, SketchConfig, UpdateRule};
-use hitless_switch::QueueLimit;
-use hitless_wire::Time;
+use hitless_mechanisms::afq::{AfqPort, AfqSettings, AfqSketch, FlowKey, UpdateRule};
+use hitless_switch::BufferPolicy;
+use hitless_wire::{Duration, Time};
 
-use super::world::{Arrival, BYTE, OUT, Run, arrival, config, run_ideal};
+use super::world::{Arrival, BYTE, PORT, Run, arrival, ideal, run_at, run_ideal, settings};
 
 const LENGTH_BYTES: u64 = 2_000_000;
 
@@ -34,7 +34,7 @@ fn shares_are_max_min_fair_whatever_is_sent() {
         (&[(0, 20), (1, 20), (2, 90), (3, 30)], &[20, 20, 30, 30]),
     ];
     for (flows, expected) in table {
-        let run = run_ideal(config(32, 1_518), &load(flows));
+        let run = run_ideal(settings(32, 1_518), &load(flows));
         for (share, expected) in shares(&run, flows.len()).into_iter().zip(expected) {
             assert!(share.abs_diff(*expected) <= 1, "{flows:?}: {share} instead of {expected} %");
         }
@@ -43,9 +43,8 @@ fn shares_are_max_min_fair_whatever_is_sent() {
 
 #[test]
 fn shares_follow_weights() {
-    let weights = [1.0, 2.0, 0.5].map(Charge::for_weight).to_vec();
-    let config = AfqConfig { charges: weights, ..config(32, 1_518) };
-    let run = run_ideal(config, &load(&[(0, 100), (1, 100), (2, 100)]));
+    let settings = AfqSettings { class_weights: vec![1.0, 2.0, 0.5], ..settings(32, 1_518) };
+    let run = run_ideal(settings, &load(&[(0, 100), (1, 100), (2, 100)]));
     for (share, expected) in shares(&run, 3).into_iter().zip([28.6, 57.1, 14.3]) {
         assert!((share as f64 - expected).abs() <= 1.0, "{share} instead of {expected} %");
     }
@@ -55,28 +54,30 @@ fn shares_follow_weights() {
 #[test]
 fn a_tenant_gets_one_share_however_many_flows_it_has() {
     let flows = [(0, 50), (256, 50), (512, 50), (1, 100)];
-    let tenants = AfqConfig { flow_key: FlowKey::Class, ..config(32, 1_518) };
+    let tenants = AfqSettings { flow_key: FlowKey::Class, ..settings(32, 1_518) };
     let by_tenant = run_ideal(tenants, &load(&flows)).sent_bytes(513, Time::ZERO + BYTE * LENGTH_BYTES);
     let of_first: u64 = [0, 256, 512].iter().map(|&flow| by_tenant[flow]).sum();
     assert!((of_first as f64 / by_tenant[1] as f64 - 1.0).abs() < 0.02, "{of_first} {}", by_tenant[1]);
-    let by_flow = run_ideal(config(32, 1_518), &load(&flows)).sent_bytes(513, Time::ZERO + BYTE * LENGTH_BYTES);
+    let by_flow = run_ideal(settings(32, 1_518), &load(&flows)).sent_bytes(513, Time::ZERO + BYTE * LENGTH_BYTES);
     assert!((by_flow[0] as f64 / by_flow[1] as f64 - 1.0).abs() < 0.04, "{} {}", by_flow[0], by_flow[1]);
+}
+
+fn run_updating(update: UpdateRule, idle: Option<Duration>, settings: AfqSettings, schedule: &[Arrival]) -> Run {
+    let port = AfqPort { idle_round_time: idle, ..PORT };
+    let settings = AfqSettings { sketch: AfqSketch { update, ..settings.sketch }, ..settings };
+    run_at(port, ideal(), settings, BufferPolicy::Static, schedule)
 }
 
 /// Why the plain increment is not the default: what is dropped is charged, and a flow that does not yield gets less and
 /// less.
 #[test]
 fn a_plain_increment_starves_a_flow_that_does_not_yield() {
-    let with_update = |update| AfqConfig {
-        sketch: SketchConfig { update, ..config(32, 1_518).sketch },
-        ports: vec![AfqPort { port: OUT, limit: QueueLimit::Unlimited, idle_round_time: Some(BYTE * 1_518) }],
-        ..config(32, 1_518)
-    };
     let load = load(&[(0, 100), (1, 60)]);
-    let starved = shares(&run_ideal(with_update(UpdateRule::Increment), &load), 2);
+    let shares_with = |update| shares(&run_updating(update, Some(BYTE * 1_518), settings(32, 1_518), &load), 2);
+    let starved = shares_with(UpdateRule::Increment);
     assert!(starved[0] < 42 && starved[1] > 55, "{starved:?}");
     for update in [UpdateRule::PredicatedIncrement, UpdateRule::Figure3] {
-        assert_eq!(shares(&run_ideal(with_update(update), &load), 2), [50, 50], "{update:?}");
+        assert_eq!(shares_with(update), [50, 50], "{update:?}");
     }
 }
 
@@ -87,14 +88,7 @@ fn on_an_idle_port_a_flow_that_was_charged_for_drops_is_served_whether_the_round
     let later = (0..50).map(|packet| arrival(200_000 + packet * 5_000, 0, 1_000));
     let schedule: Vec<_> = burst.into_iter().chain(later).collect();
     for idle_round_time in [None, Some(BYTE * 1_000)] {
-        let run = run_ideal(
-            AfqConfig {
-                sketch: SketchConfig { update: UpdateRule::Increment, ..config(8, 1_000).sketch },
-                ports: vec![AfqPort { port: OUT, limit: QueueLimit::Unlimited, idle_round_time }],
-                ..config(8, 1_000)
-            },
-            &schedule,
-        );
+        let run = run_updating(UpdateRule::Increment, idle_round_time, settings(8, 1_000), &schedule);
         assert_eq!(run.departures.len(), 8 + 50);
     }
 }

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use hitless_mechanisms::Afq;
 use hitless_mechanisms::afq::{
-    AfqConfig, AfqPort, DropAhead, FlowKey, HashFamily, RoundSource, Scheduler, SketchConfig, UpdateRule,
+    AfqLate, AfqOccupancy, AfqPort, AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch,
 };
 use hitless_switch::testing::Left;
-use hitless_switch::{
-    Architecture, BufferPolicy, DropReason, LatePackets, PortConfig, QueueConfig, QueueLimit, Switch,
-};
-use hitless_wire::{BitRate, Duration, Ecn, FlowId, HostId, Packet, PortId, Time};
+use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, QueueConfig, QueueLimit, Switch};
+use hitless_wire::{BitRate, Bytes, Duration, Ecn, FlowId, HostId, Packet, PortId, Time};
+use proptest::prelude::*;
 
 use crate::one_switch::OneSwitch;
 
@@ -41,33 +40,45 @@ pub fn together(packets: impl IntoIterator<Item = (u32, u32)>) -> Vec<Arrival> {
     std::iter::once(arrival(0, 99, 64)).chain(others).collect()
 }
 
-/// AFQ without anything special: `queues` queues, an exact sketch as far as a few flows go, no limit.
-pub fn config(queues: u8, bytes_per_round: u32) -> AfqConfig {
-    AfqConfig {
-        ports: vec![AfqPort { port: OUT, limit: QueueLimit::Unlimited, idle_round_time: None }],
-        queues,
-        bytes_per_round,
-        sketch: SketchConfig {
-            rows: 2,
-            columns: 4_096,
-            hash: HashFamily::MultiplyShift { seed: 1 },
-            update: UpdateRule::PredicatedIncrement,
-            is_wide: false,
-        },
-        scheduler: rotating(LatePackets::ServedQueue),
-        round: RoundSource::Shared,
-        drop_ahead: DropAhead::AtQueues,
-        ecn_rounds: None,
-        charge_refused: true,
-        flow_key: FlowKey::FiveTuple,
-        charges: Vec::new(),
-        adaptive: None,
-        measures_estimation: true,
+/// A port without a limit, whose round stands still while it is idle.
+pub const PORT: AfqPort = AfqPort { port: OUT, limit: QueueLimit::Unlimited, idle_round_time: None };
+
+prop_compose! {
+    /// Packets of up to `flows` flows: together, one after the other, and after pauses of up to `pause_bytes`.
+    pub fn schedules(flows: u32, pause_bytes: u64, most: usize)(
+        packets in prop::collection::vec(
+            (prop_oneof![2 => Just(0u64), 3 => 0u64..2_000, 1 => 0..pause_bytes], 0..flows, 64u32..1_519),
+            1..most,
+        ),
+    ) -> Vec<Arrival> {
+        let mut at_bytes = 0;
+        let place = |(gap, flow, bytes)| {
+            at_bytes += gap;
+            arrival(at_bytes, flow, bytes)
+        };
+        packets.into_iter().map(place).collect()
     }
 }
 
-pub const fn rotating(late: LatePackets) -> Scheduler {
-    Scheduler::RotatingStrictPriority { late, step: Duration::ZERO }
+/// AFQ without anything special: `queues` queues, and an exact sketch as far as a few flows go.
+pub fn settings(queues: u8, bytes_per_round: u32) -> AfqSettings {
+    AfqSettings {
+        queues,
+        bytes_per_round: Bytes(bytes_per_round.into()),
+        sketch: AfqSketch { columns: 4_096, ..AfqSketch::default() },
+        measure_estimation: true,
+        ..AfqSettings::default()
+    }
+}
+
+/// With a round that the enqueue side infers from queues that look empty.
+pub fn inferred_round(granularity_bytes: u64, refresh: Duration, settings: AfqSettings) -> AfqSettings {
+    let occupancy = Some(AfqOccupancy { granularity: Bytes(granularity_bytes), refresh });
+    AfqSettings { round: AfqRound::FromOccupancy, occupancy, ..settings }
+}
+
+pub const fn rotating(late: AfqLate) -> AfqScheduler {
+    AfqScheduler::RotatingStrictPriority(AfqRotating { late, step: Duration::ZERO })
 }
 
 /// A packet that left.
@@ -119,9 +130,21 @@ pub fn ideal() -> Architecture {
 }
 
 /// Runs `schedule`, which is in order of time, to its end.
-pub fn run(architecture: Architecture, config: AfqConfig, buffer: BufferPolicy, schedule: &[Arrival]) -> Run {
+pub fn run(architecture: Architecture, settings: AfqSettings, buffer: BufferPolicy, schedule: &[Arrival]) -> Run {
+    run_at(PORT, architecture, settings, buffer, schedule)
+}
+
+/// As [`run`], at a port that is like that.
+pub fn run_at(
+    at: AfqPort,
+    architecture: Architecture,
+    settings: AfqSettings,
+    buffer: BufferPolicy,
+    schedule: &[Arrival],
+) -> Run {
     let port = PortConfig::fifo(RATE, 0, QueueConfig::normal(QueueLimit::Unlimited));
-    let switch = Switch::new(architecture, vec![port.clone(), port], buffer, vec![Box::new(Afq::new(config))]);
+    let afq = Box::new(Afq::new(vec![at], settings, 1));
+    let switch = Switch::new(architecture, vec![port.clone(), port], buffer, vec![afq]);
     let mut one = OneSwitch::new(switch, |_| OUT);
     for arrival in schedule {
         one.arrive(arrival.at, IN, packet(arrival));
@@ -166,6 +189,6 @@ fn departure(sent: &Left) -> Departure {
 }
 
 /// As [`run`], on a switch without latency and with a buffer that is not shared.
-pub fn run_ideal(config: AfqConfig, schedule: &[Arrival]) -> Run {
-    run(ideal(), config, BufferPolicy::Static, schedule)
+pub fn run_ideal(settings: AfqSettings, schedule: &[Arrival]) -> Run {
+    run(ideal(), settings, BufferPolicy::Static, schedule)
 }

@@ -5,11 +5,12 @@ use hitless_mechanisms::deflection::{AifoSettings, PaboSettings, bounce_probabil
 use hitless_mechanisms::{Aifo, Pabo};
 use hitless_switch::{DropReason, PortState, QueueLimit};
 use hitless_wire::shim::DetourCount;
-use hitless_wire::{Duration, Packet, PriorityMark, Time};
+use hitless_wire::{Packet, PriorityMark, Time};
 use proptest::prelude::*;
 
 use super::world::{
-    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, detours, marked, of_out, packet, ranked, switch_with,
+    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, arrive_by, detours, marked, of_out, packet, ranked,
+    switch_with,
 };
 use crate::one_switch::OneSwitch;
 
@@ -138,13 +139,8 @@ proptest! {
         let hardware = Hardware { is_ideal, ..TEN };
         let mut bench =
             if is_pabo { switch_with(hardware, pabo(1)) } else { switch_with(hardware, Aifo::new(&[OUT], &aifo())) };
-        let mut at = Time::ZERO;
-        for &(gap_ns, from, rank, frame_bytes, ttl) in &arrivals {
-            at += Duration::from_ns(gap_ns);
-            let port = NEIGHBOURS.get(from).copied().unwrap_or(HOST);
-            bench.arrive(at, port, Packet { frame_bytes, ttl, ..ranked(rank) });
-        }
-        bench.finish();
+        let packet = |&(gap_ns, from, rank, frame_bytes, ttl)| (gap_ns, from, Packet { frame_bytes, ttl, ..ranked(rank) });
+        arrive_by(&mut bench, arrivals.iter().map(packet));
         prop_assert_eq!(bench.world.left.len() + bench.world.ended.len(), arrivals.len());
         prop_assert_eq!(bench.count_sent_by(&[HOST]) + bench.count_sent_by(&[OTHER_HOST]), 0);
         let expired = arrivals.iter().filter(|arrival| arrival.4 <= 1).count();

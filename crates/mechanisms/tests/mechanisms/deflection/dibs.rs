@@ -5,39 +5,25 @@ use hitless_mechanisms::Dibs;
 use hitless_mechanisms::deflection::DibsSettings;
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
 use hitless_wire::shim::DetourCount;
-use hitless_wire::{BitRate, CongestionNotice, Duration, Packet, PortId, Time, Transport};
+use hitless_wire::{BitRate, CongestionNotice, Packet, Time, Transport};
 use proptest::prelude::*;
 
-use super::world::{HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, detours, of_out, packet, switch_with};
+use super::world::{
+    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, arrive_by, burst, detours, of_out, packet, switch_with,
+};
 use crate::one_switch::OneSwitch;
 
-#[derive(Clone, Copy)]
-struct Settings {
-    hardware: Hardware,
-    to_arrival_port: bool,
-    to_full_ports: bool,
-    seed: u64,
+fn bench_on(hardware: Hardware, settings: &DibsSettings, seed: u64) -> OneSwitch {
+    switch_with(hardware, Dibs::new(vec![OUT], settings, RandomStreams::new(seed).stream("dibs")))
 }
 
-const SETTINGS: Settings = Settings { hardware: HARDWARE, to_arrival_port: true, to_full_ports: false, seed: 1 };
-
-fn bench(settings: Settings) -> OneSwitch {
-    let Settings { hardware, to_arrival_port, to_full_ports, seed } = settings;
-    let settings = DibsSettings { to_arrival_port, to_full_ports, ..DibsSettings::default() };
-    switch_with(hardware, Dibs::new(vec![OUT], &settings, RandomStreams::new(seed).stream("dibs")))
-}
-
-/// So many packets at once, from `port`.
-fn burst(settings: Settings, port: PortId, count: usize) -> OneSwitch {
-    let mut bench = bench(settings);
-    (0..count).for_each(|_| bench.arrive(Time::ZERO, port, packet()));
-    bench.finish();
-    bench
+fn bench() -> OneSwitch {
+    bench_on(HARDWARE, &DibsSettings::default(), 1)
 }
 
 #[test]
 fn nothing_is_detoured_while_the_queue_has_room() {
-    let bench = burst(SETTINGS, HOST, 3);
+    let bench = burst(bench(), HOST, 3);
     assert_eq!((bench.count_sent_by(&[OUT]), bench.world.left.len()), (3, 3));
     assert!(detours(&bench).iter().all(|(_, detours)| detours.is_none()));
     assert_eq!(bench.counter("port 1", "packets detoured"), 0);
@@ -45,7 +31,7 @@ fn nothing_is_detoured_while_the_queue_has_room() {
 
 #[test]
 fn what_the_full_queue_cannot_take_fills_the_neighbours_and_only_then_is_lost() {
-    let bench = burst(SETTINGS, HOST, 20);
+    let bench = burst(bench(), HOST, 20);
     assert_eq!(bench.count_sent_by(&[OUT]), 3);
     assert_eq!(NEIGHBOURS.map(|port| bench.count_sent_by(&[port])), [3, 3, 3]);
     assert_eq!(
@@ -61,7 +47,7 @@ fn what_the_full_queue_cannot_take_fills_the_neighbours_and_only_then_is_lost() 
 
 #[test]
 fn a_notice_to_a_sender_stays_on_its_way() {
-    let mut bench = bench(SETTINGS);
+    let mut bench = bench();
     (0..3).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     let notice = CongestionNotice { sequence: 0, rate: BitRate::from_gbps(10), queue_bytes: 9_000 };
     let transport = Transport::CongestionNotice(notice);
@@ -74,7 +60,8 @@ fn a_notice_to_a_sender_stays_on_its_way() {
 #[test]
 fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
     for to_arrival_port in [true, false] {
-        let bench = burst(Settings { to_arrival_port, ..SETTINGS }, NEIGHBOURS[0], 20);
+        let settings = DibsSettings { to_arrival_port, ..DibsSettings::default() };
+        let bench = burst(bench_on(HARDWARE, &settings, 1), NEIGHBOURS[0], 20);
         let expected = if to_arrival_port { 3 } else { 0 };
         assert_eq!(bench.count_sent_by(&[NEIGHBOURS[0]]), expected);
         assert_eq!(bench.counter("port 1", "packets sent back to where they came from"), expected as u64);
@@ -83,7 +70,7 @@ fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
 
 #[test]
 fn a_port_whose_link_is_known_to_be_down_is_not_chosen() {
-    let mut bench = bench(SETTINGS);
+    let mut bench = bench();
     let set = |bench: &mut OneSwitch, state| {
         bench.port_state(NEIGHBOURS[1], state);
         (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
@@ -101,7 +88,7 @@ fn detours_are_counted_in_the_packet_until_it_goes_to_its_host() {
     let mut detoured = packet();
     detoured.push_shim(DetourCount(4)).expect("the packet carries no other shim");
     assert_eq!(detoured.frame_bytes, 1_000, "the count takes no room on the line");
-    let mut bench = bench(SETTINGS);
+    let mut bench = bench();
     bench.arrive(Time::ZERO, NEIGHBOURS[0], detoured);
     (0..3).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     bench.arrive(Time::ZERO, NEIGHBOURS[0], detoured);
@@ -116,7 +103,8 @@ fn detours_are_counted_in_the_packet_until_it_goes_to_its_host() {
 
 #[test]
 fn naive_deflection_does_not_ask_whether_there_is_room() {
-    let bench = burst(Settings { to_full_ports: true, ..SETTINGS }, HOST, 3 + 60);
+    let settings = DibsSettings { to_full_ports: true, ..DibsSettings::default() };
+    let bench = burst(bench_on(HARDWARE, &settings, 1), HOST, 3 + 60);
     assert_eq!((bench.count_sent_by(&[OUT]), bench.count_sent_by(&NEIGHBOURS)), (3, 9));
     assert_eq!(bench.reasons(), [DropReason::QueueFull; 51], "the queues that were drawn drop them");
     assert_eq!((of_out(&bench, "packets detoured"), of_out(&bench, "packets with nowhere to go")), (60, 0));
@@ -126,7 +114,7 @@ fn naive_deflection_does_not_ask_whether_there_is_room() {
 fn a_switch_that_passes_a_packet_on_leaves_the_count_on_it() {
     let mut detoured = packet();
     detoured.push_shim(DetourCount(4)).expect("the packet carries no other shim");
-    let mut bench = bench(Settings { hardware: Hardware { out_faces_switch: true, ..HARDWARE }, ..SETTINGS });
+    let mut bench = bench_on(Hardware { out_faces_switch: true, ..HARDWARE }, &DibsSettings::default(), 1);
     bench.arrive(Time::ZERO, NEIGHBOURS[0], detoured);
     bench.finish();
     assert_eq!(detours(&bench), [(OUT, Some(4))]);
@@ -138,7 +126,7 @@ fn a_switch_that_passes_a_packet_on_leaves_the_count_on_it() {
 fn each_neighbour_with_room_is_as_likely_as_the_others() {
     let mut counts = [0u32; 3];
     for seed in 0..3_000 {
-        let bench = burst(Settings { seed, ..SETTINGS }, HOST, 4);
+        let bench = burst(bench_on(HARDWARE, &DibsSettings::default(), seed), HOST, 4);
         let chosen = NEIGHBOURS.iter().position(|&port| bench.count_sent_by(&[port]) == 1).expect("one was detoured");
         counts[chosen] += 1;
     }
@@ -156,15 +144,11 @@ proptest! {
     ) {
         let limit = QueueLimit::Bytes(bytes);
         let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 30_000, alpha: 1.0 } } else { BufferPolicy::Static };
+        let settings = DibsSettings { to_arrival_port, ..DibsSettings::default() };
         let run = || {
-            let mut bench = bench(Settings { hardware: Hardware { limit, buffer, ..HARDWARE }, to_arrival_port, to_full_ports: false, seed });
-            let mut at = Time::ZERO;
-            for &(gap_ns, from, frame_bytes) in &arrivals {
-                at += Duration::from_ns(gap_ns);
-                let port = NEIGHBOURS.get(from).copied().unwrap_or(HOST);
-                bench.arrive(at, port, Packet { frame_bytes, ..packet() });
-            }
-            bench.finish();
+            let mut bench = bench_on(Hardware { limit, buffer, ..HARDWARE }, &settings, seed);
+            let packet = |&(gap_ns, from, frame_bytes)| (gap_ns, from, Packet { frame_bytes, ..packet() });
+            arrive_by(&mut bench, arrivals.iter().map(packet));
             bench
         };
         let bench = run();

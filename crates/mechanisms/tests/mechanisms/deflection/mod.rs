@@ -5,4 +5,4 @@ mod dibs;
 mod late;
 mod preemptive;
 mod simple;
-mod world;
+pub mod world;

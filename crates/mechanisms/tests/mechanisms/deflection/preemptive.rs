@@ -14,7 +14,7 @@ use hitless_wire::{Bytes, Duration, Packet, PortId, PriorityMark, Time};
 use proptest::prelude::*;
 
 use super::world::{
-    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, detours, of_out, packet, ranked, switch_with,
+    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, arrive_by, detours, of_out, packet, ranked, switch_with,
 };
 use crate::one_switch::OneSwitch;
 
@@ -326,13 +326,8 @@ proptest! {
                 to_arrival_port,
             };
             let mut bench = switch_with(hardware, preemptive(&settings, seed));
-            let mut at = Time::ZERO;
-            for &(gap_ns, from, rank, frame_bytes, ttl) in &arrivals {
-                at += Duration::from_ns(gap_ns);
-                let port = NEIGHBOURS.get(from).copied().unwrap_or(HOST);
-                bench.arrive(at, port, Packet { frame_bytes, ttl, ..ranked(rank) });
-            }
-            bench.finish();
+            let packet = |&(gap_ns, from, rank, frame_bytes, ttl)| (gap_ns, from, Packet { frame_bytes, ttl, ..ranked(rank) });
+            arrive_by(&mut bench, arrivals.iter().map(packet));
             bench
         };
         let bench = run();

@@ -4,39 +4,26 @@ use hitless_engine::RandomStreams;
 use hitless_mechanisms::SimpleDeflection;
 use hitless_mechanisms::deflection::{ScanStart, SimpleDeflectionSettings};
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
-use hitless_wire::{Duration, Packet, PortId, Time};
+use hitless_wire::{Packet, Time};
 use proptest::prelude::*;
 
-use super::world::{HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, of_out, packet, switch_with};
+use super::world::{
+    HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, arrive_by, burst, of_out, packet, switch_with,
+};
 use crate::one_switch::OneSwitch;
 
-#[derive(Clone, Copy)]
-struct Settings {
-    hardware: Hardware,
-    to_arrival_port: bool,
-    start: ScanStart,
-    seed: u64,
-}
-
-const SETTINGS: Settings = Settings { hardware: HARDWARE, to_arrival_port: true, start: ScanStart::Uniform, seed: 1 };
-
-fn bench(Settings { hardware, to_arrival_port, start, seed }: Settings) -> OneSwitch {
+fn bench_on(hardware: Hardware, settings: &SimpleDeflectionSettings, seed: u64) -> OneSwitch {
     let stream = RandomStreams::new(seed).stream("simple deflection");
-    let settings = SimpleDeflectionSettings { to_arrival_port, start, ..SimpleDeflectionSettings::default() };
-    switch_with(hardware, SimpleDeflection::new(vec![OUT], &settings, Vec::new(), stream))
+    switch_with(hardware, SimpleDeflection::new(vec![OUT], settings, Vec::new(), stream))
 }
 
-/// So many packets at once, from `port`.
-fn burst(settings: Settings, port: PortId, count: usize) -> OneSwitch {
-    let mut bench = bench(settings);
-    (0..count).for_each(|_| bench.arrive(Time::ZERO, port, packet()));
-    bench.finish();
-    bench
+fn bench() -> OneSwitch {
+    bench_on(HARDWARE, &SimpleDeflectionSettings::default(), 1)
 }
 
 #[test]
 fn what_the_full_queue_cannot_take_fills_the_neighbours_and_then_stays_with_its_queue() {
-    let bench = burst(SETTINGS, HOST, 20);
+    let bench = burst(bench(), HOST, 20);
     assert_eq!(bench.count_sent_by(&[OUT]), 3);
     assert_eq!(NEIGHBOURS.map(|port| bench.count_sent_by(&[port])), [3, 3, 3]);
     assert_eq!(bench.reasons(), [DropReason::QueueFull; 8], "its own queue drops it");
@@ -46,7 +33,8 @@ fn what_the_full_queue_cannot_take_fills_the_neighbours_and_then_stays_with_its_
 #[test]
 fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
     for (to_arrival_port, expected) in [(true, 3), (false, 0)] {
-        let bench = burst(Settings { to_arrival_port, ..SETTINGS }, NEIGHBOURS[0], 20);
+        let settings = SimpleDeflectionSettings { to_arrival_port, ..SimpleDeflectionSettings::default() };
+        let bench = burst(bench_on(HARDWARE, &settings, 1), NEIGHBOURS[0], 20);
         assert_eq!(bench.count_sent_by(&[NEIGHBOURS[0]]), expected);
         assert_eq!(of_out(&bench, "packets sent back to where they came from"), expected as u64);
     }
@@ -54,7 +42,7 @@ fn a_packet_may_go_back_to_where_it_came_from_unless_that_is_forbidden() {
 
 #[test]
 fn a_port_whose_link_is_known_to_be_down_counts_as_full() {
-    let mut bench = bench(SETTINGS);
+    let mut bench = bench();
     bench.port_state(NEIGHBOURS[1], PortState::Down);
     (0..20).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     bench.finish();
@@ -62,10 +50,11 @@ fn a_port_whose_link_is_known_to_be_down_counts_as_full() {
 }
 
 /// Where the first packet beyond the full queue goes, for many seeds.
-fn first_choices(settings: Settings) -> [u32; 3] {
+fn first_choices(hardware: Hardware, start: ScanStart) -> [u32; 3] {
     let mut counts = [0; 3];
+    let settings = SimpleDeflectionSettings { start, ..SimpleDeflectionSettings::default() };
     for seed in 0..3_200 {
-        let bench = burst(Settings { seed, ..settings }, HOST, 4);
+        let bench = burst(bench_on(hardware, &settings, seed), HOST, 4);
         let chosen = NEIGHBOURS.iter().position(|&port| bench.count_sent_by(&[port]) == 1).expect("one was deflected");
         counts[chosen] += 1;
     }
@@ -79,13 +68,13 @@ fn chi_square(counts: [u32; 3], expected: [f64; 3]) -> f64 {
 
 #[test]
 fn a_uniform_start_makes_free_ports_equally_likely() {
-    let counts = first_choices(SETTINGS);
+    let counts = first_choices(HARDWARE, ScanStart::Uniform);
     assert!(chi_square(counts, [3_200.0 / 3.0; 3]) < 13.8, "{counts:?}");
 }
 
 #[test]
 fn five_bits_beyond_the_last_port_all_mean_the_first() {
-    let counts = first_choices(Settings { start: ScanStart::FiveBit, ..SETTINGS });
+    let counts = first_choices(HARDWARE, ScanStart::FiveBit);
     assert!(chi_square(counts, [3_000.0, 100.0, 100.0]) < 13.8, "{counts:?}");
 }
 
@@ -93,7 +82,7 @@ fn five_bits_beyond_the_last_port_all_mean_the_first() {
 fn a_port_behind_a_full_one_is_taken_in_its_place_too() {
     // The port that is full faces a switch itself: a scan that begins there goes on to the first neighbour.
     let hardware = Hardware { out_faces_switch: true, ..HARDWARE };
-    let counts = first_choices(Settings { hardware, ..SETTINGS });
+    let counts = first_choices(hardware, ScanStart::Uniform);
     assert!(chi_square(counts, [1_600.0, 800.0, 800.0]) < 13.8, "{counts:?}");
 }
 
@@ -107,15 +96,11 @@ proptest! {
         let buffer = if shares { BufferPolicy::Shared { capacity_bytes: 30_000, alpha: 1.0 } } else { BufferPolicy::Static };
         let hardware = Hardware { limit: QueueLimit::Bytes(bytes), buffer, is_ideal, ..HARDWARE };
         let start = if five_bit { ScanStart::FiveBit } else { ScanStart::Uniform };
+        let settings = SimpleDeflectionSettings { to_arrival_port, start, ..SimpleDeflectionSettings::default() };
         let run = || {
-            let mut bench = bench(Settings { hardware, to_arrival_port, start, seed });
-            let mut at = Time::ZERO;
-            for &(gap_ns, from, frame_bytes, ttl) in &arrivals {
-                at += Duration::from_ns(gap_ns);
-                let port = NEIGHBOURS.get(from).copied().unwrap_or(HOST);
-                bench.arrive(at, port, Packet { frame_bytes, ttl, ..packet() });
-            }
-            bench.finish();
+            let mut bench = bench_on(hardware, &settings, seed);
+            let packet = |&(gap_ns, from, frame_bytes, ttl)| (gap_ns, from, Packet { frame_bytes, ttl, ..packet() });
+            arrive_by(&mut bench, arrivals.iter().map(packet));
             bench
         };
         let bench = run();

@@ -3,7 +3,7 @@
 use hitless_switch::{
     Architecture, BufferPolicy, DepthVisibility, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch,
 };
-use hitless_wire::{BitRate, Packet, PortId, PriorityMark};
+use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
 
 use crate::one_switch::{self, OneSwitch};
 
@@ -49,6 +49,23 @@ pub fn switch_with(hardware: Hardware, mechanism: impl Mechanism + 'static) -> O
     let preset = if hardware.is_ideal { Architecture::ideal() } else { Architecture::tofino_like() };
     let architecture = Architecture { checked: true, depth_visibility: hardware.depth_visibility, ..preset };
     OneSwitch::new(Switch::new(architecture, ports, hardware.buffer, vec![Box::new(mechanism)]), |_| OUT)
+}
+
+/// So many packets at once, from `port`, and what becomes of them.
+pub fn burst(mut bench: OneSwitch, port: PortId, count: usize) -> OneSwitch {
+    (0..count).for_each(|_| bench.arrive(Time::ZERO, port, packet()));
+    bench.finish();
+    bench
+}
+
+/// Packets that come in so many nanoseconds after the one before, from a neighbour or, beyond those, from the host.
+pub fn arrive_by(bench: &mut OneSwitch, packets: impl IntoIterator<Item = (u64, usize, Packet)>) {
+    let mut at = Time::ZERO;
+    for (gap_ns, from, packet) in packets {
+        at += Duration::from_ns(gap_ns);
+        bench.arrive(at, NEIGHBOURS.get(from).copied().unwrap_or(HOST), packet);
+    }
+    bench.finish();
 }
 
 /// Of the port that all packets are for.

@@ -6,7 +6,8 @@ use hitless_switch::{DropReason, PortState};
 use hitless_wire::{Bytes, Duration, OrderedSet, Packet, Time};
 use proptest::prelude::*;
 
-use super::world::{Fate, LINK, Pair, boxed, chances};
+use super::LINK_DELAY;
+use crate::two_switches::{Fate, LINK, Pair, boxed, chances, in_order};
 
 /// SONiC's sample profile for 400G and 40 m.
 fn profile() -> LinkLayerRetrySettings {
@@ -34,7 +35,7 @@ fn pair_with(
     let mut ends = [LinkLayerRetry::default(), LinkLayerRetry::default()];
     ends[0].add_transmitter(LINK, &profile);
     ends[1].add_receiver(LINK, &profile);
-    Pair::new(rate_gbps, boxed(ends), fate, loses_set)
+    Pair::new(rate_gbps, LINK_DELAY, boxed(ends), fate, loses_set)
 }
 
 fn number_of(packet: &Packet) -> Option<u32> {
@@ -52,28 +53,24 @@ fn first_times(numbers: &'static [u32], times: usize, fate: Fate) -> impl FnMut(
     }
 }
 
-fn in_order(count: u64) -> Vec<u64> {
-    (0..count).collect()
-}
-
 #[test]
 fn a_clean_link_carries_the_same_frames_at_the_same_times() {
     let clean = |profile| {
         let mut pair = pair_with(100, profile, |_, _| Fate::Arrives, |_, _| false);
         pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 100);
-        let now = pair.run();
-        (pair, now)
+        pair.run();
+        pair
     };
-    let (pair, now) = clean(profile());
+    let pair = clean(profile());
     assert_eq!(pair.numbers(1), in_order(100));
-    assert_eq!((pair.world.frames_sent, pair.world.bytes_sent[0]), ([100, 0], 100 * 1_518), "numbers take no room");
+    assert_eq!((pair.on_link().frames, pair.on_link().bytes[0]), ([100, 0], 100 * 1_518), "numbers take no room");
     let (first, last) = (pair.world.delivered[1][0].at, pair.world.delivered[1][99].at);
     assert_eq!(last - first, Duration::from_ps(99 * 123_040));
     for (counter, value) in [("tx_ok", 100), ("rx_expected_seq_good", 100), ("tx_replay", 0), ("rx_nack_ctl_os", 0)] {
-        assert_eq!(pair.counter(now, counter), value, "{counter}");
+        assert_eq!(pair.counter(counter), value, "{counter}");
     }
     // 100 frames are 153,800 bytes of line time: an ACK for each 2,048 of them, and one for what is left.
-    assert!((74..=77).contains(&pair.counter(now, "rx_ack_ctl_os")), "{}", pair.counter(now, "rx_ack_ctl_os"));
+    assert!((74..=77).contains(&pair.counter("rx_ack_ctl_os")), "{}", pair.counter("rx_ack_ctl_os"));
 }
 
 #[test]
@@ -81,15 +78,15 @@ fn a_corrupted_frame_is_replayed_with_all_behind_it() {
     for rate_gbps in [25, 100, 400] {
         let mut pair = pair_with(rate_gbps, profile(), first_times(&[5, 200], 1, Fate::Corrupted), |_, _| false);
         pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 300);
-        let now = pair.run();
+        pair.run();
         assert_eq!(pair.numbers(1), in_order(300), "{rate_gbps}G");
-        let frames = |counter| pair.counter(now, counter);
+        let frames = |counter| pair.counter(counter);
         assert_eq!((frames("tx_replay"), frames("rx_replay"), frames("rx_bad")), (2, 2, 2), "{rate_gbps}G");
         assert_eq!((frames("rx_nack_ctl_os"), frames("replays by timer")), (2, 0));
-        assert_eq!(frames("frames replayed"), pair.world.frames_sent[0] - 300);
+        assert_eq!(frames("frames replayed"), pair.on_link().frames[0] - 300);
         assert_eq!(frames("rx_missing_seq") + frames("rx_bad"), frames("frames replayed"), "go-back-N");
         assert_eq!(pair.world.ended[DropReason::OutOfSequence as usize], frames("rx_missing_seq"));
-        assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+        assert_eq!(pair.violated_invariants(), Vec::<String>::new());
     }
 }
 
@@ -98,8 +95,8 @@ fn a_corrupted_frame_is_replayed_with_all_behind_it() {
 fn a_retry_takes_the_round_trip_of_the_link() {
     let mut pair = pair_with(100, profile(), first_times(&[50], 1, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 100);
-    let now = pair.run();
-    let delay_ns = pair.counter(now, "longest stall (ns)");
+    pair.run();
+    let delay_ns = pair.counter("longest stall (ns)");
     let (least, most) = (330 * 2 + 200 + 123, 330 * 2 + 200 + 123 * 2 + 164 + 2);
     assert!((least..=most).contains(&delay_ns), "{delay_ns} ns, not {least} to {most}");
 }
@@ -108,9 +105,9 @@ fn a_retry_takes_the_round_trip_of_the_link() {
 fn a_frame_that_vanishes_is_noticed_by_the_next_and_a_last_one_by_the_timer() {
     let mut pair = pair_with(100, profile(), first_times(&[5, 59], 1, Fate::Vanishes), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 60);
-    let now = pair.run();
+    pair.run();
     assert_eq!(pair.numbers(1), in_order(60));
-    assert_eq!((pair.counter(now, "rx_nack_ctl_os"), pair.counter(now, "replays by timer")), (1, 1));
+    assert_eq!((pair.counter("rx_nack_ctl_os"), pair.counter("replays by timer")), (1, 1));
 }
 
 #[test]
@@ -121,41 +118,41 @@ fn a_lost_nack_and_a_frame_lost_twice_wait_for_the_timer() {
     };
     let mut pair = pair_with(100, profile(), first_times(&[5], 1, Fate::Corrupted), loses_first_nack);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 60);
-    let now = pair.run();
-    assert_eq!((pair.numbers(1), pair.counter(now, "replays by timer")), (in_order(60), 1));
+    pair.run();
+    assert_eq!((pair.numbers(1), pair.counter("replays by timer")), (in_order(60), 1));
 
     let mut pair = pair_with(100, profile(), first_times(&[5], 2, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 60);
-    let now = pair.run();
-    assert_eq!((pair.numbers(1), pair.counter(now, "replays by timer")), (in_order(60), 1));
-    assert!(pair.counter(now, "longest stall (ns)") > 5_500);
+    pair.run();
+    assert_eq!((pair.numbers(1), pair.counter("replays by timer")), (in_order(60), 1));
+    assert!(pair.counter("longest stall (ns)") > 5_500);
 }
 
 #[test]
 fn after_as_many_replays_as_allowed_the_transmitter_gives_up_and_begins_anew() {
     let mut pair = pair_with(100, profile(), first_times(&[5], 4, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 400);
-    let now = pair.run();
+    pair.run();
     let delivered = pair.numbers(1);
-    assert_eq!((pair.counter(now, "flushes"), pair.counter(now, "tx_init_ctl_os")), (1, 2));
-    assert!(pair.counter(now, "tx_replay") <= 3);
-    let flushed = pair.counter(now, "frames flushed");
+    assert_eq!((pair.counter("flushes"), pair.counter("tx_init_ctl_os")), (1, 2));
+    assert!(pair.counter("tx_replay") <= 3);
+    let flushed = pair.counter("frames flushed");
     assert_eq!(delivered.len() as u64, 400 - flushed);
     assert!(flushed >= 1 && !delivered.contains(&5), "{flushed}");
-    assert_eq!(pair.counter(now, "packets lost"), flushed);
+    assert_eq!(pair.counter("packets lost"), flushed);
     assert!(delivered.windows(2).all(|two| two[0] < two[1]));
 
     let stays =
         LinkLayerRetrySettings { re_init_on_flush: false, flush_action: LinkLayerRetryAction::BestEffort, ..profile() };
     let mut pair = pair_with(100, stays, first_times(&[5], 4, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 400);
-    let now = pair.run();
-    assert_eq!(pair.counter(now, "tx_init_ctl_os"), 1);
-    assert_eq!(pair.counter(now, "frames sent unnumbered") + pair.counter(now, "frames numbered"), 400);
+    pair.run();
+    assert_eq!(pair.counter("tx_init_ctl_os"), 1);
+    assert_eq!(pair.counter("frames sent unnumbered") + pair.counter("frames numbered"), 400);
     // Numbers never go on, and what was flushed is counted all the same (swarm seed 13,002,882).
     let delivered = pair.numbers(1).len() as u64;
     assert!(delivered < 400, "{delivered}");
-    assert_eq!(pair.counter(now, "packets lost"), 400 - delivered);
+    assert_eq!(pair.counter("packets lost"), 400 - delivered);
 }
 
 #[test]
@@ -181,13 +178,13 @@ fn what_a_profile_does_with_frames_before_it_numbers_them() {
         );
         // All 50 are sent within the 16.5 us that it takes to be heard at the fourth time.
         pair.inject(0, Time::ZERO, 0, 50);
-        let now = pair.run();
+        pair.run();
         assert_eq!(pair.numbers(1), in_order(delivered), "{action:?}");
-        assert_eq!(pair.counter(now, "tx_discard"), discarded, "{action:?}");
+        assert_eq!(pair.counter("tx_discard"), discarded, "{action:?}");
         assert_eq!(pair.world.ended[DropReason::Mechanism as usize], discarded, "{action:?}");
-        assert_eq!(pair.counter(now, "tx_init_ctl_os"), 4, "{action:?}");
+        assert_eq!(pair.counter("tx_init_ctl_os"), 4, "{action:?}");
         let numbered = if action == LinkLayerRetryAction::Block { 50 } else { 0 };
-        assert_eq!(pair.counter(now, "frames numbered"), numbered, "{action:?}");
+        assert_eq!(pair.counter("frames numbered"), numbered, "{action:?}");
     }
 }
 
@@ -198,14 +195,14 @@ fn a_full_replay_buffer_throttles_and_loses_nothing() {
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 500);
     let now = pair.run();
     assert_eq!(pair.numbers(1), in_order(500));
-    assert_eq!(pair.counter(now, "replay buffer peak (bytes)"), 4 * 1_518);
+    assert_eq!(pair.counter("replay buffer peak (bytes)"), 4 * 1_518);
     assert!(now > Time(Duration::from_us(2 + 100).as_ps()), "at full rate 500 frames take 62 us: {now}");
 
     let few = LinkLayerRetrySettings { max_outstanding_frames: 1, ..profile() };
     let mut pair = pair_with(100, few, first_times(&[7], 1, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 50);
-    let now = pair.run();
-    assert_eq!((pair.numbers(1), pair.counter(now, "replay buffer peak (frames)")), (in_order(50), 1));
+    pair.run();
+    assert_eq!((pair.numbers(1), pair.counter("replay buffer peak (frames)")), (in_order(50), 1));
 }
 
 #[test]
@@ -213,9 +210,9 @@ fn what_is_too_old_is_given_up() {
     let patient = LinkLayerRetrySettings { max_replay_count: 255, ..profile() };
     let mut pair = pair_with(100, patient, first_times(&[5], 1_000, Fate::Corrupted), |_, _| false);
     pair.inject(0, Time(Duration::from_us(2).as_ps()), 0, 400);
-    let now = pair.run();
-    assert_eq!(pair.counter(now, "flushes"), 1);
-    assert!((3..=4).contains(&pair.counter(now, "tx_replay")), "as many as 24 us allow");
+    pair.run();
+    assert_eq!(pair.counter("flushes"), 1);
+    assert!((3..=4).contains(&pair.counter("tx_replay")), "as many as 24 us allow");
     assert!(!pair.numbers(1).contains(&5));
 }
 
@@ -240,10 +237,10 @@ fn a_link_that_stays_down_is_given_up_until_it_is_up_again() {
         pair.run_until(from_us(up_at));
         is_down.set(false);
         pair.inject(0, from_us(up_at + 50), 50, 50);
-        let now = pair.run();
-        assert_eq!(pair.counter(now, "flushes"), flushes, "up at {up_at} us");
+        pair.run();
+        assert_eq!(pair.counter("flushes"), flushes, "up at {up_at} us");
         let delivered = pair.numbers(1);
-        assert_eq!(delivered.len() as u64 + pair.counter(now, "frames flushed"), 100, "up at {up_at} us");
+        assert_eq!(delivered.len() as u64 + pair.counter("frames flushed"), 100, "up at {up_at} us");
         assert!(delivered.ends_with(&(50..100).collect::<Vec<_>>()));
     }
 }
@@ -253,9 +250,9 @@ fn numbers_wrap_without_a_trace() {
     const COUNT: u64 = (1 << 20) + 2_000;
     let mut pair = pair_with(400, profile(), first_times(&[0xf_ffff, 0, 1, 1_500], 2, Fate::Corrupted), |_, _| false);
     pair.inject_sized(0, Time(Duration::from_us(2).as_ps()), 0, (0..COUNT).map(|_| 64));
-    let now = pair.run();
+    pair.run();
     assert!(pair.numbers(1) == in_order(COUNT));
-    assert_eq!((pair.counter(now, "flushes"), pair.counter(now, "rx_ack_nack_seq_error")), (0, 0));
+    assert_eq!((pair.counter("flushes"), pair.counter("rx_ack_nack_seq_error")), (0, 0));
 }
 
 #[test]
@@ -268,12 +265,12 @@ fn both_directions_of_a_link_retry_side_by_side() {
     let mut chance = chances(7);
     let fate = move |_, _: &Packet| if chance(20) { Fate::Corrupted } else { Fate::Arrives };
     let mut chance = chances(8);
-    let mut pair = Pair::new(100, boxed(ends), fate, move |_, _| chance(20));
+    let mut pair = Pair::new(100, LINK_DELAY, boxed(ends), fate, move |_, _| chance(20));
     for from in 0..2 {
         pair.inject(from, Time(Duration::from_us(20).as_ps()), 0, 3_000);
     }
-    let now = pair.run();
-    assert_eq!(pair.counter(now, "flushes"), 0);
+    pair.run();
+    assert_eq!(pair.counter("flushes"), 0);
     assert_eq!((pair.numbers(0), pair.numbers(1)), (in_order(3_000), in_order(3_000)));
 }
 
@@ -321,17 +318,17 @@ proptest! {
             start = pair.inject_sized(0, start, first, sizes.iter().copied()) + Duration::from_ns(gap_ns);
             first += sizes.len() as u64;
         }
-        let now = pair.run();
+        pair.run();
         let delivered = pair.numbers(1);
         prop_assert!(delivered.windows(2).all(|two| two[0] < two[1]), "out of order or twice");
         let missing = first - delivered.len() as u64;
-        prop_assert!(missing <= pair.counter(now, "frames flushed"), "{missing} missing that were not flushed");
-        prop_assert!(missing == 0 || pair.counter(now, "flushes") > 0);
-        if pair.counter(now, "flushes") == 0 {
-            let (stall_ns, most) = (pair.counter(now, "longest stall (ns)"), stall_max(rate, &profile));
+        prop_assert!(missing <= pair.counter("frames flushed"), "{missing} missing that were not flushed");
+        prop_assert!(missing == 0 || pair.counter("flushes") > 0);
+        if pair.counter("flushes") == 0 {
+            let (stall_ns, most) = (pair.counter("longest stall (ns)"), stall_max(rate, &profile));
             prop_assert!(Duration::from_ns(stall_ns) <= most, "{stall_ns} ns, more than {most}");
         }
-        prop_assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+        prop_assert_eq!(pair.violated_invariants(), Vec::<String>::new());
         prop_assert_eq!(pair.alive(), 0);
     }
 }

@@ -2,4 +2,8 @@
 
 mod link_layer_retry;
 mod wharf;
-mod world;
+
+use hitless_wire::Duration;
+
+/// Propagation and PHY of the link.
+const LINK_DELAY: Duration = Duration::from_ns(330);

@@ -8,7 +8,8 @@ use hitless_mechanisms::wharf::{Wharf, WharfSettings, contents};
 use hitless_wire::{Duration, Packet, Time};
 use proptest::prelude::*;
 
-use super::world::{Fate, LINK, LINK_DELAY, Pair, boxed, chances};
+use super::LINK_DELAY;
+use crate::two_switches::{Fate, LINK, Pair, boxed, chances, in_order, sorted};
 
 fn settings(data_frames: u8, parity_frames: u8) -> WharfSettings {
     WharfSettings { data_frames, parity_frames, flush_after: Duration::from_us(50), ..WharfSettings::default() }
@@ -19,7 +20,7 @@ fn pair(rate_gbps: u64, settings: WharfSettings, fate: impl FnMut(usize, &Packet
     let (writer, reader) = contents();
     ends[0].add_encoder(LINK, &settings, writer);
     ends[1].add_decoder(LINK, &settings, reader);
-    Pair::new(rate_gbps, boxed(ends), fate, |_, _| false)
+    Pair::new(rate_gbps, LINK_DELAY, boxed(ends), fate, |_, _| false)
 }
 
 /// The place of a frame among all of the link: its block, and its index in that.
@@ -35,26 +36,17 @@ fn losing(places: &'static [(u8, u8)]) -> impl FnMut(usize, &Packet) -> Fate {
     }
 }
 
-fn in_order(count: u64) -> Vec<u64> {
-    (0..count).collect()
-}
-
-fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
-    numbers.sort_unstable();
-    numbers
-}
-
 #[test]
 fn a_clean_link_pays_header_and_parity_and_keeps_order() {
     let mut pair = pair(100, settings(5, 1), |_, _| Fate::Arrives);
     pair.inject(0, Time::ZERO, 0, 100);
-    let now = pair.run();
+    pair.run();
     assert_eq!(pair.numbers(1), in_order(100));
     let data_bytes = 100 * (1_518 + 6);
     let parity_bytes = 20 * u64::from(parity_frame_bytes(1_518));
-    assert_eq!((pair.world.frames_sent[0], pair.world.bytes_sent[0]), (120, data_bytes + parity_bytes));
-    assert_eq!((pair.counter(now, "blocks"), pair.counter(now, "blocks flushed")), (20, 0));
-    assert_eq!((pair.counter(now, "frames restored"), pair.counter(now, "packets delivered late")), (0, 0));
+    assert_eq!((pair.on_link().frames[0], pair.on_link().bytes[0]), (120, data_bytes + parity_bytes));
+    assert_eq!((pair.counter("blocks"), pair.counter("blocks flushed")), (20, 0));
+    assert_eq!((pair.counter("frames restored"), pair.counter("packets delivered late")), (0, 0));
 }
 
 /// Parity frames of a block, the places of frames that are lost, and the packets that are gone for good.
@@ -73,11 +65,11 @@ fn as_many_losses_of_a_block_are_restored_as_it_has_parity() {
     for (parity_frames, lost, gone) in rows {
         let mut pair = pair(100, settings(5, parity_frames), losing(lost));
         pair.inject(0, Time::ZERO, 0, 40);
-        let now = pair.run();
+        pair.run();
         let expected: Vec<u64> = (0..40).filter(|number| !gone.contains(number)).collect();
         assert_eq!(sorted(pair.numbers(1)), expected, "{lost:?}");
-        assert_eq!(pair.counter(now, "packets lost"), gone.len() as u64, "{lost:?}");
-        assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+        assert_eq!(pair.counter("packets lost"), gone.len() as u64, "{lost:?}");
+        assert_eq!(pair.violated_invariants(), Vec::<String>::new());
     }
 }
 
@@ -85,10 +77,10 @@ fn as_many_losses_of_a_block_are_restored_as_it_has_parity() {
 fn a_restored_frame_comes_when_the_parity_has() {
     let mut pair = pair(100, settings(5, 1), losing(&[(0, 1)]));
     pair.inject(0, Time::ZERO, 0, 10);
-    let now = pair.run();
+    pair.run();
     // Parity is behind frame 4 and before frame 5; frames 2 to 4 have gone on.
     assert_eq!(pair.numbers(1)[..6], [0, 2, 3, 4, 1, 5]);
-    assert_eq!(pair.counter(now, "packets delivered late"), 1);
+    assert_eq!(pair.counter("packets delivered late"), 1);
     let delay = pair.world.delivered[1][4].at - pair.world.delivered[1][0].at;
     let frame = |bytes: u64| Duration::from_ps((bytes + 20) * 80);
     // Frames 1 to 4 and parity take the line; at the edge frame 4 is still leaving when frame 1 is there.
@@ -100,9 +92,9 @@ fn a_restored_frame_comes_when_the_parity_has() {
 fn a_block_that_is_not_full_is_flushed_after_its_time() {
     let mut pair = pair(100, settings(25, 2), losing(&[(0, 0), (0, 2)]));
     pair.inject(0, Time::ZERO, 0, 3);
-    let now = pair.run();
+    pair.run();
     assert_eq!(sorted(pair.numbers(1)), in_order(3));
-    assert_eq!((pair.counter(now, "blocks flushed"), pair.world.frames_sent[0]), (1, 3 + 2));
+    assert_eq!((pair.counter("blocks flushed"), pair.on_link().frames[0]), (1, 3 + 2));
     let restored_at = pair.world.delivered[1][1].at;
     let flushed_at = Time::ZERO + Duration::from_us(50);
     assert!(restored_at > flushed_at + LINK_DELAY && restored_at < flushed_at + Duration::from_us(3), "{restored_at}");
@@ -114,7 +106,7 @@ fn parity_is_as_long_as_the_longest_frame_of_its_block() {
     pair.inject_sized(0, Time::ZERO, 0, [64, 900, 65, 64, 64, 64].into_iter());
     pair.run();
     let data = 64 + 900 + 65 + 3 * 64 + 6 * 6;
-    assert_eq!(pair.world.bytes_sent[0], data + u64::from(parity_frame_bytes(900) + parity_frame_bytes(64)));
+    assert_eq!(pair.on_link().bytes[0], data + u64::from(parity_frame_bytes(900) + parity_frame_bytes(64)));
 }
 
 #[test]
@@ -125,7 +117,7 @@ fn without_parity_nothing_is_touched() {
     });
     pair.inject(0, Time::ZERO, 0, 20);
     pair.run();
-    assert_eq!((pair.numbers(1), pair.world.bytes_sent[0]), (in_order(20), 20 * 1_518));
+    assert_eq!((pair.numbers(1), pair.on_link().bytes[0]), (in_order(20), 20 * 1_518));
 }
 
 #[test]
@@ -138,12 +130,12 @@ fn blocks_wrap_and_an_outage_of_many_blocks_spoils_no_later_one() {
     };
     let mut pair = pair(400, settings(5, 1), fate);
     pair.inject_sized(0, Time::ZERO, 0, (0..2_000).map(|number| 64 + number % 200));
-    let now = pair.run();
+    pair.run();
     let delivered: BTreeSet<u64> = pair.numbers(1).into_iter().collect();
     assert_eq!(delivered.len(), pair.numbers(1).len(), "nothing comes twice");
     let gone: Vec<u64> = (0..2_000).filter(|number| !delivered.contains(number)).collect();
     assert!(gone.iter().all(|number| (490..680).contains(number)), "{gone:?}");
-    assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+    assert_eq!(pair.violated_invariants(), Vec::<String>::new());
     assert_eq!(pair.alive(), 0);
 }
 
@@ -192,7 +184,7 @@ proptest! {
         };
         let mut pair = pair(rate, settings(data_frames, parity_frames), fate);
         pair.inject_sized(0, Time::ZERO, 0, sizes.iter().copied());
-        let now = pair.run();
+        pair.run();
 
         // Frames take the line in order, each block's parity behind it; the last block is flushed.
         let numbered: Vec<(u64, u32)> = (0..).zip(sizes.iter().copied()).collect();
@@ -208,10 +200,10 @@ proptest! {
         }
         prop_assert_eq!(on_line, lost.len());
         prop_assert_eq!(sorted(pair.numbers(1)), sorted(expected));
-        prop_assert_eq!(pair.counter(now, "frames restored"), restored);
+        prop_assert_eq!(pair.counter("frames restored"), restored);
         let sizes_kept = pair.world.delivered[1].iter().all(|delivery| delivery.frame_bytes == sizes[delivery.number as usize]);
         prop_assert!(sizes_kept);
-        prop_assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+        prop_assert_eq!(pair.violated_invariants(), Vec::<String>::new());
         prop_assert_eq!(pair.alive(), 0);
     }
 }

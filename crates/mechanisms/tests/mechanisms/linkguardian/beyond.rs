@@ -8,8 +8,8 @@ use hitless_switch::LinkEnd;
 use hitless_wire::{Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, is_dummy};
-use super::support::{Ends, LINK, Pair, boxed};
-use super::{receiver, sender};
+use super::{guardians, pair_losing, receiver, sender};
+use crate::two_switches::{Delivery, Ends, LINK, Pair, boxed, sorted};
 
 const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
 /// The class that needs no order.
@@ -32,7 +32,7 @@ fn two_classes(buffering: Buffering) -> Ends {
 }
 
 fn of_class(pair: &Pair, class: u8) -> Vec<u64> {
-    pair.world.delivered.iter().copied().filter(|&number| class_of(number) == class).collect()
+    pair.numbers(1).into_iter().filter(|&number| class_of(number) == class).collect()
 }
 
 #[test]
@@ -42,15 +42,15 @@ fn a_loss_in_one_class_keeps_the_other_waiting_for_nothing() {
             let header = packet.shims.get::<DataHeader>();
             header.is_some_and(|h| h.channel == 0 && !h.dummy && !h.retransmitted && h.sequence.value() == 10)
         };
-        let mut pair = Pair::new(100, two_classes(buffering), ordered_10);
+        let mut pair = pair_losing(100, two_classes(buffering), ordered_10);
         pair.inject_class(0, Time::ZERO, 0, 200, class_of);
-        let now = pair.run();
+        pair.run();
         let (ordered, loose) = (of_class(&pair, 0), of_class(&pair, LOOSE));
         assert_eq!((ordered.len(), loose.len()), (100, 100), "{buffering:?}");
         assert!(ordered.is_sorted() && loose.is_sorted(), "{buffering:?}");
-        let place = |number| pair.world.delivered.iter().position(|&delivered| delivered == number);
+        let place = |number| pair.numbers(1).iter().position(|&delivered| delivered == number);
         assert!(place(25) < place(20), "{buffering:?}: 25 is behind the lost packet, and did not wait");
-        assert!(pair.counter(now, "packets buffered") > 0);
+        assert!(pair.counter("packets buffered") > 0);
         assert_eq!(pair.alive(), 4, "a dummy and an acknowledgement of each class");
     }
 }
@@ -60,14 +60,13 @@ fn both_classes_lose_nothing_under_random_losses_and_one_stays_in_order() {
     for seed in 0..10 {
         let mut random = Random::new(seed);
         let lose = move |packet: &Packet| !is_dummy(packet) && random.chance(3_000);
-        let mut pair = Pair::new(25, two_classes(Buffering::Recirculation), lose);
+        let mut pair = pair_losing(25, two_classes(Buffering::Recirculation), lose);
         pair.inject_class(0, Time::ZERO, 0, 5_000, class_of);
         // Acknowledgements of both classes ride on traffic the other way.
         pair.inject_class(1, Time::ZERO, 0, 5_000, |_| 0);
         pair.run();
-        let (ordered, mut loose) = (of_class(&pair, 0), of_class(&pair, LOOSE));
+        let (ordered, loose) = (of_class(&pair, 0), of_class(&pair, LOOSE));
         assert!(ordered.is_sorted(), "seed {seed}");
-        loose.sort_unstable();
         assert_eq!((ordered.len(), loose.len()), (2_500, 2_500), "seed {seed}");
     }
 }
@@ -76,19 +75,17 @@ fn both_classes_lose_nothing_under_random_losses_and_one_stays_in_order() {
 fn tails_lost(dummies: u8, tail_probes: bool, burst_length: u64) -> usize {
     let mut bursts = Bursts::new(9, 50_000, burst_length);
     let config = SenderConfig { dummies, tail_probes, ..sender(Mode::Blocking, 4, Buffering::PausedQueue) };
-    let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
-    ends[0].add_sender(config);
-    ends[1].add_receiver(receiver(Buffering::PausedQueue));
-    let mut pair = Pair::new(100, boxed(ends), move |_: &Packet| bursts.lose());
+    let ends = guardians(config, receiver(Buffering::PausedQueue));
+    let mut pair = pair_losing(100, ends, move |_: &Packet| bursts.lose());
     const TAILS: u64 = 2_000;
     for tail in 0..TAILS {
         pair.inject(0, Time(tail * 100_000_000), tail, 1);
     }
     pair.run();
     // What the next tail brings to light has waited for 100 us: too late for anybody.
-    let in_time = pair.world.delivered.iter().zip(&pair.world.delivered_at);
-    let is_in_time = |(number, at): &(&u64, &Time)| {
-        pair.injected_at(**number).is_some_and(|from| at.saturating_since(from) < Duration::from_us(80))
+    let in_time = pair.world.delivered[1].iter();
+    let is_in_time = |&&Delivery { number, at, .. }: &&Delivery| {
+        pair.injected_at(number).is_some_and(|from| at.saturating_since(from) < Duration::from_us(80))
     };
     TAILS as usize - in_time.filter(is_in_time).count()
 }
@@ -98,6 +95,10 @@ fn more_dummies_find_more_tails_in_bursts_and_probes_find_nearly_all() {
     let (few, many, probes) = (tails_lost(3, false, 4), tails_lost(12, false, 4), tails_lost(3, true, 4));
     assert!(few > 15 && many < few / 2, "3 dummies: {few} late, 12: {many}");
     assert!(probes <= many, "probes: {probes} late, 12 dummies: {many}");
+}
+
+fn following() -> SenderConfig {
+    SenderConfig { follows_requests: true, ..sender(Mode::Blocking, 2, Buffering::Recirculation) }
 }
 
 fn fallback() -> FallbackSettings {
@@ -123,15 +124,12 @@ fn storm(storm_per_million: u64) -> (Pair, Vec<(u64, u64)>) {
         random.chance(if is_storm { storm_per_million } else { 100 })
     };
     let config = ReceiverConfig { fallback: Some(fallback()), control_copies: 2, ..receiver(Buffering::Recirculation) };
-    let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
-    ends[0].add_sender(SenderConfig { follows_requests: true, ..sender(Mode::Blocking, 2, Buffering::Recirculation) });
-    ends[1].add_receiver(config);
-    let mut pair = Pair::new(100, boxed(ends), lose);
+    let mut pair = pair_losing(100, guardians(following(), config), lose);
     pair.inject(0, Time::ZERO, 0, 40_000);
     let mut levels = Vec::new();
     for step in 1..60 {
-        let now = pair.run_until(Time(step * 100_000_000));
-        levels.push((pair.counter(now, "level asked for"), pair.counter(now, "level changes obeyed")));
+        pair.run_until(Time(step * 100_000_000));
+        levels.push((pair.counter("level asked for"), pair.counter("level changes obeyed")));
     }
     (pair, levels)
 }
@@ -142,8 +140,7 @@ fn a_link_falls_back_to_non_blocking_and_returns_without_flapping() {
     let (last_level, obeyed) = *levels.last().expect("some time has passed");
     assert!(levels.iter().any(|&(level, _)| level == 1) && levels.iter().all(|&(level, _)| level < 2), "{levels:?}");
     assert_eq!((last_level, obeyed), (0, 2), "there and back, once each: {levels:?}");
-    let mut delivered = pair.world.delivered.clone();
-    delivered.sort_unstable();
+    let delivered = sorted(pair.numbers(1));
     assert!(delivered.windows(2).filter(|two| two[0] == two[1]).count() < 1_000, "second copies only");
 }
 
@@ -152,21 +149,18 @@ fn a_link_beyond_help_is_switched_off_and_protected_again() {
     let (pair, levels) = storm(500_000);
     assert!(levels.iter().any(|&(level, _)| level == 2), "{levels:?}");
     assert_eq!(levels.last().map(|&(level, _)| level), Some(0), "{levels:?}");
-    let now = Time(6_000_000_000);
-    assert!(pair.counter(now, "packets protected") < 40_000, "the storm's packets were not protected");
+    assert!(pair.counter("packets protected") < 40_000, "the storm's packets were not protected");
 }
 
 /// A control plane that switches a link off is not overruled by a receiver that asks for protection.
 #[test]
 fn fallback_asks_for_no_more_than_the_control_plane_has_commanded() {
-    let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
-    ends[0].add_sender(SenderConfig { follows_requests: true, ..sender(Mode::Blocking, 2, Buffering::Recirculation) });
-    ends[1].add_receiver(ReceiverConfig { fallback: Some(fallback()), ..receiver(Buffering::Recirculation) });
-    let mut pair = Pair::new(100, boxed(ends), |_| false);
+    let config = ReceiverConfig { fallback: Some(fallback()), ..receiver(Buffering::Recirculation) };
+    let mut pair = pair_losing(100, guardians(following(), config), |_| false);
     let action = Action::Deactivate;
     pair.command(0, Time(1), Command { port: LINK, end: LinkEnd::Sender, action });
     pair.inject(0, Time(1_000_000), 0, 5_000);
-    let now = pair.run_until(Time(2_000_000_000));
-    assert_eq!(pair.counter(now, "packets protected"), 0);
-    assert_eq!(pair.world.delivered.len(), 5_000);
+    pair.run_until(Time(2_000_000_000));
+    assert_eq!(pair.counter("packets protected"), 0);
+    assert_eq!(pair.numbers(1).len(), 5_000);
 }

@@ -10,15 +10,15 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use hitless_mechanisms::linkguardian::headers::LossNotification;
-use hitless_mechanisms::linkguardian::{Action, Buffering, Command, LinkGuardian, Mode, parameters};
+use hitless_mechanisms::linkguardian::{Action, Buffering, Command, Mode, parameters};
 use hitless_switch::DropReason;
 use hitless_switch::LinkEnd;
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{BitRate, Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, is_control};
-use super::support::{Fate, Fates, LINK, Pair, boxed};
-use super::{receiver, sender};
+use super::{Fates, guardians, pair_with_fates, receiver, sender};
+use crate::two_switches::{Ends, Fate, LINK, Pair};
 
 const PACKETS: &str = "HITLESS_ENDURANCE_PACKETS";
 const CASE: &str = "HITLESS_ENDURANCE_CASE";
@@ -122,7 +122,7 @@ fn fates(case: Case, seed: u64, witness: &Rc<RefCell<Witness>>) -> [Fates; 2] {
     [Box::new(data), Box::new(control)]
 }
 
-fn ends(case: Case) -> [LinkGuardian; 2] {
+fn ends(case: Case) -> Ends {
     let rate = BitRate::from_gbps(case.rate_gbps);
     let timeout = parameters::acknowledgement_timeout(rate, case.copies, Duration::ZERO);
     let (resume_threshold, pause_threshold) = parameters::thresholds(rate, BitRate::from_gbps(100));
@@ -138,17 +138,14 @@ fn ends(case: Case) -> [LinkGuardian; 2] {
     let period = Duration::from_ns(case.notification_period_ns);
     of_receiver.notification_period = (period > Duration::ZERO).then_some(period);
     of_receiver.handshake = of_sender.handshake;
-    let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
-    ends[0].add_sender(of_sender);
-    ends[1].add_receiver(of_receiver);
-    ends
+    guardians(of_sender, of_receiver)
 }
 
 /// Runs a case; answers how many packets it had.
 fn run(number: u64) -> Result<u64, String> {
     let case = Case::new(number);
     let witness = Rc::default();
-    let mut pair = Pair::with_fates(case.rate_gbps, boxed(ends(case)), fates(case, number, &witness));
+    let mut pair = pair_with_fates(case.rate_gbps, ends(case), fates(case, number, &witness));
     let mut random = Random::new(number ^ 4);
     let (mut first, mut start) = (0, 1_000_000);
     while first < case.packets {
@@ -165,32 +162,32 @@ fn run(number: u64) -> Result<u64, String> {
             pair.command(switch, at, Command { port: LINK, end, action });
         }
     }
-    let now = pair.run();
-    judge(case, &pair, now, &witness.borrow()).map_err(|wrong| format!("{wrong}; {case:?}"))?;
+    pair.run();
+    judge(case, &pair, &witness.borrow()).map_err(|wrong| format!("{wrong}; {case:?}"))?;
     Ok(case.packets)
 }
 
-fn judge(case: Case, pair: &Pair, now: Time, witness: &Witness) -> Result<(), String> {
+fn judge(case: Case, pair: &Pair, witness: &Witness) -> Result<(), String> {
     let require = |holds: bool, wrong: String| if holds { Ok(()) } else { Err(wrong) };
-    let delivered = &pair.world.delivered;
+    let delivered = &pair.numbers(1);
     let disorder = delivered.windows(2).find(|two| two[0] >= two[1]);
     require(disorder.is_none(), format!("out of order or twice: {disorder:?}"))?;
-    let broken = pair.violated_invariants(now);
+    let broken = pair.violated_invariants();
     require(broken.is_empty(), format!("{broken:?}"))?;
-    let beyond = pair.counter(now, "losses beyond the request registers");
+    let beyond = pair.counter("losses beyond the request registers");
     let unexcused = witness.lost_without_excuse(case.copies);
     let excuses = beyond + witness.unreported + pair.world.ended[DropReason::QueueFull as usize];
     require(unexcused <= excuses, format!("{unexcused} lost although a copy could have come, {excuses} excuses"))?;
     // One dummy and one acknowledgement are parked for ever.
     let left = pair.alive();
     require(left == 2, format!("{left} packets are left in the switches"))?;
-    let protected = pair.counter(now, "packets protected");
-    let lost = pair.counter(now, "packets lost");
-    let delivered_protected = pair.counter(now, "packets delivered");
+    let protected = pair.counter("packets protected");
+    let lost = pair.counter("packets lost");
+    let delivered_protected = pair.counter("packets delivered");
     require(delivered_protected + lost <= protected, format!("{delivered_protected} + {lost} of {protected}"))?;
     // Whoever comes when it has been given up is dropped; so is who finds no room.
     let undelivered = witness.arrived().saturating_sub(delivered_protected);
-    let timeouts = pair.counter(now, "ackNoTimeouts");
+    let timeouts = pair.counter("ackNoTimeouts");
     let excuses = timeouts + pair.world.ended[DropReason::QueueFull as usize];
     require(undelivered <= excuses, format!("{undelivered} came and went no further, {excuses} excuses"))?;
     stalls(case, pair)
@@ -205,12 +202,10 @@ fn stalls(case: Case, pair: &Pair) -> Result<(), String> {
     }
     let rate = BitRate::from_gbps(case.rate_gbps);
     let timeout = parameters::acknowledgement_timeout(rate, case.copies, Duration::ZERO);
-    let delivered = pair.world.delivered.iter().zip(&pair.world.delivered_at);
-    let delivered: Vec<_> = delivered.collect();
-    for two in delivered.windows(2) {
-        let ((before, before_at), (after, after_at)) = (two[0], two[1]);
-        let Some(injected_at) = pair.injected_at(*after) else { continue };
-        let waited = after_at.saturating_since(injected_at.max(*before_at));
+    for two in pair.world.delivered[1].windows(2) {
+        let [(before, before_at), (after, after_at)] = [two[0], two[1]].map(|delivery| (delivery.number, delivery.at));
+        let Some(injected_at) = pair.injected_at(after) else { continue };
+        let waited = after_at.saturating_since(injected_at.max(before_at));
         let lost_between = after - before - 1;
         // A round through a full reordering buffer, a pause at the sender, and the way itself.
         let way = Duration::from_us(40) + parameters::frame_time(rate) * 40;

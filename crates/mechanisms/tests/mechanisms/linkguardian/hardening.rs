@@ -9,24 +9,13 @@ use hitless_wire::pause::PauseFrame;
 use hitless_wire::{BitRate, Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, delaying, is_dummy, losing as losing_if};
-use super::support::{Ends, Fate, Fates, LINK, Pair, boxed};
-use super::{in_order, losing, receiver, sender};
-
-const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
-
-fn microseconds(count: u64) -> Time {
-    Time(count * 1_000_000)
-}
-
-fn guardians(sender: SenderConfig, receiver: ReceiverConfig) -> Ends {
-    let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
-    ends[0].add_sender(sender);
-    ends[1].add_receiver(receiver);
-    boxed(ends)
-}
+use super::{
+    BUFFERINGS, Fates, guardians, in_order, losing, microseconds, pair_losing, pair_with_fates, receiver, sender,
+};
+use crate::two_switches::{Fate, LINK, Pair, sorted};
 
 fn pair_of(sender: SenderConfig, receiver: ReceiverConfig, lose: impl FnMut(&Packet) -> bool + 'static) -> Pair {
-    Pair::new(100, guardians(sender, receiver), lose)
+    pair_losing(100, guardians(sender, receiver), lose)
 }
 
 fn clean() -> Fates {
@@ -39,9 +28,9 @@ fn a_second_copy_reaches_the_host_in_non_blocking_mode_unless_it_is_told_apart()
         let config = ReceiverConfig { deduplicates, ..receiver(Buffering::Recirculation) };
         let mut pair = pair_of(sender(Mode::NonBlocking, 3, Buffering::Recirculation), config, losing(&[5]));
         pair.inject(0, Time::ZERO, 0, 100);
-        let now = pair.run();
-        assert_eq!(pair.world.delivered.len(), expected, "{deduplicates}");
-        assert_eq!(pair.counter(now, "duplicates removed"), 102 - expected as u64);
+        pair.run();
+        assert_eq!(pair.numbers(1).len(), expected, "{deduplicates}");
+        assert_eq!(pair.counter("duplicates removed"), 102 - expected as u64);
     }
 }
 
@@ -56,12 +45,12 @@ fn the_loss_of_a_loss_notification_loses_no_packet_when_it_is_repeated() {
         };
         let config = ReceiverConfig { control_copies, ..receiver(Buffering::Recirculation) };
         let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
-        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[50])), losing_if(first_notification)]);
+        let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[50])), losing_if(first_notification)]);
         pair.inject(0, Time::ZERO, 0, 300);
-        let now = pair.run();
-        assert_eq!(300 - pair.world.delivered.len(), lost, "{control_copies} copies");
-        assert_eq!(pair.counter(now, "acknowledgements refused"), 0);
-        assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+        pair.run();
+        assert_eq!(300 - pair.numbers(1).len(), lost, "{control_copies} copies");
+        assert_eq!(pair.counter("acknowledgements refused"), 0);
+        assert_eq!(pair.violated_invariants(), Vec::<String>::new());
     }
 }
 
@@ -78,11 +67,11 @@ fn five_per_cent_both_ways_delivers_all_of_300() {
         };
         for seed in 0..20 {
             let ends = guardians(of_sender.clone(), config.clone());
-            let mut pair = Pair::with_fates(100, ends, [losses(2 * seed), losses(2 * seed + 1)]);
+            let mut pair = pair_with_fates(100, ends, [losses(2 * seed), losses(2 * seed + 1)]);
             pair.inject(0, Time::ZERO, 0, 300);
-            let now = pair.run();
-            assert_eq!(pair.world.delivered, in_order(300), "{buffering:?}, seed {seed}");
-            assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+            pair.run();
+            assert_eq!(pair.numbers(1), in_order(300), "{buffering:?}, seed {seed}");
+            assert_eq!(pair.violated_invariants(), Vec::<String>::new());
         }
     }
 }
@@ -104,20 +93,15 @@ fn both_directions_are_protected_although_both_are_corrupted() {
         let mut random = Random::new(seed);
         losing_if(move |_: &Packet| random.chance(10_000))
     };
-    let mut pair = Pair::with_fates(25, [both(0), both(1)], [losses(5), losses(6)]);
+    let mut pair = pair_with_fates(25, [both(0), both(1)], [losses(5), losses(6)]);
     pair.inject(0, Time::ZERO, 0, 20_000);
     pair.inject(1, Time::ZERO, 0, 20_000);
-    let now = pair.run();
-    assert!(pair.world.lost > 300, "{} frames were lost", pair.world.lost);
-    let out = (pair.world.delivered.len(), pair.world.returned.len());
-    assert_eq!(
-        out,
-        (20_000, 20_000),
-        "beyond the registers: {}",
-        pair.counter(now, "losses beyond the request registers")
-    );
-    assert!(pair.world.delivered == in_order(20_000) && pair.world.returned == in_order(20_000));
-    assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+    pair.run();
+    assert!(pair.world.frames_lost > 300, "{} frames were lost", pair.world.frames_lost);
+    let out = (pair.numbers(1).len(), pair.numbers(0).len());
+    assert_eq!(out, (20_000, 20_000), "beyond the registers: {}", pair.counter("losses beyond the request registers"));
+    assert!(pair.numbers(1) == in_order(20_000) && pair.numbers(0) == in_order(20_000));
+    assert_eq!(pair.violated_invariants(), Vec::<String>::new());
 }
 
 #[test]
@@ -127,9 +111,9 @@ fn a_lost_tail_whose_dummies_are_all_lost_is_found_by_a_probe() {
         let config = SenderConfig { tail_probes, ..sender(Mode::Blocking, 1, Buffering::PausedQueue) };
         let mut pair = pair_of(config, receiver(Buffering::PausedQueue), lose);
         pair.inject(0, Time::ZERO, 0, 10);
-        let now = pair.run();
-        assert_eq!(pair.world.delivered, in_order(delivered), "{tail_probes}");
-        assert_eq!(pair.counter(now, "probes") > 0, tail_probes);
+        pair.run();
+        assert_eq!(pair.numbers(1), in_order(delivered), "{tail_probes}");
+        assert_eq!(pair.counter("probes") > 0, tail_probes);
     }
 }
 
@@ -143,10 +127,10 @@ fn acknowledgements_that_are_all_lost_leave_no_copy_behind_with_probes() {
     };
     let config = SenderConfig { tail_probes: true, ..sender(Mode::Blocking, 1, Buffering::Recirculation) };
     let ends = guardians(config, receiver(Buffering::Recirculation));
-    let mut pair = Pair::with_fates(100, ends, [clean(), losing_if(lose_four)]);
+    let mut pair = pair_with_fates(100, ends, [clean(), losing_if(lose_four)]);
     pair.inject(0, Time::ZERO, 0, 1);
-    let now = pair.run();
-    assert_eq!(pair.counter(now, "packets acknowledged"), 1);
+    pair.run();
+    assert_eq!(pair.counter("packets acknowledged"), 1);
     assert_eq!(pair.alive(), 2);
 }
 
@@ -169,13 +153,13 @@ fn four_copies_at_10g_are_waited_for() {
         ..receiver(Buffering::Recirculation)
     };
     let ends = guardians(sender(Mode::Blocking, 4, Buffering::Recirculation), config);
-    let mut pair = Pair::with_fates(10, ends, [losing_if(all_but_the_last_copies), clean()]);
+    let mut pair = pair_with_fates(10, ends, [losing_if(all_but_the_last_copies), clean()]);
     // Full frames of the reverse direction, so that the notification waits as long as it can.
     pair.inject(0, Time::ZERO, 0, 100);
     pair.inject(1, Time::ZERO, 0, 100);
-    let now = pair.run();
-    assert_eq!(pair.counter(now, "ackNoTimeouts"), 0, "longest stall: {} ns", pair.counter(now, "longest stall (ns)"));
-    assert_eq!(pair.world.delivered, in_order(100));
+    pair.run();
+    assert_eq!(pair.counter("ackNoTimeouts"), 0, "longest stall: {} ns", pair.counter("longest stall (ns)"));
+    assert_eq!(pair.numbers(1), in_order(100));
 }
 
 /// A gap had what the countdown for the gap before it had left, although nothing had waited in between.
@@ -189,12 +173,12 @@ fn a_gap_is_waited_for_as_long_as_the_first_one() {
         };
         let config = receiver(Buffering::Recirculation);
         let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
-        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[5, 10])), Box::new(second_comes_late)]);
+        let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[5, 10])), Box::new(second_comes_late)]);
         pair.inject(0, Time::ZERO, 0, 10);
         pair.inject(0, Time(start_ns * 1_000), 10, 10);
-        let now = pair.run();
-        assert_eq!(pair.counter(now, "ackNoTimeouts"), 0, "the second gap is at about {start_ns} ns");
-        assert_eq!(pair.world.delivered, in_order(20), "the second gap is at about {start_ns} ns");
+        pair.run();
+        assert_eq!(pair.counter("ackNoTimeouts"), 0, "the second gap is at about {start_ns} ns");
+        assert_eq!(pair.numbers(1), in_order(20), "the second gap is at about {start_ns} ns");
     }
 }
 
@@ -216,13 +200,12 @@ fn changing_the_mode_under_traffic_loses_nothing_that_is_buffered() {
             let mode = if turn % 2 == 0 { Mode::NonBlocking } else { Mode::Blocking };
             commands(&mut pair, microseconds(9 * turn + 5), Action::Protect { copies: 3, mode });
         }
-        let now = pair.run();
-        let mut delivered = pair.world.delivered.clone();
-        delivered.sort_unstable();
+        pair.run();
+        let mut delivered = sorted(pair.numbers(1));
         delivered.dedup();
         let lost = 30_000 - delivered.len();
-        assert_eq!(lost as u64, pair.counter(now, "losses beyond the request registers"), "{buffering:?}");
-        assert!(pair.counter(now, "order kept or not") > 200, "{buffering:?}");
+        assert_eq!(lost as u64, pair.counter("losses beyond the request registers"), "{buffering:?}");
+        assert!(pair.counter("order kept or not") > 200, "{buffering:?}");
         assert_eq!(pair.alive(), 2, "{buffering:?}");
     }
 }
@@ -235,11 +218,11 @@ fn protection_that_ends_while_packets_wait_keeps_their_order() {
             pair.inject(0, Time::ZERO, 0, 600);
             commands(&mut pair, Time(end_ns * 1_000), Action::Deactivate);
             commands(&mut pair, microseconds(60), Action::Activate);
-            let now = pair.run();
-            let delivered = &pair.world.delivered;
+            pair.run();
+            let delivered = &pair.numbers(1);
             assert!(delivered.windows(2).all(|two| two[0] < two[1]), "{buffering:?} {end_ns} ns: {delivered:?}");
-            assert_eq!(pair.counter(now, "packets lost"), 0, "{buffering:?} {end_ns} ns");
-            let protected = pair.counter(now, "packets protected");
+            assert_eq!(pair.counter("packets lost"), 0, "{buffering:?} {end_ns} ns");
+            let protected = pair.counter("packets protected");
             assert!(protected < 600, "{protected}: protection has ended for a while");
         }
     }
@@ -250,12 +233,12 @@ fn a_receiver_that_does_not_answer_ends_protection_all_the_same() {
     let lose_answers =
         |packet: &Packet| packet.shims.contains::<hitless_mechanisms::linkguardian::headers::ControlHeader>();
     let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), receiver(Buffering::Recirculation));
-    let mut pair = Pair::with_fates(100, ends, [clean(), losing_if(lose_answers)]);
+    let mut pair = pair_with_fates(100, ends, [clean(), losing_if(lose_answers)]);
     pair.inject(0, Time::ZERO, 0, 100);
     commands(&mut pair, microseconds(5), Action::Deactivate);
-    let now = pair.run();
-    assert_eq!(pair.world.delivered, in_order(100));
-    assert_eq!(pair.counter(now, "ends of protection without an answer"), 1);
+    pair.run();
+    assert_eq!(pair.numbers(1), in_order(100));
+    assert_eq!(pair.counter("ends of protection without an answer"), 1);
 }
 
 /// What the restarted switch itself held is gone; the other end must lose nothing for it.
@@ -269,21 +252,13 @@ fn an_end_that_is_started_anew_within_255_numbers_loses_no_packet_of_its_next_li
         };
         let of_receiver = || ReceiverConfig { handshake: true, ..receiver(Buffering::Recirculation) };
         let ends = guardians(of_sender(0), of_receiver());
-        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[5])), clean()]);
+        let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[5])), clean()]);
         pair.inject(0, microseconds(10), 0, 120);
-        pair.restart(switch, microseconds(60), move |number| {
-            let mut end = LinkGuardian::default();
-            if number == 0 {
-                end.add_sender(of_sender(100))
-            } else {
-                end.add_receiver(of_receiver())
-            }
-            Box::new(end)
-        });
+        pair.restart(switch, microseconds(60), guardians(of_sender(100), of_receiver()));
         pair.inject(0, microseconds(100), 120, 150);
         pair.inject(0, microseconds(200), 270, 1_000);
         pair.run();
-        assert_eq!(pair.world.delivered, in_order(1_270), "switch {switch} was started anew");
+        assert_eq!(pair.numbers(1), in_order(1_270), "switch {switch} was started anew");
     }
 }
 
@@ -293,21 +268,17 @@ fn packets_let_go_by_a_new_start_break_no_promise_of_order() {
     for buffering in BUFFERINGS {
         let of_sender =
             move |first_number| SenderConfig { handshake: true, first_number, ..sender(Mode::Blocking, 1, buffering) };
-        let config = ReceiverConfig { handshake: true, ..receiver(buffering) };
+        let config = || ReceiverConfig { handshake: true, ..receiver(buffering) };
         let gap_for_good =
             |packet: &Packet| packet.shims.get::<DataHeader>().is_some_and(|header| header.sequence.value() == 5);
-        let mut pair = pair_of(of_sender(0), config, gap_for_good);
+        let mut pair = pair_of(of_sender(0), config(), gap_for_good);
         pair.inject(0, microseconds(10), 0, 36);
-        pair.restart(0, microseconds(15), move |_| {
-            let mut end = LinkGuardian::default();
-            end.add_sender(of_sender(100));
-            Box::new(end)
-        });
+        pair.restart(0, microseconds(15), guardians(of_sender(100), config()));
         pair.inject(0, microseconds(30), 60, 100);
-        let now = pair.run();
-        assert!(pair.counter(now, "packets buffered") > 0 && pair.counter(now, "ackNoTimeouts") == 0, "{buffering:?}");
-        assert!(pair.world.delivered.ends_with(&(60..160).collect::<Vec<_>>()), "{buffering:?}");
-        assert_eq!(pair.violated_invariants(now), Vec::<String>::new(), "{buffering:?}");
+        pair.run();
+        assert!(pair.counter("packets buffered") > 0 && pair.counter("ackNoTimeouts") == 0, "{buffering:?}");
+        assert!(pair.numbers(1).ends_with(&(60..160).collect::<Vec<_>>()), "{buffering:?}");
+        assert_eq!(pair.violated_invariants(), Vec::<String>::new(), "{buffering:?}");
     }
 }
 
@@ -315,16 +286,12 @@ fn packets_let_go_by_a_new_start_break_no_promise_of_order() {
 fn without_a_handshake_a_new_start_costs_up_to_255_packets() {
     let of_sender = || sender(Mode::Blocking, 1, Buffering::Recirculation);
     let ends = guardians(of_sender(), receiver(Buffering::Recirculation));
-    let mut pair = Pair::with_fates(100, ends, [clean(), clean()]);
+    let mut pair = pair_with_fates(100, ends, [clean(), clean()]);
     pair.inject(0, microseconds(10), 0, 120);
-    pair.restart(0, microseconds(60), move |_| {
-        let mut end = LinkGuardian::default();
-        end.add_sender(of_sender());
-        Box::new(end)
-    });
+    pair.restart(0, microseconds(60), guardians(of_sender(), receiver(Buffering::Recirculation)));
     pair.inject(0, microseconds(100), 120, 500);
     pair.run();
-    assert_eq!(pair.world.delivered.len(), 500, "the first 120 of the new life were taken for old ones");
+    assert_eq!(pair.numbers(1).len(), 500, "the first 120 of the new life were taken for old ones");
 }
 
 #[test]
@@ -341,11 +308,11 @@ fn a_handshake_survives_the_loss_of_its_messages() {
             })
         };
         let ends = guardians(of_sender, config);
-        let mut pair = Pair::with_fates(100, ends, [losses(seed), losses(seed + 1_000)]);
+        let mut pair = pair_with_fates(100, ends, [losses(seed), losses(seed + 1_000)]);
         pair.inject(0, microseconds(1_000), 0, 100);
-        let now = pair.run();
-        assert_eq!(pair.world.delivered, in_order(100));
-        assert_eq!(pair.counter(now, "packets protected"), 100, "seed {seed}");
+        pair.run();
+        assert_eq!(pair.numbers(1), in_order(100));
+        assert_eq!(pair.counter("packets protected"), 100, "seed {seed}");
     }
 }
 
@@ -368,11 +335,11 @@ fn a_resume_frame_that_is_lost_is_said_again() {
         };
         let config = ReceiverConfig { control_copies, ..receiver(Buffering::Recirculation) };
         let ends = guardians(sender(Mode::Blocking, 1, Buffering::Recirculation), config);
-        let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[50])), losing_if(lose_resumes)]);
+        let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[50])), losing_if(lose_resumes)]);
         pair.inject(0, Time::ZERO, 0, 1_500);
         pair.run();
-        assert_eq!(pair.world.delivered, in_order(1_500));
-        let gaps = pair.world.delivered_at.windows(2).map(|two| two[1].saturating_since(two[0]));
+        assert_eq!(pair.numbers(1), in_order(1_500));
+        let gaps = pair.world.delivered[1].windows(2).map(|two| two[1].at.saturating_since(two[0].at));
         gaps.max().expect("packets were delivered")
     };
     assert!(longest_wait(1) > Duration::from_us(100), "the pause lasts as long as its frame says");
@@ -387,10 +354,10 @@ fn a_change_of_the_pause_does_not_wait_for_a_repetition() {
         let of_sender = sender(Mode::Blocking, 1, Buffering::Recirculation);
         let mut pair = pair_of(of_sender, config, losing_one(lost));
         pair.inject(0, Time::ZERO, 0, 1_500);
-        let now = pair.run();
-        assert_eq!(pair.world.delivered, in_order(1_500));
-        assert!(pair.counter(now, "pauses") > 0, "nothing was paused");
-        *pair.world.delivered_at.last().expect("packets were delivered")
+        pair.run();
+        assert_eq!(pair.numbers(1), in_order(1_500));
+        assert!(pair.counter("pauses") > 0, "nothing was paused");
+        pair.world.delivered[1].last().expect("packets were delivered").at
     };
     for lost in 50..66 {
         let (once, repeated) = (last_delivered_at(1, lost), last_delivered_at(2, lost));
@@ -411,11 +378,11 @@ fn acknowledgements_that_come_late_and_out_of_order_change_nothing() {
             false => only_acknowledgements(packet),
         };
         // An acknowledgement that overtakes no notification: losses come when none is late.
-        let mut pair = Pair::with_fates(100, ends, [clean(), Box::new(back)]);
+        let mut pair = pair_with_fates(100, ends, [clean(), Box::new(back)]);
         pair.inject(0, Time::ZERO, 0, 2_000);
-        let now = pair.run();
-        assert_eq!(pair.world.delivered, in_order(2_000), "seed {seed}");
-        assert_eq!(pair.counter(now, "acknowledgements refused"), 0);
+        pair.run();
+        assert_eq!(pair.numbers(1), in_order(2_000), "seed {seed}");
+        assert_eq!(pair.counter("acknowledgements refused"), 0);
         assert_eq!(pair.alive(), 2);
     }
 }
@@ -432,6 +399,6 @@ fn the_original_ether_type_costs_two_bytes_and_leaves_with_the_header() {
     });
     pair.inject(0, Time::ZERO, 0, 50);
     pair.run();
-    assert_eq!(pair.world.delivered, in_order(50));
-    assert!(pair.world.delivered_bytes.iter().all(|&bytes| bytes == 1_518));
+    assert_eq!(pair.numbers(1), in_order(50));
+    assert!(pair.world.delivered[1].iter().all(|delivery| delivery.frame_bytes == 1_518));
 }

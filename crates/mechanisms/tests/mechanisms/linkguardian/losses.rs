@@ -4,7 +4,8 @@ use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotif
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::{Duration, Packet};
 
-use super::support::{Fate, Fates};
+use super::Fates;
+use crate::two_switches::Fate;
 
 /// Numbers that look random: the generator of Knuth's MMIX.
 #[derive(Clone, Copy, Debug)]

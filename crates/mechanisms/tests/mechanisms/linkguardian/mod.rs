@@ -6,59 +6,41 @@ mod hardening;
 mod hostile;
 mod losses;
 mod reported;
-mod support;
 
 use hitless_mechanisms::linkguardian::headers::DataHeader;
-use hitless_mechanisms::linkguardian::{Activation, Buffering, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
+use hitless_mechanisms::linkguardian::{
+    Buffering, LinkGuardian, LinkGuardianSettings, Mode, ReceiverConfig, SenderConfig,
+};
 use hitless_wire::{Bytes, Duration, Packet, Time};
 use proptest::prelude::*;
-use support::{LINK, Pair, RECIRCULATION, boxed};
 
-fn sender(mode: Mode, copies: u32, buffering: Buffering) -> SenderConfig {
-    SenderConfig {
-        port: LINK,
-        recirculation_port: RECIRCULATION,
+use crate::two_switches::{Ends, Fate, LINK, Pair, RECIRCULATION, boxed, chances, in_order, sorted};
+
+const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
+
+fn microseconds(count: u64) -> Time {
+    Time(count * 1_000_000)
+}
+
+/// At 100G, in a rack.
+fn settings(mode: Mode, copies: u32, buffering: Buffering) -> LinkGuardianSettings {
+    LinkGuardianSettings {
         mode,
-        copies,
-        repair_latency: Duration::ZERO,
-        dummies: 3,
-        request_registers: 5,
+        copies: Some(copies),
         buffering,
-        buffer: Bytes::from_kilobytes(200),
-        activation: Activation::FromStart,
-        channel: 0,
-        classes: u8::MAX,
-        first_number: 0,
-        handshake: false,
-        follows_requests: false,
-        tail_probes: false,
-        probe_period: Duration::from_ns(7_000),
-        header_bytes_more: 0,
+        ack_no_timeout: Some(Duration::from_ns(7_000)),
+        resume_threshold: Some(Bytes(36_800)),
+        pause_threshold: Some(Bytes(40_000)),
+        ..LinkGuardianSettings::default()
     }
 }
 
+fn sender(mode: Mode, copies: u32, buffering: Buffering) -> SenderConfig {
+    SenderConfig::new(&settings(mode, copies, buffering), LINK, RECIRCULATION)
+}
+
 fn receiver(buffering: Buffering) -> ReceiverConfig {
-    ReceiverConfig {
-        port: LINK,
-        recirculation_port: RECIRCULATION,
-        acknowledgements: 2,
-        acknowledgement_timeout: Duration::from_ns(7_000),
-        timer_period: Duration::from_ns(100),
-        resume_threshold: Bytes(36_800),
-        pause_threshold: Bytes(40_000),
-        backpressure: true,
-        buffering,
-        buffer: Bytes::from_kilobytes(200),
-        activation: Activation::FromStart,
-        channel: 0,
-        paused_classes: 1,
-        control_copies: 1,
-        notification_period: None,
-        deduplicates: false,
-        handshake: false,
-        fallback: None,
-        header_bytes_more: 0,
-    }
+    ReceiverConfig::new(&settings(Mode::Blocking, 1, buffering), LINK, RECIRCULATION)
 }
 
 fn pair(
@@ -68,10 +50,29 @@ fn pair(
     buffering: Buffering,
     lose: impl FnMut(&Packet) -> bool + 'static,
 ) -> Pair {
+    pair_losing(rate_gbps, guardians(sender(mode, copies, buffering), receiver(buffering)), lose)
+}
+
+fn guardians(sender: SenderConfig, receiver: ReceiverConfig) -> Ends {
     let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
-    ends[0].add_sender(sender(mode, copies, buffering));
-    ends[1].add_receiver(receiver(buffering));
-    Pair::new(rate_gbps, boxed(ends), lose)
+    ends[0].add_sender(sender);
+    ends[1].add_receiver(receiver);
+    boxed(ends)
+}
+
+/// Decides the fate of each frame of one direction.
+type Fates = Box<dyn FnMut(&Packet) -> Fate>;
+
+/// Frames from switch 0 to 1 for which `lose` is true are corrupted.
+fn pair_losing(rate_gbps: u64, ends: Ends, mut lose: impl FnMut(&Packet) -> bool + 'static) -> Pair {
+    let forth = move |packet: &Packet| if lose(packet) { Fate::Corrupted } else { Fate::Arrives };
+    pair_with_fates(rate_gbps, ends, [Box::new(forth), Box::new(|_| Fate::Arrives)])
+}
+
+/// With what becomes of the frames of either switch.
+fn pair_with_fates(rate_gbps: u64, ends: Ends, mut fates: [Fates; 2]) -> Pair {
+    let fate = move |from: usize, packet: &Packet| fates[from](packet);
+    Pair::new(rate_gbps, Duration::from_ns(300), ends, fate, |_, _| false)
 }
 
 /// Loses the originals of the datagrams whose sequence number is in `sequences`, and nothing else.
@@ -84,32 +85,28 @@ fn losing(sequences: &'static [u16]) -> impl FnMut(&Packet) -> bool {
     }
 }
 
-fn in_order(count: u64) -> Vec<u64> {
-    (0..count).collect()
-}
-
 #[test]
 fn a_clean_link_is_left_as_it_is() {
     let mut pair = pair(100, Mode::Blocking, 1, Buffering::Recirculation, |_| false);
     pair.inject(0, Time::ZERO, 0, 50);
-    let now = pair.run();
-    assert_eq!(pair.world.delivered, in_order(50));
-    assert_eq!(pair.counter(now, "packets protected"), 50);
-    assert_eq!(pair.counter(now, "packets acknowledged"), 50);
-    assert_eq!(pair.counter(now, "packets buffered"), 0);
+    pair.run();
+    assert_eq!(pair.numbers(1), in_order(50));
+    assert_eq!(pair.counter("packets protected"), 50);
+    assert_eq!(pair.counter("packets acknowledged"), 50);
+    assert_eq!(pair.counter("packets buffered"), 0);
 }
 
 #[test]
 fn losses_in_the_middle_are_repaired_in_order_at_every_rate() {
     for rate_gbps in [10, 25, 100, 400] {
-        for buffering in [Buffering::Recirculation, Buffering::PausedQueue] {
+        for buffering in BUFFERINGS {
             let mut pair = pair(rate_gbps, Mode::Blocking, 1, buffering, losing(&[5, 6, 20]));
             pair.inject(0, Time::ZERO, 0, 60);
-            let now = pair.run();
-            assert_eq!(pair.world.delivered, in_order(60), "{rate_gbps}G {buffering:?}");
-            assert_eq!(pair.counter(now, "packets recovered"), 3);
-            assert_eq!(pair.counter(now, "ackNoTimeouts"), 0, "{rate_gbps}G {buffering:?}");
-            assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+            pair.run();
+            assert_eq!(pair.numbers(1), in_order(60), "{rate_gbps}G {buffering:?}");
+            assert_eq!(pair.counter("packets recovered"), 3);
+            assert_eq!(pair.counter("ackNoTimeouts"), 0, "{rate_gbps}G {buffering:?}");
+            assert_eq!(pair.violated_invariants(), Vec::<String>::new());
         }
     }
 }
@@ -119,31 +116,29 @@ fn a_lost_tail_is_found_by_a_dummy_within_microseconds() {
     let mut pair = pair(100, Mode::Blocking, 1, Buffering::Recirculation, losing(&[0]));
     pair.inject(0, Time::ZERO, 0, 1);
     let now = pair.run();
-    assert_eq!(pair.world.delivered, [0]);
+    assert_eq!(pair.numbers(1), [0]);
     assert!(now < Time(Duration::from_us(20).as_ps()), "{now}");
-    assert_eq!(pair.counter(now, "dummies sent"), 3);
+    assert_eq!(pair.counter("dummies sent"), 3);
 }
 
 #[test]
 fn non_blocking_mode_forwards_a_repair_when_it_comes() {
     let mut pair = pair(100, Mode::NonBlocking, 1, Buffering::Recirculation, losing(&[5]));
     pair.inject(0, Time::ZERO, 0, 100);
-    let now = pair.run();
-    let mut delivered = pair.world.delivered.clone();
-    assert_ne!(delivered, in_order(100));
-    delivered.sort_unstable();
-    assert_eq!(delivered, in_order(100));
-    assert_eq!(pair.counter(now, "packets delivered late"), 1);
-    assert_eq!(pair.counter(now, "packets buffered"), 0);
+    pair.run();
+    assert_ne!(pair.numbers(1), in_order(100));
+    assert_eq!(sorted(pair.numbers(1)), in_order(100));
+    assert_eq!(pair.counter("packets delivered late"), 1);
+    assert_eq!(pair.counter("packets buffered"), 0);
 }
 
 #[test]
 fn blocking_mode_drops_the_copies_that_are_not_needed() {
     let mut pair = pair(100, Mode::Blocking, 3, Buffering::Recirculation, losing(&[5]));
     pair.inject(0, Time::ZERO, 0, 20);
-    let now = pair.run();
-    assert_eq!(pair.world.delivered, in_order(20));
-    assert_eq!(pair.counter(now, "duplicates removed"), 2);
+    pair.run();
+    assert_eq!(pair.numbers(1), in_order(20));
+    assert_eq!(pair.counter("duplicates removed"), 2);
 }
 
 #[test]
@@ -152,15 +147,15 @@ fn when_every_copy_is_lost_the_timeout_goes_on_without_the_packet() {
         let header = packet.shims.get::<DataHeader>();
         header.is_some_and(|header| !header.dummy && header.sequence.value() == 5)
     };
-    for buffering in [Buffering::Recirculation, Buffering::PausedQueue] {
+    for buffering in BUFFERINGS {
         let mut pair = pair(100, Mode::Blocking, 2, buffering, lose);
         pair.inject(0, Time::ZERO, 0, 200);
-        let now = pair.run();
+        pair.run();
         let expected: Vec<u64> = (0..200).filter(|&number| number != 5).collect();
-        assert_eq!(pair.world.delivered, expected, "{buffering:?}");
-        assert_eq!(pair.counter(now, "ackNoTimeouts"), 1);
-        assert_eq!(pair.counter(now, "packets lost"), 1);
-        assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+        assert_eq!(pair.numbers(1), expected, "{buffering:?}");
+        assert_eq!(pair.counter("ackNoTimeouts"), 1);
+        assert_eq!(pair.counter("packets lost"), 1);
+        assert_eq!(pair.violated_invariants(), Vec::<String>::new());
     }
 }
 
@@ -168,20 +163,20 @@ fn when_every_copy_is_lost_the_timeout_goes_on_without_the_packet() {
 fn of_six_losses_in_a_row_the_sixth_is_beyond_the_registers() {
     let mut pair = pair(100, Mode::Blocking, 1, Buffering::Recirculation, losing(&[10, 11, 12, 13, 14, 15]));
     pair.inject(0, Time::ZERO, 0, 100);
-    let now = pair.run();
+    pair.run();
     let expected: Vec<u64> = (0..100).filter(|&number| number != 15).collect();
-    assert_eq!(pair.world.delivered, expected);
-    assert_eq!(pair.counter(now, "losses beyond the request registers"), 1);
+    assert_eq!(pair.numbers(1), expected);
+    assert_eq!(pair.counter("losses beyond the request registers"), 1);
 }
 
 #[test]
 fn sequence_numbers_wrap_without_a_trace() {
     let mut pair = pair(100, Mode::Blocking, 1, Buffering::Recirculation, losing(&[65_535, 0, 1]));
     pair.inject(0, Time::ZERO, 0, 140_000);
-    let now = pair.run();
-    assert!(pair.world.delivered == in_order(140_000));
-    assert_eq!(pair.counter(now, "packets found missing"), 8);
-    assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+    pair.run();
+    assert!(pair.numbers(1) == in_order(140_000));
+    assert_eq!(pair.counter("packets found missing"), 8);
+    assert_eq!(pair.violated_invariants(), Vec::<String>::new());
 }
 
 /// The published programs do not toggle the era when a timeout steps over the wrap; everything behind it is then
@@ -192,13 +187,13 @@ fn a_timeout_at_the_wrap_toggles_the_era() {
         let header = packet.shims.get::<DataHeader>();
         header.is_some_and(|header| !header.dummy && [65_535, 0].contains(&header.sequence.value()))
     };
-    for buffering in [Buffering::Recirculation, Buffering::PausedQueue] {
+    for buffering in BUFFERINGS {
         let mut pair = pair(100, Mode::Blocking, 1, buffering, lose);
         pair.inject(0, Time::ZERO, 0, 66_000);
-        let now = pair.run();
+        pair.run();
         let expected: Vec<u64> = (0..66_000).filter(|number| ![0, 65_535, 65_536].contains(number)).collect();
-        assert!(pair.world.delivered == expected, "{buffering:?}");
-        assert_eq!(pair.counter(now, "ackNoTimeouts"), 3, "{buffering:?}");
+        assert!(pair.numbers(1) == expected, "{buffering:?}");
+        assert_eq!(pair.counter("ackNoTimeouts"), 3, "{buffering:?}");
     }
 }
 
@@ -207,23 +202,20 @@ fn acknowledgements_ride_on_reverse_traffic() {
     let mut pair = pair(100, Mode::Blocking, 1, Buffering::Recirculation, losing(&[50]));
     pair.inject(0, Time::ZERO, 0, 200);
     pair.inject(1, Time::ZERO, 0, 200);
-    let now = pair.run();
-    assert_eq!(pair.world.delivered, in_order(200));
-    assert_eq!(pair.world.returned, in_order(200));
-    assert_eq!(pair.counter(now, "piggybacked acknowledgements"), 200);
-    assert_eq!(pair.counter(now, "packets acknowledged"), 200);
+    pair.run();
+    assert_eq!(pair.numbers(1), in_order(200));
+    assert_eq!(pair.numbers(0), in_order(200));
+    assert_eq!(pair.counter("piggybacked acknowledgements"), 200);
+    assert_eq!(pair.counter("packets acknowledged"), 200);
 }
 
 /// Loss decisions by a small generator, so that a failing case replays from its seed. Dummies are spared: when all
 /// dummies of a gap are lost after a lost tail, nobody knows, and the copy circles until the next packet.
 fn random_loss(seed: u64, loss_permille: u64) -> impl FnMut(&Packet) -> bool {
-    let mut state = seed | 1;
+    let mut chance = chances(seed);
     move |packet| {
-        if packet.shims.get::<DataHeader>().is_some_and(|header| header.dummy) {
-            return false;
-        }
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % 1_000 < loss_permille
+        let is_dummy = packet.shims.get::<DataHeader>().is_some_and(|header| header.dummy);
+        !is_dummy && chance(loss_permille)
     }
 }
 
@@ -248,12 +240,12 @@ proptest! {
             start += (gap_ns + 1_300 * count) * 1_000;
             first += count;
         }
-        let now = pair.run();
-        let delivered = &pair.world.delivered;
+        pair.run();
+        let delivered = &pair.numbers(1);
         prop_assert!(delivered.windows(2).all(|two| two[0] < two[1]), "out of order");
         let lost_for_good = first - delivered.len() as u64;
-        prop_assert!(lost_for_good <= pair.counter(now, "ackNoTimeouts"), "{lost_for_good} lost without a timeout");
-        prop_assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+        prop_assert!(lost_for_good <= pair.counter("ackNoTimeouts"), "{lost_for_good} lost without a timeout");
+        prop_assert_eq!(pair.violated_invariants(), Vec::<String>::new());
         prop_assert_eq!(pair.alive(), 2);
     }
 
@@ -270,8 +262,6 @@ proptest! {
         let mut pair = pair(100, Mode::NonBlocking, 1, Buffering::Recirculation, lose);
         pair.inject(0, Time::ZERO, 0, 300);
         pair.run();
-        let mut delivered = pair.world.delivered.clone();
-        delivered.sort_unstable();
-        prop_assert_eq!(delivered, in_order(300));
+        prop_assert_eq!(sorted(pair.numbers(1)), in_order(300));
     }
 }

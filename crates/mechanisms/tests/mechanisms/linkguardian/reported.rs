@@ -1,24 +1,16 @@
 //! A loss notification that is lost is sent again, and until it is answered the sender keeps its copies.
 
 use hitless_mechanisms::linkguardian::headers::LossNotification;
-use hitless_mechanisms::linkguardian::{Buffering, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
+use hitless_mechanisms::linkguardian::{Buffering, Mode, ReceiverConfig, SenderConfig};
 use hitless_wire::{Duration, Packet, Time};
 
 use super::losses::{Bursts, losing as losing_if};
-use super::support::{Ends, Pair, boxed};
-use super::{in_order, losing, receiver, sender};
+use super::{BUFFERINGS, guardians, in_order, losing, pair_with_fates, receiver, sender};
+use crate::two_switches::{Pair, sorted};
 
-const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
 /// Longer than a notification and its repair take at 100G.
 const PERIOD: Duration = Duration::from_ns(5_000);
 const TIMEOUT: Duration = Duration::from_ns(30_000);
-
-fn guardians(sender: SenderConfig, receiver: ReceiverConfig) -> Ends {
-    let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
-    ends[0].add_sender(sender);
-    ends[1].add_receiver(receiver);
-    boxed(ends)
-}
 
 fn again(buffering: Buffering) -> ReceiverConfig {
     ReceiverConfig { notification_period: Some(PERIOD), ..once(buffering) }
@@ -40,12 +32,9 @@ fn first_notifications(lost: u32) -> impl FnMut(&Packet) -> bool {
 
 /// 20 packets at a time: the reordering buffer has room for so many, and nothing is paused.
 fn portions(pair: &mut Pair, count: u64, every_ps: u64) {
-    (0..count).for_each(|turn| pair.inject(0, Time(turn * every_ps), turn * 20, 20));
-}
-
-fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
-    numbers.sort_unstable();
-    numbers
+    for turn in 0..count {
+        pair.inject(0, Time(turn * every_ps), turn * 20, 20);
+    }
 }
 
 #[test]
@@ -55,16 +44,16 @@ fn a_notification_that_is_lost_twice_in_a_row_loses_no_packet() {
             for (config, lost) in [(once(buffering), 1), (again(buffering), 0)] {
                 let ends = guardians(sender(mode, 1, buffering), config);
                 let fates = [losing_if(losing(&[50])), losing_if(first_notifications(2))];
-                let mut pair = Pair::with_fates(100, ends, fates);
+                let mut pair = pair_with_fates(100, ends, fates);
                 portions(&mut pair, 15, 50_000_000);
-                let now = pair.run();
-                let delivered = pair.world.delivered.clone();
+                pair.run();
+                let delivered = pair.numbers(1);
                 assert_eq!(300 - delivered.len(), lost, "{mode:?}, {buffering:?}");
                 assert!(mode == Mode::NonBlocking || delivered.is_sorted());
-                assert_eq!(pair.counter(now, "acknowledgements refused"), 0);
-                assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
+                assert_eq!(pair.counter("acknowledgements refused"), 0);
+                assert_eq!(pair.violated_invariants(), Vec::<String>::new());
                 let expected = if lost == 0 { 2 } else { 0 };
-                assert_eq!(pair.counter(now, "notifications sent again"), expected);
+                assert_eq!(pair.counter("notifications sent again"), expected);
             }
         }
     }
@@ -75,13 +64,13 @@ fn of_several_gaps_each_is_reported_and_no_packet_is_lost() {
     for buffering in BUFFERINGS {
         let ends = guardians(sender(Mode::NonBlocking, 1, buffering), again(buffering));
         let fates = [losing_if(losing(&[50, 52, 53, 57, 90])), losing_if(first_notifications(1))];
-        let mut pair = Pair::with_fates(100, ends, fates);
+        let mut pair = pair_with_fates(100, ends, fates);
         portions(&mut pair, 15, 50_000_000);
-        let now = pair.run();
-        assert_eq!(sorted(pair.world.delivered.clone()), in_order(300), "{buffering:?}");
-        assert_eq!(pair.counter(now, "packets recovered"), 5);
-        assert_eq!(pair.counter(now, "notifications sent again"), 1, "what is answered is not sent again");
-        assert_eq!(pair.counter(now, "numbers still missing"), 0);
+        pair.run();
+        assert_eq!(sorted(pair.numbers(1)), in_order(300), "{buffering:?}");
+        assert_eq!(pair.counter("packets recovered"), 5);
+        assert_eq!(pair.counter("notifications sent again"), 1, "what is answered is not sent again");
+        assert_eq!(pair.counter("numbers still missing"), 0);
     }
 }
 
@@ -90,13 +79,13 @@ fn the_other_end_that_hears_nothing_is_not_waited_for_longer_than_without() {
     for buffering in BUFFERINGS {
         for config in [once(buffering), again(buffering)] {
             let ends = guardians(sender(Mode::Blocking, 1, buffering), config);
-            let mut pair = Pair::with_fates(100, ends, [losing_if(losing(&[50])), losing_if(first_notifications(99))]);
+            let mut pair = pair_with_fates(100, ends, [losing_if(losing(&[50])), losing_if(first_notifications(99))]);
             portions(&mut pair, 15, 50_000_000);
-            let now = pair.run();
-            assert_eq!(pair.world.delivered.len(), 299);
-            assert_eq!(pair.counter(now, "ackNoTimeouts"), 1);
-            assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
-            assert_eq!(pair.counter(now, "packets acknowledged"), 300, "what was given up holds nothing back");
+            pair.run();
+            assert_eq!(pair.numbers(1).len(), 299);
+            assert_eq!(pair.counter("ackNoTimeouts"), 1);
+            assert_eq!(pair.violated_invariants(), Vec::<String>::new());
+            assert_eq!(pair.counter("packets acknowledged"), 300, "what was given up holds nothing back");
         }
     }
 }
@@ -112,11 +101,11 @@ fn five_per_cent_both_ways_loses_none_of_20_000_although_each_notification_is_se
         let of_sender =
             SenderConfig { tail_probes: true, request_registers: 8, ..sender(Mode::Blocking, 8, buffering) };
         let run = |config| {
-            let mut pair = Pair::with_fates(100, guardians(of_sender.clone(), config), [losses(1), losses(2)]);
+            let mut pair = pair_with_fates(100, guardians(of_sender.clone(), config), [losses(1), losses(2)]);
             portions(&mut pair, 1_000, 200_000_000);
-            let now = pair.run();
-            assert_eq!(pair.violated_invariants(now), Vec::<String>::new());
-            (20_000 - pair.world.delivered.len(), pair.world.delivered)
+            pair.run();
+            assert_eq!(pair.violated_invariants(), Vec::<String>::new());
+            (20_000 - pair.numbers(1).len(), pair.numbers(1))
         };
         let (lost_without, _) = run(once(buffering));
         assert!((20..100).contains(&lost_without), "{lost_without} reports were lost, so this shows nothing");

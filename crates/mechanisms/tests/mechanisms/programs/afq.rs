@@ -2,13 +2,10 @@
 
 use std::fmt::Write;
 
-use hitless_wire::{Duration, PortId, Time};
+use hitless_wire::{PortId, Time};
 use proptest::prelude::*;
 
-use super::beside::{Arrival, Happening, Outcome, both, program};
-
-/// One byte on the line.
-const BYTE: Duration = Duration::from_ps(800);
+use super::beside::{Arrival, BYTE, Happening, Outcome, both, program, schedule};
 
 /// What both are set to.
 #[derive(Clone, Copy, Debug)]
@@ -83,13 +80,10 @@ prop_compose! {
             1..200,
         ),
     ) -> Vec<(Time, Happening)> {
-        let mut at = Time::ZERO;
-        let place = |(gap_bytes, flow, to, class, is_capable, bytes): (u64, u32, u32, u8, bool, u32)| {
-            at += BYTE * gap_bytes;
+        schedule(packets.into_iter().map(|(gap_bytes, flow, to, class, is_capable, bytes)| {
             let port = PortId([1, 2, 3][flow as usize % 3]);
-            (at, Happening::Packet(Arrival { port, flow, to, class, is_capable, bytes, mark: None }))
-        };
-        packets.into_iter().map(place).collect()
+            (gap_bytes, Arrival { port, flow, to, class, is_capable, bytes, mark: None })
+        }))
     }
 }
 

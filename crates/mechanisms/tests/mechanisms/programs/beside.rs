@@ -43,6 +43,9 @@ const LONGEST: Duration = Duration::from_ms(5);
 /// The most events at one moment: no schedule has as many in all.
 const EVENTS_AT_ONCE_MAX: u32 = 100_000;
 
+/// One byte on the line.
+pub const BYTE: Duration = Duration::from_ps(800);
+
 /// A packet that reaches leaf0, or what the switch is told.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Happening {
@@ -83,6 +86,16 @@ impl Arrival {
     }
 }
 
+/// Packets, each so many bytes of the line after the one before.
+pub fn schedule(packets: impl IntoIterator<Item = (u64, Arrival)>) -> Vec<(Time, Happening)> {
+    let mut at = Time::ZERO;
+    let place = |(gap_bytes, arrival)| {
+        at += BYTE * gap_bytes;
+        (at, Happening::Packet(arrival))
+    };
+    packets.into_iter().map(place).collect()
+}
+
 /// What came of a schedule: what left in its order, and what ended in its order.
 #[derive(Debug, Default, PartialEq)]
 pub struct Outcome {
@@ -99,6 +112,13 @@ impl Outcome {
 
     pub fn left_by(&self, port: u16) -> usize {
         self.left.iter().filter(|(_, by, _)| *by == PortId(port)).count()
+    }
+
+    /// With the reason for what a program drops, for which it has none of its own.
+    pub fn dropped_for(mut self, reason: DropReason) -> Self {
+        let dropped = self.ended.iter_mut().filter(|(_, own)| *own == DropReason::Mechanism);
+        dropped.for_each(|(_, own)| *own = reason);
+        self
     }
 
     /// The first place where the two differ.

@@ -2,14 +2,12 @@
 //! random draws, and the same ones are dropped.
 
 use hitless_switch::PortState;
-use hitless_wire::{Duration, PortId, Time};
+use hitless_wire::{PortId, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::beside::{Arrival, Happening, Outcome, both, program};
+use super::beside::{Arrival, BYTE, Happening, Outcome, both, program};
 
-/// One byte on the line.
-const BYTE: Duration = Duration::from_ps(800);
 /// Packets of the hosts' ports are deflected, to the spines: bits 2 and 3.
 const ENTRIES: &str = "table_add ingress.relieved ingress.relieve 0 =>\n\
      table_add ingress.relieved ingress.relieve 1 =>\n";

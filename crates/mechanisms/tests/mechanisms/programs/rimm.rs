@@ -11,10 +11,8 @@ use hitless_switch::testing::{Fate, Harness};
 use hitless_wire::{Duration, Packet, PortId, ServiceKey, Time};
 use proptest::prelude::*;
 
-use super::beside::{Arrival, Happening, Outcome, boundary, program, route, run, switch_of};
+use super::beside::{Arrival, BYTE, Happening, Outcome, boundary, program, route, run, schedule, switch_of};
 
-/// One byte on the line.
-const BYTE: Duration = Duration::from_ps(800);
 /// Bytes of a segment.
 const SEGMENT: u32 = 80;
 
@@ -122,12 +120,9 @@ impl Settings {
 
     fn both_beside(self, schedule: &[(Time, Happening)], others: &[Other], lost: &BTreeSet<usize>) -> [Outcome; 2] {
         let texts = [self.in_rust(), self.in_p4()];
-        let [rust, mut p4] = texts.map(|text| self.run(&text, schedule, others, lost));
-        // What a program drops has no reason of its own: here it is always a message that has been read.
-        for (_, reason) in p4.ended.iter_mut().filter(|(_, reason)| *reason == DropReason::Mechanism) {
-            *reason = DropReason::ControlAbsorbed;
-        }
-        [rust, p4]
+        let [rust, p4] = texts.map(|text| self.run(&text, schedule, others, lost));
+        // What the program drops is always a message that has been read.
+        [rust, p4.dropped_for(DropReason::ControlAbsorbed)]
     }
 }
 
@@ -156,13 +151,10 @@ prop_compose! {
             1..250,
         ),
     ) -> Vec<(Time, Happening)> {
-        let mut at = Time::ZERO;
-        let place = |(gap_bytes, flow, to, class, is_capable, bytes): (u64, u32, u32, u8, bool, u32)| {
-            at += BYTE * (gap_bytes % gap_bytes_max);
+        schedule(packets.into_iter().map(|(gap_bytes, flow, to, class, is_capable, bytes)| {
             let port = PortId((flow % 4) as u16);
-            (at, Happening::Packet(Arrival { port, flow, to, class, is_capable, bytes, mark: None }))
-        };
-        packets.into_iter().map(place).collect()
+            (gap_bytes % gap_bytes_max, Arrival { port, flow, to, class, is_capable, bytes, mark: None })
+        }))
     }
 }
 
@@ -225,12 +217,9 @@ prop_compose! {
             let port = PortId((flow % 4) as u16);
             Arrival { port, flow, to, class: 0, is_capable: false, bytes: 50 * units - 20, mark: None }
         };
-        let mut at = Time::ZERO;
-        let packets = packets.into_iter().map(|(gap, flow, to, units)| {
-            at += BYTE * (50 * gap);
-            (at, Happening::Packet(arrival(flow, [0, 0, 0, 0, 0, 1, 2, 3][to as usize], units)))
-        });
-        let packets = packets.collect();
+        let packets = schedule(packets.into_iter().map(|(gap, flow, to, units)| {
+            (50 * gap, arrival(flow, [0, 0, 0, 0, 0, 1, 2, 3][to as usize], units))
+        }));
         let mut at = Time::ZERO;
         let others = others.into_iter().map(|(gap, spine, to, units)| {
             at += BYTE * (50 * gap);

@@ -2,13 +2,11 @@
 //! whatever becomes of the protected link.
 
 use hitless_switch::{DropReason, PortState};
-use hitless_wire::{Duration, PortId, Time};
+use hitless_wire::{PortId, Time};
 use proptest::prelude::*;
 
-use super::beside::{Arrival, Happening, Outcome, both, program};
+use super::beside::{Arrival, BYTE, Happening, Outcome, both, program, schedule};
 
-/// One byte on the line.
-const BYTE: Duration = Duration::from_ps(800);
 /// The link to the first spine is protected, and that to the second is its backup.
 const PRIMARY: PortId = PortId(2);
 const REROUTED: PortState = PortState::Rerouted { backup: PortId(3) };
@@ -50,17 +48,10 @@ fn texts(ingress_ns: u32, queue_bytes: u32, all: bool) -> [String; 2] {
     [rust, p4].map(|mechanism| format!("{}{mechanism}", switch(ingress_ns, queue_bytes)))
 }
 
-/// What a program drops has no reason of its own: here it is always a copy that is not needed any more.
-fn with_reasons(mut p4: Outcome) -> Outcome {
-    for (_, reason) in p4.ended.iter_mut().filter(|(_, reason)| *reason == DropReason::Mechanism) {
-        *reason = DropReason::CopyRetired;
-    }
-    p4
-}
-
+/// What the program drops is always a copy that is not needed any more.
 fn difference(texts: [String; 2], schedule: &[(Time, Happening)]) -> (Outcome, Option<String>) {
     let [rust, p4] = both(texts, schedule);
-    let difference = rust.difference(&with_reasons(p4));
+    let difference = rust.difference(&p4.dropped_for(DropReason::CopyRetired));
     (rust, difference)
 }
 
@@ -97,13 +88,11 @@ prop_compose! {
             (1u64..60_000, any::<bool>(), 1u64..40_000, 1u64..90_000), 0..4,
         ),
     ) -> Vec<(Time, Happening)> {
-        let mut at = Time::ZERO;
-        let place = |(gap_bytes, flow, to, class, bytes): (u64, u32, u32, u8, u32)| {
-            at += BYTE * gap_bytes;
-            let arrival = Arrival { port: PortId((flow % 2) as u16), flow, to, class, is_capable: true, bytes, mark: None };
-            (at, Happening::Packet(arrival))
-        };
-        merged(packets.into_iter().map(place).collect(), failures(&at_bytes))
+        let packets = schedule(packets.into_iter().map(|(gap_bytes, flow, to, class, bytes)| {
+            let port = PortId((flow % 2) as u16);
+            (gap_bytes, Arrival { port, flow, to, class, is_capable: true, bytes, mark: None })
+        }));
+        merged(packets, failures(&at_bytes))
     }
 }
 

@@ -6,11 +6,11 @@ mod world;
 use std::collections::BTreeSet;
 
 use hitless_mechanisms::Rimm;
-use hitless_mechanisms::rimm::{Neighbour, NeighbourForReturns, Release, RimmConfig};
+use hitless_mechanisms::rimm::{Neighbour, NeighbourForReturns, RimmMessages, RimmRelease, RimmSettings};
 use hitless_wire::Duration;
 use proptest::prelude::*;
 
-use world::{Burst, Plan, SINKS, middle, run};
+use world::{Burst, Plan, SINKS, exact, middle, run};
 
 /// Packets until an alarm, and what a way through a neighbour may hold.
 const THRESHOLD: u16 = 6;
@@ -44,16 +44,16 @@ prop_compose! {
         hash_bits in 0u8..4,
         same in any::<bool>(),
         messages_first in any::<bool>(),
-    ) -> RimmConfig {
+    ) -> RimmSettings {
         let never = Duration::from_us(1_000_000);
-        RimmConfig {
-            release: if is_exact { Release::Exact } else { Release::FlowletGap { gap: never, detour_max: None } },
+        RimmSettings {
+            release: if is_exact { RimmRelease::Exact } else { RimmRelease::FlowletGap },
+            flowlet_gap: Some(never),
             again: if same { NeighbourForReturns::SameNeighbour } else { NeighbourForReturns::LeastLoaded },
-            messages_first,
+            messages: if messages_first { RimmMessages::First } else { RimmMessages::InOrder },
             hash_bits,
             congestion_after: never,
-            predecessor_timeout: Duration::from_us(1_000),
-            ..RimmConfig::default()
+            ..exact()
         }
     }
 }
@@ -71,8 +71,12 @@ fn one_burst(packets: u32) -> Plan {
     }
 }
 
-fn never_gives_up() -> RimmConfig {
-    RimmConfig { congestion_after: Duration::from_us(1_000_000), ..RimmConfig::default() }
+fn never_gives_up() -> RimmSettings {
+    RimmSettings { congestion_after: Duration::from_us(1_000_000), ..exact() }
+}
+
+fn gap_of(chi: Duration) -> RimmSettings {
+    RimmSettings { release: RimmRelease::FlowletGap, flowlet_gap: Some(chi), ..never_gives_up() }
 }
 
 proptest! {
@@ -104,9 +108,9 @@ proptest! {
         timeout_us in 20u64..200,
         congestion_us in 30u64..400,
     ) {
-        let settings = RimmConfig {
+        let settings = RimmSettings {
             detours_max,
-            predecessor_timeout: Duration::from_us(timeout_us),
+            predecessor_timeout: Some(Duration::from_us(timeout_us)),
             congestion_after: Duration::from_us(congestion_us),
             ..settings
         };
@@ -130,8 +134,8 @@ proptest! {
         full in 2u16..20,
     ) {
         let plan = Plan { queue_packets, relay_packets: queue_packets, ..plan };
-        let release = if is_unordered { Release::Unordered } else { settings.release };
-        let settings = RimmConfig { release, congestion_after: Duration::from_us(100), ..settings };
+        let release = if is_unordered { RimmRelease::Unordered } else { settings.release };
+        let settings = RimmSettings { release, congestion_after: Duration::from_us(100), ..settings };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, 3, full))));
         prop_assert_eq!(&run.violations, &Vec::<String>::new());
         prop_assert_eq!(&run.violated_invariants, &Vec::<String>::new());
@@ -146,8 +150,8 @@ fn a_burst_that_overflows_the_queue_is_saved_and_stays_in_order() {
     let plan = one_burst(60);
     let basic = run(&plan, None);
     assert!(basic.dropped >= 10, "{}", basic.dropped);
-    for release in [Release::Exact, Release::FlowletGap { gap: Duration::from_us(50), detour_max: None }] {
-        let settings = RimmConfig { release, ..never_gives_up() };
+    for release in [RimmRelease::Exact, RimmRelease::FlowletGap] {
+        let settings = RimmSettings { release, ..gap_of(Duration::from_us(50)) };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
         assert_eq!((run.dropped, run.out_of_order(), run.deliveries.len()), (0, 0, 60), "{release:?}");
         assert!(run.count("packets detoured") > 10 && run.count("detours") > run.count("packets detoured"));
@@ -158,7 +162,7 @@ fn a_burst_that_overflows_the_queue_is_saved_and_stays_in_order() {
 #[test]
 fn without_numbers_the_same_burst_is_saved_too_but_in_disorder() {
     let plan = one_burst(60);
-    let settings = RimmConfig { release: Release::Unordered, ..never_gives_up() };
+    let settings = RimmSettings { release: RimmRelease::Unordered, ..never_gives_up() };
     let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
     assert_eq!((run.dropped, run.deliveries.len()), (0, 60));
     assert!(run.out_of_order() > 0);
@@ -180,7 +184,7 @@ fn while_all_neighbours_are_full_the_switch_forwards_as_without_rimm() {
 #[test]
 fn a_detour_that_lasts_too_long_ends_and_the_queue_overflows_as_without_it() {
     let plan = one_burst(1_000);
-    let settings = RimmConfig { congestion_after: Duration::from_us(3), ..RimmConfig::default() };
+    let settings = RimmSettings { congestion_after: Duration::from_us(3), ..exact() };
     let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
     assert!(run.count("detours ended by congestion") > 0 && run.dropped > 500, "{:?}", run.counters);
     assert_eq!(run.deliveries.len() as u64 + run.dropped, run.sent);
@@ -197,8 +201,8 @@ fn a_flow_that_never_pauses_is_detoured_until_its_limit() {
         ..plan
     };
     let detoured = |detour_max| {
-        let release = Release::FlowletGap { gap: Duration::from_us(100), detour_max };
-        let config = middle(&plan, RimmConfig { release, ..never_gives_up() }, THRESHOLD, NEVER_FULL);
+        let settings = RimmSettings { flow_detour_max: detour_max, ..gap_of(Duration::from_us(100)) };
+        let config = middle(&plan, settings, THRESHOLD, NEVER_FULL);
         run(&plan, Some(Rimm::new(config))).count("packets detoured")
     };
     let (without, with) = (detoured(None), detoured(Some(Duration::from_us(100))));
@@ -214,8 +218,7 @@ fn an_idle_time_of_chi_ends_the_detour_of_a_flow() {
     };
     let detoured = |starts_us: u64, chi_us: u64| {
         let plan = second(starts_us);
-        let release = Release::FlowletGap { gap: Duration::from_us(chi_us), detour_max: None };
-        let config = middle(&plan, RimmConfig { release, ..never_gives_up() }, THRESHOLD, NEVER_FULL);
+        let config = middle(&plan, gap_of(Duration::from_us(chi_us)), THRESHOLD, NEVER_FULL);
         let run = run(&plan, Some(Rimm::new(config)));
         assert_eq!((run.dropped, run.out_of_order()), (0, 0));
         run.count("packets detoured")
@@ -232,7 +235,7 @@ fn a_lost_predecessor_is_waited_for_as_long_as_was_said() {
     // The first on a detour; the first message has come back before.
     plan.lost = BTreeSet::from([4]);
     let time = |timeout_us| {
-        let settings = RimmConfig { predecessor_timeout: Duration::from_us(timeout_us), ..never_gives_up() };
+        let settings = RimmSettings { predecessor_timeout: Some(Duration::from_us(timeout_us)), ..never_gives_up() };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
         assert_eq!((run.lost, run.count("numbers skipped"), run.count("packets released early")), (1, 1, 0));
         assert_eq!((run.deliveries.len(), run.out_of_order()), (59, 0));
@@ -246,7 +249,7 @@ fn a_lost_predecessor_is_waited_for_as_long_as_was_said() {
 fn whoever_may_not_go_round_again_is_forwarded() {
     let plan = one_burst(60);
     let forced = |detours_max| {
-        let settings = RimmConfig { detours_max, ..never_gives_up() };
+        let settings = RimmSettings { detours_max, ..never_gives_up() };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, NEVER_FULL))));
         assert!(run.detours_max <= detours_max);
         run.count("packets forced")
@@ -263,7 +266,7 @@ fn two_flows_have_a_slot_each_if_there_are_enough() {
         plan.bursts.push(other);
         // From some moment of the detour on all is lost: each slot in use stays open.
         plan.lost = (30..2_000).collect();
-        let config = middle(&plan, RimmConfig { hash_bits, ..never_gives_up() }, THRESHOLD, NEVER_FULL);
+        let config = middle(&plan, RimmSettings { hash_bits, ..never_gives_up() }, THRESHOLD, NEVER_FULL);
         run(&plan, Some(Rimm::new(config))).count("slots open")
     };
     assert_eq!([slots_open(0), slots_open(12)], [1, 2]);
@@ -282,7 +285,7 @@ fn a_lost_message_that_a_queue_is_below_its_threshold_closes_the_way_for_the_lif
             queue_packets: 1_000,
             ..one_burst(0)
         };
-        let settings = RimmConfig { crossing_lifetime: Duration::from_us(1_000), ..never_gives_up() };
+        let settings = RimmSettings { crossing_lifetime: Duration::from_us(1_000), ..never_gives_up() };
         let run = run(&plan, Some(Rimm::new(middle(&plan, settings, THRESHOLD, 10))));
         assert_eq!((run.dropped, run.deliveries.len()), (0, 120));
         assert!(run.count("detours ended by full neighbours") > 0);
@@ -300,7 +303,7 @@ fn that_a_queue_is_still_above_its_threshold_raises_no_alarm() {
     let run = |crossing_lifetime| {
         let burst = Burst { gap_ns: 1_000, ..one_burst(1_500).bursts[0] };
         let plan = Plan { bursts: vec![burst], queue_packets: 1_000, ..one_burst(0) };
-        let settings = RimmConfig { crossing_lifetime, congestion_after: Duration::from_us(100), ..never_gives_up() };
+        let settings = RimmSettings { crossing_lifetime, congestion_after: Duration::from_us(100), ..never_gives_up() };
         let mut config = middle(&plan, settings, THRESHOLD, NEVER_FULL);
         // The port is one towards a neighbour as well, which sends nothing back.
         config.neighbours.push(Neighbour {

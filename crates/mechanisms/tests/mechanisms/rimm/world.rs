@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use hitless_mechanisms::Rimm;
 use hitless_mechanisms::rimm::headers::{DetourHeader, MessageHeader};
-use hitless_mechanisms::rimm::{Neighbour, RimmConfig, WatchedPort};
+use hitless_mechanisms::rimm::{Neighbour, RimmConfig, RimmRelease, RimmSettings, WatchedPort};
 use hitless_switch::testing::{Ended, Fate, Harness, Left};
 use hitless_switch::{Architecture, BufferPolicy, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch};
-use hitless_wire::{BitRate, Duration, FlowId, HostId, Packet, PortId, ServiceKey, Time};
+use hitless_wire::{BitRate, Bytes, Duration, FlowId, HostId, Packet, PortId, ServiceKey, Time};
 
 /// Ports of the switch in the middle: hosts that receive, a host that sends, and then the neighbours.
 pub const SINKS: u16 = 2;
@@ -124,8 +124,18 @@ impl OnLinks {
     }
 }
 
+/// Detours end when S_a = S_f, and packets wait for those before them for a millisecond.
+pub fn exact() -> RimmSettings {
+    RimmSettings {
+        segment: Bytes(SEGMENT_BYTES),
+        release: RimmRelease::Exact,
+        predecessor_timeout: Some(Duration::from_us(1_000)),
+        ..RimmSettings::default()
+    }
+}
+
 /// The switch in the middle relieves its ports to the hosts that receive; it has `threshold_packets`.
-pub fn middle(plan: &Plan, settings: RimmConfig, threshold_packets: u16, full_packets: u16) -> RimmConfig {
+pub fn middle(plan: &Plan, settings: RimmSettings, threshold_packets: u16, full_packets: u16) -> RimmConfig {
     let segments = |packets: u16| packets.saturating_mul((u64::from(FRAME_BYTES) / SEGMENT_BYTES) as u16);
     let neighbour = |number| Neighbour {
         port: PortId(FIRST_NEIGHBOUR + number),
@@ -138,15 +148,15 @@ pub fn middle(plan: &Plan, settings: RimmConfig, threshold_packets: u16, full_pa
         line_ports: FIRST_NEIGHBOUR + plan.neighbours,
         watched: (0..SINKS).map(watched).collect(),
         neighbours: (0..plan.neighbours).map(neighbour).collect(),
-        segment_bytes: SEGMENT_BYTES,
-        ..settings
+        settings,
+        ..RimmConfig::default()
     }
 }
 
 /// A neighbour that tells the middle its depths.
 fn beside() -> RimmConfig {
     let to_middle = Neighbour { port: TO_MIDDLE, full_segments: 1, own_full_segments: 1, is_told: true };
-    RimmConfig { line_ports: 2, neighbours: vec![to_middle], segment_bytes: SEGMENT_BYTES, ..RimmConfig::default() }
+    RimmConfig { line_ports: 2, neighbours: vec![to_middle], settings: exact(), ..RimmConfig::default() }
 }
 
 fn switch(plan: &Plan, rates_gbps: &[u64], mechanism: Option<Rimm>) -> Switch {

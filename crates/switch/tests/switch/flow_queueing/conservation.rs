@@ -1,15 +1,14 @@
 //! All disciplines in a switch: what comes in leaves or ends for a reason, and the buffer returns to zero.
 
-use hitless_switch::queueing::flow::{CodelConfig, FqCodelConfig, IdealFqConfig};
 use hitless_switch::testing::Harness;
 use hitless_switch::{
     Architecture, BufferPolicy, DropReason, FlowQueueing, PortConfig, QueueConfig, QueueLimit, Switch,
 };
 use hitless_wire::pause::PauseFrame;
-use hitless_wire::{BitRate, Duration, Ecn, FlowId, Packet, PortId, QueueId, Time};
+use hitless_wire::{BitRate, Ecn, FlowId, Packet, PortId, QueueId, Time};
 use proptest::prelude::*;
 
-use super::scheduler::{DRR, IDEAL, SFQ};
+use super::scheduler::{DRR, disciplines};
 
 const IN: PortId = PortId(0);
 const OUT: PortId = PortId(1);
@@ -19,23 +18,6 @@ fn harness(config: FlowQueueing, limit: QueueLimit) -> Harness {
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, queue);
     let out = PortConfig { flow_queueing: Some(config), ..port.clone() };
     Harness::of_one(Switch::new(Architecture::ideal(), vec![port, out], BufferPolicy::Static, Vec::new()), |_| OUT)
-}
-
-fn disciplines() -> impl Strategy<Value = FlowQueueing> {
-    let codel = CodelConfig {
-        target: Duration::from_us(20),
-        interval: Duration::from_us(100),
-        small_queue_bytes: 1_518,
-        marks: true,
-    };
-    let fq_codel = FqCodelConfig { flows: 16, quantum_bytes: 1_518, limit_packets: 30, drop_batch: 8, codel, salt: 1 };
-    prop_oneof![
-        Just(FlowQueueing::IdealFq(IDEAL)),
-        Just(FlowQueueing::IdealFq(IdealFqConfig { charge_drops: true, ..IDEAL })),
-        Just(FlowQueueing::Drr(DRR)),
-        Just(FlowQueueing::Sfq(SFQ)),
-        Just(FlowQueueing::FqCodel(fq_codel)),
-    ]
 }
 
 fn limits() -> impl Strategy<Value = QueueLimit> {
@@ -72,6 +54,13 @@ fn packet_of(step: &Step, number: u32) -> Packet {
     }
 }
 
+/// What the partner of a port sends to pause and to resume it.
+fn control(frame: PauseFrame) -> Packet {
+    let mut packet = Packet { frame_bytes: 64, ttl: 3, ..Packet::default() };
+    packet.push_shim(frame).expect("a packet has room for one shim");
+    packet
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -88,9 +77,7 @@ proptest! {
             now.0 += step.gap_ps;
             for (at, frame) in [(pause_at, PauseFrame::pause(0)), (pause_at.map(|at| at + 20), PauseFrame::resume(0))] {
                 if at == Some(number) {
-                    let mut packet = packet_of(step, 0);
-                    packet.push_shim(frame).map_err(|_| TestCaseError::fail("no room for a shim"))?;
-                    harness.arrive(now, OUT, packet);
+                    harness.arrive(now, OUT, control(frame));
                 }
             }
             harness.arrive(now, IN, packet_of(step, number as u32));
@@ -99,9 +86,7 @@ proptest! {
             prop_assert_eq!(accounted, number + 1);
         }
         if pause_at.is_some() {
-            let mut packet = packet_of(&steps[0], 0);
-            packet.push_shim(PauseFrame::resume(0)).map_err(|_| TestCaseError::fail("no room for a shim"))?;
-            harness.arrive(now, OUT, packet);
+            harness.arrive(now, OUT, control(PauseFrame::resume(0)));
         }
         harness.run_until(Time::NEVER);
         prop_assert_eq!((harness.switches[0].packets_queued(), harness.world.packets.alive(), harness.switches[0].buffer_bytes()), (0, 0, 0));
@@ -134,15 +119,11 @@ proptest! {
 fn a_paused_port_sends_nothing_until_it_is_resumed() {
     let mut harness = harness(FlowQueueing::Drr(DRR), QueueLimit::Unlimited);
     let step = Step { gap_ps: 0, flow: 0, frame_bytes: 1_000, can_mark: false };
-    let mut pause = packet_of(&step, 0);
-    pause.push_shim(PauseFrame::pause(0)).expect("a packet has room for one shim");
-    harness.arrive(Time(1), OUT, pause);
+    harness.arrive(Time(1), OUT, control(PauseFrame::pause(0)));
     harness.arrive(Time(2), IN, packet_of(&step, 1));
     harness.run_until(Time(3));
     assert_eq!((harness.world.left.len(), harness.switches[0].queue_bytes(Time(3), OUT, QueueId(0))), (0, 1_000));
-    let mut resume = packet_of(&step, 0);
-    resume.push_shim(PauseFrame::resume(0)).expect("a packet has room for one shim");
-    harness.arrive(Time(4), OUT, resume);
+    harness.arrive(Time(4), OUT, control(PauseFrame::resume(0)));
     harness.run_until(Time::NEVER);
     assert_eq!((harness.world.left.len(), harness.switches[0].port_bytes(Time(5), OUT)), (1, 0));
 }
@@ -151,11 +132,6 @@ fn a_paused_port_sends_nothing_until_it_is_resumed() {
 fn a_port_that_two_classes_pause_waits_for_both() {
     let mut harness = harness(FlowQueueing::Drr(DRR), QueueLimit::Unlimited);
     let step = Step { gap_ps: 0, flow: 0, frame_bytes: 1_000, can_mark: false };
-    let control = |frame| {
-        let mut packet = packet_of(&step, 0);
-        packet.push_shim(frame).expect("a packet has room for one shim");
-        packet
-    };
     harness.arrive(Time(1), OUT, control(PauseFrame::pause(0)));
     harness.arrive(Time(2), OUT, control(PauseFrame::pause(1)));
     harness.arrive(Time(3), IN, packet_of(&step, 1));

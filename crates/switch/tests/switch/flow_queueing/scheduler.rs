@@ -3,9 +3,12 @@
 use hitless_engine::PacketHandle;
 use hitless_switch::queueing::Entry;
 pub use hitless_switch::queueing::FlowScheduler;
-use hitless_switch::queueing::flow::{Arriving, ClassWeights, DrrConfig, FlowKey, IdealFqConfig, SfqConfig};
+use hitless_switch::queueing::flow::{
+    Arriving, ClassWeights, CodelConfig, DrrConfig, FlowKey, FqCodelConfig, IdealFqConfig, SfqConfig,
+};
 use hitless_switch::{DropReason, EcnThreshold, FlowQueueing, QueueLimit};
-use hitless_wire::{BitRate, Ecn, FlowId, Packet, Time};
+use hitless_wire::{BitRate, Duration, Ecn, FlowId, Packet, Time};
+use proptest::prelude::*;
 
 pub const IDEAL: IdealFqConfig = IdealFqConfig { weights: ClassWeights::EQUAL, mark_rounds: None, charge_drops: false };
 pub const DRR: DrrConfig = DrrConfig { quantum_bytes: 1_518, weights: ClassWeights::EQUAL };
@@ -44,4 +47,25 @@ pub fn ended(scheduler: &mut FlowScheduler) -> Vec<(u32, DropReason)> {
 /// The numbers of all packets in the order in which they leave.
 pub fn drain(scheduler: &mut FlowScheduler, now: Time) -> Vec<u32> {
     std::iter::from_fn(|| scheduler.take(now).map(|(entry, _)| entry.packet.0)).collect()
+}
+
+/// All disciplines that queue by flow.
+pub fn disciplines() -> impl Strategy<Value = FlowQueueing> {
+    let codel = |(target_ns, interval_ns, marks)| CodelConfig {
+        target: Duration::from_ns(target_ns),
+        interval: Duration::from_ns(interval_ns),
+        small_queue_bytes: 1_518,
+        marks,
+    };
+    let fq_codel =
+        |codel| FqCodelConfig { flows: 4, quantum_bytes: 1_518, limit_packets: 30, drop_batch: 8, codel, salt: 1 };
+    let target_ns = prop_oneof![1u64..2_000, 2_000u64..20_000];
+    let interval_ns = prop_oneof![1u64..4_000, 4_000u64..100_000];
+    prop_oneof![
+        Just(FlowQueueing::IdealFq(IDEAL)),
+        Just(FlowQueueing::IdealFq(IdealFqConfig { charge_drops: true, ..IDEAL })),
+        Just(FlowQueueing::Drr(DRR)),
+        Just(FlowQueueing::Sfq(SFQ)),
+        (target_ns, interval_ns, any::<bool>()).prop_map(move |drawn| FlowQueueing::FqCodel(fq_codel(codel(drawn)))),
+    ]
 }

@@ -3,25 +3,30 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use hitless_mechanisms::linkguardian::Command;
 use hitless_switch::testing::{Harness, Left};
 use hitless_switch::{
     Architecture, BufferPolicy, DropReason, Mechanism, PortConfig, PortState, QueueConfig, QueueLimit, Switch,
 };
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
-use hitless_wire::{BitRate, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
+use hitless_wire::{BitRate, Bytes, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
 
 /// Host side of both switches.
-pub const EDGE: PortId = PortId(0);
+const EDGE: PortId = PortId(0);
 /// The link between them.
 pub const LINK: PortId = PortId(1);
-
-/// Propagation and PHY of the link.
-pub const LINK_DELAY: Duration = Duration::from_ns(330);
+/// The recirculation port of both.
+pub const RECIRCULATION: PortId = PortId(2);
 
 pub use hitless_switch::testing::Fate;
 
 /// What the two switches run.
 pub type Ends = [Box<dyn Mechanism>; 2];
+
+/// Both of them, to be run.
+pub fn boxed<M: Mechanism + 'static>(ends: [M; 2]) -> Ends {
+    ends.map(|end| Box::new(end) as Box<dyn Mechanism>)
+}
 
 /// What came out at the edge of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,17 +36,12 @@ pub struct Delivery {
     pub frame_bytes: u32,
 }
 
-/// Both of them, to be run.
-pub fn boxed<M: Mechanism + 'static>(ends: [M; 2]) -> Ends {
-    ends.map(|end| Box::new(end) as Box<dyn Mechanism>)
-}
-
 /// What was put on the link, by the switch that sent it.
 #[derive(Clone, Copy, Default)]
-struct OnLink {
-    frames: [u64; 2],
-    bytes: [u64; 2],
-    sets: [u64; 2],
+pub struct OnLink {
+    pub frames: [u64; 2],
+    pub bytes: [u64; 2],
+    pub sets: [u64; 2],
 }
 
 /// What came out of the switches.
@@ -49,11 +49,9 @@ pub struct World {
     /// By switch.
     pub delivered: [Vec<Delivery>; 2],
     pub ended: [u64; DropReason::COUNT],
-    /// Frames and bytes put on the link, by the switch that sent them.
-    pub frames_sent: [u64; 2],
-    pub bytes_sent: [u64; 2],
     pub frames_lost: u64,
-    pub sets_sent: [u64; 2],
+    /// When each datagram entered switch 0.
+    injected_at: Vec<Time>,
 }
 
 impl World {
@@ -76,26 +74,23 @@ pub struct Pair {
     harness: Harness,
     on_link: Rc<RefCell<OnLink>>,
     rate: BitRate,
+    /// When switches are started anew, in order, and what they run then.
+    restarts: Vec<(Time, usize, Box<dyn Mechanism>)>,
 }
 
 impl Pair {
-    /// Switch 0 and 1 with their mechanisms; `fate` and `loses_set` are asked for each frame and each control ordered
-    /// set, with the number of the switch that sends it.
+    /// Switch 0 and 1 with their mechanisms; `delay` is propagation and PHY of the link. `fate` and `loses_set` are asked
+    /// for each frame and each control ordered set, with the number of the switch that sends it.
     pub fn new(
         rate_gbps: u64,
+        delay: Duration,
         mechanisms: Ends,
         fate: impl FnMut(usize, &Packet) -> Fate + 'static,
         loses_set: impl FnMut(usize, OrderedSet) -> bool + 'static,
     ) -> Self {
         let rate = BitRate::from_gbps(rate_gbps);
-        let world = World {
-            delivered: Default::default(),
-            ended: [0; DropReason::COUNT],
-            frames_sent: [0; 2],
-            bytes_sent: [0; 2],
-            frames_lost: 0,
-            sets_sent: [0; 2],
-        };
+        let (delivered, ended) = (Default::default(), [0; DropReason::COUNT]);
+        let world = World { delivered, ended, frames_lost: 0, injected_at: Vec::new() };
         let switches = mechanisms.map(|mechanism| switch(rate, mechanism)).into();
         let is_here = |switch: usize, packet: &Packet| packet.destination == HostId(switch as u32);
         let route = move |switch, packet: &Packet| Some(if is_here(switch, packet) { EDGE } else { LINK });
@@ -114,34 +109,70 @@ impl Pair {
                 sets.borrow_mut().sets[from] += 1;
                 (loses_set.borrow_mut())(from, set)
             };
-            harness.connect((from, LINK), (1 - from, LINK), LINK_DELAY, fate, loses_set);
+            harness.connect((from, LINK), (1 - from, LINK), delay, fate, loses_set);
         }
         harness.start();
-        Self { world, harness, on_link, rate }
+        Self { world, harness, on_link, rate, restarts: Vec::new() }
     }
 
     /// `count` full-size datagrams enter switch `from` back to back from `start` on, numbered from `first`; answers
     /// when the last has entered.
     pub fn inject(&mut self, from: usize, start: Time, first: u64, count: u64) -> Time {
-        self.inject_sized(from, start, first, (0..count).map(|_| MTU_FRAME_BYTES))
+        self.inject_class(from, start, first, count, |_| 0)
     }
 
-    /// The same with frames of these sizes.
+    /// As [`Self::inject`], with a traffic class for each number.
+    pub fn inject_class(
+        &mut self,
+        from: usize,
+        start: Time,
+        first: u64,
+        count: u64,
+        class: impl Fn(u64) -> u8,
+    ) -> Time {
+        self.inject_each(from, start, first, (first..first + count).map(|number| (MTU_FRAME_BYTES, class(number))))
+    }
+
+    /// As [`Self::inject`], with frames of these sizes.
     pub fn inject_sized(&mut self, from: usize, start: Time, first: u64, sizes: impl Iterator<Item = u32>) -> Time {
+        self.inject_each(from, start, first, sizes.map(|frame_bytes| (frame_bytes, 0)))
+    }
+
+    fn inject_each(&mut self, from: usize, start: Time, first: u64, frames: impl Iterator<Item = (u32, u8)>) -> Time {
         let mut at = start;
-        for (number, frame_bytes) in (first..).zip(sizes) {
-            let header = UdpHeader { number, ..UdpHeader::default() };
+        for (number, (frame_bytes, class)) in (first..).zip(frames) {
             let packet = Packet {
                 frame_bytes,
                 destination: HostId(1 - from as u32),
+                class,
                 ttl: Packet::INITIAL_TTL,
-                transport: Transport::Udp(header),
+                transport: Transport::Udp(UdpHeader { number, ..UdpHeader::default() }),
                 ..Packet::default()
             };
+            if from == 0 {
+                let (injected_at, place) = (&mut self.world.injected_at, number as usize);
+                injected_at.resize(injected_at.len().max(place + 1), Time::NEVER);
+                injected_at[place] = at;
+            }
             self.harness.enter(at, from, EDGE, packet);
             at += self.rate.time_for(u64::from(frame_bytes + ETHERNET_OVERHEAD_BYTES));
         }
         at
+    }
+
+    /// When the datagram entered switch 0.
+    pub fn injected_at(&self, number: u64) -> Option<Time> {
+        self.world.injected_at.get(number as usize).copied().filter(|&at| at != Time::NEVER)
+    }
+
+    /// A frame that neither switch has sent reaches `switch` from the link at `at`.
+    pub fn forge(&mut self, switch: usize, at: Time, packet: Packet) {
+        self.harness.enter(at, switch, LINK, packet);
+    }
+
+    /// The control plane tells one end of the link something at `at`.
+    pub fn command(&mut self, switch: usize, at: Time, command: Command) {
+        self.harness.command(at, switch, command.number());
     }
 
     /// Failure detection tells a switch of the link.
@@ -149,27 +180,46 @@ impl Pair {
         self.harness.tell_state(at, switch, LINK, state);
     }
 
-    /// Runs until nothing happens any more; answers when.
-    pub fn run(&mut self) -> Time {
-        self.run_until(Time::NEVER)
+    /// A switch loses all it knows and all it holds at `at`, and runs its part of `ends` in its next life.
+    pub fn restart(&mut self, number: usize, at: Time, ends: Ends) {
+        let mechanism = ends.into_iter().nth(number).expect("there are two switches");
+        self.restarts.push((at, number, mechanism));
     }
 
-    /// Runs until then at most.
-    pub fn run_until(&mut self, end: Time) -> Time {
+    /// Runs until nothing happens any more; answers when.
+    pub fn run(&mut self) -> Time {
+        for (at, number, mechanism) in std::mem::take(&mut self.restarts) {
+            self.run_before(at);
+            self.harness.world.now = at;
+            self.harness.replace(number, switch(self.rate, mechanism));
+        }
+        self.run_before(Time::NEVER);
+        for switch in &self.harness.switches {
+            assert_eq!(switch.violation(), None);
+        }
+        self.harness.world.now
+    }
+
+    /// Runs up to `until`, for switches that never come to rest; answers that time.
+    pub fn run_until(&mut self, until: Time) -> Time {
+        self.run_before(Time(until.as_ps() + 1));
+        until
+    }
+
+    fn run_before(&mut self, limit: Time) {
         const MOST_EVENTS: u64 = 100_000_000;
         let mut events = 0;
-        while self.harness.next_time().is_some_and(|at| at <= end) {
+        while self.harness.next_time().is_some_and(|at| at < limit) {
             self.harness.step();
             self.world.collect(&mut self.harness);
             events += 1;
             assert!(events < MOST_EVENTS, "the switches do not come to rest: {}", self.harness.world.now);
         }
-        let OnLink { frames, bytes, sets } = *self.on_link.borrow();
-        (self.world.frames_sent, self.world.bytes_sent, self.world.sets_sent) = (frames, bytes, sets);
-        for switch in &self.harness.switches {
-            assert_eq!(switch.violation(), None);
-        }
-        self.harness.world.now
+    }
+
+    /// What was put on the link.
+    pub fn on_link(&self) -> OnLink {
+        *self.on_link.borrow()
     }
 
     /// How many packets exist.
@@ -183,12 +233,12 @@ impl Pair {
     }
 
     /// The value of a counter, summed over both switches.
-    pub fn counter(&self, _now: Time, name: &str) -> u64 {
+    pub fn counter(&self, name: &str) -> u64 {
         self.harness.counter(name).unwrap_or_else(|| panic!("there is no counter {name:?}"))
     }
 
     /// The invariants that were violated.
-    pub fn violated_invariants(&self, _now: Time) -> Vec<String> {
+    pub fn violated_invariants(&self) -> Vec<String> {
         self.harness.violated_invariants()
     }
 }
@@ -196,11 +246,25 @@ impl Pair {
 fn switch(rate: BitRate, mechanism: Box<dyn Mechanism>) -> Switch {
     let architecture = Architecture { checked: true, ..Architecture::tofino_like() };
     let queue = QueueConfig::normal(QueueLimit::Unlimited);
+    let buffer = QueueConfig::normal(QueueLimit::Bytes(Bytes::from_kilobytes(200).0));
+    let loopback = PortConfig::fifo(architecture.recirculation_rate, ETHERNET_OVERHEAD_BYTES, buffer);
     let front = PortConfig::fifo(rate, ETHERNET_OVERHEAD_BYTES, queue);
-    Switch::new(architecture, vec![front.clone(), front], BufferPolicy::Static, vec![mechanism])
+    let ports = vec![front.clone(), front, PortConfig { is_loopback: true, ..loopback }];
+    Switch::new(architecture, ports, BufferPolicy::Static, vec![mechanism])
 }
 
-/// A generator for loss decisions, so that a failing case replays from its seed.
+/// Whatever came when.
+pub fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
+    numbers.sort_unstable();
+    numbers
+}
+
+/// The numbers of all that was sent, if nothing is missing.
+pub fn in_order(count: u64) -> Vec<u64> {
+    (0..count).collect()
+}
+
+/// A generator for loss decisions, so that a failing case replays from its seed: true in so many cases of a thousand.
 pub fn chances(seed: u64) -> impl FnMut(u64) -> bool {
     let mut state = seed | 1;
     move |per_mille| {
