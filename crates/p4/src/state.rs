@@ -190,6 +190,14 @@ impl State {
         state
     }
 
+    /// A counter of an array, or of the table that the array belongs to.
+    pub(crate) fn counter(&mut self, program: &Program, array: usize, index: u64) -> Option<&mut Counter> {
+        match program.counters[array].table.as_ref().and_then(|table| program.table(table)) {
+            Some(table) => self.tables[table as usize].row(u32::try_from(index).ok()?).map(|row| &mut row.counter),
+            None => self.counters[array].get_mut(index as usize),
+        }
+    }
+
     /// Keeps a digest for the control plane.
     pub fn keep_digest(&mut self, digest: Digest) {
         self.tally.digests += 1;

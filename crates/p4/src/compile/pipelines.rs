@@ -68,10 +68,8 @@ impl Compiler<'_> {
         let first = self.program.steps.len() as u32;
         let steps: BTreeMap<_, _> = names.zip(first..).collect();
         for table in &of.tables {
-            let made = self.table(table, &steps, &profiles).map_err(|error| {
-                let error = error.at(place(&table.source_info));
-                Error { what: format!("table {}: {}", table.name, error.what), ..error }
-            })?;
+            let made = self.table(table, &steps, &profiles);
+            let made = made.map_err(|error| error.within("table", &table.name, place(&table.source_info)))?;
             self.program.steps.push(Step::Table(self.program.tables.len() as u32));
             self.program.tables.push(made);
         }
@@ -132,7 +130,7 @@ impl Compiler<'_> {
             (kind, _) => refuse!("a table of type \"{kind}\" is not supported"),
         };
         if let Some(name) = &of.direct_meters {
-            table.meter = Some(number_of(&self.meters, "meter array", name)?);
+            table.meter = Some(number_of(&self.program.meters, "meter array", name)?);
         }
         self.key(of, &mut table)?;
         table.next = self.next(of, &table, steps)?;
@@ -190,21 +188,16 @@ impl Compiler<'_> {
     }
 
     fn key_source(&mut self, of: &json::Key) -> Result<(KeySource, u32)> {
-        let valid_union = |compiler: &Self, name: &str| {
-            compiler.unions.get(name).copied().filter(|_| !compiler.headers.contains_key(name))
+        let valid = |compiler: &Self, name: &str| match compiler.union_named(name) {
+            Some(union) => Ok((KeySource::ValidUnion(union), 1)),
+            None => Ok((KeySource::Valid(compiler.header(name)?), 1)),
         };
         match &of.target {
-            Value::String(name) => match valid_union(self, name) {
-                Some(union) => Ok((KeySource::ValidUnion(union), 1)),
-                None => Ok((KeySource::Valid(self.header(name)?), 1)),
-            },
+            Value::String(name) => valid(self, name),
             Value::Array(names) => {
                 let names: Vec<_> = names.iter().filter_map(Value::as_str).collect();
                 match names[..] {
-                    [header, "$valid$"] => match valid_union(self, header) {
-                        Some(union) => Ok((KeySource::ValidUnion(union), 1)),
-                        None => Ok((KeySource::Valid(self.header(header)?), 1)),
-                    },
+                    [header, "$valid$"] => valid(self, header),
                     [header, field] => {
                         let slot = self.slot(header, field)?;
                         Ok((KeySource::Field(slot), slot.width))

@@ -9,7 +9,7 @@ mod entries;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::commands::Commands;
+use crate::commands::{Commands, named};
 use crate::error::{Error, Result, refuse};
 use crate::fabric::{Answers, Rounds};
 use crate::observer::Observer;
@@ -193,18 +193,11 @@ impl<O: Observer> Test<'_, O> {
         let (index, rest) = rest.split_once(')').ok_or_else(|| Error::new("check_counter needs NAME(INDEX)"))?;
         let words: Vec<_> = rest.split_whitespace().collect();
         let program = self.switch.program.clone();
-        let Some(array) = crate::program::find(&program.counters, name.trim(), |array| &array.name) else {
-            refuse!("there is no counter array {name}");
-        };
+        let array = named(&program.counters, "counter array", &[name.trim()])?;
         let index = small(index.trim())?;
-        let counter = match program.counters[array as usize].table.as_ref().and_then(|table| program.table(table)) {
-            Some(table) => {
-                let mut rows = self.switch.state.tables[table as usize].entries.iter();
-                rows.find(|row| u64::from(row.handle) == index).map(|row| row.counter)
-            }
-            None => self.switch.state.counters[array as usize].get(index as usize).copied(),
+        let Some(&mut counter) = self.switch.state.counter(&program, array, index) else {
+            refuse!("{name} has no counter {index}")
         };
-        let Some(counter) = counter else { refuse!("{name} has no counter {index}") };
         let (value, relation, expected) = match words[..] {
             [] => (counter.packets, "==", 0),
             ["packets", relation, value] => (counter.packets, relation, small(value)?),

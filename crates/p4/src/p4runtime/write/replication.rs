@@ -1,9 +1,9 @@
 //! Multicast groups and clone sessions.
 
 use super::fields::number;
-use super::{At, Change, Outcome, Write, unsupported};
+use super::{Change, Write, unsupported};
 use crate::error::{Error, Result, refuse};
-use crate::p4runtime::schema::Message;
+use crate::p4runtime::schema::{At, Message};
 use crate::state::{Mirror, Replica};
 
 /// The replicas of clone session `n` are multicast group `n` beyond all that a packet can name (16 bits).
@@ -12,12 +12,11 @@ const FIRST_SESSION_GROUP: u32 = 1 << 16;
 const NUMBER_MAX: u32 = FIRST_SESSION_GROUP - 1;
 
 impl Write<'_> {
-    pub(super) fn replication(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
-        let session = of.message("clone_session_entry");
-        match (of.message("multicast_group_entry"), session) {
-            (Some(group), _) => self.multicast(change, group),
-            (None, Some(session)) => self.clone_session(change, session),
-            (None, None) => Err(Error::new("it has neither group nor session")).in_line(of, "packet replication"),
+    pub(super) fn replication(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        match (of.message("multicast_group_entry"), of.message("clone_session_entry")) {
+            (Some(group), _) => self.multicast(change, group).in_line(group, "MulticastGroupEntry"),
+            (None, Some(session)) => self.clone_session(change, session).in_line(session, "CloneSessionEntry"),
+            (None, None) => refuse!("it has neither group nor session"),
         }
     }
 
@@ -28,27 +27,28 @@ impl Write<'_> {
         groups.extend(replicas.map(|replicas| (group, replicas)));
     }
 
-    fn multicast(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
-        let (id, thing) = (of.id("multicast_group_id"), "MulticastGroupEntry");
+    fn multicast(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        let id = of.id("multicast_group_id");
         let exists = self.commands.state.groups.iter().any(|(number, _)| *number == id);
-        checked(change, "multicast_group_id", id, exists).in_line(of, thing)?;
-        let replicas = if change == Change::Delete { None } else { Some(self.replicas(of, thing)?) };
+        checked(change, "multicast_group_id", id, exists)?;
+        let is_there = change != Change::Delete;
+        let replicas = is_there.then(|| self.replicas(of, "MulticastGroupEntry")).transpose()?;
         self.set_replicas(id, replicas);
         Ok(())
     }
 
-    fn clone_session(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
-        let (id, thing) = (of.id("session_id"), "CloneSessionEntry");
+    fn clone_session(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        let id = of.id("session_id");
         let exists = self.commands.state.mirrors.iter().any(|(number, _)| *number == id);
-        checked(change, "session_id", id, exists).in_line(of, thing)?;
+        checked(change, "session_id", id, exists)?;
         self.commands.state.mirrors.retain(|(number, _)| *number != id);
         self.set_replicas(FIRST_SESSION_GROUP + id, None);
         if change == Change::Delete {
             return Ok(());
         }
-        unsupported(of, &["class_of_service"], "a copy goes to the queue of its packet's class").in_line(of, thing)?;
-        unsupported(of, &["packet_length_bytes"], "copies of a session are whole").in_line(of, thing)?;
-        let replicas = self.replicas(of, thing)?;
+        unsupported(of, &["class_of_service"], "a copy goes to the queue of its packet's class")?;
+        unsupported(of, &["packet_length_bytes"], "copies of a session are whole")?;
+        let replicas = self.replicas(of, "CloneSessionEntry")?;
         let to = match replicas[..] {
             // As mirroring_add has it.
             [Replica { rid: 0, port }] => Mirror::Port(port),
@@ -61,7 +61,7 @@ impl Write<'_> {
         Ok(())
     }
 
-    fn replicas(&self, of: Message<'_>, thing: &str) -> Outcome<Vec<Replica>> {
+    fn replicas(&self, of: Message<'_>, thing: &str) -> Result<Vec<Replica>> {
         let mut replicas = Vec::new();
         for given in of.messages("replicas") {
             let replica = self.replica(given).in_line(given, thing)?;
