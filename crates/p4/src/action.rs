@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use crate::bits::{self, Slot};
 use crate::expression::Computed;
-use crate::node::Expression;
 use crate::observer::{Event, Observer};
 use crate::packet::Packet;
 use crate::program::{Beyond, Instruction};
@@ -14,7 +13,7 @@ use crate::state::{Digest, Registers};
 /// The port that means "dropped" (`mark_to_drop`), as BMv2 has it.
 pub const DROP_PORT: u64 = 511;
 
-impl<O: Observer> Run<'_, O> {
+impl<O: Observer> Run<'_, '_, O> {
     /// Runs an action, whose data is in the state's parameters.
     #[inline]
     pub fn action(&mut self, action: u32, packet: &mut Packet) {
@@ -74,7 +73,7 @@ impl<O: Observer> Run<'_, O> {
                 let values = self.program.lists[first as usize..(first + count) as usize].iter();
                 let values: Vec<_> = values.map(|&value| self.view(packet).computed(value)).collect();
                 let text = filled(&self.program.messages[message as usize], &values);
-                self.observer.see(self.program, Event::Log(&text));
+                self.outside.observer.see(self.program, Event::Log(&text));
             }
             Instruction::MarkToDrop => {
                 packet.set(self.program.standard.egress_spec, DROP_PORT);
@@ -176,7 +175,7 @@ impl<O: Observer> Run<'_, O> {
                 let (least, most) = (self.view(packet).index(least), self.view(packet).index(most));
                 if least <= most {
                     let count = (most - least).saturating_add(1);
-                    let drawn = self.fabric.below(count);
+                    let drawn = self.outside.fabric.below(count);
                     let drawn = drawn.unwrap_or_else(|| crate::hash::random(&mut self.state.random) % count);
                     packet.set(Some(to), least + drawn);
                 }
@@ -199,7 +198,7 @@ impl<O: Observer> Run<'_, O> {
                 let meter = cell(&mut self.state.meters[array as usize], index);
                 is_within = meter.is_some();
                 if let Some(meter) = meter {
-                    packet.set(Some(to), meter.execute(tokens, self.now_ns));
+                    packet.set(Some(to), meter.execute(tokens, self.outside.now_ns));
                 }
             }
             Instruction::RegisterRead(to, array, index) => {
@@ -222,9 +221,9 @@ impl<O: Observer> Run<'_, O> {
         let number = |place: u32| u32::try_from(argument(place)).unwrap_or(u32::MAX);
         let to = |place: u32| Some(program.outputs[(output + place) as usize]);
         match function {
-            Beyond::TimestampNs => packet.set(to(0), self.now_ns),
+            Beyond::TimestampNs => packet.set(to(0), self.outside.now_ns),
             Beyond::FlowHash => {
-                let hash = self.fabric.flow_hash();
+                let hash = self.outside.fabric.flow_hash();
                 packet.set(to(0), hash.into());
             }
             Beyond::SendToQueue => {
@@ -234,41 +233,41 @@ impl<O: Observer> Run<'_, O> {
             }
             Beyond::QueueDepth => {
                 let (port, queue) = (number(0), number(1));
-                let bytes = self.fabric.queue_depth_bytes(port, queue);
+                let bytes = self.outside.fabric.queue_depth_bytes(port, queue);
                 packet.set(to(0), bytes);
             }
             Beyond::QueueHasRoom => {
                 let (port, queue) = (number(0), number(1));
-                let has_room = self.fabric.queue_has_room(port, queue);
+                let has_room = self.outside.fabric.queue_has_room(port, queue);
                 packet.set(to(0), u64::from(has_room));
             }
             Beyond::ClassQueue => {
                 let port = number(0);
-                let queue = self.fabric.class_queue(port);
+                let queue = self.outside.fabric.class_queue(port);
                 packet.set(to(0), queue.into());
             }
             Beyond::PauseQueue => {
                 let (port, queue) = (number(0), number(1));
-                self.fabric.pause_queue(port, queue);
+                self.outside.fabric.pause_queue(port, queue);
             }
             Beyond::ResumeQueue => {
                 let (port, queue) = (number(0), number(1));
-                self.fabric.resume_queue(port, queue);
+                self.outside.fabric.resume_queue(port, queue);
             }
             Beyond::DirectClone => packet.requests.clone_to = Some((number(0), number(1))),
             Beyond::StartTimer => {
                 let (delay_ns, token) = (argument(0), number(1));
-                self.fabric.start_timer(delay_ns, token);
+                self.outside.fabric.start_timer(delay_ns, token);
             }
             Beyond::CurrentRound => {
                 let port = number(0);
-                let rounds = self.fabric.current_round(port);
+                let rounds = self.outside.fabric.current_round(port);
                 packet.set(to(0), rounds.current);
                 packet.set(to(1), rounds.first_queue.into());
                 packet.set(to(2), rounds.queues.into());
             }
             Beyond::RoutedPort => {
-                let port = self.fabric.routed_port();
+                let port = self.outside.fabric.routed_port();
                 packet.set(to(0), port.into());
             }
         }
@@ -285,11 +284,6 @@ impl<O: Observer> Run<'_, O> {
             bits::copy(&mut values, to, &packet.values, from, slot.width as usize);
         }
         self.state.keep_digest(Digest { list, values: values.into() });
-    }
-
-    /// Whether an expression of the program holds, for tests of commands.
-    pub fn number(&self, expression: Expression, packet: &Packet) -> u64 {
-        self.view(packet).index(expression)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::run::{Run, STEPS_MAX};
 /// The longest key of a state, in bytes.
 pub const KEY_BYTES_MAX: usize = 256;
 
-impl<O: Observer> Run<'_, O> {
+impl<O: Observer> Run<'_, '_, O> {
     /// Parses the packet and verifies its checksums.
     pub fn parse(&mut self, packet: &mut Packet) {
         let mut at = 0;
