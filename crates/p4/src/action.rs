@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::bits::{self, Slot};
-use crate::expression::Computed;
+use crate::expression::{Computed, View};
 use crate::observer::{Event, Observer};
 use crate::packet::Packet;
 use crate::program::{Beyond, Instruction};
@@ -87,8 +87,7 @@ impl<O: Observer> Run<'_, '_, O> {
             | Instruction::Invalidate(_)
             | Instruction::Push(..)
             | Instruction::Pop(..) => self.headers(instruction, packet),
-            Instruction::CloneIngress(..)
-            | Instruction::CloneEgress(..)
+            Instruction::Clone(..)
             | Instruction::Resubmit(_)
             | Instruction::Recirculate(_)
             | Instruction::Digest(_)
@@ -155,7 +154,7 @@ impl<O: Observer> Run<'_, '_, O> {
     fn request(&mut self, instruction: Instruction, packet: &mut Packet) {
         let number = |run: &Self, expression| u32::try_from(run.view(packet).index(expression)).unwrap_or(u32::MAX);
         match instruction {
-            Instruction::CloneIngress(session, list) | Instruction::CloneEgress(session, list) => {
+            Instruction::Clone(session, list) => {
                 packet.requests.clone = Some((number(self, session), number(self, list)));
             }
             Instruction::Resubmit(list) => packet.requests.resubmit = Some(number(self, list)),
@@ -217,60 +216,41 @@ impl<O: Observer> Run<'_, '_, O> {
 
     fn beyond(&mut self, function: Beyond, first: u32, output: u32, packet: &mut Packet) {
         let program = self.program;
-        let argument = |place: u32| self.view(packet).index(program.lists[(first + place) as usize]);
+        let (registers, parameters) = (&self.state.registers[..], &self.state.parameters[..]);
+        let view = View { program, packet, registers, parameters };
+        let argument = |place: u32| view.index(program.lists[(first + place) as usize]);
         let number = |place: u32| u32::try_from(argument(place)).unwrap_or(u32::MAX);
         let to = |place: u32| Some(program.outputs[(output + place) as usize]);
-        match function {
-            Beyond::TimestampNs => packet.set(to(0), self.outside.now_ns),
-            Beyond::FlowHash => {
-                let hash = self.outside.fabric.flow_hash();
-                packet.set(to(0), hash.into());
+        let fabric = &mut *self.outside.fabric;
+        let value = match function {
+            Beyond::TimestampNs => self.outside.now_ns,
+            Beyond::FlowHash => fabric.flow_hash().into(),
+            Beyond::QueueDepth => fabric.queue_depth_bytes(number(0), number(1)),
+            Beyond::QueueHasRoom => fabric.queue_has_room(number(0), number(1)).into(),
+            Beyond::ClassQueue => fabric.class_queue(number(0)).into(),
+            Beyond::RoutedPort => fabric.routed_port().into(),
+            Beyond::CurrentRound => {
+                let rounds = fabric.current_round(number(0));
+                packet.set(to(1), rounds.first_queue.into());
+                packet.set(to(2), rounds.queues.into());
+                rounds.current
             }
+            Beyond::PauseQueue => return fabric.pause_queue(number(0), number(1)),
+            Beyond::ResumeQueue => return fabric.resume_queue(number(0), number(1)),
+            Beyond::StartTimer => return fabric.start_timer(argument(0), number(1)),
             Beyond::SendToQueue => {
                 let (port, queue) = (number(0), number(1));
                 packet.set(program.standard.egress_spec, port.into());
                 packet.requests.queue = Some((port, queue));
+                return;
             }
-            Beyond::QueueDepth => {
-                let (port, queue) = (number(0), number(1));
-                let bytes = self.outside.fabric.queue_depth_bytes(port, queue);
-                packet.set(to(0), bytes);
+            Beyond::DirectClone => {
+                let to = (number(0), number(1));
+                packet.requests.clone_to = Some(to);
+                return;
             }
-            Beyond::QueueHasRoom => {
-                let (port, queue) = (number(0), number(1));
-                let has_room = self.outside.fabric.queue_has_room(port, queue);
-                packet.set(to(0), u64::from(has_room));
-            }
-            Beyond::ClassQueue => {
-                let port = number(0);
-                let queue = self.outside.fabric.class_queue(port);
-                packet.set(to(0), queue.into());
-            }
-            Beyond::PauseQueue => {
-                let (port, queue) = (number(0), number(1));
-                self.outside.fabric.pause_queue(port, queue);
-            }
-            Beyond::ResumeQueue => {
-                let (port, queue) = (number(0), number(1));
-                self.outside.fabric.resume_queue(port, queue);
-            }
-            Beyond::DirectClone => packet.requests.clone_to = Some((number(0), number(1))),
-            Beyond::StartTimer => {
-                let (delay_ns, token) = (argument(0), number(1));
-                self.outside.fabric.start_timer(delay_ns, token);
-            }
-            Beyond::CurrentRound => {
-                let port = number(0);
-                let rounds = self.outside.fabric.current_round(port);
-                packet.set(to(0), rounds.current);
-                packet.set(to(1), rounds.first_queue.into());
-                packet.set(to(2), rounds.queues.into());
-            }
-            Beyond::RoutedPort => {
-                let port = self.outside.fabric.routed_port();
-                packet.set(to(0), port.into());
-            }
-        }
+        };
+        packet.set(to(0), value);
     }
 
     /// Keeps the fields of a digest for the control plane.

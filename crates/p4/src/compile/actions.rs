@@ -103,11 +103,8 @@ impl Compiler<'_> {
                 let value = self.low(&json_of(value), width)?;
                 Instruction::RegisterWrite(array, index, value)
             }
-            ("clone_ingress_pkt_to_egress", [session, list]) => {
-                Instruction::CloneIngress(self.value(session)?, self.value(list)?)
-            }
-            ("clone_egress_pkt_to_egress", [session, list]) => {
-                Instruction::CloneEgress(self.value(session)?, self.value(list)?)
+            ("clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress", [session, list]) => {
+                Instruction::Clone(self.value(session)?, self.value(list)?)
             }
             ("resubmit", [list]) => Instruction::Resubmit(self.value(list)?),
             ("recirculate", [list]) => Instruction::Recirculate(self.value(list)?),
