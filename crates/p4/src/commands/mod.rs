@@ -77,21 +77,24 @@ impl Commands<'_> {
         let small = |place: usize| self::argument(of, place).and_then(small);
         let narrow = |place: usize| small(place).and_then(narrow);
         match name {
-            "mirroring_add" => self.mirror(narrow(0)?, Some(Mirror::Port(narrow(1)?))),
-            "mirroring_add_mc" => self.mirror(narrow(0)?, Some(Mirror::Group(narrow(1)?))),
-            "mirroring_delete" => self.mirror(narrow(0)?, None),
+            "mirroring_add" => {
+                self.state.mirrors.insert(narrow(0)?, Mirror::Port(narrow(1)?));
+            }
+            "mirroring_add_mc" => {
+                self.state.mirrors.insert(narrow(0)?, Mirror::Group(narrow(1)?));
+            }
+            "mirroring_delete" => {
+                self.state.mirrors.remove(&narrow(0)?);
+            }
             "mirroring_get" => return Ok(Some(format!("{:?}", self.state.mirror(narrow(0)?)))),
             "mc_mgrp_create" => {
                 let group = narrow(0)?;
-                if self.state.groups.iter().any(|(number, _)| *number == group) {
+                if self.state.groups.contains_key(&group) {
                     refuse!("the multicast group {group} exists already");
                 }
-                self.state.groups.push((group, Vec::new()));
+                self.state.groups.insert(group, Vec::new());
             }
-            "mc_mgrp_destroy" => {
-                let group = narrow(0)?;
-                self.state.groups.retain(|(number, _)| *number != group);
-            }
+            "mc_mgrp_destroy" => drop(self.state.groups.remove(&narrow(0)?)),
             "mc_node_create" => {
                 let rid = small(0)? as u16;
                 let replicas = replicas(rid, &of[1..])?;
@@ -110,8 +113,8 @@ impl Commands<'_> {
                 let Some(replicas) = self.state.nodes.get(node).cloned() else {
                     refuse!("there is no multicast node {node}");
                 };
-                match self.state.groups.iter_mut().find(|(number, _)| *number == group) {
-                    Some((_, of)) => of.extend(replicas),
+                match self.state.groups.get_mut(&group) {
+                    Some(of) => of.extend(replicas),
                     None => refuse!("there is no multicast group {group}"),
                 }
             }
@@ -119,11 +122,6 @@ impl Commands<'_> {
             other => refuse!("the command \"{other}\" is not supported"),
         }
         Ok(None)
-    }
-
-    fn mirror(&mut self, session: u32, to: Option<Mirror>) {
-        self.state.mirrors.retain(|(number, _)| *number != session);
-        self.state.mirrors.extend(to.map(|to| (session, to)));
     }
 }
 

@@ -109,7 +109,6 @@ impl<'d> Compiler<'d> {
             ingress_timestamp: self.alias("intrinsic_metadata", "ingress_global_timestamp"),
             egress_timestamp: self.alias("intrinsic_metadata", "egress_global_timestamp"),
             enq_timestamp: self.alias("queueing_metadata", "enq_timestamp"),
-            enq_qdepth: self.alias("queueing_metadata", "enq_qdepth"),
             deq_timedelta: self.alias("queueing_metadata", "deq_timedelta"),
             deq_qdepth: self.alias("queueing_metadata", "deq_qdepth"),
             qid: self.alias("queueing_metadata", "qid"),

@@ -316,8 +316,6 @@ pub struct Standard {
     pub egress_timestamp: Option<Slot>,
     /// Microseconds when it was queued.
     pub enq_timestamp: Option<Slot>,
-    /// Packets in the queue at that time.
-    pub enq_qdepth: Option<Slot>,
     /// Microseconds in the queue.
     pub deq_timedelta: Option<Slot>,
     /// Packets in the queue when it left.

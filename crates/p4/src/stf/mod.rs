@@ -137,16 +137,14 @@ impl<O: Observer> Test<'_, O> {
         let narrow = |value: u64| u32::try_from(value).map_err(|_| Error::new(format!("{value} is too great")));
         match (command, values.as_slice()) {
             ("depth", &[port, queue, bytes]) => {
-                Answers::set(&mut self.answers.depths, narrow(port)?, narrow(queue)?, bytes);
+                self.answers.depths.insert((narrow(port)?, narrow(queue)?), bytes);
             }
             ("limit", &[port, queue, bytes]) => {
-                Answers::set(&mut self.answers.limits, narrow(port)?, narrow(queue)?, bytes);
+                self.answers.limits.insert((narrow(port)?, narrow(queue)?), bytes);
             }
             ("round", &[port, current, first, queues]) => {
                 let rounds = Rounds { current, first_queue: narrow(first)?, queues: narrow(queues)? };
-                let port = narrow(port)?;
-                self.answers.rounds.retain(|&(other, _)| other != port);
-                self.answers.rounds.push((port, rounds));
+                self.answers.rounds.insert(narrow(port)?, rounds);
             }
             ("time", &[now_ns]) => (self.now_ns, self.steps) = (now_ns, false),
             ("hash", &[hash]) => self.answers.flow_hash = narrow(hash)?,

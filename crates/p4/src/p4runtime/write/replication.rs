@@ -20,29 +20,23 @@ impl Write<'_> {
         }
     }
 
-    /// Sets the replicas of a group; none: it goes.
-    fn set_replicas(&mut self, group: u32, replicas: Option<Vec<Replica>>) {
-        let groups = &mut self.commands.state.groups;
-        groups.retain(|(number, _)| *number != group);
-        groups.extend(replicas.map(|replicas| (group, replicas)));
-    }
-
     fn multicast(&mut self, change: Change, of: Message<'_>) -> Result<()> {
         let id = of.id("multicast_group_id");
-        let exists = self.commands.state.groups.iter().any(|(number, _)| *number == id);
-        checked(change, "multicast_group_id", id, exists)?;
-        let is_there = change != Change::Delete;
-        let replicas = is_there.then(|| self.replicas(of, "MulticastGroupEntry")).transpose()?;
-        self.set_replicas(id, replicas);
+        checked(change, "multicast_group_id", id, self.commands.state.groups.contains_key(&id))?;
+        if change == Change::Delete {
+            self.commands.state.groups.remove(&id);
+            return Ok(());
+        }
+        let replicas = self.replicas(of, "MulticastGroupEntry")?;
+        self.commands.state.groups.insert(id, replicas);
         Ok(())
     }
 
     fn clone_session(&mut self, change: Change, of: Message<'_>) -> Result<()> {
         let id = of.id("session_id");
-        let exists = self.commands.state.mirrors.iter().any(|(number, _)| *number == id);
-        checked(change, "session_id", id, exists)?;
-        self.commands.state.mirrors.retain(|(number, _)| *number != id);
-        self.set_replicas(FIRST_SESSION_GROUP + id, None);
+        checked(change, "session_id", id, self.commands.state.mirrors.contains_key(&id))?;
+        self.commands.state.mirrors.remove(&id);
+        self.commands.state.groups.remove(&(FIRST_SESSION_GROUP + id));
         if change == Change::Delete {
             return Ok(());
         }
@@ -55,9 +49,9 @@ impl Write<'_> {
             _ => Mirror::Group(FIRST_SESSION_GROUP + id),
         };
         if let Mirror::Group(group) = to {
-            self.set_replicas(group, Some(replicas));
+            self.commands.state.groups.insert(group, replicas);
         }
-        self.commands.state.mirrors.push((id, to));
+        self.commands.state.mirrors.insert(id, to);
         Ok(())
     }
 
