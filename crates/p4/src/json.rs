@@ -1,6 +1,6 @@
 //! The document that p4c writes for BMv2, as it is in the file (format version 2; its description is
 //! `docs/JSON_format.md` of p4lang's behavioral-model). What an expression or a parameter means is decided by
-//! [`compile`](crate::compile).
+//! `compile`.
 
 use serde::Deserialize;
 use serde_json::Value;

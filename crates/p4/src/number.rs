@@ -1,5 +1,5 @@
 //! Whole numbers in the three sizes that expressions are computed in. BMv2 computes without bound and cuts off what a
-//! field has no bits for. Here [`compile`](crate::compile) chooses the smallest size in which the same bits come out.
+//! field has no bits for. Here `compile` chooses the smallest size in which the same bits come out.
 
 use std::cmp::Ordering;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::action::DROP_PORT;
 use crate::bits;
+use crate::commands::Commands;
 use crate::deparse::deparse;
 use crate::fabric::Fabric;
 use crate::observer::{Event, Observer, Point};
@@ -74,6 +75,11 @@ impl Switch {
             held: VecDeque::new(),
             out: Vec::with_capacity(2048),
         }
+    }
+
+    /// Its control plane.
+    pub fn commands(&mut self, now_ns: u64) -> Commands<'_> {
+        Commands { program: &self.program, state: &mut self.state, now_ns }
     }
 
     /// A packet to fill.

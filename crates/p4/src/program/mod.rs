@@ -15,7 +15,7 @@ pub use action::{Action, Beyond, Instruction};
 pub use parser::{Case, CaseMatch, Extracted, KeyPart, ParserOperation, State, ValueSet};
 pub use table::{Call, Entry, Key, KeySource, Lookup, MatchKind, Next, Profile, Table, Target};
 
-/// Everything that [`compile`](crate::compile) makes of a document.
+/// Everything that `compile` makes of a document.
 #[derive(Debug, Default)]
 pub struct Program {
     /// The P4 file it was made of, as the document names it.
