@@ -3,13 +3,14 @@
 //! Beyond p4c's lines there are some for what the functions of `p4/hitless.p4` answer: `depth PORT QUEUE BYTES`,
 //! `limit PORT QUEUE BYTES`, `round PORT ROUND FIRST QUEUES`, `time NS`, `hash VALUE`, `route PORT`,
 //! `event KIND PORT TOKEN`, which sends a generated packet, and `expect_queue PORT QUEUE`, the queue of the last one.
+//! `registers NAME=VALUE NAME[INDEX]=VALUE ...` makes all registers 0 but those that it names.
 
 mod entries;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::commands::{Commands, named};
+use crate::commands::named;
 use crate::error::{Error, Result, refuse};
 use crate::fabric::{Answers, Rounds};
 use crate::observer::Observer;
@@ -103,6 +104,7 @@ impl<O: Observer> Test<'_, O> {
                 let program = self.switch.program.clone();
                 self.switch.state.tables[table].clear(&program.tables[table]);
             }),
+            "registers" => self.registers(rest)?,
             "check_counter" => self.check_counter(rest, number)?,
             "depth" | "limit" | "round" | "time" | "hash" | "route" | "event" | "expect_queue" | "serve"
             | "expect_waiting" => {
@@ -114,10 +116,18 @@ impl<O: Observer> Test<'_, O> {
     }
 
     fn command(&mut self, line: &str) -> Result<()> {
-        let program = self.switch.program.clone();
-        let mut commands = Commands { program: &program, state: &mut self.switch.state, now_ns: self.now_ns };
-        let answer = commands.line(line)?;
+        let answer = self.switch.commands(self.now_ns).line(line)?;
         self.outcome.answers.extend(answer);
+        Ok(())
+    }
+
+    fn registers(&mut self, rest: &str) -> Result<()> {
+        self.switch.state.registers.iter_mut().for_each(|array| array.words.fill(0));
+        for word in rest.split_whitespace() {
+            let Some((cell, value)) = word.split_once('=') else { refuse!("\"{word}\" is no NAME=VALUE") };
+            let (name, index) = cell.strip_suffix(']').and_then(|cell| cell.split_once('[')).unwrap_or((cell, "0"));
+            self.command(&format!("register_write {name} {index} {value}"))?;
+        }
         Ok(())
     }
 
