@@ -54,7 +54,7 @@ impl Commands<'_> {
 
     /// The counter of an array, or of an entry of a table.
     fn counter(&mut self, of: &[&str]) -> Result<&mut Counter> {
-        let index = small(argument(of, 1)?)?;
+        let (_, index) = (argument(of, 0)?, small(argument(of, 1)?)?);
         let array = named(&self.program.counters, "counter array", of)?;
         let name = &self.program.counters[array].name;
         let found = self.state.counter(self.program, array, index);

@@ -78,6 +78,9 @@ fn commands_that_cannot_be_meant_are_refused_with_their_line() {
         ("table_set_default tbl_forward77 forward77", "the default action of tbl_forward77 is const"),
         ("register_write seen 16 1", "MyIngress.seen has no cell 16"),
         ("register_write seen 1 0x1000000000000", "has cells of 48 bits, and the value 49"),
+        ("counter_read", "the command lacks its argument 1"),
+        ("counter_read seen", "the command lacks its argument 2"),
+        ("counter_read seen 0", "there is no counter array seen"),
         ("fly", "the command \"fly\" is not supported"),
     ];
     for (line, message) in cases {
