@@ -44,7 +44,7 @@ impl Compiler<'_> {
     }
 
     fn constant(&mut self, value: Wide) -> NodeId {
-        self.program.constants.push(value.to_constant());
+        self.program.constants.push(value);
         self.push(Node::Constant(self.program.constants.len() as u32 - 1))
     }
 
@@ -298,7 +298,7 @@ impl Compiler<'_> {
         let value = self.number(left)?;
         let width = self.number(right)?;
         let Node::Constant(width) = self.program.nodes[width as usize] else { refuse!("a cast needs a fixed width") };
-        let width = self.program.constants[width as usize].wide.index();
+        let width = self.program.constants[width as usize].index();
         match u32::try_from(width) {
             Ok(width) if width <= 2048 => Ok(Node::Cast(cast, value, width)),
             _ => refuse!("a cast to {width} bits, and 2048 are the most"),

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::bits::Slot;
 use crate::hash::Algorithm;
 use crate::node::{Expression, Node, NodeId};
-use crate::number::Constant;
+use crate::number::Wide;
 
 pub use action::{Action, Beyond, Instruction};
 pub use parser::{Case, CaseMatch, Extracted, KeyPart, ParserOperation, State, ValueSet};
@@ -35,7 +35,7 @@ pub struct Program {
     /// Operations of all expressions.
     pub nodes: Vec<Node>,
     /// Numbers in them.
-    pub constants: Vec<Constant>,
+    pub constants: Vec<Wide>,
     /// States of the parser.
     pub states: Vec<State>,
     /// The first one; none: nothing is parsed.
