@@ -8,8 +8,8 @@ use hitless_p4::program::Program;
 use hitless_p4::state::State;
 use libfuzzer_sys::fuzz_target;
 
-const PROGRAM: &str = include_str!("../../crates/p4/tests/p4runtime/everything.json");
-const INFO: &str = include_str!("../../crates/p4/tests/p4runtime/everything.p4info.txtpb");
+const PROGRAM: &str = include_str!("../../crates/p4/tests/p4/p4runtime/everything.json");
+const INFO: &str = include_str!("../../crates/p4/tests/p4/p4runtime/everything.p4info.txtpb");
 
 fuzz_target!(|input: (&str, bool)| {
     let (text, is_info) = input;

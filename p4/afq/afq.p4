@@ -78,17 +78,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
     Row() row_1;
     counter(PORTS, CounterType.packets) too_far_ahead;
 
-    action send(port_t port) { standard.egress_spec = port; }
-    action as_routed() { routed_port(standard.egress_spec); }
-    action drop() { mark_to_drop(standard); }
-
-    /// Where packets go. Without an entry the switch's own routing decides.
-    table routes {
-        key = { headers.ipv4.destination: lpm; }
-        actions = { send; as_routed; drop; }
-        default_action = as_routed();
-        size = 1024;
-    }
+#include "../routes.p4"
 
     /// Of each port with AFQ: its first cell, BpR, and how many rounds ahead a packet is marked (section 5). 255:
     /// never. Addresses are reduced to `address_mask` where flows are told apart.

@@ -58,18 +58,7 @@ parser IngressParse(packet_in packet, out headers_t headers, out metadata_t meta
         packet.extract(headers.round);
         transition accept;
     }
-    state ipv4 {
-        packet.extract(headers.ipv4);
-        transition select(headers.ipv4.protocol) {
-            6: ports;
-            17: ports;
-            default: accept;
-        }
-    }
-    state ports {
-        packet.extract(headers.ports);
-        transition accept;
-    }
+#include "../tna-ports.p4"
 }
 
 control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intrinsic_metadata_t intrinsic,
@@ -80,13 +69,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         for_tm.ucast_egress_port = port;
         meta.port = port;
     }
-    action drop() { for_deparser.drop_ctl = 1; }
-    table routes {
-        key = { headers.ipv4.destination: lpm; }
-        actions = { send; drop; }
-        default_action = drop();
-        size = 1024;
-    }
+#include "../tna-routes.p4"
 
     /// R x BpR of each port.
     Register<bit<32>, bit<9>>(512, 0) rounds;

@@ -22,17 +22,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
     TakeFromLink() take_from_link;
     PutInOrder() put_in_order;
 
-    action send(port_t port) { standard.egress_spec = port; }
-    action as_routed() { routed_port(standard.egress_spec); }
-    action drop() { mark_to_drop(standard); }
-
-    /// Where packets go. Without an entry the switch's own routing decides.
-    table routes {
-        key = { headers.ipv4.destination: lpm; }
-        actions = { send; as_routed; drop; }
-        default_action = as_routed();
-        size = 1024;
-    }
+#include "../routes.p4"
 
     /// The one dummy and the one acknowledgement wait in their queues until there is something to say.
     action start() {

@@ -246,13 +246,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
                 inout ingress_intrinsic_metadata_for_deparser_t for_deparser,
                 inout ingress_intrinsic_metadata_for_tm_t for_tm) {
     action send(PortId_t port) { for_tm.ucast_egress_port = port; }
-    action drop() { for_deparser.drop_ctl = 1; }
-    table routes {
-        key = { headers.ipv4.destination: lpm; }
-        actions = { send; drop; }
-        default_action = drop();
-        size = 1024;
-    }
+#include "../tna-routes.p4"
 
     action set_link(bit<8> link, MirrorId_t session) {
         meta.link = link;

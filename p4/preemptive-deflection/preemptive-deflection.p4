@@ -178,17 +178,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
     counter(16, CounterType.packets) deflected;
     counter(16, CounterType.packets) given_up;
 
-    action send(port_t port) { standard.egress_spec = port; }
-    action as_routed() { routed_port(standard.egress_spec); }
-    action drop() { mark_to_drop(standard); }
-
-    /// Where packets go. Without an entry the switch's own routing decides.
-    table routes {
-        key = { headers.ipv4.destination: lpm; }
-        actions = { send; as_routed; drop; }
-        default_action = as_routed();
-        size = 1024;
-    }
+#include "../routes.p4"
 
     action relieve() {}
     /// The ports whose packets are deflected.

@@ -9,7 +9,6 @@
 #include "../tna.p4"
 
 const bit<16> ETHERTYPE_CONTROL = 0x9D11;
-const bit<8> PROTOCOL_PRIORITY_MARK = 253;
 /// The port that recirculates.
 const PortId_t RECIRCULATION_PORT = 68;
 
@@ -17,15 +16,6 @@ const PortId_t RECIRCULATION_PORT = 68;
 header control_t {
     bit<16> port;
     bit<32> depth_cells;
-}
-
-header priority_mark_t {
-    bit<32> rank_bytes;
-    bit<16> flowlet;
-    bit<1>  is_first;
-    bit<2>  reserved;
-    bit<5>  retransmissions;
-    bit<8>  protocol;
 }
 
 const ResubmitType_t RESUBMIT_DRAWN = 1;
@@ -122,13 +112,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         for_tm.ucast_egress_port = port;
         meta.port = index;
     }
-    action drop() { for_deparser.drop_ctl = 1; }
-    table routes {
-        key = { headers.ipv4.destination: lpm; }
-        actions = { send; drop; }
-        default_action = drop();
-        size = 1024;
-    }
+#include "../tna-routes.p4"
 
     action take_drawn() {
         for_tm.ucast_egress_port = headers.drawn.port;
@@ -283,32 +267,12 @@ control IngressDeparse(packet_out packet, inout headers_t headers, in metadata_t
     }
 }
 
-struct egress_headers_t {
-    ethernet_t ethernet;
-    control_t  control_packet;
-}
-
 struct egress_metadata_t {
     bit<7>  port;
     bit<32> depth_cells;
 }
 
-parser EgressParse(packet_in packet, out egress_headers_t headers, out egress_metadata_t meta,
-                   out egress_intrinsic_metadata_t intrinsic) {
-    state start {
-        packet.extract(intrinsic);
-        meta = { 0, 0 };
-        packet.extract(headers.ethernet);
-        transition select(headers.ethernet.ether_type) {
-            ETHERTYPE_CONTROL: control_packet;
-            default: accept;
-        }
-    }
-    state control_packet {
-        packet.extract(headers.control_packet);
-        transition accept;
-    }
-}
+#include "../tna-control.p4"
 
 control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in egress_intrinsic_metadata_t intrinsic,
                in egress_intrinsic_metadata_from_parser_t from_parser,
@@ -340,11 +304,6 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
             note.execute(meta.port);
         }
     }
-}
-
-control EgressDeparse(packet_out packet, inout egress_headers_t headers, in egress_metadata_t meta,
-                      in egress_intrinsic_metadata_for_deparser_t for_deparser) {
-    apply { packet.emit(headers); }
 }
 
 Pipeline(IngressParse(), Ingress(), IngressDeparse(), EgressParse(), Egress(), EgressDeparse()) pipe;

@@ -26,17 +26,7 @@ control ingress(inout headers_t headers, inout metadata_t meta, inout standard_m
     counter(512, CounterType.packets) detoured;
     counter(512, CounterType.packets) released;
 
-    action send(port_t port) { standard.egress_spec = port; }
-    action as_routed() { routed_port(standard.egress_spec); }
-    action drop() { mark_to_drop(standard); }
-
-    /// Where packets go. Without an entry the switch's own routing decides.
-    table routes {
-        key = { headers.ipv4.destination: lpm; }
-        actions = { send; as_routed; drop; }
-        default_action = as_routed();
-        size = 1024;
-    }
+#include "../routes.p4"
 
     action set_returning(ports_t ports) { meta.returning = ports; }
     /// The ports behind which a switch sends packets of this destination back here.

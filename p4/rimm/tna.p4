@@ -4,37 +4,14 @@
 #include <core.p4>
 #include <tna.p4>
 #include "../tna.p4"
+#include "wire.p4"
 
-const bit<16> ETHERTYPE_DETOUR = 0x9D01;
-const bit<16> ETHERTYPE_TELEMETRY = 0x9D02;
-const bit<16> ETHERTYPE_MESSAGE = 0x9D03;
 const MirrorType_t MIRROR_MESSAGE = 1;
 const bit<8> IS_NORMAL = 0;
 const bit<8> IS_MESSAGE = 1;
 
 header bridge_t {
     bit<8> kind;
-}
-
-header detour_t {
-    bit<32> sequence;
-    bit<8>  origin;
-    bit<8>  detours;
-    bit<16> depth_segments;
-    bit<16> ether_type;
-}
-
-header telemetry_t {
-    bit<16> depth_segments;
-    bit<16> ether_type;
-}
-
-header message_t {
-    bit<8>  origin;
-    bit<1>  is_repeated;
-    bit<15> port;
-    bit<16> depth_segments;
-    bit<16> ether_type;
 }
 
 struct headers_t {
@@ -120,18 +97,7 @@ parser IngressParse(packet_in packet, out headers_t headers, out metadata_t meta
             default: accept;
         }
     }
-    state ipv4 {
-        packet.extract(headers.ipv4);
-        transition select(headers.ipv4.protocol) {
-            6: ports;
-            17: ports;
-            default: accept;
-        }
-    }
-    state ports {
-        packet.extract(headers.ports);
-        transition accept;
-    }
+#include "../tna-ports.p4"
 }
 
 control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intrinsic_metadata_t intrinsic,
@@ -143,13 +109,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         meta.port = index;
         meta.is_watched = is_watched;
     }
-    action drop() { for_deparser.drop_ctl = 1; }
-    table routes {
-        key = { headers.ipv4.destination: lpm; }
-        actions = { send; drop; }
-        default_action = drop();
-        size = 1024;
-    }
+#include "../tna-routes.p4"
 
     action told_by(bit<3> neighbour) {
         meta.told_by = neighbour;

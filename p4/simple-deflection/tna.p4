@@ -59,13 +59,7 @@ control Ingress(inout headers_t headers, inout metadata_t meta, in ingress_intri
         for_tm.ucast_egress_port = port;
         meta.own = own;
     }
-    action drop() { for_deparser.drop_ctl = 1; }
-    table routes {
-        key = { headers.ipv4.destination: lpm; }
-        actions = { send; drop; }
-        default_action = drop();
-        size = 1024;
-    }
+#include "../tna-routes.p4"
 
     Register<bit<32>, bit<1>>(1, 0) full_ports;
     RegisterAction<bit<32>, bit<1>, bit<32>>(full_ports) read_full = {
@@ -108,32 +102,12 @@ control IngressDeparse(packet_out packet, inout headers_t headers, in metadata_t
     apply { packet.emit(headers); }
 }
 
-struct egress_headers_t {
-    ethernet_t ethernet;
-    control_t  control_packet;
-}
-
 struct egress_metadata_t {
     bit<32> own;
     bit<1>  is_long;
 }
 
-parser EgressParse(packet_in packet, out egress_headers_t headers, out egress_metadata_t meta,
-                   out egress_intrinsic_metadata_t intrinsic) {
-    state start {
-        packet.extract(intrinsic);
-        meta = { 0, 0 };
-        packet.extract(headers.ethernet);
-        transition select(headers.ethernet.ether_type) {
-            ETHERTYPE_CONTROL: control_packet;
-            default: accept;
-        }
-    }
-    state control_packet {
-        packet.extract(headers.control_packet);
-        transition accept;
-    }
-}
+#include "../tna-control.p4"
 
 control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in egress_intrinsic_metadata_t intrinsic,
                in egress_intrinsic_metadata_from_parser_t from_parser,
@@ -175,11 +149,6 @@ control Egress(inout egress_headers_t headers, inout egress_metadata_t meta, in 
             if (meta.is_long == 1) { set_bit.execute(0); } else { clear_bit.execute(0); }
         }
     }
-}
-
-control EgressDeparse(packet_out packet, inout egress_headers_t headers, in egress_metadata_t meta,
-                      in egress_intrinsic_metadata_for_deparser_t for_deparser) {
-    apply { packet.emit(headers); }
 }
 
 Pipeline(IngressParse(), Ingress(), IngressDeparse(), EgressParse(), Egress(), EgressDeparse()) pipe;

@@ -10,46 +10,14 @@
 #include "ways.p4"
 #include "cache.p4"
 
-parser Parse(packet_in packet, out headers_t headers, inout metadata_t meta, inout standard_metadata_t standard) {
-    state start {
-        transition select(standard.instance_type) {
-            INSTANCE_GENERATED: generated;
-            default: ethernet;
-        }
-    }
-    state generated {
-        packet.extract(headers.generated);
-        transition accept;
-    }
-    state ethernet {
-        packet.extract(headers.ethernet);
-        transition select(headers.ethernet.ether_type) {
-            ETHERTYPE_IPV4: ipv4;
-            default: accept;
-        }
-    }
-    state ipv4 {
-        packet.extract(headers.ipv4);
-        transition accept;
-    }
-}
+#include "../parse.p4"
 
 control Verify(inout headers_t headers, inout metadata_t meta) { apply {} }
 
 control ingress(inout headers_t headers, inout metadata_t meta, inout standard_metadata_t standard) {
     Ways() ways;
 
-    action send(port_t port) { standard.egress_spec = port; }
-    action as_routed() { routed_port(standard.egress_spec); }
-    action drop() { mark_to_drop(standard); }
-
-    /// Where packets go. Without an entry the switch's own routing decides.
-    table routes {
-        key = { headers.ipv4.destination: lpm; }
-        actions = { send; as_routed; drop; }
-        default_action = as_routed();
-        size = 1024;
-    }
+#include "../routes.p4"
 
     apply {
         if (headers.generated.isValid()) {
@@ -97,13 +65,5 @@ control egress(inout headers_t headers, inout metadata_t meta, inout standard_me
 }
 
 control Compute(inout headers_t headers, inout metadata_t meta) { apply {} }
-
-control Deparse(packet_out packet, in headers_t headers) {
-    apply {
-        packet.emit(headers.generated);
-        packet.emit(headers.ethernet);
-        packet.emit(headers.ipv4);
-    }
-}
 
 V1Switch(Parse(), Verify(), ingress(), egress(), Compute(), Deparse()) main;

@@ -55,13 +55,7 @@ control Ingress(inout headers_t headers, inout ingress_metadata_t meta, in ingre
                 inout ingress_intrinsic_metadata_for_deparser_t for_deparser,
                 inout ingress_intrinsic_metadata_for_tm_t for_tm) {
     action send(PortId_t port) { for_tm.ucast_egress_port = port; }
-    action drop() { for_deparser.drop_ctl = 1; }
-    table routes {
-        key = { headers.ipv4.destination: lpm; }
-        actions = { send; drop; }
-        default_action = drop();
-        size = 1024;
-    }
+#include "../tna-routes.p4"
     apply {
         routes.apply();
         headers.kind.setValid();

@@ -5,21 +5,53 @@
 
 local hitless = Proto("hitless", "hitless link")
 
-local KINDS = {
-    [1] = "LinkGuardian data",
-    [2] = "LinkGuardian acknowledgement",
-    [3] = "LinkGuardian loss",
-    [4] = "Pause",
-    [5] = "LinkGuardian message",
-    [6] = "RIMM detour",
-    [7] = "RIMM depth",
-    [8] = "RIMM message",
-    [9] = "Priority",
-    [10] = "Detours",
-}
-local BYTES = { [1] = 3, [2] = 3, [3] = 4, [4] = 3, [5] = 4, [6] = 8, [7] = 2, [8] = 5, [9] = 7, [10] = 1 }
 local MESSAGES = { [1] = "Start", [2] = "Started", [3] = "Ask for start", [4] = "Probe", [5] = "Answer", [6] = "Request" }
 local TYPES = { [0] = "data", [1] = "acknowledgement", [2] = "acknowledgement with loss", [3] = "sender's copy" }
+
+-- By kind: its name, its bytes, its fields (from which byte on, of how many bytes, which), and its summary.
+local SHIMS = {
+    { "LinkGuardian data", 3,
+      { { 0, 1, "data_type", "data_channel", "data_era", "data_retransmitted", "data_dummy", "data_blocking" },
+        { 1, 2, "data_sequence" } },
+      function(bytes)
+          local flags = bytes(0, 1):uint()
+          local what = bit.band(flags, 4) ~= 0 and "Dummy " or bit.band(flags, 8) ~= 0 and "Repair " or "Data "
+          return what .. bytes(1, 2):uint()
+      end },
+    { "LinkGuardian acknowledgement", 3,
+      { { 0, 1, "ack_piggybacked", "ack_era", "ack_channel" }, { 1, 2, "ack_number" } },
+      function(bytes) return "Ack " .. bytes(1, 2):uint() end },
+    { "LinkGuardian loss", 4,
+      { { 0, 1, "loss_count" }, { 1, 2, "loss_first" }, { 3, 1, "loss_era" } },
+      function(bytes) return "Lost " .. bytes(0, 1):uint() .. " from " .. bytes(1, 2):uint() end },
+    { "Pause", 3,
+      { { 0, 1, "pause_class" }, { 1, 2, "pause_quanta" } },
+      function(bytes) return (bytes(1, 2):uint() == 0 and "Resume" or "Pause") .. " class " .. bytes(0, 1):uint() end },
+    { "LinkGuardian message", 4,
+      { { 0, 1, "message_kind", "message_channel", "message_era", "message_argument" }, { 2, 2, "message_sequence" } },
+      function(bytes)
+          return (MESSAGES[bit.rshift(bytes(0, 1):uint(), 4)] or "Message") .. " " .. bytes(2, 2):uint()
+      end },
+    { "RIMM detour", 8,
+      { { 0, 4, "detour_sequence" }, { 4, 1, "detour_origin" }, { 5, 1, "detour_count" }, { 6, 2, "depth" } },
+      function(bytes) return "Detour " .. bytes(0, 4):uint() end },
+    { "RIMM depth", 2,
+      { { 0, 2, "depth" } },
+      function(bytes) return "Depth " .. bytes(0, 2):uint() end },
+    { "RIMM message", 5,
+      { { 0, 1, "told_origin" }, { 1, 1, "told_repeated" }, { 1, 2, "told_port" }, { 3, 2, "depth" } },
+      function(bytes) return "Told depth " .. bytes(3, 2):uint() end },
+    { "Priority", 7,
+      { { 0, 4, "mark_rank" }, { 4, 2, "mark_flowlet" }, { 6, 1, "mark_first", "mark_retransmissions" } },
+      function(bytes) return "Rank " .. bytes(0, 4):uint() end },
+    { "Detours", 1,
+      { { 0, 1, "detour_count" } },
+      function(bytes) return "Detours " .. bytes(0, 1):uint() end },
+}
+local KINDS = {}
+for kind, of in ipairs(SHIMS) do
+    KINDS[kind] = of[1]
+end
 
 local fields = {
     version = ProtoField.uint8("hitless.version", "Version"),
@@ -67,104 +99,28 @@ local malformed = ProtoExpert.new("hitless.malformed", "Not version 1 of the lin
 hitless.experts = { malformed }
 hitless.prefs.ether_type = Pref.uint("EtherType", 0x88b5, "The type of the link's frames")
 
-local function data(tree, bytes)
-    local flags = bytes(0, 1)
-    for _, name in ipairs({ "type", "channel", "era", "retransmitted", "dummy", "blocking" }) do
-        tree:add(fields["data_" .. name], flags)
-    end
-    tree:add(fields.data_sequence, bytes(1, 2))
-    local value = flags:uint()
-    local what = "Data"
-    if bit.band(value, 4) ~= 0 then
-        what = "Dummy"
-    elseif bit.band(value, 8) ~= 0 then
-        what = "Repair"
-    end
-    return what .. " " .. bytes(1, 2):uint()
-end
-
-local function acknowledgement(tree, bytes)
-    tree:add(fields.ack_piggybacked, bytes(0, 1))
-    tree:add(fields.ack_era, bytes(0, 1))
-    tree:add(fields.ack_channel, bytes(0, 1))
-    tree:add(fields.ack_number, bytes(1, 2))
-    return "Ack " .. bytes(1, 2):uint()
-end
-
-local function loss(tree, bytes)
-    tree:add(fields.loss_count, bytes(0, 1))
-    tree:add(fields.loss_first, bytes(1, 2))
-    tree:add(fields.loss_era, bytes(3, 1))
-    return "Lost " .. bytes(0, 1):uint() .. " from " .. bytes(1, 2):uint()
-end
-
-local function pause(tree, bytes)
-    tree:add(fields.pause_class, bytes(0, 1))
-    tree:add(fields.pause_quanta, bytes(1, 2))
-    return (bytes(1, 2):uint() == 0 and "Resume" or "Pause") .. " class " .. bytes(0, 1):uint()
-end
-
-local function message(tree, bytes)
-    for _, name in ipairs({ "kind", "channel", "era", "argument" }) do
-        tree:add(fields["message_" .. name], bytes(0, 1))
-    end
-    tree:add(fields.message_sequence, bytes(2, 2))
-    local kind = bit.rshift(bytes(0, 1):uint(), 4)
-    return (MESSAGES[kind] or "Message") .. " " .. bytes(2, 2):uint()
-end
-
-local function detour(tree, bytes)
-    tree:add(fields.detour_sequence, bytes(0, 4))
-    tree:add(fields.detour_origin, bytes(4, 1))
-    tree:add(fields.detour_count, bytes(5, 1))
-    tree:add(fields.depth, bytes(6, 2))
-    return "Detour " .. bytes(0, 4):uint()
-end
-
-local function depth(tree, bytes)
-    tree:add(fields.depth, bytes(0, 2))
-    return "Depth " .. bytes(0, 2):uint()
-end
-
-local function told(tree, bytes)
-    tree:add(fields.told_origin, bytes(0, 1))
-    tree:add(fields.told_repeated, bytes(1, 1))
-    tree:add(fields.told_port, bytes(1, 2))
-    tree:add(fields.depth, bytes(3, 2))
-    return "Told depth " .. bytes(3, 2):uint()
-end
-
-local function mark(tree, bytes)
-    tree:add(fields.mark_rank, bytes(0, 4))
-    tree:add(fields.mark_flowlet, bytes(4, 2))
-    tree:add(fields.mark_first, bytes(6, 1))
-    tree:add(fields.mark_retransmissions, bytes(6, 1))
-    return "Rank " .. bytes(0, 4):uint()
-end
-
-local function detours(tree, bytes)
-    tree:add(fields.detour_count, bytes(0, 1))
-    return "Detours " .. bytes(0, 1):uint()
-end
-
-local DISSECT = {
-    [1] = data, [2] = acknowledgement, [3] = loss, [4] = pause, [5] = message,
-    [6] = detour, [7] = depth, [8] = told, [9] = mark, [10] = detours,
-}
-
 -- Answers where the next shim begins and what to say of this one; nil when it is unknown or cut short.
 local function shim(tree, buffer, at)
     if at >= buffer:len() then
         return nil
     end
     local kind = buffer(at, 1):uint()
-    local length = BYTES[kind]
-    if not length or at + 1 + length > buffer:len() then
+    if not SHIMS[kind] then
         return nil
     end
-    local branch = tree:add(hitless, buffer(at, 1 + length), KINDS[kind])
+    local name, length, parts, said = (table.unpack or unpack)(SHIMS[kind])
+    if at + 1 + length > buffer:len() then
+        return nil
+    end
+    local branch = tree:add(hitless, buffer(at, 1 + length), name)
     branch:add(fields.kind, buffer(at, 1))
-    return at + 1 + length, DISSECT[kind](branch, buffer(at + 1, length))
+    local bytes = buffer(at + 1, length)
+    for _, part in ipairs(parts) do
+        for place = 3, #part do
+            branch:add(fields[part[place]], bytes(part[1], part[2]))
+        end
+    end
+    return at + 1 + length, said(bytes)
 end
 
 function hitless.dissector(buffer, packet, tree)

@@ -15,7 +15,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::loss::LossSum;
-use crate::network::PathCounts;
+use crate::network::{Corruption, Network, PathCounts};
+use crate::tally::Tally;
 use crate::topology::{LinkId, SwitchId};
 
 /// A corrupting link, and what taking it down is worth.
@@ -25,6 +26,12 @@ pub struct Candidate {
     pub link: LinkId,
     /// What it adds to the penalty.
     pub worth: LossSum,
+}
+
+/// Corrupting links of a pod, for a worth of one's choice.
+pub fn candidates(network: &Network, pod: usize, worth: impl Fn(&Corruption) -> LossSum) -> Vec<Candidate> {
+    let corrupting = network.corrupting_in(pod).iter();
+    corrupting.map(|(&link, corruption)| Candidate { link, worth: worth(corruption) }).collect()
 }
 
 /// The links of `pod` to take down, in ascending order. `candidates` are links of that pod that are up.
@@ -50,7 +57,7 @@ fn split(paths: &mut PathCounts, pod: usize, candidates: &[Candidate]) -> (Vec<L
     let topology = paths.topology();
     let in_danger: BTreeSet<SwitchId> = match paths.holds_in(pod) {
         true => BTreeSet::new(),
-        false => topology.pods()[pod].iter().copied().filter(|&tor| paths.is_short(tor)).collect(),
+        false => topology.pods[pod].iter().copied().filter(|&tor| paths.is_short(tor)).collect(),
     };
     candidates.iter().for_each(|candidate| paths.bring_up(candidate.link));
     let is_free = |link| in_danger.is_empty() || topology.tors_below(link).iter().all(|tor| !in_danger.contains(tor));
@@ -71,7 +78,7 @@ struct Search<'p, 't> {
     own: Vec<(SwitchId, Vec<Candidate>)>,
     taken: Vec<LinkId>,
     /// Kinds of which a link is kept up, with how often that was decided on the way here.
-    kept: BTreeMap<Kind, usize>,
+    kept: Tally<Kind>,
     best: Option<LossSum>,
     best_set: Vec<LinkId>,
 }
@@ -95,7 +102,7 @@ impl<'p, 't> Search<'p, 't> {
             if topology.switch(ends.lower).tier == 0 {
                 own.entry(ends.lower).or_default().push(candidate);
             } else {
-                let is_to_spine = topology.switch(ends.upper).tier == topology.top_tier();
+                let is_to_spine = topology.switch(ends.upper).tier == topology.top_tier;
                 shared.push((candidate, (ends.lower, (!is_to_spine).then_some(ends.upper)), LossSum::ZERO));
             }
         }
@@ -105,7 +112,7 @@ impl<'p, 't> Search<'p, 't> {
             *from_here = rest;
         }
         let own = own.into_iter().collect();
-        Self { paths, pod, shared, own, taken: Vec::new(), kept: BTreeMap::new(), best: None, best_set: Vec::new() }
+        Self { paths, pod, shared, own, taken: Vec::new(), kept: Tally::default(), best: None, best_set: Vec::new() }
     }
 
     /// Decides on the shared links from `next` on, those before being worth `taken`.
@@ -121,7 +128,7 @@ impl<'p, 't> Search<'p, 't> {
             self.best_set = self.whole_set();
             return;
         };
-        if !self.kept.contains_key(&kind) {
+        if !self.kept.has(kind) {
             self.paths.take_down(candidate.link);
             if self.paths.holds_in(self.pod) {
                 self.taken.push(candidate.link);
@@ -130,21 +137,9 @@ impl<'p, 't> Search<'p, 't> {
             }
             self.paths.bring_up(candidate.link);
         }
-        self.keep(kind);
+        self.kept.add(kind);
         self.step(next + 1, taken);
-        self.unkeep(kind);
-    }
-
-    fn keep(&mut self, kind: Kind) {
-        *self.kept.entry(kind).or_insert(0) += 1;
-    }
-
-    fn unkeep(&mut self, kind: Kind) {
-        let count = self.kept.get_mut(&kind).expect("it was kept");
-        *count -= 1;
-        if *count == 0 {
-            self.kept.remove(&kind);
-        }
+        self.kept.remove(kind);
     }
 
     fn best_own_worth(&self) -> LossSum {

@@ -77,10 +77,13 @@ impl<'r> Delays<'r> {
 
     /// An error when a file tells of more repairs than the `taken` of the whole run.
     pub fn check_used_up(&self, taken: usize) -> Result<(), Problem> {
-        match self {
-            Self::Replayed { repairs, file_name } => check_used_up(repairs, file_name, taken),
-            Self::Fixed(_) | Self::Drawn(_) => Ok(()),
-        }
+        let Self::Replayed { repairs, file_name } = self else { return Ok(()) };
+        let Some(Repair { disable_time_s, link, .. }) = repairs.get(taken) else { return Ok(()) };
+        let what = format!(
+            "the run takes down {taken} links, and the file goes on with link {} at {disable_time_s} s",
+            link.0
+        );
+        Err(other_run(what, file_name, taken))
     }
 }
 
@@ -104,15 +107,6 @@ fn replay(all: &[Repair], file: &str, time_s: u64, links: &[LinkId], sequence: u
     };
     let what = format!("the run takes down link {} at {time_s} s, and {found}", names.join(", "));
     Err(other_run(what, file, sequence))
-}
-
-fn check_used_up(all: &[Repair], file: &str, taken: usize) -> Result<(), Problem> {
-    let Some(Repair { disable_time_s, link, .. }) = all.get(taken) else {
-        return Ok(());
-    };
-    let what =
-        format!("the run takes down {taken} links, and the file goes on with link {} at {disable_time_s} s", link.0);
-    Err(other_run(what, file, taken))
 }
 
 /// The line of the repair with this number tells of another run.

@@ -3,14 +3,20 @@
 use std::collections::BTreeMap;
 
 /// A multiset of values.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    counts: BTreeMap<u64, u32>,
+#[derive(Clone, Debug)]
+pub struct Tally<T = u64> {
+    counts: BTreeMap<T, u32>,
 }
 
-impl Tally {
+impl<T> Default for Tally<T> {
+    fn default() -> Self {
+        Self { counts: BTreeMap::new() }
+    }
+}
+
+impl<T: Copy + Ord> Tally<T> {
     /// Adds one `value`.
-    pub fn add(&mut self, value: u64) {
+    pub fn add(&mut self, value: T) {
         *self.counts.entry(value).or_insert(0) += 1;
     }
 
@@ -18,7 +24,7 @@ impl Tally {
     ///
     /// # Panics
     /// When there is none.
-    pub fn remove(&mut self, value: u64) {
+    pub fn remove(&mut self, value: T) {
         let count = self.counts.get_mut(&value).expect("only what was added is taken out");
         *count -= 1;
         if *count == 0 {
@@ -27,20 +33,25 @@ impl Tally {
     }
 
     /// Replaces one `before` by one `after`.
-    pub fn change(&mut self, before: u64, after: u64) {
+    pub fn change(&mut self, before: T, after: T) {
         if before != after {
             self.remove(before);
             self.add(after);
         }
     }
 
+    /// Whether there is one `value`.
+    pub fn has(&self, value: T) -> bool {
+        self.counts.contains_key(&value)
+    }
+
     /// The least value.
-    pub fn least(&self) -> Option<u64> {
+    pub fn least(&self) -> Option<T> {
         self.counts.first_key_value().map(|(&value, _)| value)
     }
 
     /// The greatest value.
-    pub fn greatest(&self) -> Option<u64> {
+    pub fn greatest(&self) -> Option<T> {
         self.counts.last_key_value().map(|(&value, _)| value)
     }
 }

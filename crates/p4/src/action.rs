@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use crate::bits::{self, Slot};
-use crate::expression::Computed;
-use crate::node::Expression;
+use crate::expression::{Computed, View};
 use crate::observer::{Event, Observer};
 use crate::packet::Packet;
 use crate::program::{Beyond, Instruction};
@@ -14,7 +13,7 @@ use crate::state::{Digest, Registers};
 /// The port that means "dropped" (`mark_to_drop`), as BMv2 has it.
 pub const DROP_PORT: u64 = 511;
 
-impl<O: Observer> Run<'_, O> {
+impl<O: Observer> Run<'_, '_, O> {
     /// Runs an action, whose data is in the state's parameters.
     #[inline]
     pub fn action(&mut self, action: u32, packet: &mut Packet) {
@@ -74,7 +73,7 @@ impl<O: Observer> Run<'_, O> {
                 let values = self.program.lists[first as usize..(first + count) as usize].iter();
                 let values: Vec<_> = values.map(|&value| self.view(packet).computed(value)).collect();
                 let text = filled(&self.program.messages[message as usize], &values);
-                self.observer.see(self.program, Event::Log(&text));
+                self.outside.observer.see(self.program, Event::Log(&text));
             }
             Instruction::MarkToDrop => {
                 packet.set(self.program.standard.egress_spec, DROP_PORT);
@@ -88,8 +87,7 @@ impl<O: Observer> Run<'_, O> {
             | Instruction::Invalidate(_)
             | Instruction::Push(..)
             | Instruction::Pop(..) => self.headers(instruction, packet),
-            Instruction::CloneIngress(..)
-            | Instruction::CloneEgress(..)
+            Instruction::Clone(..)
             | Instruction::Resubmit(_)
             | Instruction::Recirculate(_)
             | Instruction::Digest(_)
@@ -156,7 +154,7 @@ impl<O: Observer> Run<'_, O> {
     fn request(&mut self, instruction: Instruction, packet: &mut Packet) {
         let number = |run: &Self, expression| u32::try_from(run.view(packet).index(expression)).unwrap_or(u32::MAX);
         match instruction {
-            Instruction::CloneIngress(session, list) | Instruction::CloneEgress(session, list) => {
+            Instruction::Clone(session, list) => {
                 packet.requests.clone = Some((number(self, session), number(self, list)));
             }
             Instruction::Resubmit(list) => packet.requests.resubmit = Some(number(self, list)),
@@ -176,7 +174,7 @@ impl<O: Observer> Run<'_, O> {
                 let (least, most) = (self.view(packet).index(least), self.view(packet).index(most));
                 if least <= most {
                     let count = (most - least).saturating_add(1);
-                    let drawn = self.fabric.below(count);
+                    let drawn = self.outside.fabric.below(count);
                     let drawn = drawn.unwrap_or_else(|| crate::hash::random(&mut self.state.random) % count);
                     packet.set(Some(to), least + drawn);
                 }
@@ -199,7 +197,7 @@ impl<O: Observer> Run<'_, O> {
                 let meter = cell(&mut self.state.meters[array as usize], index);
                 is_within = meter.is_some();
                 if let Some(meter) = meter {
-                    packet.set(Some(to), meter.execute(tokens, self.now_ns));
+                    packet.set(Some(to), meter.execute(tokens, self.outside.now_ns));
                 }
             }
             Instruction::RegisterRead(to, array, index) => {
@@ -218,60 +216,41 @@ impl<O: Observer> Run<'_, O> {
 
     fn beyond(&mut self, function: Beyond, first: u32, output: u32, packet: &mut Packet) {
         let program = self.program;
-        let argument = |place: u32| self.view(packet).index(program.lists[(first + place) as usize]);
+        let (registers, parameters) = (&self.state.registers[..], &self.state.parameters[..]);
+        let view = View { program, packet, registers, parameters };
+        let argument = |place: u32| view.index(program.lists[(first + place) as usize]);
         let number = |place: u32| u32::try_from(argument(place)).unwrap_or(u32::MAX);
         let to = |place: u32| Some(program.outputs[(output + place) as usize]);
-        match function {
-            Beyond::TimestampNs => packet.set(to(0), self.now_ns),
-            Beyond::FlowHash => {
-                let hash = self.fabric.flow_hash();
-                packet.set(to(0), hash.into());
+        let fabric = &mut *self.outside.fabric;
+        let value = match function {
+            Beyond::TimestampNs => self.outside.now_ns,
+            Beyond::FlowHash => fabric.flow_hash().into(),
+            Beyond::QueueDepth => fabric.queue_depth_bytes(number(0), number(1)),
+            Beyond::QueueHasRoom => fabric.queue_has_room(number(0), number(1)).into(),
+            Beyond::ClassQueue => fabric.class_queue(number(0)).into(),
+            Beyond::RoutedPort => fabric.routed_port().into(),
+            Beyond::CurrentRound => {
+                let rounds = fabric.current_round(number(0));
+                packet.set(to(1), rounds.first_queue.into());
+                packet.set(to(2), rounds.queues.into());
+                rounds.current
             }
+            Beyond::PauseQueue => return fabric.pause_queue(number(0), number(1)),
+            Beyond::ResumeQueue => return fabric.resume_queue(number(0), number(1)),
+            Beyond::StartTimer => return fabric.start_timer(argument(0), number(1)),
             Beyond::SendToQueue => {
                 let (port, queue) = (number(0), number(1));
                 packet.set(program.standard.egress_spec, port.into());
                 packet.requests.queue = Some((port, queue));
+                return;
             }
-            Beyond::QueueDepth => {
-                let (port, queue) = (number(0), number(1));
-                let bytes = self.fabric.queue_depth_bytes(port, queue);
-                packet.set(to(0), bytes);
+            Beyond::DirectClone => {
+                let to = (number(0), number(1));
+                packet.requests.clone_to = Some(to);
+                return;
             }
-            Beyond::QueueHasRoom => {
-                let (port, queue) = (number(0), number(1));
-                let has_room = self.fabric.queue_has_room(port, queue);
-                packet.set(to(0), u64::from(has_room));
-            }
-            Beyond::ClassQueue => {
-                let port = number(0);
-                let queue = self.fabric.class_queue(port);
-                packet.set(to(0), queue.into());
-            }
-            Beyond::PauseQueue => {
-                let (port, queue) = (number(0), number(1));
-                self.fabric.pause_queue(port, queue);
-            }
-            Beyond::ResumeQueue => {
-                let (port, queue) = (number(0), number(1));
-                self.fabric.resume_queue(port, queue);
-            }
-            Beyond::DirectClone => packet.requests.clone_to = Some((number(0), number(1))),
-            Beyond::StartTimer => {
-                let (delay_ns, token) = (argument(0), number(1));
-                self.fabric.start_timer(delay_ns, token);
-            }
-            Beyond::CurrentRound => {
-                let port = number(0);
-                let rounds = self.fabric.current_round(port);
-                packet.set(to(0), rounds.current);
-                packet.set(to(1), rounds.first_queue.into());
-                packet.set(to(2), rounds.queues.into());
-            }
-            Beyond::RoutedPort => {
-                let port = self.fabric.routed_port();
-                packet.set(to(0), port.into());
-            }
-        }
+        };
+        packet.set(to(0), value);
     }
 
     /// Keeps the fields of a digest for the control plane.
@@ -285,11 +264,6 @@ impl<O: Observer> Run<'_, O> {
             bits::copy(&mut values, to, &packet.values, from, slot.width as usize);
         }
         self.state.keep_digest(Digest { list, values: values.into() });
-    }
-
-    /// Whether an expression of the program holds, for tests of commands.
-    pub fn number(&self, expression: Expression, packet: &Packet) -> u64 {
-        self.view(packet).index(expression)
     }
 }
 

@@ -25,6 +25,11 @@ impl Error {
         self.place = self.place.or(place);
         self
     }
+
+    /// The same, in `thing`.
+    pub(crate) fn within(self, thing: &str, name: &str, place: Option<String>) -> Self {
+        Self { what: format!("{thing} {name}: {}", self.what), ..self.at(place) }
+    }
 }
 
 impl fmt::Display for Error {

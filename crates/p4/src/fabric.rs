@@ -1,5 +1,7 @@
 //! What a program may ask of the switch around it with functions beyond v1model.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 /// The rounds of a group of queues that take turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
@@ -38,34 +40,20 @@ pub trait Fabric {
 /// What a switch answers that is none: what a test has set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
-    /// Bytes in queues: port, queue, bytes.
-    pub depths: Vec<(u32, u32, u64)>,
-    /// The most bytes of queues: port, queue, bytes.
-    pub limits: Vec<(u32, u32, u64)>,
-    /// Rotating groups: port and rounds.
-    pub rounds: Vec<(u32, Rounds)>,
+    /// Bytes in queues, by port and queue.
+    pub depths: BTreeMap<(u32, u32), u64>,
+    /// The most bytes of queues.
+    pub limits: BTreeMap<(u32, u32), u64>,
+    /// Rotating groups, by port.
+    pub rounds: BTreeMap<u32, Rounds>,
     /// The hash of flows.
     pub flow_hash: u32,
     /// The port that routing proposes.
     pub routed_port: u32,
     /// The bytes of the packet at hand.
     pub packet_bytes: u64,
-    /// Timers that were started: delay and token.
-    pub timers: Vec<(u64, u32)>,
     /// Queues that stand still.
-    pub paused: Vec<(u32, u32)>,
-}
-
-impl Answers {
-    /// Sets the value of a port and queue in one of the lists.
-    pub fn set(list: &mut Vec<(u32, u32, u64)>, port: u32, queue: u32, value: u64) {
-        list.retain(|&(other, number, _)| (other, number) != (port, queue));
-        list.push((port, queue, value));
-    }
-
-    fn get(list: &[(u32, u32, u64)], port: u32, queue: u32) -> Option<u64> {
-        list.iter().find(|&&(other, number, _)| (other, number) == (port, queue)).map(|&(_, _, value)| value)
-    }
+    pub paused: BTreeSet<(u32, u32)>,
 }
 
 impl Fabric for Answers {
@@ -74,12 +62,12 @@ impl Fabric for Answers {
     }
 
     fn queue_depth_bytes(&mut self, port: u32, queue: u32) -> u64 {
-        Self::get(&self.depths, port, queue).unwrap_or(0)
+        self.depths.get(&(port, queue)).copied().unwrap_or(0)
     }
 
     fn queue_has_room(&mut self, port: u32, queue: u32) -> bool {
-        let depth = Self::get(&self.depths, port, queue).unwrap_or(0);
-        Self::get(&self.limits, port, queue).is_none_or(|limit| depth + self.packet_bytes <= limit)
+        let depth = self.queue_depth_bytes(port, queue);
+        self.limits.get(&(port, queue)).is_none_or(|limit| depth + self.packet_bytes <= *limit)
     }
 
     fn class_queue(&mut self, _: u32) -> u32 {
@@ -87,20 +75,17 @@ impl Fabric for Answers {
     }
 
     fn pause_queue(&mut self, port: u32, queue: u32) {
-        self.resume_queue(port, queue);
-        self.paused.push((port, queue));
+        self.paused.insert((port, queue));
     }
 
     fn resume_queue(&mut self, port: u32, queue: u32) {
-        self.paused.retain(|&paused| paused != (port, queue));
+        self.paused.remove(&(port, queue));
     }
 
-    fn start_timer(&mut self, delay_ns: u64, token: u32) {
-        self.timers.push((delay_ns, token));
-    }
+    fn start_timer(&mut self, _: u64, _: u32) {}
 
     fn current_round(&mut self, port: u32) -> Rounds {
-        self.rounds.iter().find(|&&(of, _)| of == port).map(|&(_, rounds)| rounds).unwrap_or_default()
+        self.rounds.get(&port).copied().unwrap_or_default()
     }
 
     fn routed_port(&mut self) -> u32 {

@@ -13,10 +13,8 @@ pub struct Crc {
     pub initial: u64,
     /// What it is xored with at the end.
     pub final_xor: u64,
-    /// The least significant bit of a byte is first.
-    pub reflects_data: bool,
-    /// The result is turned round.
-    pub reflects_result: bool,
+    /// The least significant bit of a byte is first, and the result is turned round.
+    pub reflects: bool,
 }
 
 /// How a hash is computed.
@@ -38,22 +36,15 @@ pub enum Algorithm {
     RoundRobin,
 }
 
-const CRC16: Crc =
-    Crc { width: 16, polynomial: 0x8005, initial: 0, final_xor: 0, reflects_data: true, reflects_result: true };
-const CRC32: Crc = Crc {
-    width: 32,
-    polynomial: 0x04c1_1db7,
-    initial: 0xffff_ffff,
-    final_xor: 0xffff_ffff,
-    reflects_data: true,
-    reflects_result: true,
-};
-const CCITT: Crc =
-    Crc { width: 16, polynomial: 0x1021, initial: 0xffff, final_xor: 0, reflects_data: false, reflects_result: false };
-const CRC8: Crc =
-    Crc { width: 8, polynomial: 0x07, initial: 0, final_xor: 0, reflects_data: false, reflects_result: false };
-const CRC64: Crc =
-    Crc { width: 64, polynomial: 0x1b, initial: 0, final_xor: 0, reflects_data: true, reflects_result: true };
+const fn crc(width: u32, polynomial: u64, initial: u64, final_xor: u64, reflects: bool) -> Crc {
+    Crc { width, polynomial, initial, final_xor, reflects }
+}
+
+const CRC16: Crc = crc(16, 0x8005, 0, 0, true);
+const CRC32: Crc = crc(32, 0x04c1_1db7, 0xffff_ffff, 0xffff_ffff, true);
+const CCITT: Crc = crc(16, 0x1021, 0xffff, 0, false);
+const CRC8: Crc = crc(8, 0x07, 0, 0, false);
+const CRC64: Crc = crc(64, 0x1b, 0, 0, true);
 
 impl Algorithm {
     /// The one that a document calls `name`.
@@ -82,14 +73,14 @@ impl Crc {
         let polynomial = self.polynomial << top;
         let mut rest = self.initial << top;
         for &byte in bytes {
-            let byte = if self.reflects_data { byte.reverse_bits() } else { byte };
+            let byte = if self.reflects { byte.reverse_bits() } else { byte };
             rest ^= u64::from(byte) << 56;
             for _ in 0..8 {
                 let carries = rest >> 63 == 1;
                 rest = (rest << 1) ^ if carries { polynomial } else { 0 };
             }
         }
-        let result = if self.reflects_result { rest.reverse_bits() } else { rest >> top };
+        let result = if self.reflects { rest.reverse_bits() } else { rest >> top };
         (result ^ self.final_xor) & (u64::MAX >> top)
     }
 }

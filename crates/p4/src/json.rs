@@ -1,6 +1,6 @@
 //! The document that p4c writes for BMv2, as it is in the file (format version 2; its description is
 //! `docs/JSON_format.md` of p4lang's behavioral-model). What an expression or a parameter means is decided by
-//! [`compile`](crate::compile).
+//! `compile`.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -91,9 +91,7 @@ pub struct Meta {
 pub(crate) struct HeaderType {
     pub name: String,
     pub fields: Vec<Vec<Value>>,
-    #[serde(default)]
     pub length_exp: Option<Value>,
-    #[serde(default)]
     pub max_length: Option<u64>,
 }
 
@@ -138,7 +136,6 @@ pub(crate) struct FieldList {
     #[serde(default)]
     pub name: String,
     pub elements: Vec<TypedValue>,
-    #[serde(default)]
     pub source_info: Option<SourceInfo>,
 }
 
@@ -149,7 +146,6 @@ pub(crate) struct TypedValue {
     pub kind: String,
     #[serde(default)]
     pub value: Value,
-    #[serde(default)]
     pub bitwidth: Option<u32>,
 }
 
@@ -168,7 +164,6 @@ pub(crate) struct ParseState {
     #[serde(default)]
     pub transition_key: Vec<TypedValue>,
     pub transitions: Vec<Transition>,
-    #[serde(default)]
     pub source_info: Option<SourceInfo>,
 }
 
@@ -183,11 +178,8 @@ pub(crate) struct ParserOp {
 pub(crate) struct Transition {
     #[serde(rename = "type", default)]
     pub kind: Option<String>,
-    #[serde(default)]
     pub value: Option<String>,
-    #[serde(default)]
     pub mask: Option<String>,
-    #[serde(default)]
     pub next_state: Option<String>,
 }
 
@@ -210,21 +202,17 @@ pub(crate) struct MeterArray {
     #[serde(rename = "type")]
     pub kind: String,
     pub rate_count: u32,
-    #[serde(default)]
     pub size: Option<u64>,
     pub is_direct: bool,
-    #[serde(default)]
     pub result_target: Option<(String, String)>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct CounterArray {
     pub name: String,
-    #[serde(default)]
     pub size: Option<u64>,
     #[serde(default)]
     pub is_direct: bool,
-    #[serde(default)]
     pub binding: Option<String>,
 }
 
@@ -240,7 +228,6 @@ pub(crate) struct Calculation {
     pub name: String,
     pub algo: String,
     pub input: Vec<TypedValue>,
-    #[serde(default)]
     pub source_info: Option<SourceInfo>,
 }
 
@@ -250,7 +237,6 @@ pub(crate) struct Action {
     pub id: i64,
     pub runtime_data: Vec<RuntimeData>,
     pub primitives: Vec<Primitive>,
-    #[serde(default)]
     pub source_info: Option<SourceInfo>,
 }
 
@@ -265,7 +251,6 @@ pub(crate) struct Primitive {
     pub op: String,
     #[serde(default)]
     pub parameters: Vec<TypedValue>,
-    #[serde(default)]
     pub source_info: Option<SourceInfo>,
 }
 
@@ -285,7 +270,6 @@ pub(crate) struct Pipeline {
 #[derive(Debug, Deserialize)]
 pub(crate) struct ActionProfile {
     pub name: String,
-    #[serde(default)]
     pub selector: Option<Selector>,
 }
 
@@ -301,7 +285,6 @@ pub(crate) struct Conditional {
     pub expression: Value,
     pub true_next: Option<String>,
     pub false_next: Option<String>,
-    #[serde(default)]
     pub source_info: Option<SourceInfo>,
 }
 
@@ -320,24 +303,18 @@ pub(crate) struct Table {
     pub match_type: String,
     #[serde(rename = "type", default = "simple")]
     pub kind: String,
-    #[serde(default)]
     pub action_profile: Option<String>,
-    #[serde(default)]
     pub max_size: Option<u64>,
     #[serde(default)]
     pub with_counters: bool,
-    #[serde(default)]
     pub direct_meters: Option<String>,
     pub action_ids: Vec<i64>,
     #[serde(default)]
     pub next_tables: serde_json::Map<String, Value>,
-    #[serde(default)]
     pub base_default_next: Option<String>,
-    #[serde(default)]
     pub default_entry: Option<DefaultEntry>,
     #[serde(default)]
     pub entries: Vec<Entry>,
-    #[serde(default)]
     pub source_info: Option<SourceInfo>,
 }
 
@@ -348,10 +325,8 @@ fn simple() -> String {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Key {
     pub match_type: String,
-    #[serde(default)]
     pub name: Option<String>,
     pub target: Value,
-    #[serde(default)]
     pub mask: Option<String>,
 }
 
@@ -372,7 +347,6 @@ pub(crate) struct Entry {
     pub action_entry: DefaultEntry,
     #[serde(default)]
     pub priority: i64,
-    #[serde(default)]
     pub source_info: Option<SourceInfo>,
 }
 
@@ -381,13 +355,9 @@ pub(crate) struct MatchValue {
     pub match_type: String,
     #[serde(default)]
     pub key: Value,
-    #[serde(default)]
     pub prefix_length: Option<u32>,
-    #[serde(default)]
     pub mask: Option<String>,
-    #[serde(default)]
     pub start: Option<String>,
-    #[serde(default)]
     pub end: Option<String>,
 }
 
@@ -398,13 +368,11 @@ pub(crate) struct Checksum {
     #[serde(rename = "type")]
     pub kind: String,
     pub calculation: String,
-    #[serde(default)]
     pub if_cond: Option<Value>,
     #[serde(default = "yes")]
     pub update: bool,
     #[serde(default = "yes")]
     pub verify: bool,
-    #[serde(default)]
     pub source_info: Option<SourceInfo>,
 }
 
@@ -417,7 +385,6 @@ pub(crate) struct ExternInstance {
     pub name: String,
     #[serde(rename = "type")]
     pub kind: String,
-    #[serde(default)]
     pub source_info: Option<SourceInfo>,
 }
 

@@ -1,6 +1,6 @@
 //! P4 programs, as p4c compiles them for BMv2 and its architecture v1model, run on bytes.
 //!
-//! A document ([`json`]) is compiled once ([`compile`]) to a [`Program`](program::Program) of flat arrays. A
+//! A document (`json`) is compiled once (`compile`) to a [`Program`](program::Program) of flat arrays. A
 //! [`Packet`](packet::Packet) is a file of values as on the wire; a [`Run`](run::Run) takes one through parser, tables
 //! and actions without an allocation. A [`Switch`](pipeline::Switch) joins the parts in the order of v1model, with
 //! clones, multicast and the rest. [`commands`] is the control plane, in the language of simple_switch_CLI; [`stf`]
@@ -10,25 +10,25 @@
 //! switch around it is the trait [`Fabric`](fabric::Fabric).
 
 pub mod action;
-pub mod bits;
+mod bits;
 mod calculate;
 pub mod commands;
-pub mod compile;
+mod compile;
 pub mod counter;
 pub mod deparse;
 pub mod entries;
 pub mod error;
-pub mod expression;
+mod expression;
 pub mod fabric;
 pub mod hash;
-pub mod json;
-pub mod meter;
-pub mod node;
+mod json;
+mod meter;
+mod node;
 pub mod number;
 pub mod observer;
 pub mod p4runtime;
 pub mod packet;
-pub mod parser;
+mod parser;
 pub mod pipeline;
 pub mod program;
 pub mod run;

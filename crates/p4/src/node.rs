@@ -43,42 +43,26 @@ pub enum HeaderPlace {
 /// Operations on two numbers whose value is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// `+`
     Add,
-    /// `-`
     Sub,
-    /// `*`
     Mul,
-    /// `/`
     Div,
-    /// `%`
     Mod,
-    /// `&`
     And,
-    /// `|`
     Or,
-    /// `^`
     Xor,
-    /// `<<`
     ShiftLeft,
-    /// `>>`
     ShiftRight,
 }
 
 /// Comparisons of two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// `==`
     Equal,
-    /// `!=`
     NotEqual,
-    /// `<`
     Less,
-    /// `<=`
     LessEqual,
-    /// `>`
     Greater,
-    /// `>=`
     GreaterEqual,
 }
 

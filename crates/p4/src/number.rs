@@ -1,5 +1,5 @@
 //! Whole numbers in the three sizes that expressions are computed in. BMv2 computes without bound and cuts off what a
-//! field has no bits for. Here [`compile`](crate::compile) chooses the smallest size in which the same bits come out.
+//! field has no bits for. Here `compile` chooses the smallest size in which the same bits come out.
 
 use std::cmp::Ordering;
 
@@ -16,8 +16,8 @@ pub trait Number: Clone + PartialEq {
     fn read(bytes: &[u8], slot: Slot) -> Self;
     /// The low bits into the field of `bytes` at `slot`.
     fn write(&self, bytes: &mut [u8], slot: Slot);
-    /// A constant.
-    fn constant(of: &Constant) -> Self;
+    /// The low bits of a constant of a program.
+    fn constant(of: &Wide) -> Self;
     /// From words, least significant first, without a sign.
     fn from_words(words: &[u64]) -> Self;
     /// The word with this number, sign-extended.
@@ -98,15 +98,6 @@ pub trait Number: Clone + PartialEq {
     }
 }
 
-/// A constant of a program, in all sizes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constant {
-    /// Its low 128 bits.
-    pub low: i128,
-    /// The whole.
-    pub wide: Wide,
-}
-
 macro_rules! narrow {
     ($type:ty, $unsigned:ty, $words:expr) => {
         impl Number for $type {
@@ -135,8 +126,10 @@ macro_rules! narrow {
                 write_words(|word| self.word(word), bytes, slot);
             }
 
-            fn constant(of: &Constant) -> Self {
-                of.low as $type
+            #[inline]
+            fn constant(of: &Wide) -> Self {
+                // By 32 twice: of 64 bits nothing is left after the first word, and a shift by 64 is refused.
+                (0..$words).rev().fold(0, |high: $unsigned, word| (high << 32 << 32) | of.0[word] as $unsigned) as $type
             }
 
             fn from_words(words: &[u64]) -> Self {
@@ -247,11 +240,6 @@ impl Wide {
         top.map_or(0, |top| 64 * top as u32 + 64 - self.0[top].leading_zeros())
     }
 
-    /// The same as a constant.
-    pub fn to_constant(self) -> Constant {
-        Constant { low: (i128::from(self.0[1]) << 64) | i128::from(self.0[0]), wide: self }
-    }
-
     fn zip(&self, other: &Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|place| of(self.0[place], other.0[place])))
     }
@@ -290,8 +278,8 @@ impl Number for Wide {
         write_words(|word| self.word(word), bytes, slot);
     }
 
-    fn constant(of: &Constant) -> Self {
-        of.wide
+    fn constant(of: &Wide) -> Self {
+        *of
     }
 
     fn from_words(words: &[u64]) -> Self {
@@ -424,7 +412,7 @@ mod tests {
             prop_assert_eq!(wide(i128::read(&bytes[0], slot)), if is_signed || width < 128 {
                 Wide::read(&bytes[0], slot)
             } else {
-                wide(Wide::read(&bytes[0], slot).to_constant().low)
+                wide(i128::constant(&Wide::read(&bytes[0], slot)))
             });
             if width <= 64 {
                 (value as i64).write(&mut bytes[2], slot);

@@ -1,6 +1,7 @@
 //! The parser: headers out of bytes.
 
 use crate::bits::{self, Slot};
+use crate::expression::Computed;
 use crate::node::Expression;
 use crate::number::{Number, Wide};
 use crate::observer::{Event, Observer};
@@ -11,7 +12,7 @@ use crate::run::{Run, STEPS_MAX};
 /// The longest key of a state, in bytes.
 pub const KEY_BYTES_MAX: usize = 256;
 
-impl<O: Observer> Run<'_, O> {
+impl<O: Observer> Run<'_, '_, O> {
     /// Parses the packet and verifies its checksums.
     pub fn parse(&mut self, packet: &mut Packet) {
         let mut at = 0;
@@ -218,12 +219,12 @@ impl<O: Observer> Run<'_, O> {
     }
 
     #[inline]
-    fn key_part(&self, part: KeyPart, packet: &Packet, at: usize) -> KeyValue {
+    fn key_part(&self, part: KeyPart, packet: &Packet, at: usize) -> Computed {
         match part {
             KeyPart::Field(slot) => read(&packet.values, slot),
             KeyPart::Last(place, field, _) => match self.header(place, packet) {
                 Some(header) => read(&packet.values, self.program.field_of(header, field)),
-                None => KeyValue::Short(0),
+                None => Computed::Word(0),
             },
             KeyPart::Ahead(offset, width) => {
                 read(&packet.bytes, Slot { bit: (8 * at) as u32 + offset, width, is_signed: false })
@@ -232,32 +233,10 @@ impl<O: Observer> Run<'_, O> {
     }
 }
 
-fn read(bytes: &[u8], slot: Slot) -> KeyValue {
+fn read(bytes: &[u8], slot: Slot) -> Computed {
     if slot.width <= 64 {
-        KeyValue::Short(bits::read(bytes, slot.bit as usize, slot.width as usize))
+        Computed::Word(bits::read(bytes, slot.bit as usize, slot.width as usize) as i64)
     } else {
-        KeyValue::Long(Wide::read(bytes, Slot { is_signed: false, ..slot }))
-    }
-}
-
-#[allow(clippy::large_enum_variant, reason = "it lives on the stack for one comparison, and a box would allocate")]
-enum KeyValue {
-    Short(u64),
-    Long(Wide),
-}
-
-impl KeyValue {
-    fn word(&self, number: usize) -> u64 {
-        match self {
-            Self::Short(value) => *value,
-            Self::Long(value) => value.0[number],
-        }
-    }
-
-    fn write(&self, bytes: &mut [u8], slot: Slot) {
-        match self {
-            Self::Short(value) => bits::write(bytes, slot.bit as usize, slot.width as usize, *value),
-            Self::Long(value) => value.write(bytes, slot),
-        }
+        Computed::Wide(Wide::read(bytes, Slot { is_signed: false, ..slot }))
     }
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use crate::action::DROP_PORT;
 use crate::bits;
+use crate::commands::Commands;
 use crate::deparse::deparse;
 use crate::fabric::Fabric;
 use crate::observer::{Event, Observer, Point};
 use crate::packet::{Instance, Packet};
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::{Outside, Run};
 use crate::state::{Mirror, State};
 
 /// A packet goes round within a switch no more often than this.
@@ -76,6 +77,11 @@ impl Switch {
         }
     }
 
+    /// Its control plane.
+    pub fn commands(&mut self, now_ns: u64) -> Commands<'_> {
+        Commands { program: &self.program, state: &mut self.state, now_ns }
+    }
+
     /// A packet to fill.
     pub fn take(&mut self) -> Packet {
         self.spare.pop().unwrap_or_else(|| Packet::new(&self.program))
@@ -86,18 +92,24 @@ impl Switch {
         self.spare.push(packet);
     }
 
+    #[inline]
+    fn run<'r, 'a, O>(&'r mut self, outside: &'r mut Outside<'a, O>) -> Run<'r, 'a, O> {
+        Run { program: &self.program, state: &mut self.state, outside }
+    }
+
+    fn observe<O: Observer>(&self, outside: &mut Outside<'_, O>, point: Point) {
+        if O::WATCHES {
+            outside.observer.see(&self.program, Event::At(point));
+        }
+    }
+
     /// Parser and ingress.
     #[inline]
-    pub fn ingress<O: Observer>(
-        &mut self,
-        packet: &mut Packet,
-        now_ns: u64,
-        fabric: &mut dyn Fabric,
-        observer: &mut O,
-    ) -> Verdict {
-        let program = &*self.program;
+    pub fn ingress<O: Observer>(&mut self, packet: &mut Packet, outside: &mut Outside<'_, O>) -> Verdict {
+        let now_ns = outside.now_ns;
+        let mut run = self.run(outside);
+        let program = run.program;
         let standard = &program.standard;
-        let mut run = Run { program, state: &mut self.state, now_ns, fabric, observer };
         packet.set(standard.ingress_timestamp, now_ns / 1000);
         run.parse(packet);
         packet.set(standard.parser_error, packet.error);
@@ -131,15 +143,10 @@ impl Switch {
 
     /// Egress, for a packet that leaves by `port`.
     #[inline]
-    pub fn egress<O: Observer>(
-        &mut self,
-        packet: &mut Packet,
-        port: u32,
-        now_ns: u64,
-        fabric: &mut dyn Fabric,
-        observer: &mut O,
-    ) -> Verdict {
-        let program = &*self.program;
+    pub fn egress<O: Observer>(&mut self, packet: &mut Packet, port: u32, outside: &mut Outside<'_, O>) -> Verdict {
+        let now_ns = outside.now_ns;
+        let mut run = self.run(outside);
+        let program = run.program;
         let standard = &program.standard;
         packet.requests.queue = None;
         packet.set(standard.egress_timestamp, now_ns / 1000);
@@ -147,7 +154,6 @@ impl Switch {
         // Beyond the drop port, of which BMv2's field of 9 bits keeps 0.
         packet.set(standard.egress_spec, DROP_PORT + 1);
         packet.set(standard.packet_length, packet.length.max(0) as u64);
-        let mut run = Run { program, state: &mut self.state, now_ns, fabric, observer };
         run.see(Event::At(Point::Egress(port)));
         run.control(program.egress, packet);
         if packet.failed_assert.is_some() || packet.ran_too_long {
@@ -179,106 +185,80 @@ impl Switch {
         observer: &mut O,
         send: &mut dyn FnMut(u32, &[u8]),
     ) {
-        let program = self.program.clone();
+        let mut outside = Outside { now_ns, fabric, observer };
         let mut packet = self.take();
-        packet.arrive(&program, port, bytes, instance);
-        observe(&program, observer, Point::Arrival(port));
-        self.enter(&program, packet, 0, now_ns, fabric, observer);
+        packet.arrive(&self.program, port, bytes, instance);
+        self.observe(&mut outside, Point::Arrival(port));
+        self.enter(packet, 0, &mut outside);
         loop {
             if let Some((port, packet, rounds)) = self.queued.pop_front() {
-                self.leave(&program, port, packet, rounds, now_ns, fabric, observer, send);
+                self.leave(port, packet, rounds, &mut outside, send);
             } else if let Some((packet, rounds)) = self.waiting.pop_front() {
-                self.enter(&program, packet, rounds, now_ns, fabric, observer);
+                self.enter(packet, rounds, &mut outside);
             } else {
                 break;
             }
         }
     }
 
-    fn enter<O: Observer>(
-        &mut self,
-        program: &Arc<Program>,
-        mut packet: Packet,
-        rounds: u32,
-        now_ns: u64,
-        fabric: &mut dyn Fabric,
-        observer: &mut O,
-    ) {
-        let verdict = self.ingress(&mut packet, now_ns, fabric, observer);
+    fn enter<O: Observer>(&mut self, mut packet: Packet, rounds: u32, outside: &mut Outside<'_, O>) {
+        let verdict = self.ingress(&mut packet, outside);
         if let Some((session, list)) = packet.requests.clone.take() {
             let to = packet.requests.clone_to.take();
-            let copy = self.ingress_clone(program, &packet, list, now_ns, fabric, observer);
-            match to {
-                Some((port, queue)) => self.put(port, queue, copy, rounds),
-                None => self.send_clone(program, copy, session, rounds, observer),
-            }
+            let copy = self.ingress_clone(&packet, list, outside);
+            self.send_clone(copy, session, to, rounds, outside);
         }
         match verdict {
             Verdict::Queue(port, queue) => {
                 self.last_queue = Some((port, queue.unwrap_or(0)));
-                observe(program, observer, Point::Queued(port));
-                self.put(port, queue.unwrap_or(0), packet, rounds);
+                self.observe(outside, Point::Queued(port));
+                return self.put(port, queue.unwrap_or(0), packet, rounds);
             }
-            Verdict::Group(group) => {
-                self.replicate(program, &packet, group, rounds, observer);
-                self.give(packet);
-            }
+            Verdict::Group(group) => self.replicate(&packet, group, rounds, outside),
             Verdict::Resubmit(list) if rounds < ROUNDS_MAX => {
-                observe(program, observer, Point::Resubmitted);
-                let again = self.begin_again(program, &packet, list, Instance::Resubmitted);
-                self.give(packet);
+                self.observe(outside, Point::Resubmitted);
+                let again = self.resubmitted(&packet, list);
                 self.waiting.push_front((again, rounds + 1));
             }
-            _ => {
-                observe(program, observer, Point::IngressDrop);
-                self.give(packet);
-            }
+            _ => self.observe(outside, Point::IngressDrop),
         }
+        self.give(packet);
     }
 
-    #[allow(clippy::too_many_arguments, reason = "all are the caller's, and a struct of them would be used once")]
     fn leave<O: Observer>(
         &mut self,
-        program: &Arc<Program>,
         port: u32,
         mut packet: Packet,
         rounds: u32,
-        now_ns: u64,
-        fabric: &mut dyn Fabric,
-        observer: &mut O,
+        outside: &mut Outside<'_, O>,
         send: &mut dyn FnMut(u32, &[u8]),
     ) {
-        let verdict = self.egress(&mut packet, port, now_ns, fabric, observer);
+        let verdict = self.egress(&mut packet, port, outside);
         if let Some((session, list)) = packet.requests.clone.take()
             && rounds < ROUNDS_MAX
         {
             let to = packet.requests.clone_to.take();
-            let copy = self.egress_clone(program, &packet, list);
-            match to {
-                Some((port, queue)) => self.put(port, queue, copy, rounds + 1),
-                None => self.send_clone(program, copy, session, rounds + 1, observer),
-            }
+            let copy = self.egress_clone(&packet, list);
+            self.send_clone(copy, session, to, rounds + 1, outside);
         }
         let elsewhere = packet.requests.queue.take();
         match verdict {
             Verdict::Send if elsewhere.is_some() && rounds < ROUNDS_MAX => {
                 let (to, queue) = elsewhere.unwrap_or_default();
-                let moved = self.moved(program, &packet, now_ns, fabric, observer);
+                let moved = self.moved(&packet, outside);
                 self.put(to, queue, moved, rounds + 1);
             }
             Verdict::Send => {
-                let mut out = std::mem::take(&mut self.out);
-                deparse(program, &packet, &mut out);
-                observe(program, observer, Point::Departure(port));
-                send(port, &out);
-                self.out = out;
+                deparse(&self.program, &packet, &mut self.out);
+                self.observe(outside, Point::Departure(port));
+                send(port, &self.out);
             }
             Verdict::Recirculate(list) if rounds < ROUNDS_MAX => {
-                observe(program, observer, Point::Recirculated);
-                let again = self.recirculated(program, &packet, list);
+                self.observe(outside, Point::Recirculated);
+                let again = self.recirculated(&packet, list);
                 self.waiting.push_back((again, rounds + 1));
             }
-            _ => observe(program, observer, Point::EgressDrop),
+            _ => self.observe(outside, Point::EgressDrop),
         }
         self.give(packet);
     }
@@ -308,144 +288,116 @@ impl Switch {
     ) -> bool {
         let place = self.held.iter().position(|held| (held.0, held.1) == (port, queue));
         let Some((port, _, packet)) = place.and_then(|place| self.held.remove(place)) else { return false };
-        let program = self.program.clone();
-        self.leave(&program, port, packet, 0, now_ns, fabric, observer, send);
+        let mut outside = Outside { now_ns, fabric, observer };
+        self.leave(port, packet, 0, &mut outside, send);
         while let Some((port, packet, rounds)) = self.queued.pop_front() {
-            self.leave(&program, port, packet, rounds, now_ns, fabric, observer, send);
+            self.leave(port, packet, rounds, &mut outside, send);
         }
         true
     }
 
-    /// The packet as it leaves, which comes to egress once more, with the metadata that a moved packet keeps.
-    pub fn moved<O: Observer>(
-        &mut self,
-        program: &Arc<Program>,
-        packet: &Packet,
-        now_ns: u64,
-        fabric: &mut dyn Fabric,
-        observer: &mut O,
-    ) -> Packet {
-        let mut moved = self.take();
-        deparse(program, packet, &mut moved.bytes);
-        moved.unseen_bytes = packet.unseen_bytes;
-        moved.begin(program, packet.ingress_port, Instance::Moved);
-        let mut run = Run { program, state: &mut self.state, now_ns, fabric, observer };
-        run.parse(&mut moved);
-        moved.reset_metadata(program);
-        if let Some(list) = program.moved_list {
-            keep(program, list, packet, &mut moved);
+    /// A packet with the bytes of another as it came in.
+    fn as_it_came(&mut self, packet: &Packet, instance: Instance) -> Packet {
+        let mut copy = self.take();
+        copy.bytes.clone_from(&packet.bytes);
+        copy.unseen_bytes = packet.unseen_bytes;
+        copy.begin(&self.program, packet.ingress_port, instance);
+        copy
+    }
+
+    /// A packet with the bytes of another as it leaves.
+    fn as_it_leaves(&mut self, packet: &Packet, instance: Instance) -> Packet {
+        let mut copy = self.take();
+        deparse(&self.program, packet, &mut copy.bytes);
+        copy.unseen_bytes = packet.unseen_bytes;
+        copy.begin(&self.program, packet.ingress_port, instance);
+        copy
+    }
+
+    /// Copies the fields of a list, and says how the copy came about.
+    fn keep(&self, list: Option<u32>, from: &Packet, to: &mut Packet, instance: Instance) {
+        let list = self.program.field_lists.iter().find(|of| Some(of.id) == list);
+        for slot in list.map_or(&[][..], |of| &of.fields) {
+            bits::copy(&mut to.values, slot.bit as usize, &from.values, slot.bit as usize, slot.width as usize);
         }
-        moved.set(program.standard.instance_type, Instance::Moved as u64);
+        to.set(self.program.standard.instance_type, instance as u64);
+    }
+
+    /// The packet as it leaves, which comes to egress once more, with the metadata that a moved packet keeps.
+    pub fn moved<O: Observer>(&mut self, packet: &Packet, outside: &mut Outside<'_, O>) -> Packet {
+        let mut moved = self.as_it_leaves(packet, Instance::Moved);
+        self.run(outside).parse(&mut moved);
+        moved.reset_metadata(&self.program);
+        self.keep(self.program.moved_list, packet, &mut moved, Instance::Moved);
         moved
     }
 
     /// The copy of a packet as it came in that goes to egress, with the fields of a list.
-    pub fn ingress_clone<O: Observer>(
-        &mut self,
-        program: &Arc<Program>,
-        packet: &Packet,
-        list: u32,
-        now_ns: u64,
-        fabric: &mut dyn Fabric,
-        observer: &mut O,
-    ) -> Packet {
-        let mut copy = self.take();
-        copy.arrive(program, packet.ingress_port, &packet.bytes, Instance::Normal);
-        copy.unseen_bytes = packet.unseen_bytes;
-        copy.length = packet.whole_bytes() as i64;
-        let mut run = Run { program, state: &mut self.state, now_ns, fabric, observer };
-        run.parse(&mut copy);
-        copy.reset_metadata(program);
-        keep(program, list, packet, &mut copy);
-        copy.set(program.standard.instance_type, Instance::IngressClone as u64);
+    pub fn ingress_clone<O: Observer>(&mut self, packet: &Packet, list: u32, outside: &mut Outside<'_, O>) -> Packet {
+        let mut copy = self.as_it_came(packet, Instance::Normal);
+        self.run(outside).parse(&mut copy);
+        copy.reset_metadata(&self.program);
+        self.keep(Some(list), packet, &mut copy, Instance::IngressClone);
         copy
     }
 
     /// The copy of a packet as it is at the end of egress.
-    pub fn egress_clone(&mut self, program: &Arc<Program>, packet: &Packet, list: u32) -> Packet {
+    pub fn egress_clone(&mut self, packet: &Packet, list: u32) -> Packet {
         let mut copy = self.take();
         copy.copy_from(packet);
-        copy.reset_metadata(program);
-        keep(program, list, packet, &mut copy);
-        copy.set(program.standard.instance_type, Instance::EgressClone as u64);
+        copy.reset_metadata(&self.program);
+        self.keep(Some(list), packet, &mut copy, Instance::EgressClone);
         copy
     }
 
     /// The packet as it came in, at the beginning, with the fields of a list.
-    pub fn begin_again(&mut self, program: &Arc<Program>, packet: &Packet, list: u32, instance: Instance) -> Packet {
-        let mut again = self.take();
-        again.arrive(program, packet.ingress_port, &packet.bytes, instance);
-        again.unseen_bytes = packet.unseen_bytes;
-        again.length = packet.whole_bytes() as i64;
-        keep(program, list, packet, &mut again);
-        again.set(program.standard.instance_type, instance as u64);
-        again.set(program.standard.packet_length, packet.whole_bytes() as u64);
+    pub fn resubmitted(&mut self, packet: &Packet, list: u32) -> Packet {
+        let mut again = self.as_it_came(packet, Instance::Resubmitted);
+        self.keep(Some(list), packet, &mut again, Instance::Resubmitted);
+        again.set(self.program.standard.packet_length, packet.whole_bytes() as u64);
         again
     }
 
     /// The packet as it leaves, at the beginning, with the fields of a list.
-    pub fn recirculated(&mut self, program: &Arc<Program>, packet: &Packet, list: u32) -> Packet {
-        let mut again = self.take();
-        deparse(program, packet, &mut again.bytes);
-        again.unseen_bytes = packet.unseen_bytes;
-        again.begin(program, packet.ingress_port, Instance::Recirculated);
+    pub fn recirculated(&mut self, packet: &Packet, list: u32) -> Packet {
+        let mut again = self.as_it_leaves(packet, Instance::Recirculated);
         // BMv2 keeps nothing but the list: the port where the packet came in is 0 unless the list has it.
-        again.set(program.standard.ingress_port, 0);
-        keep(program, list, packet, &mut again);
-        again.set(program.standard.instance_type, Instance::Recirculated as u64);
-        again.set(program.standard.packet_length, again.whole_bytes() as u64);
+        again.set(self.program.standard.ingress_port, 0);
+        self.keep(Some(list), packet, &mut again, Instance::Recirculated);
+        again.set(self.program.standard.packet_length, again.whole_bytes() as u64);
         again
     }
 
+    /// A clone goes to the queue that the program says, or to its session.
     fn send_clone<O: Observer>(
         &mut self,
-        program: &Arc<Program>,
         copy: Packet,
         session: u32,
+        to: Option<(u32, u32)>,
         rounds: u32,
-        observer: &mut O,
+        outside: &mut Outside<'_, O>,
     ) {
-        match self.state.mirror(session) {
-            Some(Mirror::Port(port)) => {
-                observe(program, observer, Point::Cloned(port));
+        match (to, self.state.mirror(session)) {
+            (Some((port, queue)), _) => return self.put(port, queue, copy, rounds),
+            (None, Some(Mirror::Port(port))) => {
+                self.observe(outside, Point::Cloned(port));
                 self.queued.push_back((port, copy, rounds));
                 return;
             }
-            Some(Mirror::Group(group)) => self.replicate(program, &copy, group, rounds, observer),
-            None => self.state.tally.clones_lost += 1,
+            (None, Some(Mirror::Group(group))) => self.replicate(&copy, group, rounds, outside),
+            (None, None) => self.state.tally.clones_lost += 1,
         }
         self.give(copy);
     }
 
-    fn replicate<O: Observer>(
-        &mut self,
-        program: &Arc<Program>,
-        packet: &Packet,
-        group: u32,
-        rounds: u32,
-        observer: &mut O,
-    ) {
+    fn replicate<O: Observer>(&mut self, packet: &Packet, group: u32, rounds: u32, outside: &mut Outside<'_, O>) {
         for number in 0..self.state.replicas(group).len() {
             let replica = self.state.replicas(group)[number];
             let mut copy = self.take();
             copy.copy_from(packet);
-            copy.set(program.standard.egress_rid, replica.rid.into());
-            observe(program, observer, Point::Replicated(replica.port));
+            copy.set(self.program.standard.egress_rid, replica.rid.into());
+            self.observe(outside, Point::Replicated(replica.port));
             self.queued.push_back((replica.port, copy, rounds));
         }
-    }
-}
-
-fn observe<O: Observer>(program: &Program, observer: &mut O, point: Point) {
-    if O::WATCHES {
-        observer.see(program, Event::At(point));
-    }
-}
-
-/// Copies the fields of a list.
-pub fn keep(program: &Program, list: u32, from: &Packet, to: &mut Packet) {
-    let fields = program.field_lists.iter().find(|of| of.id == list).map_or(&[][..], |of| &of.fields);
-    for slot in fields {
-        bits::copy(&mut to.values, slot.bit as usize, &from.values, slot.bit as usize, slot.width as usize);
     }
 }

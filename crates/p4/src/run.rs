@@ -16,12 +16,8 @@ use crate::tables::KEY_WORDS_MAX;
 /// A packet takes no more steps in one control or parser than this: what comes there runs in a circle.
 pub const STEPS_MAX: u32 = 1 << 16;
 
-/// One pass of a packet through a part of a program.
-pub struct Run<'a, O> {
-    /// The program.
-    pub program: &'a Program,
-    /// What it remembers.
-    pub state: &'a mut State,
+/// What is around a program.
+pub struct Outside<'a, O> {
     /// The time in nanoseconds.
     pub now_ns: u64,
     /// The switch around it.
@@ -30,7 +26,17 @@ pub struct Run<'a, O> {
     pub observer: &'a mut O,
 }
 
-impl<O: Observer> Run<'_, O> {
+/// One pass of a packet through a part of a program.
+pub struct Run<'r, 'a, O> {
+    /// The program.
+    pub program: &'r Program,
+    /// What it remembers.
+    pub state: &'r mut State,
+    /// What is around it.
+    pub outside: &'r mut Outside<'a, O>,
+}
+
+impl<O: Observer> Run<'_, '_, O> {
     /// What an expression sees.
     #[inline]
     pub fn view<'v>(&'v self, packet: &'v Packet) -> View<'v> {
@@ -40,7 +46,7 @@ impl<O: Observer> Run<'_, O> {
     #[inline]
     pub(crate) fn see(&mut self, event: Event<'_>) {
         if O::WATCHES {
-            self.observer.see(self.program, event);
+            self.outside.observer.see(self.program, event);
         }
     }
 
@@ -96,7 +102,7 @@ impl<O: Observer> Run<'_, O> {
         if O::WATCHES {
             let handle = found.map(|place| self.state.tables[number as usize].entries[place].handle);
             let call = action.map(|action| (action, &self.state.parameters[..]));
-            self.observer.see(self.program, Event::Lookup { table: number, key, entry: handle, call });
+            self.outside.observer.see(self.program, Event::Lookup { table: number, key, entry: handle, call });
         }
         if let Some(action) = action {
             self.action(action, packet);
@@ -160,7 +166,7 @@ impl<O: Observer> Run<'_, O> {
         if let Some(meter) = table.meter {
             let array = &self.program.meters[meter as usize];
             let tokens = if array.counts_bytes { packet.whole_bytes() as u64 } else { 1 };
-            let colour = row.meter.execute(tokens, self.now_ns);
+            let colour = row.meter.execute(tokens, self.outside.now_ns);
             packet.set(array.target, colour);
         }
     }

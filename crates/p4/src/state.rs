@@ -1,7 +1,7 @@
 //! What a running program remembers: entries of tables, registers, counters, meters, and what the control plane has
 //! configured.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::counter::Counter;
 use crate::meter::Meter;
@@ -27,9 +27,9 @@ pub struct State {
     /// Members of value sets, as the bytes of a state's key.
     pub value_sets: Vec<Vec<Box<[u8]>>>,
     /// Mirroring sessions, by number.
-    pub mirrors: Vec<(u32, Mirror)>,
+    pub mirrors: BTreeMap<u32, Mirror>,
     /// Multicast groups, by number.
-    pub groups: Vec<(u32, Vec<Replica>)>,
+    pub groups: BTreeMap<u32, Vec<Replica>>,
     /// Nodes of multicast groups: handle, replicas.
     pub nodes: Vec<Vec<Replica>>,
     /// The state of the random numbers.
@@ -173,8 +173,8 @@ impl State {
             counters: program.counters.iter().map(|array| vec![Counter::default(); array.size as usize]).collect(),
             meters: meters.collect(),
             value_sets: vec![Vec::new(); program.value_sets.len()],
-            mirrors: Vec::new(),
-            groups: Vec::new(),
+            mirrors: BTreeMap::new(),
+            groups: BTreeMap::new(),
             nodes: Vec::new(),
             random: seed,
             digests: VecDeque::new(),
@@ -190,6 +190,14 @@ impl State {
         state
     }
 
+    /// A counter of an array, or of the table that the array belongs to.
+    pub(crate) fn counter(&mut self, program: &Program, array: usize, index: u64) -> Option<&mut Counter> {
+        match program.counters[array].table.as_ref().and_then(|table| program.table(table)) {
+            Some(table) => self.tables[table as usize].row(u32::try_from(index).ok()?).map(|row| &mut row.counter),
+            None => self.counters[array].get_mut(index as usize),
+        }
+    }
+
     /// Keeps a digest for the control plane.
     pub fn keep_digest(&mut self, digest: Digest) {
         self.tally.digests += 1;
@@ -201,11 +209,11 @@ impl State {
 
     /// Where a mirroring session sends its copies.
     pub fn mirror(&self, session: u32) -> Option<Mirror> {
-        self.mirrors.iter().find(|(number, _)| *number == session).map(|&(_, mirror)| mirror)
+        self.mirrors.get(&session).copied()
     }
 
     /// The copies of a multicast group.
     pub fn replicas(&self, group: u32) -> &[Replica] {
-        self.groups.iter().find(|(number, _)| *number == group).map_or(&[], |(_, replicas)| replicas)
+        self.groups.get(&group).map_or(&[], Vec::as_slice)
     }
 }

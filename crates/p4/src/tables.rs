@@ -77,6 +77,11 @@ impl TableState {
         self.rebuild(table);
     }
 
+    /// The entry of this handle.
+    pub fn row(&mut self, handle: u32) -> Option<&mut Row> {
+        self.entries.iter_mut().find(|row| row.handle == handle)
+    }
+
     /// The entry that matches what `entry` matches, if there is one.
     pub fn same_key(&self, entry: &Entry) -> Option<u32> {
         let same = |row: &&Row| {

@@ -49,7 +49,7 @@ impl FleetTopology {
 
     #[getter]
     fn links(&self) -> usize {
-        self.inner.links().len()
+        self.inner.links.len()
     }
 }
 

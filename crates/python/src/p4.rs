@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hitless_p4::commands::Commands;
 use hitless_p4::fabric::Answers;
 use hitless_p4::observer::Nobody;
 use hitless_p4::p4runtime::info::P4Info;
@@ -31,7 +30,7 @@ type File = (String, String);
 /// p4info says.
 fn configured(program: &Arc<Program>, commands: &File, runtime: Option<&(File, File)>) -> PyResult<Switch> {
     let mut switch = Switch::new(program.clone(), 1);
-    let mut control = Commands { program, state: &mut switch.state, now_ns: 0 };
+    let mut control = switch.commands(0);
     control.run(&commands.1, &commands.0).map_err(|error| refused(&error))?;
     if let Some((info, request)) = runtime {
         let done = P4Info::load(&info.1, &info.0, program)

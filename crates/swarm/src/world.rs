@@ -52,6 +52,11 @@ impl World {
         names.try_fold(first, |value, name| value.get(name))
     }
 
+    /// The text at a path.
+    pub fn text_of(&self, path: &str) -> Option<&str> {
+        self.value(path).and_then(Value::as_str)
+    }
+
     /// Leaves out what a message of the check is about, if it is of a mechanism or may be left out; the entry as a
     /// whole where the setting must be given. False: nothing can be left out.
     pub fn leave_out(&mut self, field: &str) -> bool {

@@ -16,13 +16,13 @@ pub struct PodCapacities {
 impl PodCapacities {
     /// All links up and sound.
     pub fn new(topology: &Topology) -> Self {
-        let layers = topology.top_tier();
-        let mut layer_bps = vec![0; layers * topology.pods().len()];
-        for link in (0..topology.links().len()).map(|at| LinkId(at as u32)) {
+        let layers = topology.top_tier;
+        let mut layer_bps = vec![0; layers * topology.pods.len()];
+        for link in (0..topology.links.len()).map(|at| LinkId(at as u32)) {
             layer_bps[place(topology, layers, link)] += topology.link(link).rate.as_bps();
         }
         let mut made = Self { layers, layer_bps, least_bps: Tally::default(), total_bps: 0 };
-        for pod in 0..topology.pods().len() {
+        for pod in 0..topology.pods.len() {
             let bps = made.of(pod);
             made.least_bps.add(bps);
             made.total_bps += u128::from(bps);
@@ -72,30 +72,20 @@ pub struct ProtectedPorts {
 impl ProtectedPorts {
     /// None.
     pub fn new(topology: &Topology) -> Self {
-        Self { of_pipe: vec![0; topology.pipes()], tally: Tally::default() }
+        Self { of_pipe: vec![0; topology.pipes], tally: Tally::default() }
     }
 
-    /// Protection of a link begins.
-    pub fn add(&mut self, topology: &Topology, link: LinkId) {
+    /// Protection of a link begins (1) or ends (-1).
+    pub fn change(&mut self, topology: &Topology, link: LinkId, by: i64) {
         for pipe in topology.link(link).pipes {
-            self.set(pipe, self.of_pipe[pipe] + 1);
-        }
-    }
-
-    /// Protection of a link ends.
-    pub fn remove(&mut self, topology: &Topology, link: LinkId) {
-        for pipe in topology.link(link).pipes {
-            self.set(pipe, self.of_pipe[pipe] - 1);
-        }
-    }
-
-    fn set(&mut self, pipe: usize, after: u64) {
-        let before = std::mem::replace(&mut self.of_pipe[pipe], after);
-        if before > 0 {
-            self.tally.remove(before);
-        }
-        if after > 0 {
-            self.tally.add(after);
+            let before = self.of_pipe[pipe];
+            self.of_pipe[pipe] = before.checked_add_signed(by).expect("only what has begun ends");
+            if before > 0 {
+                self.tally.remove(before);
+            }
+            if self.of_pipe[pipe] > 0 {
+                self.tally.add(self.of_pipe[pipe]);
+            }
         }
     }
 

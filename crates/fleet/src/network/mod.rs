@@ -55,7 +55,7 @@ pub struct Network<'t> {
 impl<'t> Network<'t> {
     /// All links up and sound; a ToR must keep `capacity` of its paths.
     pub fn new(topology: &'t Topology, capacity: Share) -> Self {
-        let tors = || topology.pods().iter().flatten().map(|&tor| topology.paths_of(tor));
+        let tors = || topology.pods.iter().flatten().map(|&tor| topology.paths_of(tor));
         let mut tor_paths = Tally::default();
         tors().for_each(|paths| tor_paths.add(paths));
         Self {
@@ -65,9 +65,9 @@ impl<'t> Network<'t> {
             tor_paths_total: tors().sum(),
             capacities: PodCapacities::new(topology),
             protected: ProtectedPorts::new(topology),
-            corrupting: vec![BTreeMap::new(); topology.pods().len()],
+            corrupting: vec![BTreeMap::new(); topology.pods.len()],
             corrupting_count: 0,
-            down: vec![BTreeMap::new(); topology.pods().len()],
+            down: vec![BTreeMap::new(); topology.pods.len()],
             down_count: 0,
             loss: LossSum::ZERO,
             effective_loss: LossSum::ZERO,
@@ -108,7 +108,7 @@ impl<'t> Network<'t> {
         let rate = self.topology.link(link).rate;
         if let Some(protection) = corruption.protection {
             self.capacities.change(self.topology, link, rate.as_bps(), protection.speed_bps(rate));
-            self.protected.add(self.topology, link);
+            self.protected.change(self.topology, link, 1);
         }
         self.loss += loss.as_sum();
         self.effective_loss += corruption.effective().as_sum();
@@ -121,26 +121,27 @@ impl<'t> Network<'t> {
     pub fn take_down(&mut self, link: LinkId, now_s: u64) {
         let was_corrupting = self.forget(link);
         assert!(was_corrupting, "only corrupting links are taken down");
-        self.capacities.change(self.topology, link, self.topology.link(link).rate.as_bps(), 0);
-        let (tally, total) = (&mut self.tor_paths, &mut self.tor_paths_total);
-        self.paths.take_down_telling(link, &mut |before, after| {
-            tally.change(before, after);
-            *total -= before - after;
-        });
+        self.set(link, false);
         self.down[self.topology.pod_of(link)].insert(link, now_s);
         self.down_count += 1;
     }
 
     /// A link comes back, sound.
     pub fn bring_up(&mut self, link: LinkId) {
-        let (tally, total) = (&mut self.tor_paths, &mut self.tor_paths_total);
-        self.paths.bring_up_telling(link, &mut |before, after| {
-            tally.change(before, after);
-            *total += after - before;
-        });
-        self.capacities.change(self.topology, link, 0, self.topology.link(link).rate.as_bps());
+        self.set(link, true);
         self.down[self.topology.pod_of(link)].remove(&link);
         self.down_count -= 1;
+    }
+
+    fn set(&mut self, link: LinkId, is_up: bool) {
+        let (tally, total) = (&mut self.tor_paths, &mut self.tor_paths_total);
+        self.paths.set(link, is_up, &mut |before, after| {
+            tally.change(before, after);
+            *total = *total + after - before;
+        });
+        let bps = self.topology.link(link).rate.as_bps();
+        let (before, after) = if is_up { (0, bps) } else { (bps, 0) };
+        self.capacities.change(self.topology, link, before, after);
     }
 
     /// Takes a link's corruption, if any, out of all sums: as if it were up and sound.
@@ -151,7 +152,7 @@ impl<'t> Network<'t> {
         if let Some(protection) = corruption.protection {
             let rate = self.topology.link(link).rate;
             self.capacities.change(self.topology, link, protection.speed_bps(rate), rate.as_bps());
-            self.protected.remove(self.topology, link);
+            self.protected.change(self.topology, link, -1);
         }
         self.loss -= corruption.loss.as_sum();
         self.effective_loss -= corruption.effective().as_sum();
@@ -162,9 +163,9 @@ impl<'t> Network<'t> {
 
     /// The row of the present moment.
     pub fn metrics(&self) -> Metrics {
-        let sound = self.topology.links().len() - self.down_count - self.corrupting_count;
+        let sound = self.topology.links.len() - self.down_count - self.corrupting_count;
         let floor = sound as f64 * LossRate::SOUND.as_f64();
-        let tors: usize = self.topology.pods().iter().map(Vec::len).sum();
+        let tors: usize = self.topology.pods.iter().map(Vec::len).sum();
         Metrics {
             total_penalty: self.loss.as_f64() + floor,
             total_effective_penalty: self.effective_loss.as_f64() + floor,

@@ -21,13 +21,13 @@ pub struct PathCounts<'t> {
 impl<'t> PathCounts<'t> {
     /// All links up. `floor` returns the least number of paths of a ToR that has so many at first.
     pub fn new(topology: &'t Topology, floor: impl Fn(u64) -> u64) -> Self {
-        let ids = (0..topology.switches().len()).map(|at| SwitchId(at as u32));
+        let ids = (0..topology.switches.len()).map(|at| SwitchId(at as u32));
         let paths: Vec<_> = ids.map(|at| topology.paths_of(at)).collect();
         let floor_of =
             |(switch, &count): (&crate::topology::Switch, &u64)| if switch.tier == 0 { floor(count) } else { 0 };
-        let floors = topology.switches().iter().zip(&paths).map(floor_of).collect();
-        let is_up = vec![true; topology.links().len()];
-        Self { topology, is_up, paths, floors, short_of: vec![0; topology.pods().len()] }
+        let floors = topology.switches.iter().zip(&paths).map(floor_of).collect();
+        let is_up = vec![true; topology.links.len()];
+        Self { topology, is_up, paths, floors, short_of: vec![0; topology.pods.len()] }
     }
 
     /// The topology that they are counted in.
@@ -70,36 +70,27 @@ impl<'t> PathCounts<'t> {
 
     /// Takes a link down.
     pub fn take_down(&mut self, link: LinkId) {
-        self.take_down_telling(link, &mut |_, _| ());
+        self.set(link, false, &mut |_, _| ());
     }
 
     /// Brings a link up.
     pub fn bring_up(&mut self, link: LinkId) {
-        self.bring_up_telling(link, &mut |_, _| ());
+        self.set(link, true, &mut |_, _| ());
     }
 
-    /// Takes a link down, telling the paths of each ToR concerned before and after.
-    pub fn take_down_telling(&mut self, link: LinkId, tell: &mut impl FnMut(u64, u64)) {
-        assert!(self.is_up[link.index()], "only what is up goes down");
-        self.is_up[link.index()] = false;
+    /// Brings a link up or takes it down, telling the paths of each ToR concerned before and after.
+    pub fn set(&mut self, link: LinkId, is_up: bool, tell: &mut impl FnMut(u64, u64)) {
+        assert!(self.is_up[link.index()] != is_up, "only what is up goes down, and only what is down comes up");
+        self.is_up[link.index()] = is_up;
         let ends = self.topology.link(link);
         let carried = self.paths[ends.upper.index()];
-        self.shift(ends.lower, &|paths| paths - carried, tell);
-    }
-
-    /// Brings a link up, telling the paths of each ToR concerned before and after.
-    pub fn bring_up_telling(&mut self, link: LinkId, tell: &mut impl FnMut(u64, u64)) {
-        assert!(!self.is_up[link.index()], "only what is down comes up");
-        self.is_up[link.index()] = true;
-        let ends = self.topology.link(link);
-        let carried = self.paths[ends.upper.index()];
-        self.shift(ends.lower, &|paths| paths + carried, tell);
+        self.shift(ends.lower, carried, is_up, tell);
     }
 
     /// Changes the paths of a switch and of all below it, once for each way down.
-    fn shift(&mut self, at: SwitchId, change: &impl Fn(u64) -> u64, tell: &mut impl FnMut(u64, u64)) {
+    fn shift(&mut self, at: SwitchId, carried: u64, is_up: bool, tell: &mut impl FnMut(u64, u64)) {
         let before = self.paths[at.index()];
-        let after = change(before);
+        let after = if is_up { before + carried } else { before - carried };
         self.paths[at.index()] = after;
         let topology = self.topology;
         let switch = topology.switch(at);
@@ -111,7 +102,7 @@ impl<'t> PathCounts<'t> {
         }
         for &below in &switch.down {
             if self.is_up[below.index()] {
-                self.shift(topology.link(below).lower, change, tell);
+                self.shift(topology.link(below).lower, carried, is_up, tell);
             }
         }
     }

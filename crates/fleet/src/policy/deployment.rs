@@ -23,7 +23,7 @@ impl Deployment {
         if share == Share::ALL {
             return Self::Everywhere;
         }
-        let pods = topology.pods().len();
+        let pods = topology.pods.len();
         let mut stream = RandomStreams::new(seed).stream("deployment");
         let mut order: Vec<_> = (0..pods).collect();
         for at in (1..pods).rev() {

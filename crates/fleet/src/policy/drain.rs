@@ -16,10 +16,9 @@
 //! No parameter was fitted: both sides are expected penalties, and repair times have the distribution of
 //! [`crate::repair`]. docs/explanation/fleet.md says what it gains.
 
-use super::candidates::candidates;
 use crate::LossSum;
 use crate::network::{Corruption, Network, PathCounts};
-use crate::optimizer::{Candidate, best_to_take_down};
+use crate::optimizer::{Candidate, best_to_take_down, candidates};
 use crate::repair::{MEAN_S, expected_left_s};
 use crate::topology::LinkId;
 

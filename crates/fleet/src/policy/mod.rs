@@ -1,14 +1,12 @@
 //! Who decides which links go down.
 
-mod candidates;
 mod deployment;
 mod drain;
 
 use crate::Problem;
 use crate::network::Network;
-use crate::optimizer::best_to_take_down;
+use crate::optimizer::{best_to_take_down, candidates};
 use crate::topology::LinkId;
-use candidates::candidates;
 
 pub use deployment::Deployment;
 

@@ -104,10 +104,10 @@ mod tests {
     #[test]
     fn a_small_file_is_what_it_says() {
         let topology = from_text(SMALL, "small").unwrap();
-        assert_eq!(topology.links().len(), 3);
-        assert_eq!(topology.pods().len(), 2);
-        assert_eq!(topology.paths_of(topology.pods()[1][0]), 2);
-        assert_eq!(topology.links()[1].rate, BitRate::from_gbps(40));
+        assert_eq!(topology.links.len(), 3);
+        assert_eq!(topology.pods.len(), 2);
+        assert_eq!(topology.paths_of(topology.pods[1][0]), 2);
+        assert_eq!(topology.links[1].rate, BitRate::from_gbps(40));
     }
 
     #[test]

@@ -10,6 +10,5 @@ mod tiers;
 pub use builder::Builder;
 pub use file::from_text;
 pub use shape::Shape;
-pub use shapes::{fabric, fat_tree, leaf_spine};
 pub use spec::{from_spec, is_spec};
 pub use tiers::{Link, LinkId, Switch, SwitchId, Topology};

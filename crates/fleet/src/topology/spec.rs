@@ -2,7 +2,7 @@
 
 use hitless_wire::BitRate;
 
-use super::shapes::{fabric, fat_tree, leaf_spine};
+use super::shape::Shape;
 use super::tiers::Topology;
 use crate::Problem;
 
@@ -34,12 +34,14 @@ pub fn from_spec(text: &str) -> Result<Topology, Problem> {
     let count = |option: &str| value(option) as usize;
     let rate = BitRate::from_bps((value("gbps") * 1e9).round() as u64)
         .ok_or_else(|| Problem::new("a link has a speed above 0", PLACE).hint(EXAMPLES))?;
-    let made = match name {
-        "fabric" => fabric(count("pods"), count("tors"), value("oversubscription"), rate),
-        "fat-tree" => fat_tree(count("ports"), rate),
-        _ => leaf_spine(count("leaves"), count("spines"), rate),
+    let shape = match name {
+        "fabric" => {
+            Shape::Fabric { pods: count("pods"), tors: count("tors"), oversubscription: value("oversubscription") }
+        }
+        "fat-tree" => Shape::FatTree { ports: count("ports") },
+        _ => Shape::LeafSpine { leaves: count("leaves"), spines: count("spines") },
     };
-    made.map_err(|what| Problem::new(what, PLACE).hint(EXAMPLES))
+    shape.build(rate).map_err(|what| Problem::new(what, PLACE).hint(EXAMPLES))
 }
 
 fn read_options(options: &str, known: &[(&'static str, f64)]) -> Result<Vec<(&'static str, f64)>, Problem> {
@@ -72,20 +74,19 @@ fn read_number(name: &str, text: &str) -> Result<f64, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Shape;
     use proptest::prelude::*;
 
     #[test]
     fn a_name_alone_has_the_defaults() {
-        assert_eq!(from_spec("fabric").unwrap().links().len(), 100_224);
-        assert_eq!(from_spec("fabric:pods=2,tors=8,oversubscription=2").unwrap().links().len(), 2 * (32 + 16));
-        assert_eq!(from_spec("leaf-spine:leaves=3,spines=2,gbps=400").unwrap().links().len(), 6);
+        assert_eq!(from_spec("fabric").unwrap().links.len(), 100_224);
+        assert_eq!(from_spec("fabric:pods=2,tors=8,oversubscription=2").unwrap().links.len(), 2 * (32 + 16));
+        assert_eq!(from_spec("leaf-spine:leaves=3,spines=2,gbps=400").unwrap().links.len(), 6);
     }
 
     #[test]
     fn spaces_about_an_option_do_not_count() {
         let spaced = from_spec("fabric:pods=2, tors = 6 , oversubscription=1.5").unwrap();
-        assert_eq!(*spaced.shape(), Shape::Fabric { pods: 2, tors: 6, oversubscription: 1.5 });
+        assert_eq!(spaced.shape, Shape::Fabric { pods: 2, tors: 6, oversubscription: 1.5 });
         assert!(from_spec("fat-tree:ports=4, gbps=2.5").is_ok());
     }
 

@@ -63,46 +63,31 @@ pub struct Link {
 /// A network of switches in tiers.
 #[derive(Clone, Debug)]
 pub struct Topology {
-    pub(super) shape: Shape,
-    pub(super) switches: Vec<Switch>,
-    pub(super) links: Vec<Link>,
+    /// What it was made as.
+    pub shape: Shape,
+    /// All switches, by their numbers.
+    pub switches: Vec<Switch>,
+    /// All links, by their numbers.
+    pub links: Vec<Link>,
     /// The ToR switches of each pod.
-    pub(super) pods: Vec<Vec<SwitchId>>,
+    pub pods: Vec<Vec<SwitchId>>,
     /// Paths to the spines from each switch while all links are up.
     pub(super) paths: Vec<u64>,
-    pub(super) top_tier: usize,
-    pub(super) pipes: usize,
+    /// The tier of the spines; a pod has that many layers of links.
+    pub top_tier: usize,
+    /// Number of pipes of all switches.
+    pub pipes: usize,
 }
 
 impl Topology {
-    /// What it was made as.
-    pub const fn shape(&self) -> &Shape {
-        &self.shape
-    }
-
-    /// All links, by their numbers.
-    pub fn links(&self) -> &[Link] {
-        &self.links
-    }
-
     /// A link.
     pub fn link(&self, link: LinkId) -> &Link {
         &self.links[link.index()]
     }
 
-    /// All switches, by their numbers.
-    pub fn switches(&self) -> &[Switch] {
-        &self.switches
-    }
-
     /// A switch.
     pub fn switch(&self, switch: SwitchId) -> &Switch {
         &self.switches[switch.index()]
-    }
-
-    /// The ToR switches of each pod.
-    pub fn pods(&self) -> &[Vec<SwitchId>] {
-        &self.pods
     }
 
     /// The pod that a link belongs to: that of its lower end.
@@ -113,16 +98,6 @@ impl Topology {
     /// Paths from a switch to the spines while all links are up.
     pub fn paths_of(&self, switch: SwitchId) -> u64 {
         self.paths[switch.index()]
-    }
-
-    /// The tier of the spines; a pod has that many layers of links.
-    pub const fn top_tier(&self) -> usize {
-        self.top_tier
-    }
-
-    /// Number of pipes of all switches.
-    pub const fn pipes(&self) -> usize {
-        self.pipes
     }
 
     /// The ToR switches below a link, in ascending order: those whose paths it may carry. There is one at least.

@@ -2,7 +2,7 @@
 
 use hitless_wire::BitRate;
 
-use crate::topology::{LinkId, Shape, Topology, fabric, fat_tree, leaf_spine};
+use crate::topology::{LinkId, Shape, Topology};
 use crate::{LossRate, Problem};
 
 /// Times beyond this are refused: 34,000 years leave room for repairs.
@@ -45,15 +45,11 @@ impl Trace {
         let refused = |what: String| Problem::new(what, format!("{place}, topo_params"));
         let rate = BitRate::from_bps(self.link_bps())
             .ok_or_else(|| refused(format!("links of {} Gb/s carry nothing", self.link_gbps)))?;
-        match self.shape {
-            Shape::Fabric { pods, tors, oversubscription } => {
-                fabric(pods, tors, oversubscription, rate).map_err(refused)
-            }
-            Shape::FatTree { ports } => fat_tree(ports, rate).map_err(refused),
-            Shape::LeafSpine { leaves, spines } => leaf_spine(leaves, spines, rate).map_err(refused),
-            Shape::Custom { .. } => Err(Problem::new("the trace was made for a topology from a file", place)
-                .hint("name that file with --topology")),
+        if let Shape::Custom { .. } = self.shape {
+            return Err(Problem::new("the trace was made for a topology from a file", place)
+                .hint("name that file with --topology"));
         }
+        self.shape.clone().build(rate).map_err(refused)
     }
 
     /// The seconds of the first and of the last failure; `None` without failures.
@@ -68,7 +64,7 @@ impl Trace {
 
     /// Refuses a trace that was made for another topology; `place` names the trace.
     pub fn check_for(&self, topology: &Topology, place: &str) -> Result<(), Problem> {
-        let misfit = match (&self.shape, topology.shape()) {
+        let misfit = match (&self.shape, &topology.shape) {
             (Shape::Custom { .. }, Shape::Custom { .. }) => self.misfit_of_count(topology),
             // Links of a file differ in speed, so that one number says nothing of them: only shapes are asked for it.
             _ => self.misfit_of_shape(topology).or_else(|| self.misfit_of_speed(topology)),
@@ -80,7 +76,7 @@ impl Trace {
     }
 
     fn misfit_of_count(&self, topology: &Topology) -> Option<Misfit> {
-        let links = topology.links().len();
+        let links = topology.links.len();
         let what = || format!("the trace was made for {} links, and the topology has {links}", self.links);
         let hint = "name the file as it was then with --topology, or draw a new trace for this one";
         (self.links != links).then(|| (what(), hint))
@@ -91,12 +87,12 @@ impl Trace {
             Shape::Custom { .. } => "name the file that it was made for with --topology",
             _ => HINT_OWN,
         };
-        let what = || format!("the trace was made for {}, not for {}", self.shape, topology.shape());
-        (self.shape != *topology.shape()).then(|| (what(), hint))
+        let what = || format!("the trace was made for {}, not for {}", self.shape, topology.shape);
+        (self.shape != topology.shape).then(|| (what(), hint))
     }
 
     fn misfit_of_speed(&self, topology: &Topology) -> Option<Misfit> {
-        let bps = topology.links()[0].rate.as_bps();
+        let bps = topology.links[0].rate.as_bps();
         let gbps = bps as f64 / 1e9;
         let what =
             || format!("the trace was made for links of {} Gb/s, and the topology's have {gbps}", self.link_gbps);
@@ -104,7 +100,7 @@ impl Trace {
     }
 
     fn misfit_of_numbers(&self, topology: &Topology) -> Option<Misfit> {
-        let last = topology.links().len() - 1;
+        let last = topology.links.len() - 1;
         let outside = self.failures.iter().find(|failure| failure.link.index() > last)?;
         let what = format!("link {} fails in the trace, and the topology has links 0 to {last}", outside.link.0);
         Some((what, "links are numbered from 0, those of the ToR switches first"))

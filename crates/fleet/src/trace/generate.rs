@@ -92,14 +92,14 @@ impl Hazard {
 /// The published generator draws ten failures of each link and no more, which a year does not use up.
 pub fn generate(topology: &Topology, hazard: &Hazard, seed: u64, name: &str) -> Result<Trace, Problem> {
     hazard.check()?;
-    let links = topology.links().len();
+    let links = topology.links.len();
     let mut failures = draw(links, hazard, seed)?;
     failures.sort_unstable_by_key(|failure| failure.time_s);
     let first_s = failures.first().map_or(0, |failure| failure.time_s);
     failures.retain(|failure| failure.time_s <= first_s + hazard.duration_hours * HOUR_S);
     failures.iter_mut().for_each(|failure| failure.time_s += MARGIN_S);
-    let rate = topology.links()[0].rate;
-    let shape = topology.shape().clone();
+    let rate = topology.links[0].rate;
+    let shape = topology.shape.clone();
     Ok(Trace { name: name.into(), shape, link_gbps: rate.as_bps() as f64 / 1e9, links, failures })
 }
 
@@ -166,7 +166,7 @@ mod tests {
         for (weibull_shape, tolerance) in [(1.0, 0.02), (2.0, 0.02), (0.7, 0.02)] {
             let hazard = Hazard { weibull_shape, mean_hours: 1_000.0, duration_hours: 100_000 };
             let trace = generate(&topology, &hazard, 1, "t").unwrap();
-            let expected = topology.links().len() as f64 * 100.0;
+            let expected = topology.links.len() as f64 * 100.0;
             let found = trace.failures.len() as f64;
             assert!((found / expected - 1.0).abs() < tolerance, "shape {weibull_shape}: {found} of {expected}");
         }

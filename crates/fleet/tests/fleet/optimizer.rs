@@ -63,7 +63,7 @@ proptest! {
     ) {
         let capacity = Share::new(capacity).unwrap();
         let mut paths = PathCounts::new(&topology, |count| capacity.of_rounded_up(count));
-        let link = |pick: &prop::sample::Index| LinkId(pick.index(topology.links().len()) as u32);
+        let link = |pick: &prop::sample::Index| LinkId(pick.index(topology.links.len()) as u32);
         for down in downs.iter().map(link) {
             if paths.is_up(down) {
                 paths.take_down(down);
@@ -72,7 +72,7 @@ proptest! {
                 }
             }
         }
-        for pod in 0..topology.pods().len() {
+        for pod in 0..topology.pods.len() {
             // Few different worths, so that ties occur.
             let mut candidates: Vec<Candidate> = Vec::new();
             for (pick, worth) in &picks {

@@ -44,13 +44,24 @@ fn failures(links: u32) -> impl Strategy<Value = Vec<Failure>> {
 
 fn case() -> impl Strategy<Value = (usize, Vec<Failure>)> {
     (0..SPECS.len()).prop_flat_map(|number| {
-        failures(network(number).links().len() as u32).prop_map(move |failures| (number, failures))
+        failures(network(number).links.len() as u32).prop_map(move |failures| (number, failures))
     })
 }
 
 fn policies() -> impl Strategy<Value = Policy> {
     let all: Vec<_> = Policy::names().filter_map(|name| Policy::named(name).ok()).collect();
     prop::sample::select(all)
+}
+
+fn trace_of(topology: &Topology, failures: Vec<Failure>) -> Trace {
+    let (shape, links) = (topology.shape.clone(), topology.links.len());
+    Trace { name: "t".into(), shape, link_gbps: 100.0, links, failures }
+}
+
+/// With LinkGuardian everywhere.
+fn plan<'a>(topology: &'a Topology, trace: &'a Trace, policy: Policy, capacity: f64) -> Plan<'a> {
+    let capacity = Share::new(capacity).expect("a share");
+    Plan { topology, trace, policy, capacity, deployment: Share::ALL, seed: 1, replay: None }
 }
 
 proptest! {
@@ -65,10 +76,9 @@ proptest! {
         seed in 0u64..4,
     ) {
         let topology = network(number);
-        let (shape, links) = (topology.shape().clone(), topology.links().len());
-        let trace = Trace { name: "t".into(), shape, link_gbps: 100.0, links, failures };
-        let (capacity, deployment) = (Share::new(capacity).unwrap(), Share::new(deployment).unwrap());
-        let plan = Plan { topology: &topology, trace: &trace, policy, capacity, deployment, seed, replay: None };
+        let trace = trace_of(&topology, failures);
+        let deployment = Share::new(deployment).unwrap();
+        let plan = Plan { deployment, seed, ..plan(&topology, &trace, policy, capacity) };
         let found = plan.run(&Progress::default()).unwrap();
         let expected = slow::run(&plan);
         slow::check(&found, &expected)?;
@@ -77,10 +87,8 @@ proptest! {
     #[test]
     fn replaying_the_repairs_of_a_year_repeats_it((number, failures) in case(), policy in policies()) {
         let topology = network(number);
-        let (shape, links) = (topology.shape().clone(), topology.links().len());
-        let trace = Trace { name: "t".into(), shape, link_gbps: 100.0, links, failures };
-        let (capacity, deployment) = (Share::new(0.6).unwrap(), Share::ALL);
-        let plan = Plan { topology: &topology, trace: &trace, policy, capacity, deployment, seed: 1, replay: None };
+        let trace = trace_of(&topology, failures);
+        let plan = plan(&topology, &trace, policy, 0.6);
         let first = plan.run(&Progress::default()).unwrap();
         let replay = Plan { replay: Some((&first.repairs, "f")), seed: 2, ..plan };
         prop_assert_eq!(replay.run(&Progress::default()).unwrap(), first);
@@ -89,10 +97,8 @@ proptest! {
     #[test]
     fn repairs_that_a_run_leaves_over_are_an_error((number, failures) in case(), policy in policies()) {
         let topology = network(number);
-        let (shape, links) = (topology.shape().clone(), topology.links().len());
-        let trace = Trace { name: "t".into(), shape, link_gbps: 100.0, links, failures };
-        let (capacity, deployment) = (Share::new(0.6).unwrap(), Share::ALL);
-        let plan = Plan { topology: &topology, trace: &trace, policy, capacity, deployment, seed: 1, replay: None };
+        let trace = trace_of(&topology, failures);
+        let plan = plan(&topology, &trace, policy, 0.6);
         let mut repairs = plan.run(&Progress::default()).unwrap().repairs;
         repairs.push(Repair { disable_time_s: 2_000_000, link: LinkId(0), delay_s: 1 });
         let problem = Plan { replay: Some((&repairs, "f")), ..plan }.run(&Progress::default()).unwrap_err();
@@ -103,9 +109,7 @@ proptest! {
 /// A whole year at a capacity of 75 %, with LinkGuardian everywhere.
 fn run_named(policy: &str, topology: &Topology, trace: &Trace) -> Outcome {
     let policy = Policy::named(policy).expect("a policy");
-    let capacity = Share::new(0.75).expect("a share");
-    let plan = Plan { topology, trace, policy, capacity, deployment: Share::ALL, seed: 1, replay: None };
-    plan.run(&Progress::default()).expect("a year")
+    plan(topology, trace, policy, 0.75).run(&Progress::default()).expect("a year")
 }
 
 #[test]
@@ -140,18 +144,8 @@ fn corropt_with_and_without_linkguardian_decides_alike() {
 fn an_idle_fabric_has_the_published_penalty() {
     let topology = from_spec("fabric").unwrap();
     let failures = vec![Failure { time_s: 345_600, link: LinkId(0), loss: LossRate::new(1e-3).unwrap() }];
-    let trace = Trace { name: "t".into(), shape: topology.shape().clone(), link_gbps: 100.0, links: 100_224, failures };
-    let policy = Policy::CorrOpt;
-    let plan = Plan {
-        topology: &topology,
-        trace: &trace,
-        policy,
-        capacity: Share::ALL,
-        deployment: Share::ALL,
-        seed: 1,
-        replay: None,
-    };
-    let outcome = plan.run(&Progress::default()).unwrap();
+    let trace = trace_of(&topology, failures);
+    let outcome = plan(&topology, &trace, Policy::CorrOpt, 1.0).run(&Progress::default()).unwrap();
     let first = outcome.series.states[0];
     assert!((first.total_penalty / 1.00224e-13 - 1.0).abs() < 1e-12);
     assert_eq!((first.min_per_tor_paths, first.min_per_pod_capacity), (192, 19_200.0));

@@ -40,7 +40,7 @@ fn table(loss: f64) -> (f64, f64) {
 
 fn paths(topology: &Topology, down: &BTreeSet<LinkId>, at: SwitchId) -> u64 {
     let switch = topology.switch(at);
-    if switch.tier == topology.top_tier() {
+    if switch.tier == topology.top_tier {
         return 1;
     }
     switch
@@ -52,11 +52,11 @@ fn paths(topology: &Topology, down: &BTreeSet<LinkId>, at: SwitchId) -> u64 {
 }
 
 fn all_links(topology: &Topology) -> impl Iterator<Item = LinkId> {
-    (0..topology.links().len() as u32).map(LinkId)
+    (0..topology.links.len() as u32).map(LinkId)
 }
 
 fn tors(topology: &Topology) -> Vec<SwitchId> {
-    (0..topology.switches().len() as u32).map(SwitchId).filter(|&at| topology.switch(at).tier == 0).collect()
+    (0..topology.switches.len() as u32).map(SwitchId).filter(|&at| topology.switch(at).tier == 0).collect()
 }
 
 impl State<'_> {
@@ -116,7 +116,7 @@ impl State<'_> {
         };
         // Pods share no path, so that the best of all is the best of each.
         let best_of_each = || {
-            let pods = 0..self.plan.topology.pods().len();
+            let pods = 0..self.plan.topology.pods.len();
             pods.flat_map(|pod| self.best(&of_pod(pod, false), &self.down_links())).collect()
         };
         match (self.plan.policy, event) {
@@ -175,8 +175,8 @@ impl State<'_> {
             };
             all_links(topology).filter(inside).map(rate).sum()
         };
-        let pod = |pod| (0..topology.top_tier()).map(|tier| layer(pod, tier)).fold(f64::INFINITY, f64::min);
-        let pods: Vec<_> = (0..topology.pods().len()).map(pod).collect();
+        let pod = |pod| (0..topology.top_tier).map(|tier| layer(pod, tier)).fold(f64::INFINITY, f64::min);
+        let pods: Vec<_> = (0..topology.pods.len()).map(pod).collect();
         let loss = |link: LinkId| self.corrupting.get(&link).map_or((1e-18, 1e-18), |entry| (entry.0, entry.1));
         let up = || all_links(topology).filter(|link| !down.contains(link));
         Metrics {
@@ -196,9 +196,9 @@ impl State<'_> {
     /// Ports that run LinkGuardian in the fullest pipe, from the insertion order of links at each switch.
     fn ports(&self) -> u64 {
         let topology = self.plan.topology;
-        let fabric = matches!(topology.shape(), hitless_fleet::topology::Shape::Fabric { .. });
+        let fabric = matches!(topology.shape, hitless_fleet::topology::Shape::Fabric { .. });
         let mut counts: BTreeMap<(SwitchId, usize), u64> = BTreeMap::new();
-        for (at, switch) in topology.switches().iter().enumerate() {
+        for (at, switch) in topology.switches.iter().enumerate() {
             let at = SwitchId(at as u32);
             let ports: Vec<_> = all_links(topology)
                 .filter(|&link| topology.link(link).lower == at || topology.link(link).upper == at)
@@ -225,7 +225,7 @@ enum Event {
 
 /// The pods that have LinkGuardian; the same draws as the crate's.
 fn covered(plan: &Plan) -> Option<BTreeSet<usize>> {
-    let pods = plan.topology.pods().len();
+    let pods = plan.topology.pods.len();
     let share = plan.deployment.as_f64();
     let mut order: Vec<_> = (0..pods).collect();
     let mut stream = RandomStreams::new(plan.seed).stream("deployment");

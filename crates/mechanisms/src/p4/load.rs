@@ -126,13 +126,12 @@ impl Loaded {
     /// An entry that the program does not take.
     pub fn switch(&self, settings: &P4Settings, id: SwitchId, topology: &Topology, seed: u64) -> Result<Switch, Fault> {
         let mut switch = Switch::new(self.program.clone(), seed);
-        let mut commands = Commands { program: &self.program, state: &mut switch.state, now_ns: 0 };
-        let answers = commands.run(&self.commands, &settings.commands);
+        let answers = switch.commands(0).run(&self.commands, &settings.commands);
         answers.map_err(|error| ("commands", error.to_string()))?;
         if let Some((info, request)) = &self.runtime {
-            let again = Commands { program: &self.program, state: &mut *commands.state, now_ns: 0 };
-            request.apply(info, again).map_err(|error| ("p4runtime", error.to_string()))?;
+            request.apply(info, switch.commands(0)).map_err(|error| ("p4runtime", error.to_string()))?;
         }
+        let mut commands = switch.commands(0);
         let name = topology.name(Node::Switch(id));
         for given in settings.table.iter().filter(|given| given.switch.is_empty() || given.switch == name) {
             self.add(given, &mut commands).map_err(|rule| ("table", rule))?;

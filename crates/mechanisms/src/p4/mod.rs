@@ -26,6 +26,7 @@ use hitless_p4::observer::Nobody;
 use hitless_p4::packet::{Instance, Packet as Frame};
 use hitless_p4::pipeline::{Switch, Verdict as Outcome};
 use hitless_p4::program::{Instruction, Program};
+use hitless_p4::run::Outside;
 use hitless_p4::state::Mirror;
 use hitless_p4::stf::{GENERATOR_PORT, generated};
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, PortState, Report, Resources, Verdict};
@@ -113,11 +114,11 @@ impl P4 {
         for _ in 0..RESUBMITS_MAX {
             let now_ns = nanoseconds(context.now());
             let (stream, queues) = (&mut self.stream, &self.queues);
-            let mut around = Around { context, stream, has_packet, queues };
-            let outcome = self.switch.ingress(&mut frame, now_ns, &mut around, &mut Nobody);
+            let fabric = &mut Around { context, stream, has_packet, queues };
+            let mut outside = Outside { now_ns, fabric, observer: &mut Nobody };
+            let outcome = self.switch.ingress(&mut frame, &mut outside);
             if let Some((session, list)) = frame.requests.clone.take() {
-                let program = self.program.clone();
-                let copy = self.switch.ingress_clone(&program, &frame, list, now_ns, &mut around, &mut Nobody);
+                let copy = self.switch.ingress_clone(&frame, list, &mut outside);
                 let to = frame.requests.clone_to.take();
                 self.send_clone(copy, session, to, context, has_packet);
             }
@@ -136,8 +137,7 @@ impl P4 {
                     break;
                 }
                 Outcome::Resubmit(list) => {
-                    let program = self.program.clone();
-                    let again = self.switch.begin_again(&program, &frame, list, Instance::Resubmitted);
+                    let again = self.switch.resubmitted(&frame, list);
                     self.switch.give(std::mem::replace(&mut frame, again));
                 }
                 Outcome::Drop | Outcome::Send | Outcome::Recirculate(_) => break,
@@ -238,10 +238,9 @@ impl P4 {
 
     /// The packet leaves egress for another queue, to come to egress once more.
     fn move_on(&mut self, frame: &Frame, to: (PortId, QueueId), context: &mut Context<'_>) -> Verdict {
-        let program = self.program.clone();
         let now_ns = nanoseconds(context.now());
-        let mut around = Around { context, stream: &mut self.stream, has_packet: true, queues: &self.queues };
-        let moved = self.switch.moved(&program, frame, now_ns, &mut around, &mut Nobody);
+        let fabric = &mut Around { context, stream: &mut self.stream, has_packet: true, queues: &self.queues };
+        let moved = self.switch.moved(frame, &mut Outside { now_ns, fabric, observer: &mut Nobody });
         self.counters.moved += 1;
         self.forward(to, moved, context)
     }
@@ -249,8 +248,7 @@ impl P4 {
     /// The packet goes to the recirculation port, to begin again from there.
     fn recirculate(&mut self, frame: &Frame, list: u32, context: &mut Context<'_>) -> Verdict {
         let Some(port) = self.recirculation else { return Verdict::Drop(DropReason::Mechanism) };
-        let program = self.program.clone();
-        let again = self.switch.recirculated(&program, frame, list);
+        let again = self.switch.recirculated(frame, list);
         self.forward((port, QueueId(0)), again, context)
     }
 
@@ -352,11 +350,11 @@ impl Mechanism for P4 {
         frame.set(standard.deq_timedelta, (now_ns - since_ns) / 1000);
         frame.set(standard.deq_qdepth, depth);
         frame.set(standard.qid, self.queues.number(port, queue).into());
-        let mut around = Around { context, stream: &mut self.stream, has_packet: true, queues: &self.queues };
-        let outcome = self.switch.egress(&mut frame, port.0.into(), now_ns, &mut around, &mut Nobody);
+        let fabric = &mut Around { context, stream: &mut self.stream, has_packet: true, queues: &self.queues };
+        let mut outside = Outside { now_ns, fabric, observer: &mut Nobody };
+        let outcome = self.switch.egress(&mut frame, port.0.into(), &mut outside);
         if let Some((session, list)) = frame.requests.clone.take() {
-            let program = self.program.clone();
-            let copy = self.switch.egress_clone(&program, &frame, list);
+            let copy = self.switch.egress_clone(&frame, list);
             let to = frame.requests.clone_to.take();
             self.send_clone(copy, session, to, context, true);
         }

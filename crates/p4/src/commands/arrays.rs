@@ -1,22 +1,15 @@
 //! Registers, counters, meters and value sets.
 
-use super::{Commands, argument, number, small};
+use super::{Answer, Commands, argument, named, number, small};
 use crate::counter::Counter;
 use crate::error::{Error, Result, refuse};
 use crate::meter::{Meter, Rate};
 use crate::number::Number;
-use crate::program::find;
 use crate::values::member_key;
-
-type Answer = Result<Option<String>>;
 
 impl Commands<'_> {
     fn register(&self, of: &[&str]) -> Result<usize> {
-        let name = argument(of, 0)?;
-        match find(&self.program.registers, name, |array| &array.name) {
-            Some(array) => Ok(array as usize),
-            None => refuse!("there is no register array {name}"),
-        }
+        named(&self.program.registers, "register array", of)
     }
 
     pub(super) fn register_read(&mut self, of: &[&str]) -> Result<String> {
@@ -61,20 +54,11 @@ impl Commands<'_> {
 
     /// The counter of an array, or of an entry of a table.
     fn counter(&mut self, of: &[&str]) -> Result<&mut Counter> {
-        let (name, index) = (argument(of, 0)?, small(argument(of, 1)?)?);
-        let Some(array) = find(&self.program.counters, name, |array| &array.name) else {
-            refuse!("there is no counter array {name}");
-        };
-        let known = &self.program.counters[array as usize];
-        let missing = || Error::new(format!("{} has no counter {index}", known.name));
-        match known.table.as_ref().and_then(|table| self.program.table(table)) {
-            Some(table) => {
-                let mut rows = self.state.tables[table as usize].entries.iter_mut();
-                let row = rows.find(|row| u64::from(row.handle) == index);
-                row.map(|row| &mut row.counter).ok_or_else(missing)
-            }
-            None => self.state.counters[array as usize].get_mut(index as usize).ok_or_else(missing),
-        }
+        let (_, index) = (argument(of, 0)?, small(argument(of, 1)?)?);
+        let array = named(&self.program.counters, "counter array", of)?;
+        let name = &self.program.counters[array].name;
+        let found = self.state.counter(self.program, array, index);
+        found.ok_or_else(|| Error::new(format!("{name} has no counter {index}")))
     }
 
     pub(super) fn counter_read(&mut self, of: &[&str]) -> Result<String> {
@@ -89,20 +73,13 @@ impl Commands<'_> {
     }
 
     pub(super) fn counter_reset(&mut self, of: &[&str]) -> Answer {
-        let name = argument(of, 0)?;
-        let Some(array) = find(&self.program.counters, name, |array| &array.name) else {
-            refuse!("there is no counter array {name}");
-        };
-        self.state.counters[array as usize].fill(Counter::default());
+        let array = named(&self.program.counters, "counter array", of)?;
+        self.state.counters[array].fill(Counter::default());
         Ok(None)
     }
 
     fn meter(&self, of: &[&str]) -> Result<usize> {
-        let name = argument(of, 0)?;
-        match find(&self.program.meters, name, |array| &array.name) {
-            Some(array) => Ok(array as usize),
-            None => refuse!("there is no meter array {name}"),
-        }
+        named(&self.program.meters, "meter array", of)
     }
 
     fn rates(&self, array: usize, of: &[&str]) -> Result<Vec<Rate>> {
@@ -128,8 +105,8 @@ impl Commands<'_> {
         let (place, known) = (small(index)?, &self.program.meters[array]);
         let found = if known.is_direct {
             let table = self.program.tables.iter().position(|table| table.meter == Some(array as u32));
-            let rows = table.map(|table| self.state.tables[table].entries.iter_mut());
-            rows.into_iter().flatten().find(|row| u64::from(row.handle) == place).map(|row| &mut row.meter)
+            let handle = u32::try_from(place).ok();
+            table.zip(handle).and_then(|(table, handle)| self.state.tables[table].row(handle)).map(|row| &mut row.meter)
         } else {
             self.state.meters[array].get_mut(place as usize)
         };
@@ -162,17 +139,14 @@ impl Commands<'_> {
 
     /// The number of a value set, and a value as the key of its state has it.
     fn member(&self, of: &[&str]) -> Result<(usize, Option<Box<[u8]>>)> {
-        let name = argument(of, 0)?;
-        let Some(set) = find(&self.program.value_sets, name, |set| &set.name) else {
-            refuse!("there is no value set {name}");
-        };
-        let known = &self.program.value_sets[set as usize];
-        let Some(text) = of.get(1) else { return Ok((set as usize, None)) };
+        let set = named(&self.program.value_sets, "value set", of)?;
+        let known = &self.program.value_sets[set];
+        let Some(text) = of.get(1) else { return Ok((set, None)) };
         let value = number(text, known.width)?;
         if value.bit_length() > known.width {
             refuse!("{} has values of {} bits, and {text} has {}", known.name, known.width, value.bit_length());
         }
-        Ok((set as usize, Some(member_key(known, &value))))
+        Ok((set, Some(member_key(known, &value))))
     }
 
     pub(super) fn value_set_add(&mut self, of: &[&str]) -> Answer {

@@ -4,9 +4,11 @@ mod arrays;
 mod tables;
 
 use crate::error::{Error, Result, refuse};
-use crate::program::Program;
+use crate::program::{Named, Program, find};
 use crate::state::{Mirror, Replica, State};
 use crate::values::{matched, number, small};
+
+type Answer = Result<Option<String>>;
 
 /// A command is carried out on this program and its state.
 pub struct Commands<'a> {
@@ -31,7 +33,7 @@ impl Commands<'_> {
     }
 
     /// Carries out one line.
-    pub fn line(&mut self, line: &str) -> Result<Option<String>> {
+    pub fn line(&mut self, line: &str) -> Answer {
         let line = line.split('#').next().unwrap_or_default();
         let words: Vec<_> = line.split_whitespace().collect();
         let Some((&name, of)) = words.split_first() else { return Ok(None) };
@@ -71,27 +73,31 @@ impl Commands<'_> {
     }
 
     /// Mirroring and multicast.
-    fn replication(&mut self, name: &str, of: &[&str]) -> Result<Option<String>> {
+    fn replication(&mut self, name: &str, of: &[&str]) -> Answer {
         let small = |place: usize| self::argument(of, place).and_then(small);
         let narrow = |place: usize| small(place).and_then(narrow);
         match name {
-            "mirroring_add" => self.mirror(narrow(0)?, Some(Mirror::Port(narrow(1)?))),
-            "mirroring_add_mc" => self.mirror(narrow(0)?, Some(Mirror::Group(narrow(1)?))),
-            "mirroring_delete" => self.mirror(narrow(0)?, None),
+            "mirroring_add" => {
+                self.state.mirrors.insert(narrow(0)?, Mirror::Port(narrow(1)?));
+            }
+            "mirroring_add_mc" => {
+                self.state.mirrors.insert(narrow(0)?, Mirror::Group(narrow(1)?));
+            }
+            "mirroring_delete" => {
+                self.state.mirrors.remove(&narrow(0)?);
+            }
             "mirroring_get" => return Ok(Some(format!("{:?}", self.state.mirror(narrow(0)?)))),
             "mc_mgrp_create" => {
                 let group = narrow(0)?;
-                if self.state.groups.iter().any(|(number, _)| *number == group) {
+                if self.state.groups.contains_key(&group) {
                     refuse!("the multicast group {group} exists already");
                 }
-                self.state.groups.push((group, Vec::new()));
+                self.state.groups.insert(group, Vec::new());
             }
-            "mc_mgrp_destroy" => {
-                let group = narrow(0)?;
-                self.state.groups.retain(|(number, _)| *number != group);
-            }
+            "mc_mgrp_destroy" => drop(self.state.groups.remove(&narrow(0)?)),
             "mc_node_create" => {
-                let replicas = replicas(of)?;
+                let rid = small(0)? as u16;
+                let replicas = replicas(rid, &of[1..])?;
                 self.state.nodes.push(replicas);
                 return Ok(Some(format!("node {}", self.state.nodes.len() - 1)));
             }
@@ -100,17 +106,15 @@ impl Commands<'_> {
                 let Some(rid) = self.state.nodes.get(node).map(|node| node.first().map_or(0, |first| first.rid)) else {
                     refuse!("there is no multicast node {node}");
                 };
-                let words: Vec<_> =
-                    std::iter::once(rid.to_string()).chain(of[1..].iter().map(|word| word.to_string())).collect();
-                self.state.nodes[node] = replicas(&words.iter().map(String::as_str).collect::<Vec<_>>())?;
+                self.state.nodes[node] = replicas(rid, &of[1..])?;
             }
             "mc_node_associate" => {
                 let (group, node) = (narrow(0)?, small(1)? as usize);
                 let Some(replicas) = self.state.nodes.get(node).cloned() else {
                     refuse!("there is no multicast node {node}");
                 };
-                match self.state.groups.iter_mut().find(|(number, _)| *number == group) {
-                    Some((_, of)) => of.extend(replicas),
+                match self.state.groups.get_mut(&group) {
+                    Some(of) => of.extend(replicas),
                     None => refuse!("there is no multicast group {group}"),
                 }
             }
@@ -119,17 +123,19 @@ impl Commands<'_> {
         }
         Ok(None)
     }
-
-    fn mirror(&mut self, session: u32, to: Option<Mirror>) {
-        self.state.mirrors.retain(|(number, _)| *number != session);
-        self.state.mirrors.extend(to.map(|to| (session, to)));
-    }
 }
 
-fn replicas(of: &[&str]) -> Result<Vec<Replica>> {
-    let rid = small(argument(of, 0)?)? as u16;
-    let ports = of[1..].iter().map(|port| Ok(Replica { rid, port: narrow(small(port)?)? }));
-    ports.collect()
+fn replicas(rid: u16, ports: &[&str]) -> Result<Vec<Replica>> {
+    ports.iter().map(|port| Ok(Replica { rid, port: narrow(small(port)?)? })).collect()
+}
+
+/// The place of what the first argument names.
+pub(crate) fn named<T: Named>(all: &[T], kind: &str, of: &[&str]) -> Result<usize> {
+    let name = argument(of, 0)?;
+    match find(all, name) {
+        Some(place) => Ok(place as usize),
+        None => refuse!("there is no {kind} {name}"),
+    }
 }
 
 fn argument<'a>(of: &[&'a str], place: usize) -> Result<&'a str> {

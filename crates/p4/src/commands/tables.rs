@@ -1,18 +1,33 @@
 //! Entries of tables, members and groups of action profiles.
 
-use super::{Commands, argument, matched, narrow, number, small};
+use super::{Answer, Commands, argument, matched, named, narrow, number, small};
 use crate::entries::{call, entry};
 use crate::error::{Error, Result, refuse};
 use crate::program::{Call, Entry, Table, Target};
 use crate::run::needs_priority;
+use crate::state::ProfileState;
 
-type Answer = Result<Option<String>>;
+/// What has this handle in a profile, unless it was deleted.
+fn known<'s, T>(of: &'s mut [Option<T>], kind: &str, handle: u64) -> Result<&'s mut Option<T>> {
+    match of.get_mut(handle as usize) {
+        Some(known @ Some(_)) => Ok(known),
+        _ => refuse!("the action profile has no {kind} {handle}"),
+    }
+}
 
-impl Commands<'_> {
-    fn table(&self, of: &[&str]) -> Result<u32> {
+/// Refused: a table whose entries are the program's.
+fn can_delete(table: &Table) -> Result<()> {
+    if !table.entries.is_empty() {
+        refuse!("the table {} has const entries: none can be deleted", table.name);
+    }
+    Ok(())
+}
+
+impl<'a> Commands<'a> {
+    fn table(&self, of: &[&str]) -> Result<(u32, &'a Table)> {
         let name = argument(of, 0)?;
         match self.program.table(name) {
-            Some(table) => Ok(table),
+            Some(number) => Ok((number, &self.program.tables[number as usize])),
             None => {
                 let names: Vec<_> = self.program.tables.iter().map(|table| table.name.as_str()).collect();
                 refuse!("there is no table {name}; the program has {}", names.join(", "))
@@ -26,14 +41,11 @@ impl Commands<'_> {
             let names: Vec<_> = names.collect();
             refuse!("the table {} has no action {action}, but {}", table.name, names.join(", "));
         };
-        self.values(number, values)
-    }
-
-    fn values(&self, action: u32, values: &[&str]) -> Result<Call> {
-        let parameters = &self.program.actions[action as usize].parameters;
+        let parameters = &self.program.actions[number as usize].parameters;
         let widths = parameters.iter().map(|(_, slot)| slot.width).chain(std::iter::repeat(64));
-        let values: Result<Vec<_>> = values.iter().zip(widths).map(|(value, width)| number(value, width)).collect();
-        call(self.program, action, &values?)
+        let values: Result<Vec<_>> =
+            values.iter().zip(widths).map(|(value, width)| self::number(value, width)).collect();
+        call(self.program, number, &values?)
     }
 
     /// The words of a key, and what follows "=>".
@@ -67,8 +79,7 @@ impl Commands<'_> {
     }
 
     pub(super) fn table_add(&mut self, of: &[&str]) -> Result<String> {
-        let number = self.table(of)?;
-        let table = &self.program.tables[number as usize];
+        let (number, table) = self.table(of)?;
         let (matches, mut rest) = self.key(table, of.get(2..).unwrap_or_default())?;
         let mut priority = 0;
         if needs_priority(table) {
@@ -87,8 +98,7 @@ impl Commands<'_> {
     }
 
     pub(super) fn table_set_default(&mut self, of: &[&str]) -> Answer {
-        let number = self.table(of)?;
-        let table = &self.program.tables[number as usize];
+        let (number, table) = self.table(of)?;
         let call = self.call(table, argument(of, 1)?, of.get(2..).unwrap_or_default())?;
         if table.is_default_constant {
             refuse!("the default action of {} is const", table.name);
@@ -98,19 +108,17 @@ impl Commands<'_> {
     }
 
     pub(super) fn table_reset_default(&mut self, of: &[&str]) -> Answer {
-        let number = self.table(of)? as usize;
-        self.state.tables[number].default = self.program.tables[number].default.clone();
+        let (number, table) = self.table(of)?;
+        self.state.tables[number as usize].default = table.default.clone();
         Ok(None)
     }
 
     pub(super) fn table_modify(&mut self, of: &[&str]) -> Answer {
-        let number = self.table(of)?;
-        let table = &self.program.tables[number as usize];
+        let (number, table) = self.table(of)?;
         let handle = narrow(small(argument(of, 2)?)?)?;
         let values: Vec<_> = of[3..].iter().copied().filter(|&word| word != "=>").collect();
         let call = self.call(table, argument(of, 1)?, &values)?;
-        let row = self.state.tables[number as usize].entries.iter_mut().find(|row| row.handle == handle);
-        match row {
+        match self.state.tables[number as usize].row(handle) {
             Some(row) => row.entry.target = Target::Call(call),
             None => refuse!("the table {} has no entry {handle}", table.name),
         }
@@ -118,12 +126,9 @@ impl Commands<'_> {
     }
 
     pub(super) fn table_delete(&mut self, of: &[&str]) -> Answer {
-        let number = self.table(of)?;
-        let table = &self.program.tables[number as usize];
+        let (number, table) = self.table(of)?;
         let handle = narrow(small(argument(of, 1)?)?)?;
-        if !table.entries.is_empty() {
-            refuse!("the table {} has const entries: none can be deleted", table.name);
-        }
+        can_delete(table)?;
         if !self.state.tables[number as usize].remove(table, handle) {
             refuse!("the table {} has no entry {handle}", table.name);
         }
@@ -131,26 +136,20 @@ impl Commands<'_> {
     }
 
     pub(super) fn table_clear(&mut self, of: &[&str]) -> Answer {
-        let number = self.table(of)?;
-        let table = &self.program.tables[number as usize];
-        if !table.entries.is_empty() {
-            refuse!("the table {} has const entries: none can be deleted", table.name);
-        }
+        let (number, table) = self.table(of)?;
+        can_delete(table)?;
         self.state.tables[number as usize].clear(table);
         Ok(None)
     }
 
     pub(super) fn table_count(&mut self, of: &[&str]) -> Result<String> {
-        let number = self.table(of)? as usize;
-        Ok(self.state.tables[number].entries.len().to_string())
+        let (number, _) = self.table(of)?;
+        Ok(self.state.tables[number as usize].entries.len().to_string())
     }
 
-    fn profile(&self, of: &[&str]) -> Result<u32> {
-        let name = argument(of, 0)?;
-        match crate::program::find(&self.program.profiles, name, |profile| &profile.name) {
-            Some(profile) => Ok(profile),
-            None => refuse!("there is no action profile {name}"),
-        }
+    fn profile(&mut self, of: &[&str]) -> Result<(u32, &mut ProfileState)> {
+        let profile = named(&self.program.profiles, "action profile", of)?;
+        Ok((profile as u32, &mut self.state.profiles[profile]))
     }
 
     fn member_call(&self, profile: u32, of: &[&str]) -> Result<Call> {
@@ -160,7 +159,7 @@ impl Commands<'_> {
     }
 
     pub(super) fn create_member(&mut self, of: &[&str]) -> Result<String> {
-        let profile = self.profile(of)?;
+        let (profile, _) = self.profile(of)?;
         let call = self.member_call(profile, of.get(1..).unwrap_or_default())?;
         let members = &mut self.state.profiles[profile as usize].members;
         members.push(Some(call));
@@ -168,55 +167,40 @@ impl Commands<'_> {
     }
 
     pub(super) fn modify_member(&mut self, of: &[&str]) -> Answer {
-        let profile = self.profile(of)?;
-        let member = small(argument(of, 2)?)? as usize;
+        let (profile, _) = self.profile(of)?;
+        let member = small(argument(of, 2)?)?;
         let words: Vec<_> = of[1..2].iter().chain(&of[3..]).copied().collect();
         let call = self.member_call(profile, &words)?;
-        match self.state.profiles[profile as usize].members.get_mut(member) {
-            Some(known @ Some(_)) => *known = Some(call),
-            _ => refuse!("the action profile has no member {member}"),
-        }
+        *known(&mut self.state.profiles[profile as usize].members, "member", member)? = Some(call);
         Ok(None)
     }
 
     pub(super) fn delete_member(&mut self, of: &[&str]) -> Answer {
-        let profile = self.profile(of)? as usize;
+        let (_, state) = self.profile(of)?;
         let member = small(argument(of, 1)?)?;
-        let state = &mut self.state.profiles[profile];
         if state.groups.iter().flatten().flatten().any(|&other| u64::from(other) == member) {
             refuse!("the member {member} is in a group");
         }
-        match state.members.get_mut(member as usize) {
-            Some(known @ Some(_)) => *known = None,
-            _ => refuse!("the action profile has no member {member}"),
-        }
+        *known(&mut state.members, "member", member)? = None;
         Ok(None)
     }
 
     pub(super) fn create_group(&mut self, of: &[&str]) -> Result<String> {
-        let profile = self.profile(of)? as usize;
-        let groups = &mut self.state.profiles[profile].groups;
-        groups.push(Some(Vec::new()));
-        Ok(format!("group {}", groups.len() - 1))
+        let (_, state) = self.profile(of)?;
+        state.groups.push(Some(Vec::new()));
+        Ok(format!("group {}", state.groups.len() - 1))
     }
 
     pub(super) fn delete_group(&mut self, of: &[&str]) -> Answer {
-        let profile = self.profile(of)? as usize;
-        let group = small(argument(of, 1)?)? as usize;
-        match self.state.profiles[profile].groups.get_mut(group) {
-            Some(known @ Some(_)) => *known = None,
-            _ => refuse!("the action profile has no group {group}"),
-        }
+        let (_, state) = self.profile(of)?;
+        *known(&mut state.groups, "group", small(argument(of, 1)?)?)? = None;
         Ok(None)
     }
 
     pub(super) fn group_member(&mut self, of: &[&str], is_added: bool) -> Answer {
-        let profile = self.profile(of)? as usize;
+        let (_, state) = self.profile(of)?;
         let (member, group) = (narrow(small(argument(of, 1)?)?)?, small(argument(of, 2)?)? as usize);
-        let state = &mut self.state.profiles[profile];
-        if !matches!(state.members.get(member as usize), Some(Some(_))) {
-            refuse!("the action profile has no member {member}");
-        }
+        known(&mut state.members, "member", member.into())?;
         let Some(Some(members)) = state.groups.get_mut(group) else { refuse!("the profile has no group {group}") };
         members.retain(|&other| other != member);
         if is_added {
@@ -227,24 +211,19 @@ impl Commands<'_> {
     }
 
     /// The member or group that the word names.
-    fn target(&self, table: &Table, word: &str, is_group: bool) -> Result<Target> {
+    fn target(&mut self, table: &Table, word: &str, is_group: bool) -> Result<Target> {
         let Some(profile) = table.profile else { refuse!("the table {} has no action profile", table.name) };
-        let (handle, state) = (narrow(small(word)?)?, &self.state.profiles[profile as usize]);
-        let exists = if is_group {
-            matches!(state.groups.get(handle as usize), Some(Some(_)))
-        } else {
-            matches!(state.members.get(handle as usize), Some(Some(_)))
-        };
-        match (exists, is_group) {
-            (true, true) => Ok(Target::Group(handle)),
-            (true, false) => Ok(Target::Member(handle)),
-            (false, _) => refuse!("the action profile has no {} {handle}", if is_group { "group" } else { "member" }),
+        let (handle, state) = (narrow(small(word)?)?, &mut self.state.profiles[profile as usize]);
+        if is_group {
+            known(&mut state.groups, "group", handle.into())?;
+            return Ok(Target::Group(handle));
         }
+        known(&mut state.members, "member", handle.into())?;
+        Ok(Target::Member(handle))
     }
 
     pub(super) fn indirect_add(&mut self, of: &[&str], is_group: bool) -> Result<String> {
-        let number = self.table(of)?;
-        let table = &self.program.tables[number as usize];
+        let (number, table) = self.table(of)?;
         let (matches, rest) = self.key(table, of.get(1..).unwrap_or_default())?;
         let target = self.target(table, argument(rest, 0)?, is_group)?;
         let priority = match rest.get(1) {
@@ -257,8 +236,7 @@ impl Commands<'_> {
     }
 
     pub(super) fn indirect_default(&mut self, of: &[&str], is_group: bool) -> Answer {
-        let number = self.table(of)?;
-        let table = &self.program.tables[number as usize];
+        let (number, table) = self.table(of)?;
         let target = self.target(table, argument(of, 1)?, is_group)?;
         self.state.tables[number as usize].default_target = Some(target);
         Ok(None)

@@ -8,7 +8,7 @@ use crate::bits::Slot;
 use crate::error::{Error, Result, refuse};
 use crate::json::{Primitive, TypedValue, place};
 use crate::node::{Expression, HeaderPlace};
-use crate::program::{Action, Beyond, Instruction};
+use crate::program::{Action, Beyond, Field, Instruction};
 
 /// Room behind the data of an entry, so that any parameter can be read with one access.
 const MARGIN_BYTES: u32 = 8;
@@ -31,10 +31,7 @@ impl Compiler<'_> {
                 self.parameters.push((parameter.name.clone(), slot));
             }
             let code = self.primitives(&action.primitives);
-            let code = code.map_err(|error| {
-                let error = error.at(place(&action.source_info));
-                Error { what: format!("action {}: {}", action.name, error.what), ..error }
-            })?;
+            let code = code.map_err(|error| error.within("action", &action.name, place(&action.source_info)))?;
             self.action_ids.insert(action.id, self.program.actions.len() as u32);
             let parameters = std::mem::take(&mut self.parameters);
             let (name, data_bytes) = (action.name.clone(), bytes + MARGIN_BYTES);
@@ -82,35 +79,32 @@ impl Compiler<'_> {
                 return self.write_field(to, code, |slot| Instruction::Random(slot, least, most));
             }
             ("modify_field_with_hash_based_offset", [to, base, calculation, size]) => {
-                let calculation = number_of(&self.calculations, "calculation", calculation.text()?)?;
+                let calculation = number_of(&self.program.calculations, "calculation", calculation.text()?)?;
                 let (base, size) = (self.value(base)?, self.value(size)?);
                 return self.write_field(to, code, |slot| Instruction::Hash(slot, base, calculation, size));
             }
             ("count", [array, index]) => {
-                let array = number_of(&self.counters, "counter array", array.text()?)?;
+                let array = number_of(&self.program.counters, "counter array", array.text()?)?;
                 Instruction::Count(array, self.value(index)?)
             }
             ("execute_meter", [array, index, to]) => {
-                let array = number_of(&self.meters, "meter array", array.text()?)?;
+                let array = number_of(&self.program.meters, "meter array", array.text()?)?;
                 let index = self.value(index)?;
                 return self.write_field(to, code, |slot| Instruction::Meter(array, index, slot));
             }
             ("register_read", [to, array, index]) => {
-                let array = number_of(&self.registers, "register array", array.text()?)?;
+                let array = number_of(&self.program.registers, "register array", array.text()?)?;
                 let index = self.value(index)?;
                 return self.write_field(to, code, |slot| Instruction::RegisterRead(slot, array, index));
             }
             ("register_write", [array, index, value]) => {
-                let array = number_of(&self.registers, "register array", array.text()?)?;
+                let array = number_of(&self.program.registers, "register array", array.text()?)?;
                 let (index, width) = (self.value(index)?, self.program.registers[array as usize].width);
                 let value = self.low(&json_of(value), width)?;
                 Instruction::RegisterWrite(array, index, value)
             }
-            ("clone_ingress_pkt_to_egress", [session, list]) => {
-                Instruction::CloneIngress(self.value(session)?, self.value(list)?)
-            }
-            ("clone_egress_pkt_to_egress", [session, list]) => {
-                Instruction::CloneEgress(self.value(session)?, self.value(list)?)
+            ("clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress", [session, list]) => {
+                Instruction::Clone(self.value(session)?, self.value(list)?)
             }
             ("resubmit", [list]) => Instruction::Resubmit(self.value(list)?),
             ("recirculate", [list]) => Instruction::Recirculate(self.value(list)?),
@@ -238,13 +232,10 @@ impl Compiler<'_> {
     /// The header of a field of variable length.
     fn varbit(&mut self, of: &TypedValue) -> Result<u32> {
         let (name, field) = of.pair()?;
-        let header = self.header(name)?;
-        let number = self.field_number(header, field)?;
-        let first = self.program.headers[header as usize].fields.start;
-        if !self.program.fields[(first + number) as usize].is_varbit {
-            refuse!("{name}.{field} has no variable length");
+        match self.field_named(name, field)? {
+            (header, Field { is_varbit: true, .. }) => Ok(header),
+            _ => refuse!("{name}.{field} has no variable length"),
         }
-        Ok(header)
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Compiler, number_of};
+use crate::bits::Slot;
 use crate::error::{Error, Result, refuse};
 use crate::hash::Algorithm;
 use crate::json::{FieldList as ListDocument, TypedValue, hex_bytes, place};
@@ -17,7 +18,6 @@ impl Compiler<'_> {
         for calculation in &document.calculations {
             let made = self.calculation(&calculation.name, &calculation.algo, &calculation.input);
             let made = made.map_err(|error| error.at(place(&calculation.source_info)))?;
-            self.calculations.insert(&calculation.name, self.program.calculations.len() as u32);
             self.program.calculations.push(made);
         }
         Ok(())
@@ -33,11 +33,8 @@ impl Compiler<'_> {
             match part.kind.as_str() {
                 "field" => {
                     let (header, field) = part.pair()?;
-                    let header = self.header(header)?;
-                    let number = self.field_number(header, field)?;
-                    let first = self.program.headers[header as usize].fields.start;
-                    let field = &self.program.fields[(first + number) as usize];
-                    let (bit, width) = (field.slot.bit, field.slot.width);
+                    let (header, field) = self.field_named(header, field)?;
+                    let Slot { bit, width, .. } = field.slot;
                     match parts.last_mut() {
                         _ if field.is_varbit => parts.push(Input::Varbit(header)),
                         Some(Input::Bits(last, start, count)) if *last == header && *start + *count == bit => {
@@ -84,7 +81,7 @@ impl Compiler<'_> {
                 name: checksum.name.clone(),
                 header: self.header(&checksum.target.0).map_err(at)?,
                 target: self.slot(&checksum.target.0, &checksum.target.1).map_err(at)?,
-                calculation: number_of(&self.calculations, "calculation", &checksum.calculation).map_err(at)?,
+                calculation: number_of(&self.program.calculations, "calculation", &checksum.calculation).map_err(at)?,
                 condition,
                 is_updated: checksum.update,
                 is_verified: checksum.verify,

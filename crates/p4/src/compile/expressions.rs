@@ -9,6 +9,7 @@ use crate::error::{Error, Result, refuse};
 use crate::json::{TypedValue, hex_bytes};
 use crate::node::{Arithmetic, Cast, Comparison, Expression, HeaderPlace, Node, NodeId, Size};
 use crate::number::{Number, Wide};
+use crate::program::Field;
 
 /// What an expression stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl Compiler<'_> {
     }
 
     fn constant(&mut self, value: Wide) -> NodeId {
-        self.program.constants.push(value.to_constant());
+        self.program.constants.push(value);
         self.push(Node::Constant(self.program.constants.len() as u32 - 1))
     }
 
@@ -82,9 +83,9 @@ impl Compiler<'_> {
             }
             "header" => {
                 let name = of.text()?;
-                match self.unions.get(name) {
-                    Some(&union) if !self.headers.contains_key(name) => Ok(Operand::Union(union)),
-                    _ => Ok(Operand::Header(HeaderPlace::Fixed(self.header(name)?))),
+                match self.union_named(name) {
+                    Some(union) => Ok(Operand::Union(union)),
+                    None => Ok(Operand::Header(HeaderPlace::Fixed(self.header(name)?))),
                 }
             }
             "header_stack" | "header_union_stack" => {
@@ -93,8 +94,8 @@ impl Compiler<'_> {
             "header_union" => Ok(Operand::Union(number_of(&self.unions, "header union", of.text()?)?)),
             "stack_field" => {
                 let (stack, field) = of.pair()?;
-                let (stack, field) = (number_of(&self.stacks, "header stack", stack)?, field.to_string());
-                let (place, number, slot) = self.access(HeaderPlace::Last(stack), &field)?;
+                let stack = number_of(&self.stacks, "header stack", stack)?;
+                let (place, number, slot) = self.access(HeaderPlace::Last(stack), field)?;
                 Ok(Operand::Value(self.push(Node::Access(place, number, slot))))
             }
             "register" => self.register(&of.value),
@@ -105,25 +106,22 @@ impl Compiler<'_> {
     fn field(&mut self, of: &TypedValue) -> Result<Operand> {
         let (header, field) = of.pair()?;
         if field == "$valid$" {
-            let holds = match self.unions.get(header) {
-                Some(&union) if !self.headers.contains_key(header) => Node::ValidUnion(union),
-                _ => Node::Valid(HeaderPlace::Fixed(self.header(header)?)),
+            let holds = match self.union_named(header) {
+                Some(union) => Node::ValidUnion(union),
+                None => Node::Valid(HeaderPlace::Fixed(self.header(header)?)),
             };
             let holds = self.push(holds);
             return Ok(Operand::Value(self.push(Node::FromBool(holds))));
         }
-        let number = self.header(header)?;
-        let place = self.program.headers[number as usize].fields.start + self.field_number(number, field)?;
-        if self.program.fields[place as usize].is_varbit {
-            return Ok(Operand::Varbit(number));
+        match self.field_named(header, field)? {
+            (header, Field { is_varbit: true, .. }) => Ok(Operand::Varbit(header)),
+            (_, &Field { slot, .. }) => Ok(Operand::Value(self.push(Node::Field(slot)))),
         }
-        let slot = self.slot(header, field)?;
-        Ok(Operand::Value(self.push(Node::Field(slot))))
     }
 
     fn register(&mut self, value: &Value) -> Result<Operand> {
         let name = value.get(0).and_then(Value::as_str).unwrap_or_default();
-        let array = number_of(&self.registers, "register array", name)?;
+        let array = number_of(&self.program.registers, "register array", name)?;
         let index = self.number(value.get(1).unwrap_or(&Value::Null))?;
         let width = self.program.registers[array as usize].width;
         Ok(Operand::Value(self.push(Node::Register(array, index, width))))
@@ -300,7 +298,7 @@ impl Compiler<'_> {
         let value = self.number(left)?;
         let width = self.number(right)?;
         let Node::Constant(width) = self.program.nodes[width as usize] else { refuse!("a cast needs a fixed width") };
-        let width = self.program.constants[width as usize].wide.index();
+        let width = self.program.constants[width as usize].index();
         match u32::try_from(width) {
             Ok(width) if width <= 2048 => Ok(Node::Cast(cast, value, width)),
             _ => refuse!("a cast to {width} bits, and 2048 are the most"),

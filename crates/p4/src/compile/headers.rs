@@ -159,6 +159,11 @@ impl<'d> Compiler<'d> {
         number_of(&self.headers, "header", name)
     }
 
+    /// The union of this name, where no header has it.
+    pub(super) fn union_named(&self, name: &str) -> Option<u32> {
+        self.unions.get(name).copied().filter(|_| !self.headers.contains_key(name))
+    }
+
     /// The number of a field within its header.
     pub(super) fn field_number(&self, header: u32, field: &str) -> Result<u32> {
         let of = &self.program.headers[header as usize];
@@ -169,11 +174,16 @@ impl<'d> Compiler<'d> {
         }
     }
 
+    /// A field, and the number of its header.
+    pub(super) fn field_named(&self, header: &str, field: &str) -> Result<(u32, &Field)> {
+        let number = self.header(header)?;
+        let first = self.program.headers[number as usize].fields.start;
+        Ok((number, &self.program.fields[(first + self.field_number(number, field)?) as usize]))
+    }
+
     /// Where a field is. Refused: one of variable length, which has no value.
     pub(super) fn slot(&self, header: &str, field: &str) -> Result<Slot> {
-        let number = self.header(header)?;
-        let field_number = self.field_number(number, field)?;
-        let of = &self.program.fields[(self.program.headers[number as usize].fields.start + field_number) as usize];
+        let (_, of) = self.field_named(header, field)?;
         if of.is_varbit {
             refuse!("{header}.{field} has a variable length and cannot be computed with");
         }

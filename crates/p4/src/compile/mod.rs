@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use crate::bits::Slot;
 use crate::error::{Result, refuse};
 use crate::json::Document;
-use crate::program::{Array, Errors, MeterArray, Program, RegisterArray, Standard};
+use crate::program::{Array, Errors, MeterArray, Named, Program, RegisterArray, Standard};
 
 /// The most words that register arrays have together, and the most counters and meters.
 const STATE_WORDS_MAX: u64 = 1 << 26;
@@ -28,11 +28,6 @@ pub(crate) struct Compiler<'d> {
     stacks: BTreeMap<&'d str, u32>,
     unions: BTreeMap<&'d str, u32>,
     union_ids: BTreeMap<i64, u32>,
-    calculations: BTreeMap<&'d str, u32>,
-    registers: BTreeMap<&'d str, u32>,
-    counters: BTreeMap<&'d str, u32>,
-    meters: BTreeMap<&'d str, u32>,
-    value_sets: BTreeMap<&'d str, u32>,
     action_ids: BTreeMap<i64, u32>,
     /// Parameters of the action that is being compiled.
     parameters: Vec<(String, Slot)>,
@@ -61,11 +56,6 @@ impl<'d> Compiler<'d> {
             stacks: BTreeMap::new(),
             unions: BTreeMap::new(),
             union_ids: BTreeMap::new(),
-            calculations: BTreeMap::new(),
-            registers: BTreeMap::new(),
-            counters: BTreeMap::new(),
-            meters: BTreeMap::new(),
-            value_sets: BTreeMap::new(),
             action_ids: BTreeMap::new(),
             parameters: Vec::new(),
             spare: Slot::default(),
@@ -119,7 +109,6 @@ impl<'d> Compiler<'d> {
             ingress_timestamp: self.alias("intrinsic_metadata", "ingress_global_timestamp"),
             egress_timestamp: self.alias("intrinsic_metadata", "egress_global_timestamp"),
             enq_timestamp: self.alias("queueing_metadata", "enq_timestamp"),
-            enq_qdepth: self.alias("queueing_metadata", "enq_qdepth"),
             deq_timedelta: self.alias("queueing_metadata", "deq_timedelta"),
             deq_qdepth: self.alias("queueing_metadata", "deq_qdepth"),
             qid: self.alias("queueing_metadata", "qid"),
@@ -153,23 +142,21 @@ impl<'d> Compiler<'d> {
             }
             Ok(())
         };
-        for (number, array) in document.register_arrays.iter().enumerate() {
+        for array in &document.register_arrays {
             if array.bitwidth > crate::number::FIELD_BITS_MAX {
                 refuse!("{} has cells of {} bits, and 2048 are the most", array.name, array.bitwidth);
             }
             room(&array.name, array.size, u64::from(array.bitwidth.div_ceil(64)))?;
-            self.registers.insert(&array.name, number as u32);
             let (name, size, width) = (array.name.clone(), array.size, array.bitwidth);
             self.program.registers.push(RegisterArray { name, size, width });
         }
-        for (number, array) in document.counter_arrays.iter().enumerate() {
+        for array in &document.counter_arrays {
             let size = if array.is_direct { 0 } else { array.size.unwrap_or(0) };
             room(&array.name, size, 2)?;
-            self.counters.insert(&array.name, number as u32);
             let table = array.binding.clone().filter(|_| array.is_direct);
             self.program.counters.push(Array { name: array.name.clone(), size, table });
         }
-        for (number, array) in document.meter_arrays.iter().enumerate() {
+        for array in &document.meter_arrays {
             let size = if array.is_direct { 0 } else { array.size.unwrap_or(0) };
             room(&array.name, size, 4)?;
             let counts_bytes = match array.kind.as_str() {
@@ -181,7 +168,6 @@ impl<'d> Compiler<'d> {
                 Some((header, field)) if array.is_direct => Some(self.slot(header, field)?),
                 _ => None,
             };
-            self.meters.insert(&array.name, number as u32);
             let (name, rates, is_direct) = (array.name.clone(), array.rate_count, array.is_direct);
             self.program.meters.push(MeterArray { name, size, counts_bytes, rates, target, is_direct });
         }
@@ -189,10 +175,27 @@ impl<'d> Compiler<'d> {
     }
 }
 
+/// What tells the number of a name.
+trait Names {
+    fn number(&self, name: &str) -> Option<u32>;
+}
+
+impl Names for BTreeMap<&str, u32> {
+    fn number(&self, name: &str) -> Option<u32> {
+        self.get(name).copied()
+    }
+}
+
+impl<T: Named> Names for Vec<T> {
+    fn number(&self, name: &str) -> Option<u32> {
+        self.iter().position(|one| one.name() == name).map(|place| place as u32)
+    }
+}
+
 /// The number of `name` in a list of what the document declares.
-fn number_of(of: &BTreeMap<&str, u32>, what: &str, name: &str) -> Result<u32> {
-    match of.get(name) {
-        Some(&number) => Ok(number),
+fn number_of(of: &impl Names, what: &str, name: &str) -> Result<u32> {
+    match of.number(name) {
+        Some(number) => Ok(number),
         None => refuse!("the document has no {what} {name}"),
     }
 }

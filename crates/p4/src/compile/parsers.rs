@@ -15,8 +15,7 @@ use crate::program::{Case, CaseMatch, Extracted, KeyPart, ParserOperation, State
 impl Compiler<'_> {
     pub(super) fn parser(&mut self) -> Result<()> {
         let document = self.document;
-        for (number, set) in document.parse_vsets.iter().enumerate() {
-            self.value_sets.insert(&set.name, number as u32);
+        for set in &document.parse_vsets {
             let (name, width) = (set.name.clone(), set.compressed_bitwidth);
             self.program.value_sets.push(ValueSet { name, width, parts: Vec::new() });
         }
@@ -25,10 +24,8 @@ impl Compiler<'_> {
         let states: BTreeMap<_, _> =
             parser.parse_states.iter().enumerate().map(|(number, of)| (of.name.as_str(), number as u32)).collect();
         for of in &parser.parse_states {
-            let state = self.state(of, &states).map_err(|error| {
-                let error = error.at(place(&of.source_info));
-                Error { what: format!("parser state {}: {}", of.name, error.what), ..error }
-            })?;
+            let state = self.state(of, &states);
+            let state = state.map_err(|error| error.within("parser state", &of.name, place(&of.source_info)))?;
             self.program.states.push(state);
         }
         self.program.start = match &parser.init_state {
@@ -46,15 +43,9 @@ impl Compiler<'_> {
             return Err(error.at(place(&primitive.source_info)));
         }
         for name in &deparser.order {
-            match self.unions.get(name.as_str()) {
-                Some(&union) if !self.headers.contains_key(name.as_str()) => {
-                    let headers = self.program.unions[union as usize].headers.clone();
-                    self.program.deparser.extend(headers);
-                }
-                _ => {
-                    let header = self.header(name)?;
-                    self.program.deparser.push(header);
-                }
+            match self.union_named(name) {
+                Some(union) => self.program.deparser.extend(&self.program.unions[union as usize].headers),
+                None => self.program.deparser.push(self.header(name)?),
             }
         }
         Ok(())
@@ -100,7 +91,7 @@ impl Compiler<'_> {
         }
         match of.kind.as_deref() {
             Some("parse_vset") => {
-                let set = number_of(&self.value_sets, "value set", value)?;
+                let set = number_of(&self.program.value_sets, "value set", value)?;
                 let known = &mut self.program.value_sets[set as usize];
                 if !known.parts.is_empty() && known.parts != widths {
                     refuse!("the value set {value} is compared with keys of different widths");

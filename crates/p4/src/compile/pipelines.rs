@@ -68,10 +68,8 @@ impl Compiler<'_> {
         let first = self.program.steps.len() as u32;
         let steps: BTreeMap<_, _> = names.zip(first..).collect();
         for table in &of.tables {
-            let made = self.table(table, &steps, &profiles).map_err(|error| {
-                let error = error.at(place(&table.source_info));
-                Error { what: format!("table {}: {}", table.name, error.what), ..error }
-            })?;
+            let made = self.table(table, &steps, &profiles);
+            let made = made.map_err(|error| error.within("table", &table.name, place(&table.source_info)))?;
             self.program.steps.push(Step::Table(self.program.tables.len() as u32));
             self.program.tables.push(made);
         }
@@ -111,35 +109,31 @@ impl Compiler<'_> {
         profiles: &BTreeMap<&str, u32>,
     ) -> Result<Table> {
         let actions: Result<Vec<_>> = of.action_ids.iter().map(|&id| self.action_id(id)).collect();
-        let mut table = Table {
-            name: of.name.clone(),
-            key: Vec::new(),
-            key_words: 0,
-            lookup: Lookup::Exact,
-            actions: actions?,
-            profile: None,
-            size: of.max_size.unwrap_or(1024),
-            has_counters: of.with_counters,
-            meter: None,
-            next: Next::ByHit(None, None),
-            default: None,
-            is_default_constant: false,
-            entries: Vec::new(),
-        };
-        table.profile = match (of.kind.as_str(), &of.action_profile) {
+        let actions = actions?;
+        let profile = match (of.kind.as_str(), &of.action_profile) {
             ("simple", _) => None,
             ("indirect" | "indirect_ws", Some(name)) => Some(number_of(profiles, "action profile", name)?),
             (kind, _) => refuse!("a table of type \"{kind}\" is not supported"),
         };
-        if let Some(name) = &of.direct_meters {
-            table.meter = Some(number_of(&self.meters, "meter array", name)?);
-        }
-        self.key(of, &mut table)?;
-        table.next = self.next(of, &table, steps)?;
-        if let Some(default) = &of.default_entry {
-            table.default = Some(self.call(default)?);
-            table.is_default_constant = default.action_const || default.action_entry_const;
-        }
+        let meter = of.direct_meters.as_ref().map(|name| number_of(&self.program.meters, "meter array", name));
+        let meter = meter.transpose()?;
+        let (key, lookup) = self.key(of)?;
+        let default = of.default_entry.as_ref();
+        let mut table = Table {
+            name: of.name.clone(),
+            key_words: key.iter().map(|key| key.words() as u32).sum(),
+            key,
+            lookup,
+            next: self.next(of, &actions, steps)?,
+            actions,
+            profile,
+            size: of.max_size.unwrap_or(1024),
+            has_counters: of.with_counters,
+            meter,
+            default: default.map(|default| self.call(default)).transpose()?,
+            is_default_constant: default.is_some_and(|default| default.action_const || default.action_entry_const),
+            entries: Vec::new(),
+        };
         for given in &of.entries {
             let made = self.entry(&table, given);
             table.entries.push(made.map_err(|error| error.at(place(&given.source_info)))?);
@@ -147,8 +141,8 @@ impl Compiler<'_> {
         Ok(table)
     }
 
-    fn key(&mut self, of: &json::Table, table: &mut Table) -> Result<()> {
-        let mut longest = None;
+    fn key(&mut self, of: &json::Table) -> Result<(Vec<Key>, Lookup)> {
+        let (mut fields, mut words, mut longest) = (Vec::new(), 0, None);
         for (number, given) in of.key.iter().enumerate() {
             let (source, width) = self.key_source(given)?;
             let kind = match given.match_type.as_str() {
@@ -168,43 +162,38 @@ impl Compiler<'_> {
                 }
                 other => other.as_str().unwrap_or_default().to_string(),
             });
-            let mut key = Key { name, source, width, kind, word: table.key_words, mask: None };
+            let mut key = Key { name, source, width, kind, word: words, mask: None };
             if let Some(mask) = &given.mask {
                 key.mask = Some(Wide::from_bytes(&hex_bytes(mask)?).0[..key.words()].to_vec());
             }
-            table.key_words += key.words() as u32;
-            table.key.push(key);
+            words += key.words() as u32;
+            fields.push(key);
         }
-        if table.key_words as usize > KEY_WORDS_MAX {
-            refuse!("the key has {} words of 64 bits, and {KEY_WORDS_MAX} are the most", table.key_words);
+        if words as usize > KEY_WORDS_MAX {
+            refuse!("the key has {words} words of 64 bits, and {KEY_WORDS_MAX} are the most");
         }
-        let only_exact = table.key.iter().all(|key| matches!(key.kind, MatchKind::Exact | MatchKind::Longest));
-        table.lookup = match (of.match_type.as_str(), longest) {
+        let only_exact = fields.iter().all(|key| matches!(key.kind, MatchKind::Exact | MatchKind::Longest));
+        let lookup = match (of.match_type.as_str(), longest) {
             ("exact", None) if only_exact => Lookup::Exact,
             ("lpm", Some(place)) if only_exact => Lookup::Longest(place),
             ("lpm", None) if only_exact => Lookup::Exact,
             ("ternary" | "range", _) => Lookup::Priority,
             (other, _) => refuse!("a table of match type \"{other}\" with these fields in its key is not supported"),
         };
-        Ok(())
+        Ok((fields, lookup))
     }
 
     fn key_source(&mut self, of: &json::Key) -> Result<(KeySource, u32)> {
-        let valid_union = |compiler: &Self, name: &str| {
-            compiler.unions.get(name).copied().filter(|_| !compiler.headers.contains_key(name))
+        let valid = |compiler: &Self, name: &str| match compiler.union_named(name) {
+            Some(union) => Ok((KeySource::ValidUnion(union), 1)),
+            None => Ok((KeySource::Valid(compiler.header(name)?), 1)),
         };
         match &of.target {
-            Value::String(name) => match valid_union(self, name) {
-                Some(union) => Ok((KeySource::ValidUnion(union), 1)),
-                None => Ok((KeySource::Valid(self.header(name)?), 1)),
-            },
+            Value::String(name) => valid(self, name),
             Value::Array(names) => {
                 let names: Vec<_> = names.iter().filter_map(Value::as_str).collect();
                 match names[..] {
-                    [header, "$valid$"] => match valid_union(self, header) {
-                        Some(union) => Ok((KeySource::ValidUnion(union), 1)),
-                        None => Ok((KeySource::Valid(self.header(header)?), 1)),
-                    },
+                    [header, "$valid$"] => valid(self, header),
                     [header, field] => {
                         let slot = self.slot(header, field)?;
                         Ok((KeySource::Field(slot), slot.width))
@@ -223,7 +212,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn next(&self, of: &json::Table, table: &Table, steps: &BTreeMap<&str, u32>) -> Result<Next> {
+    fn next(&self, of: &json::Table, actions: &[u32], steps: &BTreeMap<&str, u32>) -> Result<Next> {
         let named = |name: &str| match of.next_tables.get(name) {
             Some(Value::String(next)) => following(steps, Some(next)),
             _ => Ok(None),
@@ -231,7 +220,7 @@ impl Compiler<'_> {
         if of.next_tables.contains_key("__HIT__") || of.next_tables.contains_key("__MISS__") {
             return Ok(Next::ByHit(named("__HIT__")?, named("__MISS__")?));
         }
-        let names = table.actions.iter().map(|&action| self.program.actions[action as usize].name.as_str());
+        let names = actions.iter().map(|&action| self.program.actions[action as usize].name.as_str());
         let next: Result<Vec<_>> = names.map(named).collect();
         Ok(Next::ByAction(next?, following(steps, of.base_default_next.as_deref())?))
     }

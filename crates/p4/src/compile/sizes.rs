@@ -101,7 +101,7 @@ impl Compiler<'_> {
     fn mask_bits(&self, node: NodeId) -> Option<u32> {
         match self.program.nodes[node as usize] {
             Node::Constant(constant) => {
-                let value = &self.program.constants[constant as usize].wide;
+                let value = &self.program.constants[constant as usize];
                 (!value.is_negative()).then(|| value.bit_length())
             }
             _ => None,
@@ -126,7 +126,7 @@ impl Compiler<'_> {
     fn bits(&self, node: NodeId) -> u32 {
         let bits = match self.program.nodes[node as usize] {
             Node::Constant(constant) => {
-                let value = &self.program.constants[constant as usize].wide;
+                let value = &self.program.constants[constant as usize];
                 1 + if value.is_negative() { value.not().bit_length() } else { value.bit_length() }
             }
             Node::Field(slot) | Node::Access(_, _, slot) | Node::Parameter(slot) => {
@@ -157,7 +157,7 @@ impl Compiler<'_> {
             Arithmetic::Or | Arithmetic::Xor => first.max(second),
             Arithmetic::ShiftLeft => match self.program.nodes[other as usize] {
                 Node::Constant(by) => {
-                    let by = self.program.constants[by as usize].wide.index();
+                    let by = self.program.constants[by as usize].index();
                     u32::try_from(by).map_or(UNBOUNDED, |by| first.saturating_add(by))
                 }
                 _ => UNBOUNDED,

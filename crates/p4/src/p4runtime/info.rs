@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::messages::{MATCH_TYPES, P4_INFO};
 use super::schema::{Document, Message};
 use crate::error::{Error, Result, refuse};
-use crate::program::{MatchKind, Program};
+use crate::program::{Action, MatchKind, Program, Table};
 
 /// The p4info of a program.
 #[derive(Debug, Default)]
@@ -129,21 +129,19 @@ impl P4Info {
     pub fn load(text: &str, file: &str, program: &Program) -> Result<Self> {
         let document = Document::read(text, file, &P4_INFO)?;
         let message = document.message();
-        let mut info = Self::default();
-        let reader = Reader { program, file };
-        reader.names(message, &mut info)?;
+        let mut info = Self { names: names(message)?, ..Self::default() };
         for action in message.messages("actions") {
             let (id, name) = preamble(action);
-            info.actions.insert(id, ActionInfo { name, parameters: reader.parameters(action)? });
+            info.actions.insert(id, ActionInfo { name, parameters: parameters(action)? });
         }
         for table in message.messages("tables") {
             let (id, name) = preamble(table);
             // One that is never applied is not in the program.
             let Some(number) = program.tables.iter().position(|known| known.name == name) else { continue };
-            let made = reader.at(table, reader.table(table, (name, number), &info))?;
+            let made = at(table, info.table(table, (name, number), program))?;
             info.tables.insert(id, made);
         }
-        reader.arrays(message, &mut info)?;
+        info.arrays(message, program)?;
         Ok(info)
     }
 
@@ -155,72 +153,21 @@ impl P4Info {
             None => format!("{id} (0x{id:08x}), which the p4info has not"),
         }
     }
-}
 
-fn preamble(of: Message<'_>) -> (u32, String) {
-    of.message("preamble").map_or((0, String::new()), |preamble| (preamble.id("id"), preamble.text("name")))
-}
-
-struct Reader<'a> {
-    program: &'a Program,
-    file: &'a str,
-}
-
-impl Reader<'_> {
-    fn at<T>(&self, of: Message<'_>, result: Result<T>) -> Result<T> {
-        result.map_err(|error| error.at(Some(format!("{}:{}", self.file, of.line))))
-    }
-
-    fn names(&self, message: Message<'_>, info: &mut P4Info) -> Result<()> {
-        const KINDS: [(&str, &str); 10] = [
-            ("tables", "table"),
-            ("actions", "action"),
-            ("action_profiles", "action profile"),
-            ("counters", "counter array"),
-            ("direct_counters", "direct counter"),
-            ("meters", "meter array"),
-            ("direct_meters", "direct meter"),
-            ("value_sets", "value set"),
-            ("registers", "register array"),
-            ("digests", "digest"),
-        ];
-        for (field, kind) in KINDS {
-            for thing in message.messages(field) {
-                let (id, name) = preamble(thing);
-                let known = match info.names.get(&id) {
-                    _ if id == 0 => Err(Error::new(format!("the {kind} {name} has no id in its preamble"))),
-                    Some((other, known)) => {
-                        Err(Error::new(format!("the {kind} {name} has the id {id} of the {other} {known}")))
-                    }
-                    None => Ok(()),
-                };
-                self.at(thing, known)?;
-                info.names.insert(id, (kind, name));
-            }
-        }
-        Ok(())
-    }
-
-    fn parameters(&self, action: Message<'_>) -> Result<Vec<(u32, String, u32)>> {
-        let parameters = action.messages("params").map(|parameter| {
-            let width = self.at(parameter, width(parameter))?;
-            Ok((parameter.id("id"), parameter.text("name"), width))
-        });
-        parameters.collect()
-    }
-
-    fn table(&self, table: Message<'_>, (name, number): (String, usize), info: &P4Info) -> Result<TableInfo> {
-        let known = &self.program.tables[number];
-        let given: Result<Vec<_>> =
-            table.messages("match_fields").map(|field| self.at(field, self.field(field))).collect();
-        let fields = in_order(&name, given?, known)?;
+    fn table(&self, table: Message<'_>, (name, number): (String, usize), program: &Program) -> Result<TableInfo> {
+        let known = &program.tables[number];
+        let fields = in_order(&name, fields(table, "match_fields")?, known)?;
         let references = table.messages("action_refs").map(|action| (action.id("id"), action.signed("scope")));
         let actions: BTreeMap<_, _> = references.collect();
         for id in actions.keys() {
-            let Some(action) = info.actions.get(id) else {
-                refuse!("the table {name} has the action {}", info.describe(*id));
+            let Some(action) = self.actions.get(id) else {
+                refuse!("the table {name} has the action {}", self.describe(*id));
             };
-            self.action(&name, action, known)?;
+            let mut of = known.actions.iter().map(|&number| &program.actions[number as usize]);
+            // One that the compiler took out there is none that an entry can have.
+            if let Some(found) = of.find(|known| known.name == action.name) {
+                same_parameters(&name, action, found)?;
+            }
         }
         let profile = table.id("implementation_id");
         if (profile != 0) != known.profile.is_some() {
@@ -237,46 +184,11 @@ impl Reader<'_> {
         })
     }
 
-    /// An action of a table has the same parameters in the program. One that the compiler took out there is none that
-    /// an entry can have.
-    fn action(&self, table: &str, action: &ActionInfo, known: &crate::program::Table) -> Result<()> {
-        let of = known.actions.iter().map(|&number| &self.program.actions[number as usize]);
-        let Some(found) = of.into_iter().find(|known| known.name == action.name) else { return Ok(()) };
-        let widths: Vec<_> = found.parameters.iter().map(|(name, slot)| (name.as_str(), slot.width)).collect();
-        let given: Vec<_> = action.parameters.iter().map(|(_, name, width)| (name.as_str(), *width)).collect();
-        if given.iter().any(|(_, width)| *width == 0) {
-            return Ok(());
-        }
-        if widths != given {
-            let text = |of: &[(&str, u32)]| {
-                let of: Vec<_> = of.iter().map(|(name, width)| format!("bit<{width}> {name}")).collect();
-                of.join(", ")
-            };
-            let (program, given) = (text(&widths), text(&given));
-            refuse!(
-                "the action {} of {table} has the parameters ({program}) in the program, and here ({given})",
-                action.name
-            );
-        }
-        Ok(())
-    }
-
-    fn field(&self, field: Message<'_>) -> Result<FieldInfo> {
-        let name = field.text("name");
-        if field.has("other_match_type") {
-            refuse!("the field {name} is matched \"{}\", which is not supported", field.text("other_match_type"));
-        }
-        let kind = MATCH_TYPES.iter().find(|(_, number)| *number == field.signed("match_type"));
-        let kind = kind.map_or("UNSPECIFIED", |(name, _)| name);
-        Ok(FieldInfo { id: field.id("id"), width: width(field)?, name, kind })
-    }
-
-    fn arrays(&self, message: Message<'_>, info: &mut P4Info) -> Result<()> {
-        let missing = |kind: &str, name: &str| Error::new(format!("the program has no {kind} {name}"));
+    fn arrays(&mut self, message: Message<'_>, program: &Program) -> Result<()> {
         for profile in message.messages("action_profiles") {
             let (id, name) = preamble(profile);
             // One that no table uses is not in the program.
-            let Some(number) = self.program.profiles.iter().position(|known| known.name == name) else { continue };
+            let Some(number) = program.profiles.iter().position(|known| known.name == name) else { continue };
             let by_members = profile.message("sum_of_members");
             let made = ProfileInfo {
                 name,
@@ -288,37 +200,117 @@ impl Reader<'_> {
                 counts_members: by_members.is_some(),
                 weight_max: by_members.map_or(0, |of| of.signed("max_member_weight")),
             };
-            info.profiles.insert(id, made);
+            self.profiles.insert(id, made);
         }
-        for counter in message.messages("counters") {
-            let (id, name) = preamble(counter);
-            let found = self.program.counters.iter().position(|known| known.name == name && known.table.is_none());
-            info.counters.insert(id, self.at(counter, found.ok_or_else(|| missing("counter array", &name)))?);
+        for of in message.messages("counters") {
+            let (id, counter) = found(of, "counter array", &program.counters, |known, name| {
+                known.name == name && known.table.is_none()
+            })?;
+            self.counters.insert(id, counter);
         }
-        for meter in message.messages("meters") {
-            let (id, name) = preamble(meter);
-            let found = self.program.meters.iter().position(|known| known.name == name && !known.is_direct);
-            info.meters.insert(id, self.at(meter, found.ok_or_else(|| missing("meter array", &name)))?);
+        for of in message.messages("meters") {
+            let (id, meter) =
+                found(of, "meter array", &program.meters, |known, name| known.name == name && !known.is_direct)?;
+            self.meters.insert(id, meter);
         }
-        for register in message.messages("registers") {
-            let (id, name) = preamble(register);
-            let found = self.program.registers.iter().position(|known| known.name == name);
-            let found = self.at(register, found.ok_or_else(|| missing("register array", &name)))?;
-            info.registers.insert(id, RegisterInfo { register: found, cell: cell(register) });
+        for of in message.messages("registers") {
+            let (id, register) = found(of, "register array", &program.registers, |known, name| known.name == name)?;
+            self.registers.insert(id, RegisterInfo { register, cell: cell(of) });
         }
-        for set in message.messages("value_sets") {
-            let (id, name) = preamble(set);
-            let found = self.program.value_sets.iter().position(|known| known.name == name);
-            let found = self.at(set, found.ok_or_else(|| missing("value set", &name)))?;
-            let fields: Result<Vec<_>> = set.messages("match").map(|field| self.at(field, self.field(field))).collect();
-            info.value_sets.insert(id, ValueSetInfo { set: found, fields: fields?, size: set.signed("size") });
+        for of in message.messages("value_sets") {
+            let (id, set) = found(of, "value set", &program.value_sets, |known, name| known.name == name)?;
+            let made = ValueSetInfo { set, fields: fields(of, "match")?, size: of.signed("size") };
+            self.value_sets.insert(id, made);
         }
         Ok(())
     }
 }
 
+fn preamble(of: Message<'_>) -> (u32, String) {
+    of.message("preamble").map_or((0, String::new()), |preamble| (preamble.id("id"), preamble.text("name")))
+}
+
+fn at<T>(of: Message<'_>, result: Result<T>) -> Result<T> {
+    result.map_err(|error| error.at(Some(of.place())))
+}
+
+/// The number of what `of` is about, and its place in the program.
+fn found<T>(of: Message<'_>, kind: &str, all: &[T], is: impl Fn(&T, &str) -> bool) -> Result<(u32, usize)> {
+    let (id, name) = preamble(of);
+    let place = all.iter().position(|known| is(known, &name));
+    Ok((id, at(of, place.ok_or_else(|| Error::new(format!("the program has no {kind} {name}"))))?))
+}
+
+fn names(message: Message<'_>) -> Result<BTreeMap<u32, (&'static str, String)>> {
+    const KINDS: [(&str, &str); 10] = [
+        ("tables", "table"),
+        ("actions", "action"),
+        ("action_profiles", "action profile"),
+        ("counters", "counter array"),
+        ("direct_counters", "direct counter"),
+        ("meters", "meter array"),
+        ("direct_meters", "direct meter"),
+        ("value_sets", "value set"),
+        ("registers", "register array"),
+        ("digests", "digest"),
+    ];
+    let mut names = BTreeMap::new();
+    for (field, kind) in KINDS {
+        for thing in message.messages(field) {
+            let (id, name) = preamble(thing);
+            let known = match names.get(&id) {
+                _ if id == 0 => Err(Error::new(format!("the {kind} {name} has no id in its preamble"))),
+                Some((other, known)) => {
+                    Err(Error::new(format!("the {kind} {name} has the id {id} of the {other} {known}")))
+                }
+                None => Ok(()),
+            };
+            at(thing, known)?;
+            names.insert(id, (kind, name));
+        }
+    }
+    Ok(names)
+}
+
+fn parameters(action: Message<'_>) -> Result<Vec<(u32, String, u32)>> {
+    let parameters = action.messages("params").map(|parameter| {
+        let width = at(parameter, width(parameter))?;
+        Ok((parameter.id("id"), parameter.text("name"), width))
+    });
+    parameters.collect()
+}
+
+/// An action of a table has the same parameters in the program.
+fn same_parameters(table: &str, action: &ActionInfo, found: &Action) -> Result<()> {
+    let widths: Vec<_> = found.parameters.iter().map(|(name, slot)| (name.as_str(), slot.width)).collect();
+    let given: Vec<_> = action.parameters.iter().map(|(_, name, width)| (name.as_str(), *width)).collect();
+    if given.iter().any(|(_, width)| *width == 0) || widths == given {
+        return Ok(());
+    }
+    let text = |of: &[(&str, u32)]| {
+        let of: Vec<_> = of.iter().map(|(name, width)| format!("bit<{width}> {name}")).collect();
+        of.join(", ")
+    };
+    let (program, given) = (text(&widths), text(&given));
+    refuse!("the action {} of {table} has the parameters ({program}) in the program, and here ({given})", action.name);
+}
+
+fn fields(of: Message<'_>, name: &str) -> Result<Vec<FieldInfo>> {
+    of.messages(name).map(|field| at(field, self::field(field))).collect()
+}
+
+fn field(field: Message<'_>) -> Result<FieldInfo> {
+    let name = field.text("name");
+    if field.has("other_match_type") {
+        refuse!("the field {name} is matched \"{}\", which is not supported", field.text("other_match_type"));
+    }
+    let kind = MATCH_TYPES.iter().find(|(_, number)| *number == field.signed("match_type"));
+    let kind = kind.map_or("UNSPECIFIED", |(name, _)| name);
+    Ok(FieldInfo { id: field.id("id"), width: width(field)?, name, kind })
+}
+
 /// The fields of a key as the program has them in their order, which numbers need not follow.
-fn in_order(table: &str, given: Vec<FieldInfo>, known: &crate::program::Table) -> Result<Vec<FieldInfo>> {
+fn in_order(table: &str, given: Vec<FieldInfo>, known: &Table) -> Result<Vec<FieldInfo>> {
     if given.len() != known.key.len() {
         refuse!("the key of {table} has {} fields in the program, and {} here", known.key.len(), given.len());
     }

@@ -65,8 +65,23 @@ pub const fn choice(of: &'static str, name: &'static str, shape: Shape) -> Known
 pub struct Message<'t> {
     kind: &'static Kind,
     fields: &'t [Field],
-    /// The line in which it begins.
-    pub line: u32,
+    file: &'t str,
+    line: u32,
+}
+
+/// Puts a place to what is wrong, unless it has a more exact one already.
+pub trait At<T> {
+    /// In the line in which `message` begins, in `thing`.
+    fn in_line(self, message: Message<'_>, thing: &str) -> Result<T>;
+}
+
+impl<T> At<T> for Result<T> {
+    fn in_line(self, message: Message<'_>, thing: &str) -> Self {
+        self.map_err(|Error { what, place }| match place {
+            Some(_) => Error { what, place },
+            None => Error { what: format!("{thing}: {what}"), place: Some(message.place()) },
+        })
+    }
 }
 
 /// A message as a file has it, which is as its kind says.
@@ -74,6 +89,7 @@ pub struct Message<'t> {
 pub struct Document {
     kind: &'static Kind,
     fields: Vec<Field>,
+    file: String,
 }
 
 impl Document {
@@ -84,12 +100,12 @@ impl Document {
     pub fn read(text: &str, file: &str, kind: &'static Kind) -> Result<Self> {
         let fields = parse(text, file)?;
         check(&fields, kind, file)?;
-        Ok(Self { kind, fields })
+        Ok(Self { kind, fields, file: file.into() })
     }
 
     /// The message.
     pub fn message(&self) -> Message<'_> {
-        Message { kind: self.kind, fields: &self.fields, line: 1 }
+        Message { kind: self.kind, fields: &self.fields, file: &self.file, line: 1 }
     }
 }
 
@@ -187,6 +203,11 @@ fn enumerated(names: &[(&str, i64)], word: &str) -> Option<i64> {
 }
 
 impl<'t> Message<'t> {
+    /// File and line in which it begins.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
+
     fn known(&self, name: &str) -> Option<&'static Known> {
         let known = self.kind.fields.iter().find(|known| known.name == name);
         debug_assert!(known.is_some(), "{} has no field {name}", self.kind.name);
@@ -270,10 +291,10 @@ impl<'t> Message<'t> {
             Some(Shape::Message(kind)) => Some(*kind),
             _ => None,
         };
-        let name = name.to_string();
+        let (name, file) = (name.to_string(), self.file);
         let fields = self.fields.iter().filter(move |field| field.name == name);
         fields.filter_map(move |field| match (&field.value, kind) {
-            (Value::Message(fields), Some(kind)) => Some(Message { kind, fields, line: field.line }),
+            (Value::Message(fields), Some(kind)) => Some(Message { kind, fields, file, line: field.line }),
             _ => None,
         })
     }
@@ -284,8 +305,8 @@ impl<'t> Message<'t> {
         of.map(|known| known.name).find(|name| self.fields.iter().any(|field| field.name == *name))
     }
 
-    /// The first of `names` that is there and is not what "not set" means (0, false, or nothing).
-    pub fn first_set(&self, names: &[&'static str]) -> Option<(&'static str, u32)> {
+    /// The first of `names` that is there and is not what "not set" means (0, false, or nothing), and where it stands.
+    pub fn first_set(&self, names: &[&'static str]) -> Option<(&'static str, String)> {
         names.iter().find_map(|name| {
             let field = self.field(name)?;
             let is_set = match &field.value {
@@ -293,7 +314,7 @@ impl<'t> Message<'t> {
                 Value::Bytes(bytes) => !bytes.is_empty(),
                 Value::Word(word) => integer(word) != Some(0) && flag(word) != Some(false),
             };
-            is_set.then_some((*name, field.line))
+            is_set.then(|| (*name, format!("{}:{}", self.file, field.line)))
         })
     }
 }

@@ -65,10 +65,9 @@ pub enum Instruction {
     RegisterRead(Slot, u32, Expression),
     /// Writes one: array, index, value.
     RegisterWrite(u32, Expression, Expression),
-    /// A copy of the packet as it came in goes to a mirroring session, with a list of fields.
-    CloneIngress(Expression, Expression),
-    /// A copy of the packet as it is.
-    CloneEgress(Expression, Expression),
+    /// A copy of the packet, as it came into ingress or is at the end of egress, goes to a mirroring session, with a
+    /// list of fields.
+    Clone(Expression, Expression),
     /// The packet begins again, as it came in.
     Resubmit(Expression),
     /// The packet begins again, as it leaves.

@@ -9,13 +9,13 @@ use std::ops::Range;
 use crate::bits::Slot;
 use crate::hash::Algorithm;
 use crate::node::{Expression, Node, NodeId};
-use crate::number::Constant;
+use crate::number::Wide;
 
 pub use action::{Action, Beyond, Instruction};
 pub use parser::{Case, CaseMatch, Extracted, KeyPart, ParserOperation, State, ValueSet};
 pub use table::{Call, Entry, Key, KeySource, Lookup, MatchKind, Next, Profile, Table, Target};
 
-/// Everything that [`compile`](crate::compile) makes of a document.
+/// Everything that `compile` makes of a document.
 #[derive(Debug, Default)]
 pub struct Program {
     /// The P4 file it was made of, as the document names it.
@@ -35,7 +35,7 @@ pub struct Program {
     /// Operations of all expressions.
     pub nodes: Vec<Node>,
     /// Numbers in them.
-    pub constants: Vec<Constant>,
+    pub constants: Vec<Wide>,
     /// States of the parser.
     pub states: Vec<State>,
     /// The first one; none: nothing is parsed.
@@ -316,8 +316,6 @@ pub struct Standard {
     pub egress_timestamp: Option<Slot>,
     /// Microseconds when it was queued.
     pub enq_timestamp: Option<Slot>,
-    /// Packets in the queue at that time.
-    pub enq_qdepth: Option<Slot>,
     /// Microseconds in the queue.
     pub deq_timedelta: Option<Slot>,
     /// Packets in the queue when it left.
@@ -336,20 +334,37 @@ impl Program {
 
     /// The table of this name; or the only one whose name ends in it.
     pub fn table(&self, name: &str) -> Option<u32> {
-        find(&self.tables, name, |table| &table.name)
+        find(&self.tables, name)
     }
 
     /// The action of this name among `of`; or the only one whose name ends in it.
     pub fn action(&self, of: &[u32], name: &str) -> Option<u32> {
-        let of: Vec<_> = of.iter().map(|&action| (action, &self.actions[action as usize].name)).collect();
-        find(&of, name, |(_, name)| name).map(|place| of[place as usize].0)
+        let actions: Vec<_> = of.iter().map(|&action| &self.actions[action as usize]).collect();
+        find(&actions, name).map(|place| of[place as usize])
     }
 }
 
+/// What the control plane finds by its name.
+pub(crate) trait Named {
+    fn name(&self) -> &str;
+}
+
+macro_rules! named {
+    ($($kind:ty),*) => {
+        $(impl Named for $kind {
+            fn name(&self) -> &str {
+                &self.name
+            }
+        })*
+    };
+}
+
+named!(Table, &Action, Profile, RegisterArray, Array, MeterArray, ValueSet, Calculation);
+
 /// The element of this name, or the only one whose name ends in it.
-pub(crate) fn find<T>(of: &[T], name: &str, text: impl Fn(&T) -> &String) -> Option<u32> {
-    let exact = of.iter().position(|one| text(one) == name);
-    let mut ending = of.iter().enumerate().filter(|(_, one)| text(one).ends_with(name)).map(|(place, _)| place);
+pub(crate) fn find<T: Named>(of: &[T], name: &str) -> Option<u32> {
+    let exact = of.iter().position(|one| one.name() == name);
+    let mut ending = (0..of.len()).filter(|&place| of[place].name().ends_with(name));
     let place = exact.or_else(|| ending.next().filter(|_| ending.next().is_none()));
     place.and_then(|place| u32::try_from(place).ok())
 }

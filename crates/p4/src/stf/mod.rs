@@ -3,13 +3,14 @@
 //! Beyond p4c's lines there are some for what the functions of `p4/hitless.p4` answer: `depth PORT QUEUE BYTES`,
 //! `limit PORT QUEUE BYTES`, `round PORT ROUND FIRST QUEUES`, `time NS`, `hash VALUE`, `route PORT`,
 //! `event KIND PORT TOKEN`, which sends a generated packet, and `expect_queue PORT QUEUE`, the queue of the last one.
+//! `registers NAME=VALUE NAME[INDEX]=VALUE ...` makes all registers 0 but those that it names.
 
 mod entries;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::commands::Commands;
+use crate::commands::named;
 use crate::error::{Error, Result, refuse};
 use crate::fabric::{Answers, Rounds};
 use crate::observer::Observer;
@@ -103,6 +104,7 @@ impl<O: Observer> Test<'_, O> {
                 let program = self.switch.program.clone();
                 self.switch.state.tables[table].clear(&program.tables[table]);
             }),
+            "registers" => self.registers(rest)?,
             "check_counter" => self.check_counter(rest, number)?,
             "depth" | "limit" | "round" | "time" | "hash" | "route" | "event" | "expect_queue" | "serve"
             | "expect_waiting" => {
@@ -114,10 +116,18 @@ impl<O: Observer> Test<'_, O> {
     }
 
     fn command(&mut self, line: &str) -> Result<()> {
-        let program = self.switch.program.clone();
-        let mut commands = Commands { program: &program, state: &mut self.switch.state, now_ns: self.now_ns };
-        let answer = commands.line(line)?;
+        let answer = self.switch.commands(self.now_ns).line(line)?;
         self.outcome.answers.extend(answer);
+        Ok(())
+    }
+
+    fn registers(&mut self, rest: &str) -> Result<()> {
+        self.switch.state.registers.iter_mut().for_each(|array| array.words.fill(0));
+        for word in rest.split_whitespace() {
+            let Some((cell, value)) = word.split_once('=') else { refuse!("\"{word}\" is no NAME=VALUE") };
+            let (name, index) = cell.strip_suffix(']').and_then(|cell| cell.split_once('[')).unwrap_or((cell, "0"));
+            self.command(&format!("register_write {name} {index} {value}"))?;
+        }
         Ok(())
     }
 
@@ -137,16 +147,14 @@ impl<O: Observer> Test<'_, O> {
         let narrow = |value: u64| u32::try_from(value).map_err(|_| Error::new(format!("{value} is too great")));
         match (command, values.as_slice()) {
             ("depth", &[port, queue, bytes]) => {
-                Answers::set(&mut self.answers.depths, narrow(port)?, narrow(queue)?, bytes);
+                self.answers.depths.insert((narrow(port)?, narrow(queue)?), bytes);
             }
             ("limit", &[port, queue, bytes]) => {
-                Answers::set(&mut self.answers.limits, narrow(port)?, narrow(queue)?, bytes);
+                self.answers.limits.insert((narrow(port)?, narrow(queue)?), bytes);
             }
             ("round", &[port, current, first, queues]) => {
                 let rounds = Rounds { current, first_queue: narrow(first)?, queues: narrow(queues)? };
-                let port = narrow(port)?;
-                self.answers.rounds.retain(|&(other, _)| other != port);
-                self.answers.rounds.push((port, rounds));
+                self.answers.rounds.insert(narrow(port)?, rounds);
             }
             ("time", &[now_ns]) => (self.now_ns, self.steps) = (now_ns, false),
             ("hash", &[hash]) => self.answers.flow_hash = narrow(hash)?,
@@ -193,18 +201,11 @@ impl<O: Observer> Test<'_, O> {
         let (index, rest) = rest.split_once(')').ok_or_else(|| Error::new("check_counter needs NAME(INDEX)"))?;
         let words: Vec<_> = rest.split_whitespace().collect();
         let program = self.switch.program.clone();
-        let Some(array) = crate::program::find(&program.counters, name.trim(), |array| &array.name) else {
-            refuse!("there is no counter array {name}");
-        };
+        let array = named(&program.counters, "counter array", &[name.trim()])?;
         let index = small(index.trim())?;
-        let counter = match program.counters[array as usize].table.as_ref().and_then(|table| program.table(table)) {
-            Some(table) => {
-                let mut rows = self.switch.state.tables[table as usize].entries.iter();
-                rows.find(|row| u64::from(row.handle) == index).map(|row| row.counter)
-            }
-            None => self.switch.state.counters[array as usize].get(index as usize).copied(),
+        let Some(&mut counter) = self.switch.state.counter(&program, array, index) else {
+            refuse!("{name} has no counter {index}")
         };
-        let Some(counter) = counter else { refuse!("{name} has no counter {index}") };
         let (value, relation, expected) = match words[..] {
             [] => (counter.packets, "==", 0),
             ["packets", relation, value] => (counter.packets, relation, small(value)?),

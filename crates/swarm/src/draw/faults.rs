@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
+use super::parts::{list, parsed};
 use super::topology::Places;
 use crate::dice::Dice;
 
@@ -32,7 +33,7 @@ pub fn lasting_loss(dice: &mut Dice) -> String {
 }
 
 /// Entries of `[[link]]`: corruption in bursts or for good, links that go down, come up, or flap.
-pub fn impairments(places: &Places, dice: &mut Dice) -> Vec<Value> {
+pub fn impairments(places: &Places, dice: &mut Dice) -> Value {
     let mut entries: BTreeMap<String, Table> = BTreeMap::new();
     for _ in 0..dice.between(0, 3) {
         let names = if dice.once_in(4) { dice.one_of(&places.links) } else { places.core_link(dice) };
@@ -44,7 +45,7 @@ pub fn impairments(places: &Places, dice: &mut Dice) -> Vec<Value> {
             entries.insert(name, entry);
         }
     }
-    entries.into_values().map(Value::Table).collect()
+    list(entries.into_values())
 }
 
 fn impairment(name: &str, dice: &mut Dice) -> Table {
@@ -66,7 +67,7 @@ fn impairment(name: &str, dice: &mut Dice) -> Table {
         }
         text += &format!("changes = [{}]\n", changes.join(", "));
     }
-    text.parse().expect("an impairment is written as TOML")
+    parsed(&text)
 }
 
 /// Down and up again, once, or many times in a row: flapping.
@@ -84,8 +85,8 @@ fn outages(dice: &mut Dice) -> Vec<String> {
     changes
 }
 
-/// Entries of `[[failure]]`, and what repairs them.
-pub fn failures(places: &Places, dice: &mut Dice) -> Option<(Vec<Value>, Table)> {
+/// An entry of `[[failure]]`, and what repairs it.
+pub fn failures(places: &Places, dice: &mut Dice) -> Table {
     let link = places.core_link(dice)[0].replace("->", "<->");
     let scheme = match dice.between(0, 3) {
         0 => "{ kind = \"same-port\", reconfiguration = \"100 us\" }".to_owned(),
@@ -101,16 +102,14 @@ pub fn failures(places: &Places, dice: &mut Dice) -> Option<(Vec<Value>, Table)>
         1 => "{ kind = \"probes\", interval = \"2 us\" }",
         _ => "{ kind = \"fixed\", delay = \"5 us\" }",
     };
-    let recovery = format!("scheme = {scheme}\ndetection = {detection}");
     let outage = if scheme.contains("same-port") { 250 } else { dice.between(50, 300) };
-    let failure = format!(
-        "link = {link:?}\nfirst = \"{} us\"\ncount = {}\nevery = \"{} us\"\njitter = \"{} us\"\n\
+    parsed(&format!(
+        "recovery = {{ scheme = {scheme}, detection = {detection} }}\n\
+         [[failure]]\nlink = {link:?}\nfirst = \"{} us\"\ncount = {}\nevery = \"{} us\"\njitter = \"{} us\"\n\
          outage = \"{outage} us\"",
         dice.between(1, 200),
         dice.between(1, 2),
         outage + dice.between(20, 300),
         dice.between(0, 10)
-    );
-    let failure: Table = failure.parse().ok()?;
-    Some((vec![Value::Table(failure)], recovery.parse().ok()?))
+    ))
 }

@@ -2,14 +2,13 @@
 
 use toml::{Table, Value};
 
+use super::parts::{list, parsed};
 use super::settings::Settings;
 use super::topology::Places;
 use crate::dice::Dice;
 
-/// Settings that say where a mechanism is.
-const PLACED: [&str; 4] = ["link", "links", "ports", "caching_ports"];
-/// Settings that a world must not have: those whose cost alone is long, and courses of events, which are drawn here.
-const NEVER: [&str; 2] = ["activation", "kind"];
+/// Settings that are drawn here: where a mechanism is, and courses of events.
+const DRAWN_HERE: [&str; 6] = ["link", "links", "ports", "caching_ports", "activation", "kind"];
 
 /// An entry of a kind, somewhere, with each setting once in `rarity` times.
 pub fn entry(
@@ -20,8 +19,7 @@ pub fn entry(
     dice: &mut Dice,
 ) -> Table {
     let (name, schema) = kind;
-    let without: Vec<&str> = PLACED.into_iter().chain(NEVER).collect();
-    let mut entry = settings.table(schema, rarity, &without, dice);
+    let mut entry = settings.table(schema, rarity, &DRAWN_HERE, dice);
     entry.insert("kind".into(), name.into());
     let has = |setting: &str| schema["properties"].get(setting).is_some();
     if has("link") {
@@ -33,9 +31,8 @@ pub fn entry(
         let name = if dice.once_in(2) { link[0].replace("->", "<->") } else { dice.one_of(link).clone() };
         entry.insert("links".into(), Value::Array(vec![name.into()]));
     }
-    if has("ports") && has("links") {
-        // Service ports of flows, which no flow of a world has.
-    } else if has("ports") && dice.once_in(2) {
+    // Beside links they are service ports of flows, which no flow of a world has.
+    if has("ports") && !has("links") && dice.once_in(2) {
         entry.insert("ports".into(), Value::Array(vec![port(places, dice).into()]));
     }
     if has("activation") && dice.once_in(2) {
@@ -60,7 +57,7 @@ fn activation(dice: &mut Dice) -> Value {
     let changes = (0..dice.between(1, 6)).map(|number| {
         let change = format!("at = \"{at_ns} ns\"\nactive = {}", (number % 2 == 0) == first);
         at_ns += dice.scale(100, 150_000);
-        Value::Table(change.parse().expect("a change is written as TOML"))
+        parsed(&change)
     });
-    Value::Array(changes.collect())
+    list(changes)
 }

@@ -2,13 +2,19 @@
 
 use toml::{Table, Value};
 
-use super::parts::{add_traffic, list, parsed};
+use super::parts::{list, parsed, world};
 use super::settings::Settings;
 use super::topology::{self, Places};
 use super::{faults, mechanisms, traffic};
 use crate::dice::Dice;
 use crate::judge::AT_REST;
 
+/// Switches with room for everything.
+const ROOMY: &str = "preset = \"tofino-like\"\nbuffer = { kind = \"static\", per_port = \"4 MB\" }";
+/// Kinds that guard a link, and those that relieve a queue.
+const GUARDS: [&str; 3] = ["linkguardian", "link-layer-retry", "wharf"];
+const RELIEVES: [&str; 8] =
+    ["rimm", "dibs", "simple-deflection", "preemptive-deflection", "pabo", "vertigo", "trimming", "aifo"];
 const ORDERED_BY_URGENCY: &str = "marking = { by = \"remaining-bytes\" }\nordering = { timeout = \"100 us\" }";
 /// So rarely that no setting but a place is drawn.
 const NO_SETTINGS: u64 = u64::MAX;
@@ -19,7 +25,7 @@ pub fn protected_link(seed: u64, settings: &Settings<'_>) -> Table {
     let rate = dice.pick(&["10 Gbps", "25 Gbps", "100 Gbps"]);
     let fabric = topology::dumbbell(dice.between(1, 3), rate, dice.pick(&["1 us", "0 s", "1 ps", "100 ns"]));
     let places = Places::of(&fabric).expect("a dumbbell can be built");
-    let kinds: Vec<_> = settings.kinds().into_iter().filter(|kind| guards_a_link(kind.0)).collect();
+    let kinds = settings.kinds_of(&GUARDS);
     let rarity = dice.pick(&[1_000, 1_000, 12]);
     let entries: Vec<Table> = (0..dice.between(1, 2))
         .map(|number| {
@@ -36,26 +42,14 @@ pub fn protected_link(seed: u64, settings: &Settings<'_>) -> Table {
             entry
         })
         .collect();
-    let lossy: Vec<Table> = (0..2)
-        .filter(|_| !dice.once_in(4))
-        .collect::<Vec<_>>()
-        .into_iter()
-        .map(|number: usize| {
-            let loss = faults::lasting_loss(dice);
-            parsed(&format!("name = {:?}\nloss = {loss}", places.core[0][number]))
-        })
-        .collect();
-    let mut world = Table::new();
-    world.insert("topology".into(), fabric.into());
-    world.insert("switch".into(), Value::Table(parsed(dice.pick(&["preset = \"tofino-like\"", "preset = \"ideal\""]))));
-    add_traffic(&mut world, &places, false, dice);
+    let lossy: Vec<&String> = places.core[0].iter().filter(|_| !dice.once_in(4)).collect();
+    let lossy: Vec<Table> =
+        lossy.iter().map(|name| parsed(&format!("name = {name:?}\nloss = {}", faults::lasting_loss(dice)))).collect();
+    let mut world = world(fabric, dice.pick(&["preset = \"tofino-like\"", "preset = \"ideal\""]));
+    traffic::add_to(&mut world, &places, false, dice);
     world.insert("link".into(), list(lossy));
     world.insert("mechanism".into(), list(entries));
     world
-}
-
-fn guards_a_link(kind: &str) -> bool {
-    matches!(kind, "linkguardian" | "link-layer-retry" | "wharf")
 }
 
 /// A link that fails and is found out, and a mechanism that masks it.
@@ -63,13 +57,8 @@ pub fn masked_outage(seed: u64) -> Table {
     let dice = &mut Dice::new(seed, "masked outage");
     let fabric = topology::triangle(dice.between(1, 3), "10 Gbps", dice.pick(&["1 us", "100 ns", "1 ps", "5 us"]));
     let places = Places::of(&fabric).expect("a triangle can be built");
-    let mut world = Table::new();
-    world.insert("topology".into(), fabric.into());
-    world.insert(
-        "switch".into(),
-        Value::Table(parsed("preset = \"tofino-like\"\nbuffer = { kind = \"static\", per_port = \"4 MB\" }")),
-    );
-    add_traffic(&mut world, &places, false, dice);
+    let mut world = world(fabric, ROOMY);
+    traffic::add_to(&mut world, &places, false, dice);
     let outage = dice.between(300, 800);
     let scheme = dice.pick(&[
         "{ kind = \"same-port\", reconfiguration = \"100 us\" }",
@@ -77,17 +66,16 @@ pub fn masked_outage(seed: u64) -> Table {
         "{ kind = \"local-reroute\", backup = \"first\", reconfiguration = \"50 us\" }",
     ]);
     let detection = dice.pick(&["{ kind = \"signal-loss\" }", "{ kind = \"fixed\", delay = \"5 us\" }"]);
-    world.insert("recovery".into(), Value::Table(parsed(&format!("scheme = {scheme}\ndetection = {detection}"))));
-    let failure = format!(
-        "link = \"left<->right\"\nfirst = \"{} us\"\ncount = {}\nevery = \"{} us\"\noutage = \"{outage} us\"",
+    world.extend(parsed(&format!(
+        "recovery = {{ scheme = {scheme}, detection = {detection} }}\n\
+         [[failure]]\nlink = \"left<->right\"\nfirst = \"{} us\"\ncount = {}\nevery = \"{} us\"\n\
+         outage = \"{outage} us\"\n\
+         [[mechanism]]\nkind = \"sqr\"\nlinks = [\"left<->right\"]\ncaching = \"{}\"",
         dice.between(5, 250),
         dice.between(1, 2),
         outage * 3,
-    );
-    world.insert("failure".into(), list([parsed(&failure)]));
-    let caching = dice.pick(&["ring", "ring", "delay-queue"]);
-    let entry = format!("kind = \"sqr\"\nlinks = [\"left<->right\"]\ncaching = \"{caching}\"");
-    world.insert("mechanism".into(), list([parsed(&entry)]));
+        dice.pick(&["ring", "ring", "delay-queue"])
+    )));
     world
 }
 
@@ -112,14 +100,19 @@ pub fn shared_link(seed: u64) -> Table {
         2 => "queues = 16",
         _ => "",
     };
-    let mut world = Table::new();
-    world.insert("topology".into(), fabric.into());
-    world.insert("switch".into(), Value::Table(parsed("preset = \"tofino-like\"")));
+    let mut world = world(fabric, "preset = \"tofino-like\"");
     world.insert("transport".into(), list(transports));
     world.insert("flows".into(), list(flows));
+    world.extend(parsed(&format!("[[mechanism]]\nkind = \"afq\"\nports = [\"left->right\"]\n{scheduler}")));
     world
-        .insert("mechanism".into(), list([parsed(&format!("kind = \"afq\"\nports = [\"left->right\"]\n{scheduler}"))]));
-    world
+}
+
+/// Switches with so much room for each port, whose ingress sees how deep its queues are.
+fn seeing_depths(per_port: &str) -> String {
+    format!(
+        "preset = \"tofino-like\"\nbuffer = {{ kind = \"static\", per_port = \"{per_port}\" }}\n\
+         depth_visible = \"ingress-and-egress\""
+    )
 }
 
 /// Bursts that overflow a port, and a mechanism that sends the excess elsewhere.
@@ -135,20 +128,13 @@ pub fn burst(seed: u64, settings: &Settings<'_>) -> Table {
         )
     };
     let places = Places::of(&fabric).expect("the fabric can be built");
-    let kinds: Vec<_> = settings.kinds().into_iter().filter(|kind| relieves_a_queue(kind.0)).collect();
+    let kinds = settings.kinds_of(&RELIEVES);
     let rarity = dice.pick(&[1_000, 1_000, 8]);
     let mut entry = mechanisms::entry(dice.pick(&kinds), settings, rarity, &places, dice);
     entry.remove("ports");
-    let mut world = Table::new();
-    world.insert("topology".into(), fabric.into());
-    let buffer = dice.pick(&["100 KB", "30 KB", "60 packets"]);
-    let buffer = format!("preset = \"tofino-like\"\nbuffer = {{ kind = \"static\", per_port = \"{buffer}\" }}");
-    world.insert("switch".into(), Value::Table(parsed(&format!("{buffer}\ndepth_visible = \"ingress-and-egress\""))));
-    world.insert(
-        "host".into(),
-        Value::Table(parsed(&format!("{ORDERED_BY_URGENCY}\ntime_to_live = {}", dice.pick(&[12, 64])))),
-    );
-    add_traffic(&mut world, &places, false, dice);
+    let mut world = world(fabric, &seeing_depths(dice.pick(&["100 KB", "30 KB", "60 packets"])));
+    world.extend(parsed(&format!("[host]\n{ORDERED_BY_URGENCY}\ntime_to_live = {}", dice.pick(&[12, 64]))));
+    traffic::add_to(&mut world, &places, false, dice);
     let fan_in = dice.between(3, places.hosts.len() as u64 - 1);
     let burst = format!(
         "name = \"burst\"\ntransport = \"t0\"\nkind = \"incast\"\nfan_in = {fan_in}\nsize = \"{} KB\"\ncount = 3\n\
@@ -165,47 +151,32 @@ pub fn burst(seed: u64, settings: &Settings<'_>) -> Table {
     world
 }
 
-fn relieves_a_queue(kind: &str) -> bool {
-    matches!(
-        kind,
-        "rimm" | "dibs" | "simple-deflection" | "preemptive-deflection" | "pabo" | "vertigo" | "trimming" | "aifo"
-    )
-}
-
 /// Bursts towards one host that pass RIMM's threshold and overflow nothing, each too short to count as congestion.
 pub fn detour(seed: u64) -> Table {
     let dice = &mut Dice::new(seed, "detour");
     let hosts = dice.between(2, 4);
     let fabric = topology::triangle(hosts, "10 Gbps", dice.pick(&["1 us", "1 us", "100 ns", "5 us"]));
     let places = Places::of(&fabric).expect("a triangle can be built");
-    let mut world = Table::new();
-    world.insert("topology".into(), fabric.into());
-    let switch = "preset = \"tofino-like\"\nbuffer = { kind = \"static\", per_port = \"300 KB\" }\n\
-                  depth_visible = \"ingress-and-egress\"";
-    world.insert("switch".into(), Value::Table(parsed(switch)));
+    let mut world = world(fabric, &seeing_depths("300 KB"));
     let transport = match dice.between(0, 2) {
         0 => traffic::datagrams("t", 10_000_000_000 / dice.between(1, 3)),
         _ => traffic::transport("t", false, dice),
     };
     let fan_in = dice.between(2, 2 * hosts - 1);
-    let burst = format!(
-        "name = \"burst\"\ntransport = \"t\"\nkind = \"incast\"\nfan_in = {fan_in}\nsize = \"{} B\"\ncount = {}\n\
-         period = \"{} us\"\nclients = [{:?}]",
+    world.insert("transport".into(), list([transport]));
+    world.extend(parsed(&format!(
+        "[[flows]]\nname = \"burst\"\ntransport = \"t\"\nkind = \"incast\"\nfan_in = {fan_in}\n\
+         size = \"{} B\"\ncount = {}\nperiod = \"{} us\"\nclients = [{:?}]\n\
+         [[mechanism]]\nkind = \"rimm\"\nthreshold = \"{} B\"\nagain = \"{}\"\nchange = \"{}\"\nmessages = \"{}\"",
         dice.between(2_000, 20_000),
         dice.between(1, 4),
         dice.between(20, 300),
         dice.one_of(&places.hosts),
-    );
-    world.insert("transport".into(), list([transport]));
-    world.insert("flows".into(), list([parsed(&burst)]));
-    let entry = format!(
-        "kind = \"rimm\"\nthreshold = \"{} B\"\nagain = \"{}\"\nchange = \"{}\"\nmessages = \"{}\"",
         dice.between(3_000, 40_000),
         dice.pick(&["same-neighbour", "least-loaded"]),
         dice.pick(&["between-detours", "any-time"]),
         dice.pick(&["first", "in-order"]),
-    );
-    world.insert("mechanism".into(), list([parsed(&entry)]));
+    )));
     world
 }
 
@@ -214,12 +185,9 @@ pub fn calm(seed: u64, settings: &Settings<'_>) -> Table {
     let dice = &mut Dice::new(seed, "calm");
     let fabric = topology::any(dice);
     let places = Places::of(&fabric).expect("a fabric that is drawn can be built");
-    let mut world = Table::new();
-    world.insert("topology".into(), fabric.into());
-    let switch = "preset = \"tofino-like\"\nbuffer = { kind = \"static\", per_port = \"4 MB\" }";
-    world.insert("switch".into(), Value::Table(parsed(switch)));
-    add_traffic(&mut world, &places, false, dice);
-    let kinds: Vec<_> = settings.kinds().into_iter().filter(|kind| AT_REST.contains(&kind.0)).collect();
+    let mut world = world(fabric, ROOMY);
+    traffic::add_to(&mut world, &places, false, dice);
+    let kinds = settings.kinds_of(&AT_REST);
     let entries = (0..dice.between(1, 2)).map(|_| {
         let mut entry = mechanisms::entry(dice.pick(&kinds), settings, NO_SETTINGS, &places, dice);
         entry.remove("activation");

@@ -24,6 +24,11 @@ impl<'a> Settings<'a> {
         kinds.iter().filter_map(|kind| Some((kind["properties"]["kind"]["const"].as_str()?, kind))).collect()
     }
 
+    /// Those of the kinds with these names.
+    pub fn kinds_of(&self, names: &[&str]) -> Vec<(&'a str, &'a Value)> {
+        self.kinds().into_iter().filter(|(name, _)| names.contains(name)).collect()
+    }
+
     /// A table with what it must have, and each of the rest once in `rarity` times; but for the names in `without`.
     pub fn table(&self, schema: &'a Value, rarity: u64, without: &[&str], dice: &mut Dice) -> Table {
         let schema = self.resolved(schema);

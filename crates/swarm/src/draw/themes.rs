@@ -1,11 +1,11 @@
 //! What a world is about, and worlds of anything anywhere.
 
-use toml::{Table, Value};
+use toml::Table;
 
-use super::parts::{add_traffic, list, parsed};
+use super::parts::{list, parsed};
 use super::settings::Settings;
 use super::topology::{self, Places};
-use super::{faults, mechanisms, promised};
+use super::{faults, mechanisms, promised, traffic};
 use crate::dice::Dice;
 
 /// The latest end of a world. It ends earlier, when all of its flows have: a world that comes so far does not progress.
@@ -47,7 +47,7 @@ pub fn draw(seed: u64, settings: &Settings<'_>) -> Table {
     world.insert("name".into(), "world".into());
     world.insert("until".into(), "all-flows-done".into());
     world.insert("duration".into(), DURATION.into());
-    world.insert("measure".into(), Value::Table(parsed("order = true")));
+    world.insert("measure".into(), parsed("order = true").into());
     world
 }
 
@@ -64,15 +64,13 @@ fn wild(seed: u64, settings: &Settings<'_>) -> Table {
     let dice = &mut Dice::new(seed, "host");
     world.insert("host".into(), host(has("vertigo"), dice).into());
     if Dice::new(seed, "routing").once_in(5) {
-        world.insert("routing".into(), Value::Table(parsed("choice = \"by-sum\"")));
+        world.insert("routing".into(), parsed("choice = \"by-sum\"").into());
     }
-    add_traffic(&mut world, &places, has("bolt"), &mut Dice::new(seed, "traffic"));
+    traffic::add_to(&mut world, &places, has("bolt"), &mut Dice::new(seed, "traffic"));
     let dice = &mut Dice::new(seed, "faults");
-    world.insert("link".into(), faults::impairments(&places, dice).into());
+    world.insert("link".into(), faults::impairments(&places, dice));
     if dice.once_in(3) && !places.core.is_empty() {
-        let (failures, recovery) = faults::failures(&places, dice).expect("a failure is written as TOML");
-        world.insert("failure".into(), failures.into());
-        world.insert("recovery".into(), recovery.into());
+        world.extend(faults::failures(&places, dice));
     }
     world.insert("mechanism".into(), list(entries));
     world

@@ -3,6 +3,7 @@
 use hitless_network::topology::{DirectedLink, Node, Topology, TopologySettings};
 use toml::Table;
 
+use super::parts::parsed;
 use crate::dice::Dice;
 
 /// No slower: what an application has written when it is stopped, megabytes, has to drain within the world.
@@ -71,10 +72,6 @@ pub fn any(dice: &mut Dice) -> Table {
         _ => return triangle(dice.between(1, 4), dice.pick(&RATES), dice.pick(&DELAYS)),
     };
     parsed(&text)
-}
-
-fn parsed(text: &str) -> Table {
-    text.parse().expect("a fabric is written as TOML")
 }
 
 /// A fabric, and the names by which the rest of a world speaks of it.

@@ -2,6 +2,7 @@
 
 use toml::Table;
 
+use super::parts::{list, parsed};
 use super::topology::Places;
 use crate::dice::Dice;
 
@@ -26,6 +27,24 @@ const VARIATIONS: [&str; 12] = [
     "mss = \"200 B\"",
     "nagle = true\nknown_rtt = \"20 us\"",
 ];
+
+/// One to three groups, of one or two transports, and perhaps datagrams.
+pub fn add_to(world: &mut Table, places: &Places, needs_bolt: bool, dice: &mut Dice) {
+    let mut transports = vec![transport("t0", needs_bolt, dice)];
+    if dice.once_in(3) {
+        transports.push(transport("t1", needs_bolt, dice));
+    }
+    let names = ["t0", "t1"];
+    let groups = dice.between(1, 3) as usize;
+    let mut flows: Vec<Table> =
+        (0..groups).map(|number| group(number, names[number % transports.len()], places, dice)).collect();
+    if dice.once_in(3) {
+        transports.push(datagrams("u", places.host_rate_bps / dice.between(1, 10)));
+        flows.push(datagram_group(groups, "u", places, dice));
+    }
+    world.insert("transport".into(), list(transports));
+    world.insert("flows".into(), list(flows));
+}
 
 /// A transport that delivers what it is given.
 pub fn transport(name: &str, needs_bolt: bool, dice: &mut Dice) -> Table {
@@ -57,9 +76,7 @@ pub fn datagrams(name: &str, rate_bps: u64) -> Table {
 }
 
 fn named(name: &str, text: &str) -> Table {
-    let mut table: Table = text.parse().expect("a transport is written as TOML");
-    table.insert("name".into(), name.into());
-    table
+    parsed(&format!("name = {name:?}\n{text}"))
 }
 
 /// So many microseconds that a host of this rate sends about two megabytes at most.
@@ -132,6 +149,5 @@ fn finished(number: usize, transport: &str, start_us: u64, text: &str, dice: &mu
         1 => format!("rank_divisor = {}\n", dice.scale(1, 1 << 20)),
         _ => String::new(),
     };
-    let text = format!("name = \"g{number}\"\ntransport = \"{transport}\"\nstart = \"{start_us} us\"\n{lie}{text}");
-    text.parse().expect("a group of flows is written as TOML")
+    parsed(&format!("name = \"g{number}\"\ntransport = \"{transport}\"\nstart = \"{start_us} us\"\n{lie}{text}"))
 }

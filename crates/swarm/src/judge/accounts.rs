@@ -1,6 +1,6 @@
 //! Judges that have a say in every world: what is counted adds up.
 
-use super::evidence::{Evidence, Finding};
+use super::evidence::{Evidence, Finding, found};
 use crate::{resume, same};
 
 pub fn accounts(evidence: &Evidence<'_>) -> Finding {
@@ -8,7 +8,7 @@ pub fn accounts(evidence: &Evidence<'_>) -> Finding {
 }
 
 pub fn work_conserving(evidence: &Evidence<'_>) -> Finding {
-    Some(evidence.idle.first().cloned().into_iter().collect())
+    found(evidence.idle.first().cloned())
 }
 
 /// Corruption is counted by link and not by flow: what is left over of all flows must fit into it.
@@ -27,7 +27,7 @@ pub fn named_loss(evidence: &Evidence<'_>) -> Finding {
     let named = corrupted + evidence.counter("packets trimmed") + evidence.counter("packets lost");
     let fault =
         format!("{unexplained} packets were lost to no cause that is counted, and {named} corrupted, cut or given up");
-    Some((unexplained > named).then_some(fault).into_iter().collect())
+    found((unexplained > named).then_some(fault))
 }
 
 pub fn replay(evidence: &Evidence<'_>) -> Finding {
@@ -36,7 +36,7 @@ pub fn replay(evidence: &Evidence<'_>) -> Finding {
         Ok(replay) => replay,
     };
     let differing = same::difference(evidence.outcome, replay, false);
-    Some(differing.map(|found| format!("two runs of one world differ {found}")).into_iter().collect())
+    found(differing.map(|told| format!("two runs of one world differ {told}")))
 }
 
 pub fn resume(evidence: &Evidence<'_>) -> Finding {
@@ -44,7 +44,7 @@ pub fn resume(evidence: &Evidence<'_>) -> Finding {
         Err(sentence) => Some(sentence.clone()),
         Ok(resumed) => resume::difference(evidence.outcome, resumed),
     };
-    Some(difference.into_iter().collect())
+    found(difference)
 }
 
 pub fn threads(evidence: &Evidence<'_>) -> Finding {
@@ -53,5 +53,5 @@ pub fn threads(evidence: &Evidence<'_>) -> Finding {
         Err(sentence) => Some(sentence.clone()),
         Ok(divided) => parts.difference(evidence.outcome, divided),
     };
-    Some(difference.into_iter().collect())
+    found(difference)
 }

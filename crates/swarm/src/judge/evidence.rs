@@ -30,6 +30,11 @@ impl Fault {
 /// What a judge says of a world: nothing where it has no say, else what is broken, which may be nothing.
 pub(super) type Finding = Option<Vec<String>>;
 
+/// That of a judge with a say, who finds one thing broken at most.
+pub(super) fn found(broken: Option<String>) -> Finding {
+    Some(broken.into_iter().collect())
+}
+
 /// A world and what came of it.
 pub struct Evidence<'a> {
     /// As it is written.

@@ -4,7 +4,7 @@ use hitless_engine::Progress;
 use hitless_simulation::Simulation;
 use toml::{Table, Value};
 
-use super::evidence::{Evidence, Finding, times};
+use super::evidence::{Evidence, Finding, found, times};
 use super::promises::guards_all_losses;
 use crate::world::World;
 
@@ -24,20 +24,15 @@ const SLACK_PS: i64 = 100_000_000;
 
 /// Whether a flow of a transport that lost everything tries again within the bound of a world, not within seconds.
 fn tries_again_soon(transport: &Table) -> bool {
-    match transport.get("kind").and_then(Value::as_str) {
-        Some("tcp")
-            if transport.get("congestion").and_then(Value::as_str) == Some("swift")
-                && transport.get("swift").is_none() =>
-        {
-            false
-        }
-        Some("tcp") => ["rto_max", "rto_initial", "rto_min", "syn_timeout", "tlp_max_ack_delay"]
-            .iter()
-            .all(|name| transport.contains_key(*name)),
-        Some("packet-pair") => ["rto_max", "rto_initial", "rto_min"].iter().all(|name| transport.contains_key(*name)),
-        Some("roce") => transport.contains_key("timeout") && transport.contains_key("retries"),
-        _ => true,
-    }
+    let text = |name: &str| transport.get(name).and_then(Value::as_str);
+    let says: &[&str] = match text("kind") {
+        Some("tcp") if text("congestion") == Some("swift") && transport.get("swift").is_none() => return false,
+        Some("tcp") => &["rto_max", "rto_initial", "rto_min", "syn_timeout", "tlp_max_ack_delay"],
+        Some("packet-pair") => &["rto_max", "rto_initial", "rto_min"],
+        Some("roce") => &["timeout", "retries"],
+        _ => &[],
+    };
+    says.iter().all(|name| transport.contains_key(*name))
 }
 
 /// Whether a mechanism is told to let a frame or two through at a time: a long flow then takes longer than the world.
@@ -61,7 +56,7 @@ fn bytes(text: &str) -> Option<i64> {
 /// way, and TCP where a queue of a few packets keeps its window small.
 fn starves_by_itself(evidence: &Evidence<'_>, transport: &Table) -> bool {
     let own_window = transport.get("window").and_then(Value::as_integer);
-    let room = evidence.world.value("switch.buffer.per_port").and_then(Value::as_str);
+    let room = evidence.world.text_of("switch.buffer.per_port");
     let room: Option<i64> = room.and_then(|room| room.strip_suffix(" packets")?.parse().ok());
     // A window at once into a few packets: a copy lost again costs a timeout, 17 of them for 98 packets
     // (seed 10,200,694).
@@ -124,12 +119,7 @@ pub fn do_no_harm(evidence: &Evidence<'_>) -> Finding {
     }
     let (before, with) = last_ends(evidence, &["mechanism"])?;
     let is_late = with > before + before / 4 + SLACK_PS;
-    Some(
-        is_late
-            .then(|| format!("the last flow ends at {with} ps, and at {before} ps without mechanisms"))
-            .into_iter()
-            .collect(),
-    )
+    found(is_late.then(|| format!("the last flow ends at {with} ps, and at {before} ps without mechanisms")))
 }
 
 /// Whether a transport fills links with frames so small that Link Layer Retry's default profile, which is SONiC's, has
@@ -150,7 +140,7 @@ pub fn protected_speed(evidence: &Evidence<'_>) -> Finding {
     let (before, with) = last_ends(evidence, &["mechanism", "link"])?;
     let is_late = with > before + before / 2 + 3 * SLACK_PS;
     let told = format!("the last flow ends at {with} ps, and at {before} ps over links that lose nothing");
-    Some(is_late.then_some(told).into_iter().collect())
+    found(is_late.then_some(told))
 }
 
 /// When the last flow ends without these parts of the world, and when with them; none where it loses packets even so.

@@ -3,19 +3,20 @@
 use hitless_simulation::results::OrderCounts;
 use toml::{Table, Value};
 
-use super::evidence::{Evidence, Finding};
+use super::evidence::{Evidence, Finding, found};
 
 /// What no mechanism of links and switches can help: the host's own card, and what comes when nobody waits any more.
 const OF_HOSTS: [&str; 3] =
     ["network card full", "arrived after the end of the flow", "copy of a packet held for order"];
 
+/// What was counted and must not be, each in a sentence that ends in `why`.
+fn counted(counts: [(&str, u64); 2], why: &str) -> Vec<String> {
+    let broken = counts.into_iter().filter(|(_, count)| *count > 0);
+    broken.map(|(what, count)| format!("{count} packets were {what}{why}")).collect()
+}
+
 fn order_faults(order: OrderCounts) -> Vec<String> {
-    let counts = [("reordered", order.packets_reordered), ("duplicated", order.packets_duplicated)];
-    counts
-        .into_iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(what, count)| format!("{count} packets were {what}"))
-        .collect()
+    counted([("reordered", order.packets_reordered), ("duplicated", order.packets_duplicated)], "")
 }
 
 fn text<'a>(entry: &'a Table, name: &str) -> &'a str {
@@ -25,7 +26,7 @@ fn text<'a>(entry: &'a Table, name: &str) -> &'a str {
 /// Whether packets of a flow take one way, and wait for each other in one queue.
 fn goes_one_way(evidence: &Evidence<'_>) -> bool {
     let rehashes = evidence.world.value("switch.flow_queueing.perturbation").is_some();
-    let chooses = evidence.world.value("routing.choice").and_then(Value::as_str) == Some("two-choices");
+    let chooses = evidence.world.text_of("routing.choice") == Some("two-choices");
     !rehashes && !chooses && !evidence.has("failure")
 }
 
@@ -40,9 +41,9 @@ pub fn guards_all_losses(evidence: &Evidence<'_>, rate_most: f64) -> bool {
     let is_known = evidence.all_are(&["linkguardian", "link-layer-retry"], &settings);
     let protected: Vec<&str> = evidence.world.entries("mechanism").map(|entry| text(entry, "link")).collect();
     let is_masked = |entry: &Table| {
-        let rate = entry.get("loss").and_then(|loss| loss.get("rate")).and_then(Value::as_float).unwrap_or(1.0);
-        let is_bernoulli =
-            entry.get("loss").and_then(|loss| loss.get("kind")).and_then(Value::as_str) == Some("bernoulli");
+        let loss = |name: &str| entry.get("loss").and_then(|loss| loss.get(name));
+        let rate = loss("rate").and_then(Value::as_float).unwrap_or(1.0);
+        let is_bernoulli = loss("kind").and_then(Value::as_str) == Some("bernoulli");
         let is_all = entry.keys().all(|key| key == "name" || key == "loss");
         is_all && is_bernoulli && rate <= rate_most && protected.contains(&text(entry, "name"))
     };
@@ -64,8 +65,7 @@ pub fn protected_link(evidence: &Evidence<'_>) -> Finding {
 
 pub fn masked_outage(evidence: &Evidence<'_>) -> Finding {
     let is_known = evidence.all_are(&["sqr"], &["links", "caching"]);
-    let repairs =
-        evidence.world.value("recovery.scheme.kind").and_then(Value::as_str).is_some_and(|kind| kind != "none");
+    let repairs = evidence.world.text_of("recovery.scheme.kind").is_some_and(|kind| kind != "none");
     let has_choices = evidence.world.value("routing.choice").is_some();
     if !is_known || !repairs || evidence.has("link") || has_choices || !evidence.has("failure") {
         return None;
@@ -82,8 +82,7 @@ pub fn masked_outage(evidence: &Evidence<'_>) -> Finding {
     // A copy whose original had arrived may be sent again: that is no loss, and the section allows it.
     let order = evidence.order()?;
     let counts = [("lost", order.packets_lost), ("reordered", order.packets_reordered)];
-    let broken = counts.into_iter().filter(|(_, count)| *count > 0);
-    Some(broken.map(|(what, count)| format!("{count} packets were {what} although the failure was masked")).collect())
+    Some(counted(counts, " although the failure was masked"))
 }
 
 /// A flow of datagrams between two hosts, and what it offers in bits per second.
@@ -94,7 +93,7 @@ struct Offer {
 
 pub fn fair_share(evidence: &Evidence<'_>) -> Finding {
     let is_known = evidence.all_are(&["afq"], &["ports", "scheduler", "queues"]) && evidence.has("flows");
-    let is_dumbbell = evidence.world.value("topology.kind").and_then(Value::as_str) == Some("dumbbell");
+    let is_dumbbell = evidence.world.text_of("topology.kind") == Some("dumbbell");
     if !is_known || !is_dumbbell || evidence.has("link") || evidence.has("failure") {
         return None;
     }
@@ -192,12 +191,7 @@ pub fn detour_limit(evidence: &Evidence<'_>) -> Finding {
     let order = evidence.order()?;
     let most = order.packets_sent * (u64::from(evidence.scenario.host.time_to_live) + 1);
     let crossed: u64 = evidence.numbers("links", "frames_sent").iter().sum();
-    Some(
-        (crossed > most)
-            .then(|| format!("{crossed} links were crossed, and {most} are the most"))
-            .into_iter()
-            .collect(),
-    )
+    found((crossed > most).then(|| format!("{crossed} links were crossed, and {most} are the most")))
 }
 
 #[cfg(test)]

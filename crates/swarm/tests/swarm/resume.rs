@@ -5,22 +5,20 @@ use std::collections::BTreeMap;
 use hitless_engine::Progress;
 use hitless_mechanisms::builtin;
 use hitless_simulation::Simulation;
-use hitless_swarm::{World, draw, resume};
+use hitless_swarm::resume;
+
+use super::short_world;
 
 /// Seeds of worlds.
 const SEEDS: u64 = 300;
-/// Faults begin within 400 us and flows within 200 us.
-const CUT_AT: &str = "700 us";
 
 #[test]
 fn some_hundred_worlds_go_on_from_checkpoints_with_the_same_bytes() {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     let mut differing = Vec::new();
     for seed in 0..SEEDS {
-        let Some(world) = draw::world(seed, builtin()).0 else { continue };
-        let mut table = world.table().clone();
-        table.insert("duration".into(), CUT_AT.into());
-        let Ok(scenario) = World::new(table).check(builtin()) else { continue };
+        let Some(world) = short_world(seed, "700 us") else { continue };
+        let Ok(scenario) = world.check(builtin()) else { continue };
         let whole = Simulation::new(scenario.clone()).expect("a world can be built").run(&Progress::default());
         let resumed = match resume::run(&scenario).expect("every kind that worlds have is saved") {
             Ok(resumed) => resumed,

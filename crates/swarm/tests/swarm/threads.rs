@@ -4,22 +4,19 @@ use std::collections::BTreeMap;
 
 use hitless_engine::Progress;
 use hitless_mechanisms::builtin;
+use hitless_scenario::Scenario;
 use hitless_simulation::Simulation;
 use hitless_swarm::parts::Parts;
-use hitless_swarm::{World, draw};
+
+use super::short_world;
 
 /// Worlds that are run whole and divided.
 const DIVIDED: usize = 1_000;
 /// Seeds that are tried for them: about one world in four cannot be divided ([`Parts::of`] says which).
 const SEEDS_MOST: u64 = 2_500;
-/// Faults begin within 400 us and flows within 200 us.
-const CUT_AT: &str = "500 us";
 
-/// The world of a seed, cut short.
-fn short_world(seed: u64) -> Option<World> {
-    let mut table = draw::world(seed, builtin()).0?.table().clone();
-    table.insert("duration".into(), CUT_AT.into());
-    Some(World::new(table))
+fn scenario(seed: u64) -> Option<Scenario> {
+    short_world(seed, "500 us")?.check(builtin()).ok()
 }
 
 #[test]
@@ -28,7 +25,7 @@ fn a_thousand_worlds_are_the_same_on_one_two_four_and_eight_threads() {
     let mut by_partitions: BTreeMap<usize, usize> = BTreeMap::new();
     let mut divided = 0;
     for seed in 0..SEEDS_MOST {
-        let Some(scenario) = short_world(seed).and_then(|world| world.check(builtin()).ok()) else { continue };
+        let Some(scenario) = scenario(seed) else { continue };
         let Some(parts) = Parts::of(&scenario) else { continue };
         let whole = Simulation::new(scenario).expect("a world can be built").run(&Progress::default());
         let in_parts = parts.run().expect("what can be built can be divided");
@@ -50,7 +47,6 @@ fn a_thousand_worlds_are_the_same_on_one_two_four_and_eight_threads() {
 /// What is compared can differ: of two runs with other random numbers the first difference is told.
 #[test]
 fn a_division_of_another_world_is_not_the_same() {
-    let scenario = |seed: u64| short_world(seed).and_then(|world| world.check(builtin()).ok());
     let divided: Vec<_> = (0..40).filter_map(|seed| Some((scenario(seed)?, Parts::of(&scenario(seed)?)?))).collect();
     assert!(divided.len() > 10, "{} of 40", divided.len());
     for pair in divided.windows(2) {

@@ -1,18 +1,19 @@
 //! Counters, meters, registers and value sets.
 
 use super::fields::{matches, number};
-use super::{At, Change, Outcome, Write, modify_only, unsupported};
+use super::{Change, Write, modify_only, unsupported};
 use crate::counter::Counter;
 use crate::entries::Match;
 use crate::error::{Error, Result, refuse};
 use crate::meter::{Meter, Rate};
 use crate::number::{Number, Wide};
-use crate::p4runtime::info::Cell;
-use crate::p4runtime::schema::Message;
+use crate::p4runtime::info::{Cell, ValueSetInfo};
+use crate::p4runtime::schema::{At, Message};
+use crate::program::ValueSet;
 use crate::values::member_key;
 
 /// What a counter has counted.
-pub(super) fn counter(data: Message<'_>) -> Result<Counter> {
+fn counter(data: Message<'_>) -> Result<Counter> {
     let part = |name: &str| {
         let value = data.signed(name);
         u64::try_from(value).map_err(|_| Error::new(format!("{name} is {value}, and no counter is below 0")))
@@ -76,9 +77,16 @@ impl Write<'_> {
         config: Option<Message<'_>>,
     ) -> Result<()> {
         let (rates, now_ns) = (self.rates(meter, config)?, self.commands.now_ns);
-        let rows = &mut self.commands.state.tables[table as usize].entries;
-        for row in rows.iter_mut().filter(|row| row.handle == handle) {
+        if let Some(row) = self.commands.state.tables[table as usize].row(handle) {
             set(&mut row.meter, rates.as_deref(), now_ns);
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_direct_counter(&mut self, table: u32, handle: u32, data: Message<'_>) -> Result<()> {
+        let counted = counter(data)?;
+        if let Some(row) = self.commands.state.tables[table as usize].row(handle) {
+            row.counter = counted;
         }
         Ok(())
     }
@@ -99,32 +107,28 @@ impl Write<'_> {
     }
 
     /// The table and the handle of the entry that a direct counter or meter belongs to.
-    fn row(&self, of: Message<'_>, thing: &str) -> Outcome<(u32, u32)> {
-        let Some(entry) = of.message("table_entry") else {
-            return Err(Error::new("it has no table_entry")).in_line(of, thing);
-        };
-        if entry.flag("is_default_action") {
-            return Err(Error::new("misses have no counter or meter of their own")).in_line(entry, thing);
-        }
-        let (info, _) = self.table(entry).in_line(entry, thing)?;
-        match self.key(entry)? {
-            (_, Some(handle)) => Ok((info.table, handle)),
-            (_, None) => {
-                let what = format!("{} has no entry with this match and priority", info.name);
-                Err(Error::new(what)).in_line(entry, thing)
+    fn row(&self, of: Message<'_>, thing: &str) -> Result<(u32, u32)> {
+        let Some(entry) = of.message("table_entry") else { refuse!("it has no table_entry") };
+        let found = || {
+            if entry.flag("is_default_action") {
+                refuse!("misses have no counter or meter of their own");
             }
-        }
+            let (info, table) = self.table(entry)?;
+            match self.key(entry, info, table).in_line(entry, &format!("table {}", info.name))? {
+                (_, Some(handle)) => Ok((info.table, handle)),
+                (_, None) => refuse!("{} has no entry with this match and priority", info.name),
+            }
+        };
+        found().in_line(entry, thing)
     }
 
-    pub(super) fn direct_meter(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
-        let thing = "DirectMeterEntry";
-        modify_only(change, "a meter").in_line(of, thing)?;
-        unsupported(of, &["counter_data"], "meters do not count by colour").in_line(of, thing)?;
-        let (table, handle) = self.row(of, thing)?;
+    pub(super) fn direct_meter(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        modify_only(change, "a meter")?;
+        unsupported(of, &["counter_data"], "meters do not count by colour")?;
+        let (table, handle) = self.row(of, "DirectMeterEntry")?;
         let known = &self.commands.program.tables[table as usize];
-        let meter = known.meter.ok_or_else(|| Error::new(format!("{} has no direct meter", known.name)));
-        let meter = meter.in_line(of, thing)?;
-        self.set_direct_meter(table, handle, meter, of.message("config")).in_line(of, thing)
+        let Some(meter) = known.meter else { refuse!("{} has no direct meter", known.name) };
+        self.set_direct_meter(table, handle, meter, of.message("config"))
     }
 
     pub(super) fn counter(&mut self, change: Change, of: Message<'_>) -> Result<()> {
@@ -141,18 +145,16 @@ impl Write<'_> {
         Ok(())
     }
 
-    pub(super) fn direct_counter(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
+    pub(super) fn direct_counter(&mut self, change: Change, of: Message<'_>) -> Result<()> {
         let thing = "DirectCounterEntry";
-        modify_only(change, "a counter").in_line(of, thing)?;
+        modify_only(change, "a counter")?;
         let (table, handle) = self.row(of, thing)?;
         let known = &self.commands.program.tables[table as usize];
         if !known.has_counters {
-            return Err(Error::new(format!("{} has no direct counter", known.name))).in_line(of, thing);
+            refuse!("{} has no direct counter", known.name);
         }
         if let Some(data) = of.message("data") {
-            let counted = counter(data).in_line(data, thing)?;
-            let rows = &mut self.commands.state.tables[table as usize].entries;
-            rows.iter_mut().filter(|row| row.handle == handle).for_each(|row| row.counter = counted);
+            self.set_direct_counter(table, handle, data).in_line(data, thing)?;
         }
         Ok(())
     }
@@ -182,42 +184,49 @@ impl Write<'_> {
     }
 
     /// All members of a value set, in place of those that it has.
-    pub(super) fn value_set(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
-        let thing = "ValueSetEntry";
-        modify_only(change, "a value set").in_line(of, thing)?;
+    pub(super) fn value_set(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        modify_only(change, "a value set")?;
         let id = of.id("value_set_id");
-        let missing = || Error::new(format!("the value_set_id is {}, which is no value set", self.info.describe(id)));
-        let info = self.info.value_sets.get(&id).ok_or_else(missing).in_line(of, thing)?;
+        let Some(info) = self.info.value_sets.get(&id) else {
+            refuse!("the value_set_id is {}, which is no value set", self.info.describe(id));
+        };
+        let members = self.members(of, info);
+        let thing = format!("value set {}", self.commands.program.value_sets[info.set].name);
+        self.commands.state.value_sets[info.set] = members.in_line(of, &thing)?;
+        Ok(())
+    }
+
+    fn members(&self, of: Message<'_>, info: &ValueSetInfo) -> Result<Vec<Box<[u8]>>> {
         let known = &self.commands.program.value_sets[info.set];
         let thing = format!("value set {}", known.name);
         let width: u32 = info.fields.iter().map(|field| field.width).sum();
         if width != known.width {
-            let what = format!("its members have {width} bits by the p4info, and {} in the program", known.width);
-            return Err(Error::new(what)).in_line(of, &thing);
+            refuse!("its members have {width} bits by the p4info, and {} in the program", known.width);
         }
         let mut members = Vec::new();
-        for member in of.messages("members") {
-            let mut value = Wide::ZERO;
-            for (field, given) in info.fields.iter().zip(matches(&thing, &info.fields, member)?) {
-                let Match::Exact(part) = given else {
-                    let what = format!("the field {} is matched {}, which is not supported", field.name, field.kind);
-                    return Err(Error::new(what)).in_line(member, &thing);
-                };
-                value = value.shl(u64::from(field.width)).or(&part);
-            }
-            let key = member_key(known, &value);
+        for given in of.messages("members") {
+            let key = member(&thing, known, info, given).in_line(given, &thing)?;
             if members.contains(&key) {
-                return Err(Error::new("a member is there twice")).in_line(member, &thing);
+                return Err(Error::new("a member is there twice")).in_line(given, &thing);
             }
             members.push(key);
         }
         if info.size > 0 && members.len() as i64 > info.size {
-            let what = format!("it has room for {} members, and {} are given", info.size, members.len());
-            return Err(Error::new(what)).in_line(of, &thing);
+            refuse!("it has room for {} members, and {} are given", info.size, members.len());
         }
-        self.commands.state.value_sets[info.set] = members;
-        Ok(())
+        Ok(members)
     }
+}
+
+fn member(thing: &str, known: &ValueSet, info: &ValueSetInfo, given: Message<'_>) -> Result<Box<[u8]>> {
+    let mut value = Wide::ZERO;
+    for (field, given) in info.fields.iter().zip(matches(thing, &info.fields, given)?) {
+        let Match::Exact(part) = given else {
+            refuse!("the field {} is matched {}, which is not supported", field.name, field.kind);
+        };
+        value = value.shl(u64::from(field.width)).or(&part);
+    }
+    Ok(member_key(known, &value))
 }
 
 fn set(meter: &mut Meter, rates: Option<&[Rate]>, now_ns: u64) {

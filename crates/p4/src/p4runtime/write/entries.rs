@@ -1,12 +1,12 @@
 //! Entries of tables, and what a table does without one.
 
 use super::fields::matches;
-use super::{At, Change, Outcome, Write, unsupported};
+use super::{Change, Write, unsupported};
 use crate::entries::entry;
-use crate::error::{Error, Result, refuse};
+use crate::error::{Result, refuse};
 use crate::p4runtime::info::TableInfo;
 use crate::p4runtime::messages::{DEFAULT_ONLY, TABLE_ONLY};
-use crate::p4runtime::schema::Message;
+use crate::p4runtime::schema::{At, Message};
 use crate::program::{Entry, Table, Target};
 use crate::run::needs_priority;
 
@@ -33,57 +33,48 @@ impl<'a> Write<'a> {
         }
     }
 
-    pub(super) fn table_entry(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
-        let (info, table) = self.table(of).in_line(of, "TableEntry")?;
-        let thing = format!("table {}", info.name);
-        let common = || -> Result<()> {
+    pub(super) fn table_entry(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        let (info, table) = self.table(of)?;
+        self.change_table(change, of, info, table).in_line(of, &format!("table {}", info.name))
+    }
+
+    fn change_table(&mut self, change: Change, of: Message<'_>, info: &TableInfo, table: &Table) -> Result<()> {
+        if change != Change::Delete {
             if of.flag("is_const") || of.flag("const") {
                 refuse!("is_const is true: the program's own entries are in its JSON already, and cannot be written");
             }
             unsupported(of, &["idle_timeout_ns", "time_since_last_hit"], "entries have no idle timeout")?;
-            unsupported(of, &["meter_counter_data"], "meters do not count by colour")
-        };
-        if change != Change::Delete {
-            common().in_line(of, &thing)?;
+            unsupported(of, &["meter_counter_data"], "meters do not count by colour")?;
         }
         if of.flag("is_default_action") {
-            return self.default_entry(change, of, info, table).in_line(of, &thing);
+            return self.default_entry(change, of, info, table);
         }
         if info.is_constant {
-            let what = "its entries are const: none can be inserted, modified or deleted";
-            return Err(Error::new(what)).in_line(of, &thing);
+            refuse!("its entries are const: none can be inserted, modified or deleted");
         }
-        let (entry, handle) = self.key(of)?;
+        let (entry, handle) = self.key(of, info, table)?;
         match (change, handle) {
-            (Change::Insert, None) => self.insert(of, info, table, entry).in_line(of, &thing),
-            (Change::Modify, Some(handle)) => self.modify(of, info, table, handle).in_line(of, &thing),
+            (Change::Insert, None) => self.insert(of, info, table, entry),
+            (Change::Modify, Some(handle)) => self.modify(of, info, table, handle),
             (Change::Delete, Some(handle)) => {
                 self.forget_action_set(info, handle);
                 self.commands.state.tables[info.table as usize].remove(table, handle);
                 Ok(())
             }
-            (Change::Insert, Some(_)) => {
-                Err(Error::new("there is an entry with this match and priority already")).in_line(of, &thing)
-            }
-            (_, None) => Err(Error::new("there is no entry with this match and priority")).in_line(of, &thing),
+            (Change::Insert, Some(_)) => refuse!("there is an entry with this match and priority already"),
+            (_, None) => refuse!("there is no entry with this match and priority"),
         }
     }
 
     /// An entry that matches what `of` says and does nothing yet, and the handle of one that matches the same.
-    pub(super) fn key(&self, of: Message<'_>) -> Outcome<(Entry, Option<u32>)> {
-        let (info, table) = self.table(of).in_line(of, "TableEntry")?;
-        let thing = format!("table {}", info.name);
+    pub(super) fn key(&self, of: Message<'_>, info: &TableInfo, table: &Table) -> Result<(Entry, Option<u32>)> {
         if info.fields.is_empty() {
-            let what = "it has no key, and so no entries: is_default_action says what it does";
-            return Err(Error::new(what)).in_line(of, &thing);
+            refuse!("it has no key, and so no entries: is_default_action says what it does");
         }
-        let matches = matches(&thing, &info.fields, of)?;
-        let made = self.priority(of, table).and_then(|priority| {
-            let made = entry(table, &matches, priority, Target::Member(0))?;
-            let handle = self.commands.state.tables[info.table as usize].same_key(&made);
-            Ok((made, handle))
-        });
-        made.in_line(of, &thing)
+        let matches = matches(&format!("table {}", info.name), &info.fields, of)?;
+        let made = entry(table, &matches, self.priority(of, table)?, Target::Member(0))?;
+        let handle = self.commands.state.tables[info.table as usize].same_key(&made);
+        Ok((made, handle))
     }
 
     /// Of ours the smallest is first, of P4Runtime's the greatest.
@@ -114,8 +105,7 @@ impl<'a> Write<'a> {
         if let Some(action) = of.message("action") {
             self.forget_action_set(info, handle);
             let target = self.target(info, table, action)?;
-            let rows = &mut self.commands.state.tables[info.table as usize].entries;
-            if let Some(row) = rows.iter_mut().find(|row| row.handle == handle) {
+            if let Some(row) = self.commands.state.tables[info.table as usize].row(handle) {
                 row.entry.target = target;
             }
         }
@@ -141,9 +131,7 @@ impl<'a> Write<'a> {
             self.set_direct_meter(table, handle, meter, of.message("meter_config"))?;
         }
         if let Some(data) = of.message("counter_data") {
-            let counter = super::arrays::counter(data)?;
-            let rows = &mut self.commands.state.tables[table as usize].entries;
-            rows.iter_mut().filter(|row| row.handle == handle).for_each(|row| row.counter = counter);
+            self.set_direct_counter(table, handle, data)?;
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! Fields of keys and parameters of actions: byte strings, held against their widths.
 
-use super::{At, Outcome, Write};
+use super::Write;
 use crate::entries::{Match, call};
 use crate::error::{Error, Result, refuse};
 use crate::number::{FIELD_BITS_MAX, Number, Wide};
 use crate::p4runtime::info::{FieldInfo, TableInfo};
-use crate::p4runtime::schema::Message;
+use crate::p4runtime::schema::{At, Message};
 use crate::program::{Call, Table};
 
 /// The number in a byte string for `width` bits. Any number of zeros may stand before it (P4Runtime, section
@@ -102,24 +102,27 @@ pub(super) fn matched(field: &FieldInfo, given: Message<'_>) -> Result<Match> {
     }
 }
 
-/// One match for each of `fields`, in their order.
-pub(super) fn matches(thing: &str, fields: &[FieldInfo], given: Message<'_>) -> Outcome<Vec<Match>> {
+/// One match for each of `fields`, in their order, of which `thing` is the key.
+pub(super) fn matches(thing: &str, fields: &[FieldInfo], given: Message<'_>) -> Result<Vec<Match>> {
     let mut found: Vec<Option<Match>> = vec![None; fields.len()];
     for one in given.messages("match") {
-        let id = one.id("field_id");
-        let place = fields.iter().position(|field| field.id == id).ok_or_else(|| {
-            let known: Vec<_> = fields.iter().map(|field| format!("{} {}", field.id, field.name)).collect();
-            Error::new(format!("the key has no field_id {id}, but {}", known.join(", ")))
-        });
-        let place = place.in_line(one, thing)?;
-        if found[place].is_some() {
-            let name = &fields[place].name;
-            return Err(Error::new(format!("the field {name} (field_id {id}) is given twice"))).in_line(one, thing);
-        }
-        found[place] = Some(matched(&fields[place], one).in_line(one, thing)?);
+        add(fields, one, &mut found).in_line(one, thing)?;
     }
     let all = fields.iter().zip(found).map(|(field, found)| found.map_or_else(|| anything(field), Ok));
-    all.collect::<Result<Vec<_>>>().in_line(given, thing)
+    all.collect()
+}
+
+fn add(fields: &[FieldInfo], given: Message<'_>, found: &mut [Option<Match>]) -> Result<()> {
+    let id = given.id("field_id");
+    let Some(place) = fields.iter().position(|field| field.id == id) else {
+        let known: Vec<_> = fields.iter().map(|field| format!("{} {}", field.id, field.name)).collect();
+        refuse!("the key has no field_id {id}, but {}", known.join(", "));
+    };
+    if found[place].is_some() {
+        refuse!("the field {} (field_id {id}) is given twice", fields[place].name);
+    }
+    found[place] = Some(matched(&fields[place], given)?);
+    Ok(())
 }
 
 impl Write<'_> {

@@ -13,16 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::info::P4Info;
 use super::messages::{DELETE, INSERT, MODIFY, WRITE_REQUEST};
-use super::schema::{Document, Message};
+use super::schema::{At, Document, Message};
 use crate::commands::Commands;
 use crate::error::{Error, Result, refuse};
 
 /// A `p4.v1.WriteRequest` as a file has it.
 #[derive(Clone, Debug)]
-pub struct Request {
-    document: Document,
-    file: String,
-}
+pub struct Request(Document);
 
 impl Request {
     /// The request in `text`.
@@ -30,7 +27,7 @@ impl Request {
     /// # Errors
     /// What is no such message, with `file` and line.
     pub fn read(text: &str, file: &str) -> Result<Self> {
-        Ok(Self { document: Document::read(text, file, &WRITE_REQUEST)?, file: file.into() })
+        Document::read(text, file, &WRITE_REQUEST).map(Self)
     }
 
     /// Carries it out, with what its numbers mean by `info`.
@@ -38,38 +35,13 @@ impl Request {
     /// # Errors
     /// The first update that the program does not take, with file and line, or that is not supported here, by its name.
     pub fn apply(&self, info: &P4Info, commands: Commands<'_>) -> Result<()> {
-        let request = self.document.message();
-        if let Some((name, line)) = request.first_set(&["role", "role_id"]) {
+        let request = self.0.message();
+        if let Some((name, place)) = request.first_set(&["role", "role_id"]) {
             let what = format!("WriteRequest: {name} is set, and roles are not supported: there is one control plane");
-            return Err(Error::new(what).at(Some(format!("{}:{line}", self.file))));
+            return Err(Error::new(what).at(Some(place)));
         }
         let mut write = Write { info, commands, profiles: BTreeMap::new() };
-        for update in request.messages("updates") {
-            write
-                .update(update)
-                .map_err(|Fault { line, what }| Error { what, place: Some(format!("{}:{line}", self.file)) })?;
-        }
-        Ok(())
-    }
-}
-
-/// What is wrong with an update, and in which line.
-struct Fault {
-    line: u32,
-    what: String,
-}
-
-type Outcome<T> = std::result::Result<T, Fault>;
-
-/// Puts a line to what is wrong.
-trait At<T> {
-    /// In the line of `message`, in `thing`.
-    fn in_line(self, message: Message<'_>, thing: &str) -> Outcome<T>;
-}
-
-impl<T> At<T> for Result<T> {
-    fn in_line(self, message: Message<'_>, thing: &str) -> Outcome<T> {
-        self.map_err(|error| Fault { line: message.line, what: format!("{thing}: {}", error.what) })
+        request.messages("updates").try_for_each(|update| write.update(update).in_line(update, "Update"))
     }
 }
 
@@ -99,30 +71,27 @@ struct Write<'a> {
 }
 
 impl Write<'_> {
-    fn update(&mut self, update: Message<'_>) -> Outcome<()> {
+    fn update(&mut self, update: Message<'_>) -> Result<()> {
         let change = match update.signed("type") {
-            INSERT => Ok(Change::Insert),
-            MODIFY => Ok(Change::Modify),
-            DELETE => Ok(Change::Delete),
-            _ => Err(Error::new("the type of the update is neither INSERT nor MODIFY nor DELETE")),
+            INSERT => Change::Insert,
+            MODIFY => Change::Modify,
+            DELETE => Change::Delete,
+            _ => refuse!("the type of the update is neither INSERT nor MODIFY nor DELETE"),
         };
-        let change = change.in_line(update, "Update")?;
         let entity = update.message("entity");
         let name = entity.and_then(|entity| entity.chosen("entity"));
-        let (Some(entity), Some(name)) = (entity, name) else {
-            return Err(Error::new("it has no entity")).in_line(update, "Update");
-        };
+        let (Some(entity), Some(name)) = (entity, name) else { refuse!("it has no entity") };
         let Some(of) = entity.message(name) else { return Ok(()) };
         match name {
-            "table_entry" => self.table_entry(change, of),
+            "table_entry" => self.table_entry(change, of).in_line(of, "TableEntry"),
             "action_profile_member" => self.member(change, of).in_line(of, "ActionProfileMember"),
-            "action_profile_group" => self.group(change, of),
+            "action_profile_group" => self.group(change, of).in_line(of, "ActionProfileGroup"),
             "meter_entry" => self.meter(change, of).in_line(of, "MeterEntry"),
-            "direct_meter_entry" => self.direct_meter(change, of),
+            "direct_meter_entry" => self.direct_meter(change, of).in_line(of, "DirectMeterEntry"),
             "counter_entry" => self.counter(change, of).in_line(of, "CounterEntry"),
-            "direct_counter_entry" => self.direct_counter(change, of),
-            "packet_replication_engine_entry" => self.replication(change, of),
-            "value_set_entry" => self.value_set(change, of),
+            "direct_counter_entry" => self.direct_counter(change, of).in_line(of, "DirectCounterEntry"),
+            "packet_replication_engine_entry" => self.replication(change, of).in_line(of, "packet replication"),
+            "value_set_entry" => self.value_set(change, of).in_line(of, "ValueSetEntry"),
             "register_entry" => self.register(change, of).in_line(of, "RegisterEntry"),
             other => {
                 let why = match other {

@@ -1,9 +1,9 @@
 //! Members and groups of action profiles.
 
-use super::{At, Change, Given, Outcome, Write};
+use super::{Change, Given, Write};
 use crate::error::{Error, Result, refuse};
 use crate::p4runtime::info::{ProfileInfo, TableInfo};
-use crate::p4runtime::schema::Message;
+use crate::p4runtime::schema::{At, Message};
 use crate::program::{Call, Table, Target};
 use crate::state::ProfileState;
 
@@ -92,31 +92,39 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    pub(super) fn group(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
-        let thing = "ActionProfileGroup";
-        let profile = self.profile(of.id("action_profile_id")).in_line(of, thing)?;
-        self.checked_group(change, of, profile).in_line(of, thing)?;
+    pub(super) fn group(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        let profile = self.profile(of.id("action_profile_id"))?;
+        self.checked_group(change, of, profile)?;
         if change == Change::Delete {
             return Ok(());
         }
-        let mut places = Vec::new();
-        let mut seen = Vec::new();
+        let (mut places, mut seen) = (Vec::new(), Vec::new());
         for member in of.messages("members") {
-            let id = member.id("member_id");
-            let handle = self.parts(profile).0.members.get(&id).copied();
-            let found = handle.ok_or_else(|| Error::new(format!("{} has no member {id}", profile.name)));
-            let handle = found.in_line(member, thing)?;
-            if seen.contains(&id) {
-                let what = format!("the member {id} is there twice; its weight says how often it is taken");
-                return Err(Error::new(what)).in_line(member, thing);
-            }
-            seen.push(id);
-            let weight =
-                weight(profile, member).and_then(|weight| fits(places.len(), weight)).in_line(member, thing)?;
-            places.extend(std::iter::repeat_n(handle, weight));
+            self.add_places(profile, member, &mut seen, &mut places).in_line(member, "ActionProfileGroup")?;
         }
         places.sort_unstable();
-        self.set_group(change, of, profile, (seen.len(), places)).in_line(of, thing)
+        self.set_group(change, of, profile, (seen.len(), places))
+    }
+
+    /// The places of a member in its group.
+    fn add_places(
+        &mut self,
+        profile: &ProfileInfo,
+        member: Message<'_>,
+        seen: &mut Vec<u32>,
+        places: &mut Vec<u32>,
+    ) -> Result<()> {
+        let id = member.id("member_id");
+        let Some(&handle) = self.parts(profile).0.members.get(&id) else {
+            refuse!("{} has no member {id}", profile.name);
+        };
+        if seen.contains(&id) {
+            refuse!("the member {id} is there twice; its weight says how often it is taken");
+        }
+        seen.push(id);
+        let weight = fits(places.len(), weight(profile, member)?)?;
+        places.extend(std::iter::repeat_n(handle, weight));
+        Ok(())
     }
 
     /// Everything of a group but its members.
@@ -233,9 +241,8 @@ impl<'a> Write<'a> {
     /// The group and the members of an entry's own go with it.
     pub(super) fn forget_action_set(&mut self, info: &TableInfo, handle: u32) {
         let Some(profile) = self.info.profiles.get(&info.profile) else { return };
-        let rows = &self.commands.state.tables[info.table as usize].entries;
-        let Some(row) = rows.iter().find(|row| row.handle == handle) else { return };
-        let Target::Group(group) = row.entry.target else { return };
+        let row = self.commands.state.tables[info.table as usize].row(handle);
+        let Some(&mut Target::Group(group)) = row.map(|row| &mut row.entry.target) else { return };
         let (given, state) = self.parts(profile);
         if given.one_shot.remove(&group) {
             for member in state.groups[group as usize].take().into_iter().flatten() {

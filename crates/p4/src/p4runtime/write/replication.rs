@@ -1,9 +1,9 @@
 //! Multicast groups and clone sessions.
 
 use super::fields::number;
-use super::{At, Change, Outcome, Write, unsupported};
+use super::{Change, Write, unsupported};
 use crate::error::{Error, Result, refuse};
-use crate::p4runtime::schema::Message;
+use crate::p4runtime::schema::{At, Message};
 use crate::state::{Mirror, Replica};
 
 /// The replicas of clone session `n` are multicast group `n` beyond all that a packet can name (16 bits).
@@ -12,56 +12,50 @@ const FIRST_SESSION_GROUP: u32 = 1 << 16;
 const NUMBER_MAX: u32 = FIRST_SESSION_GROUP - 1;
 
 impl Write<'_> {
-    pub(super) fn replication(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
-        let session = of.message("clone_session_entry");
-        match (of.message("multicast_group_entry"), session) {
-            (Some(group), _) => self.multicast(change, group),
-            (None, Some(session)) => self.clone_session(change, session),
-            (None, None) => Err(Error::new("it has neither group nor session")).in_line(of, "packet replication"),
+    pub(super) fn replication(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        match (of.message("multicast_group_entry"), of.message("clone_session_entry")) {
+            (Some(group), _) => self.multicast(change, group).in_line(group, "MulticastGroupEntry"),
+            (None, Some(session)) => self.clone_session(change, session).in_line(session, "CloneSessionEntry"),
+            (None, None) => refuse!("it has neither group nor session"),
         }
     }
 
-    /// Sets the replicas of a group; none: it goes.
-    fn set_replicas(&mut self, group: u32, replicas: Option<Vec<Replica>>) {
-        let groups = &mut self.commands.state.groups;
-        groups.retain(|(number, _)| *number != group);
-        groups.extend(replicas.map(|replicas| (group, replicas)));
-    }
-
-    fn multicast(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
-        let (id, thing) = (of.id("multicast_group_id"), "MulticastGroupEntry");
-        let exists = self.commands.state.groups.iter().any(|(number, _)| *number == id);
-        checked(change, "multicast_group_id", id, exists).in_line(of, thing)?;
-        let replicas = if change == Change::Delete { None } else { Some(self.replicas(of, thing)?) };
-        self.set_replicas(id, replicas);
+    fn multicast(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        let id = of.id("multicast_group_id");
+        checked(change, "multicast_group_id", id, self.commands.state.groups.contains_key(&id))?;
+        if change == Change::Delete {
+            self.commands.state.groups.remove(&id);
+            return Ok(());
+        }
+        let replicas = self.replicas(of, "MulticastGroupEntry")?;
+        self.commands.state.groups.insert(id, replicas);
         Ok(())
     }
 
-    fn clone_session(&mut self, change: Change, of: Message<'_>) -> Outcome<()> {
-        let (id, thing) = (of.id("session_id"), "CloneSessionEntry");
-        let exists = self.commands.state.mirrors.iter().any(|(number, _)| *number == id);
-        checked(change, "session_id", id, exists).in_line(of, thing)?;
-        self.commands.state.mirrors.retain(|(number, _)| *number != id);
-        self.set_replicas(FIRST_SESSION_GROUP + id, None);
+    fn clone_session(&mut self, change: Change, of: Message<'_>) -> Result<()> {
+        let id = of.id("session_id");
+        checked(change, "session_id", id, self.commands.state.mirrors.contains_key(&id))?;
+        self.commands.state.mirrors.remove(&id);
+        self.commands.state.groups.remove(&(FIRST_SESSION_GROUP + id));
         if change == Change::Delete {
             return Ok(());
         }
-        unsupported(of, &["class_of_service"], "a copy goes to the queue of its packet's class").in_line(of, thing)?;
-        unsupported(of, &["packet_length_bytes"], "copies of a session are whole").in_line(of, thing)?;
-        let replicas = self.replicas(of, thing)?;
+        unsupported(of, &["class_of_service"], "a copy goes to the queue of its packet's class")?;
+        unsupported(of, &["packet_length_bytes"], "copies of a session are whole")?;
+        let replicas = self.replicas(of, "CloneSessionEntry")?;
         let to = match replicas[..] {
             // As mirroring_add has it.
             [Replica { rid: 0, port }] => Mirror::Port(port),
             _ => Mirror::Group(FIRST_SESSION_GROUP + id),
         };
         if let Mirror::Group(group) = to {
-            self.set_replicas(group, Some(replicas));
+            self.commands.state.groups.insert(group, replicas);
         }
-        self.commands.state.mirrors.push((id, to));
+        self.commands.state.mirrors.insert(id, to);
         Ok(())
     }
 
-    fn replicas(&self, of: Message<'_>, thing: &str) -> Outcome<Vec<Replica>> {
+    fn replicas(&self, of: Message<'_>, thing: &str) -> Result<Vec<Replica>> {
         let mut replicas = Vec::new();
         for given in of.messages("replicas") {
             let replica = self.replica(given).in_line(given, thing)?;

@@ -35,8 +35,8 @@ fn a_function_of_ingress_is_refused_in_egress_by_its_name_and_line() {
     assert!(text.contains(&ingress) && text.contains(&egress));
     let swapped = text.replace(&ingress, "INGRESS").replace(&egress, &ingress).replace("INGRESS", &egress);
     let error = Program::load(&swapped).map(|_| ()).unwrap_err().to_string();
-    let source = std::fs::read_to_string(folder.join("afq/afq.p4")).unwrap();
+    let source = std::fs::read_to_string(folder.join("routes.p4")).unwrap();
     let line = source.lines().position(|line| line.contains("routed_port(")).unwrap() + 1;
     let action = "ingress.as_routed: routed_port is a function of ingress, and is called in egress";
-    assert!(error.contains(&format!("afq.p4:{line}: action {action}")), "{error}");
+    assert!(error.contains(&format!("routes.p4:{line}: action {action}")), "{error}");
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hitless_p4::commands::Commands;
 use hitless_p4::fabric::Answers;
 use hitless_p4::p4runtime::info::P4Info;
 use hitless_p4::p4runtime::write::Request;
@@ -12,16 +11,16 @@ use hitless_p4::program::{Entry, Program};
 use hitless_p4::trace::Trace;
 
 const FORWARD: [&str; 4] = [
-    include_str!("../../../../examples/p4/forward.json"),
-    include_str!("../../../../examples/p4/forward.txt"),
-    include_str!("../../../../examples/p4/forward.p4info.txtpb"),
-    include_str!("../../../../examples/p4/forward.entries.txtpb"),
+    include_str!("../../../../../examples/p4/forward.json"),
+    include_str!("../../../../../examples/p4/forward.txt"),
+    include_str!("../../../../../examples/p4/forward.p4info.txtpb"),
+    include_str!("../../../../../examples/p4/forward.entries.txtpb"),
 ];
 const AFQ: [&str; 4] = [
-    include_str!("../../../../p4/afq/afq.json"),
-    include_str!("../../../../p4/afq/commands.txt"),
-    include_str!("../../../../p4/afq/afq.p4info.txtpb"),
-    include_str!("../../../../p4/afq/entries.txtpb"),
+    include_str!("../../../../../p4/afq/afq.json"),
+    include_str!("../../../../../p4/afq/commands.txt"),
+    include_str!("../../../../../p4/afq/afq.p4info.txtpb"),
+    include_str!("../../../../../p4/afq/entries.txtpb"),
 ];
 
 /// A switch by commands, and one by P4Runtime.
@@ -29,7 +28,7 @@ fn both([program, commands, info, request]: [&str; 4]) -> [Switch; 2] {
     let program = Arc::new(Program::load(program).expect("the program is whole"));
     [false, true].map(|is_runtime| {
         let mut switch = Switch::new(program.clone(), 1);
-        let mut control = Commands { program: &program, state: &mut switch.state, now_ns: 0 };
+        let mut control = switch.commands(0);
         if is_runtime {
             let info = P4Info::load(info, "p4info.txtpb", &program).expect("it is the program's");
             Request::read(request, "entries.txtpb")

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hitless_p4::commands::Commands;
 use hitless_p4::fabric::Answers;
 use hitless_p4::observer::Nobody;
 use hitless_p4::packet::Instance;
@@ -11,14 +10,14 @@ use hitless_p4::program::Program;
 use hitless_p4::stf;
 use proptest::prelude::*;
 
-const FORWARD: &str = include_str!("../../../examples/p4/forward.json");
-const TESTS: &str = include_str!("../../../examples/p4/forward.stf");
+const FORWARD: &str = include_str!("../../../../examples/p4/forward.json");
+const TESTS: &str = include_str!("../../../../examples/p4/forward.stf");
 
 fn switch() -> Switch {
     let program = Arc::new(Program::load(FORWARD).expect("the program is whole"));
-    let mut switch = Switch::new(program.clone(), 1);
-    let mut commands = Commands { program: &program, state: &mut switch.state, now_ns: 0 };
-    commands
+    let mut switch = Switch::new(program, 1);
+    switch
+        .commands(0)
         .run("table_add ipv4_lpm ipv4_forward 10.0.0.0/8 => 02:00:00:00:01:02 2", "entries.txt")
         .expect("the entry is one");
     switch
@@ -79,13 +78,14 @@ fn commands_that_cannot_be_meant_are_refused_with_their_line() {
         ("table_set_default tbl_forward77 forward77", "the default action of tbl_forward77 is const"),
         ("register_write seen 16 1", "MyIngress.seen has no cell 16"),
         ("register_write seen 1 0x1000000000000", "has cells of 48 bits, and the value 49"),
+        ("counter_read", "the command lacks its argument 1"),
+        ("counter_read seen", "the command lacks its argument 2"),
+        ("counter_read seen 0", "there is no counter array seen"),
         ("fly", "the command \"fly\" is not supported"),
     ];
     for (line, message) in cases {
-        let mut switch = switch();
-        let program = switch.program.clone();
-        let mut commands = Commands { program: &program, state: &mut switch.state, now_ns: 0 };
-        let error = commands.run(&format!("# entries\n{line}"), "entries.txt").expect_err(line).to_string();
+        let error = switch().commands(0).run(&format!("# entries\n{line}"), "entries.txt");
+        let error = error.expect_err(line).to_string();
         assert!(error.starts_with("entries.txt:2: ") && error.contains(message), "{error}\nis not\n{message}");
     }
 }

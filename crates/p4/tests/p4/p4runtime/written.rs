@@ -281,7 +281,7 @@ fn multicast_groups_and_clone_sessions_make_copies() {
         let updates = format!("{}\n{}", sessions.join("\n"), copies("$clone_to", r"\x01\x2c"));
         let (program, state) = known(&lines(&updates));
         let (mirrors, groups) = (state.mirrors.clone(), state.groups.clone());
-        (ports(&sent((program, state), (7, 0, 0, 0))), mirrors, groups)
+        (ports(&sent((program, state), (7, 0, 0, 0))), Vec::from_iter(mirrors), Vec::from_iter(groups))
     };
     assert_eq!(cloning(&[session(one, "INSERT")]), (vec![5], vec![(300, Mirror::Port(5))], vec![]));
     let replicas = vec![Replica { rid: 0, port: 5 }, Replica { rid: 9, port: 6 }];

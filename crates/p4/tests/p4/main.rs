@@ -1,0 +1,5 @@
+//! Programs on packets, the papers' systems among them, and the control plane in P4Runtime's text.
+
+mod p4runtime;
+mod papers;
+mod programs;

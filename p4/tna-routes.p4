@@ -1,0 +1,9 @@
+// Where packets go: a part of ingress of each program, behind its action `send`.
+
+action drop() { for_deparser.drop_ctl = 1; }
+table routes {
+    key = { headers.ipv4.destination: lpm; }
+    actions = { send; drop; }
+    default_action = drop();
+    size = 1024;
+}
