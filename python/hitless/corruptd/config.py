@@ -17,7 +17,8 @@ from hitless.corruptd.sources.linux import LinuxSource, SysfsSource
 from hitless.corruptd.sources.sonic import SonicSource
 from hitless.errors import BadInput, reason
 from hitless.service import metrics as service_metrics
-from hitless.service.configuration import File, Section, parse, read_text
+from hitless.service.configuration import File, Section, parse
+from hitless.whole_file import read_text
 
 
 def _sound_url(url: str) -> str:

@@ -10,8 +10,9 @@ from hitless.errors import BadInput
 from hitless.lab.plan import INTERFACE_NAME_BYTES
 from hitless.live import LiveScenario, Mode, check_live
 from hitless.service import metrics as service_metrics
-from hitless.service.configuration import File, Section, parse, read_text
+from hitless.service.configuration import File, Section, parse
 from hitless.suggest import did_you_mean
+from hitless.whole_file import read_text
 
 InterfaceName = Annotated[str, Field(min_length=1, max_length=INTERFACE_NAME_BYTES, pattern=r"^[^/\s]+$")]
 

@@ -7,8 +7,9 @@ from pydantic import Field
 
 from hitless.errors import BadInput
 from hitless.service import metrics as service_metrics
-from hitless.service.configuration import Section, parse, read_text
+from hitless.service.configuration import Section, parse
 from hitless.switch.configuration import InterfaceName, Metrics
+from hitless.whole_file import read_text
 
 
 class Link(Section):
