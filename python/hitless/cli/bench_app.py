@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Json, Seed
+from hitless.cli.options import Json, P4Commands, P4Info, P4Runtime, Seed
 
 bench_app = typer.Typer(no_args_is_help=True, help="Measure the speed of hitless itself.")
 
@@ -116,17 +116,9 @@ def live(
 def bench_p4(
     program: Annotated[Path, typer.Argument(metavar="PROGRAM.json", help="What p4c wrote for BMv2's v1model.")],
     *,
-    commands: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Commands of simple_switch_CLI, run before.", show_default=False)
-    ] = None,
-    p4info: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="What p4c --p4runtime-files writes, as text.", show_default=False),
-    ] = None,
-    p4runtime: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A p4.v1.WriteRequest as text, run after the commands.", show_default=False),
-    ] = None,
+    commands: P4Commands = None,
+    p4info: P4Info = None,
+    p4runtime: P4Runtime = None,
     packet: Annotated[
         str | None,
         typer.Option(metavar="HEX", help="The packet that comes in.", show_default="UDP from 10.0.0.1 to 10.0.1.5"),

@@ -1,19 +1,16 @@
 """`hitless corruptd`: running the daemon, checking its configuration, an example."""
 
-import logging
 from pathlib import Path
 
 from hitless.corruptd.config import EXAMPLE, read_config
 from hitless.corruptd.service import Service
-from hitless.service.process import signals
+from hitless.service.process import log_to_stderr, signals
 from hitless.terminal.console import print_note, print_text
 
 
 def run(path: Path, *, dry_run: bool, verbose: bool) -> None:
     """Run the daemon until it is told to stop. What it does goes to stderr."""
-    logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.INFO, format="%(asctime)s %(levelname)s %(message)s", force=True
-    )
+    log_to_stderr(verbose=verbose)
     service = Service(path, dry_run=dry_run)
     with signals(service):
         service.run()

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from hitless.cli.options import Verbose
+
 corruptd_app = typer.Typer(no_args_is_help=True, help="Run a daemon that finds corrupting links and protects them.")
 
 ConfigFile = Annotated[
@@ -16,7 +18,7 @@ ConfigFile = Annotated[
 def run_corruptd(
     file: ConfigFile,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing, and say what would be done.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Run the daemon until SIGTERM or Ctrl-C; protection then stays as it is. SIGHUP reads FILE again.
 

@@ -12,7 +12,7 @@ from hitless.corruptd.daemon import Daemon
 from hitless.corruptd.metrics import DaemonCollector
 from hitless.errors import HitlessError
 from hitless.service.metrics import serving
-from hitless.service.process import Wake, notify
+from hitless.service.process import Controlled, notify
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ SAVE_S = 10.0
 """A decision is saved at once; the window as often as this."""
 
 
-class Service:
+class Service(Controlled):
     """One run of the daemon. `run` returns after `stop`, or after SIGTERM or SIGINT; SIGHUP reads the file again.
 
     A stop leaves the switch as it is: a link that corrupts must not lose its protection to an upgrade.
@@ -36,27 +36,15 @@ class Service:
         clock: Callable[[], float] = time.monotonic,
         unix_clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
+        super().__init__()
         self._path = path
         self._dry_run = dry_run
         self._clock = clock
         self._unix_clock_ns = unix_clock_ns
-        self._wake = Wake()
-        self._is_stopping = False
-        self._is_reloading = False
         self._lock = threading.Lock()
         self.config = self._read()
         self.daemon = self._make(self.config, self._load(self.config))
         self._collector = DaemonCollector(self.daemon, self._lock)
-
-    def stop(self) -> None:
-        """End `run` soon. From any thread, or a signal handler."""
-        self._is_stopping = True
-        self._wake.set()
-
-    def reload(self) -> None:
-        """Read the file again soon. A file that is wrong changes nothing."""
-        self._is_reloading = True
-        self._wake.set()
 
     def run(self) -> None:
         """Work until told to stop."""
@@ -72,9 +60,9 @@ class Service:
 
     def _loop(self) -> None:
         saved_at_s = self._clock()
-        while not self._is_stopping:
-            if self._is_reloading:
-                self._reload()
+        while not self.is_stopping:
+            if self.take_reload():
+                self._read_again()
             if self.daemon.is_dirty:
                 # A new epoch must be on the disk before the first message carries it.
                 self._save()
@@ -86,10 +74,9 @@ class Service:
                 self._save()
                 saved_at_s = now_s
             _alive()
-            self._wake.wait(max(0.0, min(LISTEN_S, next_poll_s - self._clock())))
+            self.wake.wait(max(0.0, min(LISTEN_S, next_poll_s - self._clock())))
 
-    def _reload(self) -> None:
-        self._is_reloading = False
+    def _read_again(self) -> None:
         try:
             config = self._read()
             with self._lock:

@@ -14,11 +14,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -33,6 +32,7 @@ from hitless.lab.tuning import Tuning, tunings
 from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live
 from hitless.prototype.kinds import load
 from hitless.service.privileges import OF_LABS, drop_all_but
+from hitless.service.process import handling
 
 log = logging.getLogger(__name__)
 
@@ -233,19 +233,9 @@ def _hosts_text(plan: LabPlan) -> str:
     return "".join(f"{line}\n" for line in own + addresses)
 
 
-@contextmanager
-def ended_by_signals(lab: Lab) -> Iterator[None]:
+def ended_by_signals(lab: Lab) -> AbstractContextManager[None]:
     """SIGINT, SIGTERM and SIGHUP stop the lab while the block runs; its end cannot be interrupted but by SIGKILL."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        lab.stop()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), lab.stop))
 
 
 class Parent:
