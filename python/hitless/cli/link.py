@@ -1,8 +1,7 @@
 """`hitless link`: one end of a protected link."""
 
 import logging
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from hitless.cli.switch import told_result
 from hitless.errors import BadInput, HitlessError
 from hitless.live import LiveOptions, LiveRun, NetworkInterface, Status
+from hitless.quantities import bps_of, seconds_of
 from hitless.service.metrics import serving
 from hitless.service.privileges import OF_FORWARDING, drop_all_but
 from hitless.service.process import log_to_stderr, signals
@@ -22,26 +22,16 @@ from hitless.terminal.console import print_note, print_text
 
 log = logging.getLogger(__name__)
 
-_RATE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kMGT]?)bps\s*$")
-_MULTIPLES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_TIME = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(ns|us|ms|s)\s*$")
-_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 
-
-def rate_bps(text: str, named: str) -> int:
-    """The rate that ``"1 Gbps"`` means. Raises `BadInput`."""
-    parts = _RATE.match(text)
-    if parts is None:
-        raise BadInput(f"{named} {text!r} is no rate", hint='write it as in "1 Gbps" or "250 Mbps"')
-    return round(float(parts[1]) * _MULTIPLES[parts[2]])
-
-
-def time_us(text: str, named: str) -> float:
-    """The time that ``"1.5 ms"`` means, in microseconds. Raises `BadInput`."""
-    parts = _TIME.match(text)
-    if parts is None:
-        raise BadInput(f"{named} {text!r} is no time", hint='write it as in "500 us" or "20 ms"')
-    return float(parts[1]) * _US[parts[2]]
+def _read(text: str, of: Callable[[str], float], named: str, what: str, examples: str) -> float:
+    """What a quantity of the file or of the command line means. Raises `BadInput`."""
+    try:
+        value = of(text)
+    except ValueError:
+        value = -1.0
+    if value < 0.0:
+        raise BadInput(f"{named} {text!r} is no {what}", hint=f"write it as in {examples}")
+    return value
 
 
 def run(config: Config) -> int:
@@ -96,8 +86,8 @@ def _plan(link: Link, file: Path | None) -> LinkPlan:
     return LinkPlan(
         inside=link.inside,
         outside=link.outside,
-        rate_bps=rate_bps(link.rate, rate),
-        delay_us=time_us(link.delay, delay),
+        rate_bps=round(_read(link.rate, bps_of, rate, "rate", '"1 Gbps" or "250 Mbps"')),
+        delay_us=1e6 * _read(link.delay, seconds_of, delay, "time", '"500 us" or "20 ms"'),
         loss_rate=link.loss_rate,
         target_loss_rate=link.target,
         mode=link.mode,

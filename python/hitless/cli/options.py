@@ -58,10 +58,10 @@ def limit_memory(size: str | None) -> None:
     """Have this process, and those that it starts, refuse scenarios that are estimated to take more."""
     if size is None:
         return
-    unit = size.lstrip("0123456789.")
-    number = size[: len(size) - len(unit)]
     try:
-        limit = int(bytes_of(f"{number} {unit.strip()}"))
-    except ValueError as refused:
-        raise BadInput(f"{size!r} is no size", where="--memory", hint='"3GB", "500 MB"') from refused
+        limit = int(bytes_of(size))
+    except ValueError:
+        limit = -1
+    if limit < 0:
+        raise BadInput(f"{size!r} is no size", where="--memory", hint='"3GB", "500 MB"')
     os.environ["HITLESS_MEMORY"] = str(limit)
