@@ -10,7 +10,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -161,24 +161,14 @@ class LiveRun:
         stations: Mapping[str, str] | None = None,
         options: LiveOptions = DEFAULT_OPTIONS,
     ) -> None:
+        given = asdict(options)
+        self._is_real_time = given.pop("real_time")
+        given["stations"] = dict(stations or {})
         try:
             with refusals_explained(scenario.file_name):
-                self._native = _native.Live(
-                    scenario.text,
-                    scenario.file_name,
-                    dict(interfaces),
-                    stations=dict(stations or {}),
-                    slack_us=options.slack_us,
-                    mode=options.mode,
-                    busy_poll=options.busy_poll,
-                    frames=options.frames,
-                    frame_bytes=options.frame_bytes,
-                    ring_frames=options.ring_frames,
-                    record=options.record,
-                )
+                self._native = _native.Live(scenario.text, scenario.file_name, dict(interfaces), **given)
         except OSError as refused:
             raise HitlessError(str(refused)) from refused
-        self._is_real_time = options.real_time
         self._file_name = scenario.file_name
         self._failure: HitlessError | None = None
         self._thread: threading.Thread | None = None

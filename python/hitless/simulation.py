@@ -4,8 +4,6 @@ The native module runs through this module alone (besides the benchmark), so tha
 one place, with `hitless.checking`.
 """
 
-import functools
-import hashlib
 import json
 import time
 import tomllib
@@ -19,11 +17,11 @@ import polars as pl
 
 from hitless import _native
 from hitless.checking import Scenario, check_scenario, mechanism_failed, refusals_explained, scenario_text
-from hitless.checkpoints import Checkpoints
+from hitless.checkpoints import Checkpoints, machine_code
 from hitless.errors import HitlessError, RunStopped, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
-from hitless.outcome.stored import RowFiles, StoredTables
+from hitless.outcome.stored import RowFiles
 from hitless.outcome.tables import Tables, frame_of
 from hitless.prototype.kinds import identity, named_in
 from hitless.threads import thread_count
@@ -155,16 +153,14 @@ class Simulation:
             raise RunCancelled from cancelled
         except OSError as refused:
             raise self._not_written(refused) from refused
-        tables = kept(self._native.tables, keep)
-        if files is not None:
-            try:
-                tables = StoredTables(tables.all_columns, files.finish())
-            except OSError as refused:
-                raise self._not_written(refused) from refused
+        try:
+            paths = files.finish() if files is not None else None
+        except OSError as refused:
+            raise self._not_written(refused) from refused
         run = Run(
             effective=self._native.effective,
             summary=Summary(json.loads(self._native.summary)),
-            tables=tables,
+            tables=kept(self._native.tables, keep, paths),
             wall_s=time.monotonic() - began,
         )
         if run.summary.incomplete:
@@ -266,14 +262,15 @@ def _faults_explained(file_name: str) -> Iterator[None]:
         raise mechanism_failed(failed, file_name) from failed.__cause__
 
 
-def kept(tables: "Mapping[str, Mapping[str, _native.Column]]", keep: Collection[str] | None) -> Tables:
-    """The tables of a run that are to be kept; None: all."""
-    return Tables({name: columns for name, columns in tables.items() if keep is None or name in keep})
+def kept(
+    tables: "Mapping[str, Mapping[str, _native.Column]]",
+    keep: Collection[str] | None,
+    paths: Mapping[str, Path] | None = None,
+) -> Tables:
+    """The tables of a run that are to be kept; None: all. ``paths`` are of those that were written."""
+    return Tables({name: columns for name, columns in tables.items() if keep is None or name in keep}, paths)
 
 
-@functools.cache
 def program_identity() -> str:
     """The version of the program and the digest of its native module: two builds have two."""
-    built = _native.__file__
-    digest = hashlib.sha256(Path(built).read_bytes()).hexdigest() if built else "none"
-    return f"{_native.version()} {digest}"
+    return f"{_native.version()} {machine_code()}"
