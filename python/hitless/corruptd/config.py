@@ -17,7 +17,7 @@ from hitless.corruptd.sources.linux import LinuxSource, SysfsSource
 from hitless.corruptd.sources.sonic import SonicSource
 from hitless.errors import BadInput, reason
 from hitless.service import metrics as service_metrics
-from hitless.service.configuration import File, Section, parse
+from hitless.service.configuration import Checked, File, parse
 from hitless.whole_file import read_text
 
 
@@ -29,7 +29,7 @@ def _sound_url(url: str) -> str:
 RedisUrl = Annotated[str, AfterValidator(_sound_url)]
 
 
-class Main(Section):
+class Main(Checked):
     """``[corruptd]``."""
 
     switch_id: Name
@@ -38,7 +38,7 @@ class Main(Section):
     dry_run: bool = False
 
 
-class BusSection(Section):
+class BusSection(Checked):
     """``[bus]``."""
 
     kind: Literal["local", "redis"] = "local"
@@ -70,7 +70,7 @@ class BusSection(Section):
         )
 
 
-class Action(Section):
+class Action(Checked):
     """``[action]``."""
 
     kind: Literal["hook", "report"] = "report"
@@ -90,7 +90,7 @@ class Metrics(service_metrics.Metrics):
     port: service_metrics.PortNumber = 9_470
 
 
-class WatchSection(Section):
+class WatchSection(Checked):
     """``[[watch]]``: a link that ends at this switch."""
 
     link: Name
@@ -127,7 +127,7 @@ class WatchSection(Section):
         return LinuxSource(self.port, count_fec=self.count_fec) if self.source == "linux" else SysfsSource(self.port)
 
 
-class Config(Section):
+class Config(Checked):
     """The whole file."""
 
     corruptd: Main

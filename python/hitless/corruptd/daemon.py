@@ -15,7 +15,7 @@ from hitless.corruptd.messages import Acknowledgement, BadMessage, Name, Request
 from hitless.corruptd.protocol import Fate, Guard, Pace, Requester, Upstream
 from hitless.corruptd.sources import CounterSource, NoReading
 from hitless.corruptd.window import CounterBits
-from hitless.service.configuration import Section
+from hitless.service.configuration import Checked
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class WatchPlan:
     """Which counters these are: a saved window of others is not taken over."""
 
 
-class GuardPlan(Section):
+class GuardPlan(Checked):
     """A link that begins here: ``[[guard]]``."""
 
     link: Name

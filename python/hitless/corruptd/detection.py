@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, model_validator
 from hitless import _native
 from hitless.analysis import poisson_interval
 from hitless.corruptd.window import CounterBits, Reading, Window, frames_between
-from hitless.service.configuration import Section
+from hitless.service.configuration import Checked
 
 Mode: TypeAlias = Literal["blocking", "non-blocking"]
 Rate = Annotated[float, Field(gt=0.0, lt=1.0)]
@@ -39,7 +39,7 @@ class Setting:
 OFF = Setting(0)
 
 
-class Policy(Section):
+class Policy(Checked):
     """The parameters of detection, ``[detection]``; docs/how-to/corruptd.md gives the reasons for their defaults."""
 
     window_frames: Annotated[int, Field(ge=1, le=10**12)] = 100_000_000

@@ -6,9 +6,10 @@ There ``action`` is 1 for one copy by unicast and 2 for several by multicast; 0,
 
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from hitless.corruptd.detection import Mode, Setting
+from hitless.service.configuration import Checked
 
 PAYLOAD_BYTES_MAX = 4_096
 REASON_MAX = 200
@@ -29,9 +30,7 @@ def channel(switch_id: str) -> str:
     return f"SWITCH-{switch_id}"
 
 
-class _Message(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
+class _Message(Checked):
     version: Literal[1] = 1
     switch_id: Name
     """The switch that this is for."""

@@ -11,12 +11,12 @@ from pydantic import model_validator
 
 from hitless.corruptd.detection import OFF, Setting
 from hitless.corruptd.messages import Acknowledgement, Request, Seconds, action_of
-from hitless.service.configuration import Section
+from hitless.service.configuration import Checked
 
 Fate: TypeAlias = Literal["accepted", "duplicate", "stale", "foreign"]
 
 
-class Pace(Section):
+class Pace(Checked):
     """How often things are said, and what holds when nothing is: ``[messages]``."""
 
     retry_s: Seconds = 1.0

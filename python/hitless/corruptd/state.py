@@ -5,11 +5,12 @@ import logging
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from hitless.corruptd.daemon import Daemon, Guarded, Watch
 from hitless.corruptd.detection import Decision, Phase, Setting
 from hitless.corruptd.window import Reading, Sample, Window
+from hitless.service.configuration import Checked
 from hitless.whole_file import write_whole
 
 log = logging.getLogger(__name__)
@@ -18,11 +19,7 @@ Count = Annotated[int, Field(ge=0)]
 Samples = Annotated[list[tuple[Count, Count]], Field(max_length=100_000)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
-
-
-class SavedWatch(_Model):
+class SavedWatch(Checked):
     """A link that ends here."""
 
     phase: Literal["unknown", "clear", "protected", "fallback"]
@@ -35,11 +32,11 @@ class SavedWatch(_Model):
     basis: str = ""
     """Which counters the last reading was made of."""
     samples: Samples
-    clearing: Samples = []
+    clearing: Samples = Field(default_factory=list)
     """The longer window; empty in files of a version that had none, which then has to fill again."""
 
 
-class SavedGuard(_Model):
+class SavedGuard(Checked):
     """A link that begins here."""
 
     setting: Setting | None
@@ -49,7 +46,7 @@ class SavedGuard(_Model):
     """What was left of the lifetime; None when it had run out."""
 
 
-class State(_Model):
+class State(Checked):
     """Everything."""
 
     version: Literal[1] = 1

@@ -107,6 +107,17 @@ def _namespace_of(pid: int) -> int | None:
         return None
 
 
+def process_start_ticks(pid: int) -> int | None:
+    """When a process started, in ticks since the machine did; None when there is none, or one that has ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name of the program, in parentheses, may hold anything; field 22 is the 20th after it (proc(5)).
+    after = stat.rpartition(")")[2].split()
+    return None if after[0] in "ZX" else int(after[19])
+
+
 def write_sysctls(settings: dict[str, str]) -> None:
     """Set ``net/ipv4/...`` of this thread's namespace. Raises `HitlessError` naming what the kernel refused."""
     for name, value in settings.items():

@@ -16,8 +16,8 @@ File = Annotated[Path, Field(strict=False)]
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class Section(BaseModel):
-    """A table of a file, or the file itself: unknown fields are refused."""
+class Checked(BaseModel):
+    """What comes from outside, such as a table of a file, or a message: unknown fields are refused."""
 
     # Strict: what is written as text or a truth value must not become a number, nor the other way round.
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)

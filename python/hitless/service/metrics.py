@@ -10,13 +10,13 @@ from prometheus_client.registry import Collector
 from pydantic import Field
 
 from hitless.errors import HitlessError
-from hitless.service.configuration import Section
+from hitless.service.configuration import Checked
 
 PortNumber = Annotated[int, Field(ge=0, le=65_535)]
 """0: none."""
 
 
-class Metrics(Section):
+class Metrics(Checked):
     """``[metrics]``."""
 
     port: PortNumber
