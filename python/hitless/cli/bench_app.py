@@ -71,7 +71,7 @@ def bench_switch(
 
 
 @bench_app.command("sweep")
-def bench_sweep(
+def measure_sweep(
     points: Annotated[int, typer.Option(min=10, help="Runs of the sweep, ten seeds at each loss rate.")] = 1000,
     messages: Annotated[int, typer.Option(min=1, help="Messages of a run, 4 us each or so.")] = 10_000,
     rounds: Annotated[int, typer.Option(min=1, help="Times that it is measured.")] = 3,
@@ -84,9 +84,20 @@ def bench_sweep(
       hitless bench sweep
       hitless bench sweep --points 200 --messages 5000 --json
     """
-    from hitless.cli.bench_sweep import bench
+    from hitless.bench_sweep import bench_sweep
+    from hitless.terminal.console import print_json, stderr, stdout
 
-    bench(points=points, messages=messages, rounds=rounds, json=json)
+    with stderr.status(f"a sweep of {points:,} runs, {rounds} times"):
+        found = bench_sweep(points, messages, rounds)
+    if json:
+        print_json(found)
+        return
+    ends = found["overhead_interval"]
+    interval = f" [{ends[0]:.1%}, {ends[1]:.1%}]" if ends else ""
+    stdout.print(
+        f"a sweep of {found['points']:,} runs of {found['run_ms']:.3g} ms each costs {found['overhead']:.1%}{interval} "
+        "more CPU time than its runs"
+    )
 
 
 @bench_app.command()
