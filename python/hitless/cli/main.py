@@ -508,13 +508,6 @@ def link(
     raise typer.Exit(command.run(Config(link=link, metrics=LinkMetrics(port=metrics_port))))
 
 
-def _leave_stdout() -> None:
-    """Nobody reads our output, or it cannot be written: keep Python from complaining at its exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
-
-
 def main() -> None:
     """The program ``hitless``."""
     debug = "--debug" in sys.argv
@@ -529,13 +522,13 @@ def main() -> None:
         console.print_note("interrupted")
         sys.exit(130)
     except BrokenPipeError:
-        _leave_stdout()
+        console.leave(sys.stdout)
     except Exception as fault:  # noqa: BLE001 - the last line of defence: no traceback reaches a user unasked
         if isinstance(fault, OSError) and fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EIO}:
             full = HitlessError("what was to be written has no room", where=fault.filename or "standard output")
             full.hint = f"the system says: {fault.strerror}"
             console.print_error(full, debug=debug)
-            _leave_stdout()
+            console.leave(sys.stdout)
             sys.exit(1)
         hint = "this is a fault of hitless; run again with --debug before the command to see where it happened"
         internal = HitlessError(f"internal error: {type(fault).__name__}: {fault}", hint=hint)

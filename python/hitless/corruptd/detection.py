@@ -164,15 +164,12 @@ class Detector:
         self.bad_seen += sample.bad
         self.window.add(sample)
         self.clearing.add(sample)
-        decision = self._decide(self._is_held(now_s))
+        decision = self._decide(is_held=now_s - self.changed_at_s < self.policy.hold_s)
         if decision != self.decision:
             self.decision = decision
             self.changed_at_s = now_s
 
-    def _is_held(self, now_s: float) -> bool:
-        return now_s - self.changed_at_s < self.policy.hold_s
-
-    def _decide(self, is_held: bool) -> Decision:
+    def _decide(self, *, is_held: bool) -> Decision:
         if self.decision.phase in {Phase.UNKNOWN, Phase.CLEAR}:
             if self._is_corrupting():
                 return self._answer_to(self.loss_rate)

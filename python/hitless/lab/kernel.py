@@ -93,11 +93,8 @@ def processes_in(namespaces: Iterable[str]) -> list[int]:
     """The processes in some network namespaces, but for this one; all processes are looked at once."""
     paths = [NAMESPACES / name for name in namespaces]
     wanted = {path.stat().st_ino for path in paths if path.exists()}
-    return [pid for pid in _all_processes() if pid != os.getpid() and _namespace_of(pid) in wanted] if wanted else []
-
-
-def _all_processes() -> list[int]:
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+    every = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+    return [pid for pid in every if pid != os.getpid() and _namespace_of(pid) in wanted] if wanted else []
 
 
 def _namespace_of(pid: int) -> int | None:
