@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hitless import _native
-from hitless.checking import mechanism_failed, refusals_explained
+from hitless.checking import faults_explained, mechanism_failed, refusals_explained
 from hitless.errors import BadInput, HitlessError
 
 if TYPE_CHECKING:
@@ -134,15 +134,10 @@ def replay(path: Path, other: LiveScenario | None = None) -> Replay:
     With another scenario its switches get the frames of the run, and what becomes of packets is compared.
     """
     try:
-        found = json.loads(_native.live_replay(path, other.text if other else None))
+        with faults_explained(str(path), "hitless"):
+            found = json.loads(_native.live_replay(path, other.text if other else None))
     except (OSError, ValueError) as refused:
         raise BadInput(str(refused)) from refused
-    except _native.MechanismError as failed:
-        raise mechanism_failed(failed, str(path)) from failed.__cause__
-    except _native.SimulationError as failed:
-        raise HitlessError(
-            str(failed), where=str(path), hint="this is a fault of hitless; please report it"
-        ) from failed
     return Replay(**{name: found[name] for name in Replay.__dataclass_fields__})
 
 

@@ -7,8 +7,7 @@ one place, with `hitless.checking`.
 import json
 import time
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
@@ -16,7 +15,7 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 import polars as pl
 
 from hitless import _native
-from hitless.checking import Scenario, check_scenario, mechanism_failed, refusals_explained, scenario_text
+from hitless.checking import Scenario, check_scenario, faults_explained, refusals_explained, scenario_text
 from hitless.checkpoints import Checkpoints, machine_code
 from hitless.errors import HitlessError, RunStopped, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
@@ -143,10 +142,12 @@ class Simulation:
         began = time.monotonic()
         files = RowFiles(self._rows) if self._rows is not None else None
         try:
-            with _faults_explained(self._file_name):
+            with faults_explained(self._file_name):
                 take = files.take if files is not None else None
                 checkpoints = self._checkpoints.native() if self._checkpoints is not None else None
                 self._native.run(thread_count(), take, checkpoints)
+        except _native.CheckpointError as refused:
+            raise HitlessError(str(refused), where=self._file_name) from refused
         except _native.Cancelled as cancelled:
             if files is not None:
                 files.discard()
@@ -201,7 +202,7 @@ class Session:
 
     def advance(self, until_ps: int) -> bool:
         """Run up to ``until_ps``, what is due then left to come; False when the run has ended."""
-        with _faults_explained(self._file_name):
+        with faults_explained(self._file_name):
             return self._native.advance(until_ps)
 
     def receive_counters(self, link: str) -> tuple[int, int]:
@@ -238,7 +239,7 @@ class Session:
 
     def finish(self, keep: Collection[str] | None = None) -> Run:
         """Run to the end of the scenario and return the tables named in ``keep``, or all. Once."""
-        with _faults_explained(self._file_name):
+        with faults_explained(self._file_name):
             summary, tables = self._native.finish()
         return Run(
             effective=self._effective,
@@ -246,20 +247,6 @@ class Session:
             tables=kept(tables, keep),
             wall_s=time.monotonic() - self._began,
         )
-
-
-@contextmanager
-def _faults_explained(file_name: str) -> Iterator[None]:
-    """A broken check of the simulator as an error for people."""
-    try:
-        yield
-    except _native.CheckpointError as refused:
-        raise HitlessError(str(refused), where=file_name) from refused
-    except _native.SimulationError as failed:
-        hint = "this is a fault of the simulator; please report it"
-        raise HitlessError(str(failed), where=file_name, hint=hint) from failed
-    except _native.MechanismError as failed:
-        raise mechanism_failed(failed, file_name) from failed.__cause__
 
 
 def kept(
