@@ -6,6 +6,7 @@ import pytest
 
 from hitless.corruptd.messages import PAYLOAD_BYTES_MAX
 from servers import PASSWORD, RedisServer, make_certificates
+from waiting import wait_until
 
 
 def receive(bus, now_s=0.0, attempts=50):
@@ -46,34 +47,22 @@ def test_a_redis_that_falls_silent_is_noticed_by_who_only_listens(redis_server):
     bus = redis_server.bus("a", health_check_s=0.05, timeout_s=0.2)
     receive(bus, attempts=20)
     assert bus.is_connected
-    with redis_server.silent():
-        for _ in range(600):
-            bus.receive(time.monotonic())
-            if not bus.is_connected:
-                break
-            time.sleep(0.01)
-        assert not bus.is_connected
-    for _ in range(600):
+
+    def hears():
         bus.receive(time.monotonic())
-        if bus.is_connected:
-            break
-        time.sleep(0.01)
-    assert bus.is_connected
+        return bus.is_connected
+
+    with redis_server.silent():
+        wait_until(lambda: not hears())
+    wait_until(hears)
 
 
 def test_a_daemon_that_was_busy_for_long_does_not_take_that_for_silence(redis_server):
     """The answer to its health check is there, only nobody has looked."""
     bus = redis_server.bus("a", health_check_s=0.05)
     receive(bus, attempts=1)
-    for _ in range(600):
-        bus.receive(0.0)
-        if bus._subscription.health_check_response_counter > 0:
-            break
-        time.sleep(0.01)
-    for _ in range(600):
-        if bus._has_more():
-            break
-        time.sleep(0.01)
+    wait_until(lambda: bus.receive(0.0) == [] and bus._subscription.health_check_response_counter > 0)
+    wait_until(bus._has_more)
     bus.receive(1_000.0)
     assert bus.is_connected
 
