@@ -253,7 +253,8 @@ def test_the_command_line_shows_the_traceback_of_a_hook(tmp_path):
     scenario, mechanism = tmp_path / "mine.toml", tmp_path / "mine.py"
     scenario.write_text(dumbbell("every-nth-py", drop_every=50))
     mechanism.write_text(EVERY_NTH.read_text().replace("self.dropped += 1", "self.droped += 1"))
-    done = warm.hitless("run", scenario, "--mechanism", mechanism, "--out", tmp_path / "out", code=1)
+    arguments = ["run", scenario, "--mechanism", mechanism, "--out", tmp_path / "out"]
+    done = warm.hitless(*arguments, code=1, traceback=True)
     assert "every-nth-py raised AttributeError in egress" in done.stderr
     assert "self.droped += 1" in done.stderr
     assert "internal error" not in done.stderr
