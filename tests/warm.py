@@ -18,6 +18,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 HERE = Path(__file__).parent
+PROGRAM = Path(sys.executable).with_name("hitless")
+"""For what needs a process that was started: signals, terminals, surroundings."""
 
 
 class Program:
@@ -39,8 +41,10 @@ class Program:
         env: Mapping[str, str] | None = None,
         input: str = "",
         timeout: float = 300.0,
+        code: int | None = 0,
+        traceback: bool = False,
     ) -> subprocess.CompletedProcess[str]:
-        """Call it as `subprocess.run` would, with text captured."""
+        """Call it as `subprocess.run` would, with text captured; it has to end with ``code``, if that is not None."""
         words = [str(argument) for argument in arguments]
         with ExitStack() as files:
             streams = [files.enter_context(tempfile.TemporaryFile("w+")) for _ in range(3)]
@@ -52,9 +56,11 @@ class Program:
                 "environment": dict(os.environ if env is None else env),
                 "streams": [f"/proc/{os.getpid()}/fd/{stream.fileno()}" for stream in streams],
             }
-            code = self._ask(request, timeout)
+            ended = self._ask(request, timeout)
             _, stdout, stderr = (stream.seek(0) or stream.read() for stream in streams)
-        return subprocess.CompletedProcess(words, code, stdout, stderr)
+        assert code in {None, ended}, (words, ended, stdout, stderr)
+        assert traceback or "Traceback" not in stderr, stderr
+        return subprocess.CompletedProcess(words, ended, stdout, stderr)
 
     def _ask(self, request: dict[str, object], timeout: float) -> int:
         if self._server is None:

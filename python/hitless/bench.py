@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -135,9 +135,8 @@ def _peer_cpu_s(command: str) -> float:
 
 def instructions_per_transmission(work: str, seed: int) -> float:
     """Instructions that one more transmission costs."""
-    require_valgrind()
-    short, long = (_count(work, fraction, seed) for fraction in _FRACTIONS)
-    return (long[0] - short[0]) / (long[1] - short[1])
+    calls = (f"bench_engine({work!r}, {fraction!r}, {seed!r})" for fraction in _FRACTIONS)
+    return _instructions_each("transmissions", calls, f"workload {work}")
 
 
 def bench_switch(discipline: str, load: str, seed: int, *, instructions: bool) -> dict[str, Any]:
@@ -167,10 +166,15 @@ def _switch_call(discipline: str, load: str, fraction: float, seed: int) -> str:
 
 
 def _instructions_per_packet(discipline: str, load: str, seed: int) -> float:
-    require_valgrind()
     calls = (_switch_call(discipline, load, fraction, seed) for fraction in _SWITCH_FRACTIONS)
-    (short, before), (long, after) = (_counted(call, discipline) for call in calls)
-    return (long - short) / (int(after["packets"]) - int(before["packets"]))
+    return _instructions_each("packets", calls, discipline)
+
+
+def _instructions_each(counted: str, calls: Iterable[str], what: str) -> float:
+    """What one more of them costs, by a short and a long run."""
+    require_valgrind()
+    (short, before), (long, after) = (_counted(call, what) for call in calls)
+    return (long - short) / (int(after[counted]) - int(before[counted]))
 
 
 def require_valgrind() -> None:
@@ -198,12 +202,6 @@ def _alone(call: str, what: str, under: Sequence[str] = ()) -> dict[str, Any]:
         raise HitlessError(f"the run of {what} failed", where=_last_line(done.stderr))
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured
-
-
-def _count(work: str, fraction: float, seed: int) -> tuple[int, int]:
-    """Instructions and transmissions of part of a workload."""
-    total, measured = _counted(f"bench_engine({work!r}, {fraction!r}, {seed!r})", f"workload {work}")
-    return total, int(measured["transmissions"])
 
 
 def _counted(call: str, what: str) -> tuple[int, dict[str, Any]]:

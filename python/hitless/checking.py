@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import tomli_w
 
 from hitless import _native
-from hitless.errors import MechanismFailed, RefusedScenario
+from hitless.errors import HitlessError, MechanismFailed, RefusedScenario
 
 Scenario: TypeAlias = Mapping[str, Any]
 """A scenario as nested mappings, in the words of ``hitless scenario schema``."""
@@ -37,6 +37,18 @@ def refusals_explained(file_name: str) -> Iterator[None]:
         yield
     except _native.ScenarioError as refused:
         raise RefusedScenario(str(refused)) from refused
+    except _native.MechanismError as failed:
+        raise mechanism_failed(failed, file_name) from failed.__cause__
+
+
+@contextmanager
+def faults_explained(file_name: str, of: str = "the simulator") -> Iterator[None]:
+    """A broken check of a run, and a mechanism that fails in it, as errors for people."""
+    try:
+        yield
+    except _native.SimulationError as failed:
+        hint = f"this is a fault of {of}; please report it"
+        raise HitlessError(str(failed), where=file_name, hint=hint) from failed
     except _native.MechanismError as failed:
         raise mechanism_failed(failed, file_name) from failed.__cause__
 
@@ -66,10 +78,8 @@ def fabric_of(topology: Mapping[str, Any]) -> dict[str, Any]:
 
     A link has its ``name``, the ``reverse`` one, its two ``ends`` and ``rate_bps``. Raises `RefusedScenario`.
     """
-    try:
+    with refusals_explained("fabric"):
         _, fabric = _native.scenario_check_live(scenario_text({"name": "fabric", "topology": topology}), "fabric")
-    except _native.ScenarioError as refused:
-        raise RefusedScenario(str(refused)) from refused
     found: dict[str, Any] = json.loads(fabric)
     return found
 

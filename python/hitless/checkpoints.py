@@ -10,7 +10,6 @@
 import functools
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -37,9 +36,8 @@ class Every:
     def of(cls, text: str, where: str) -> Self:
         """What a user wrote: "10 min", "1 ms simulated". Raises `BadInput`."""
         is_simulated = text.endswith(_SIMULATED)
-        bare = re.sub(r"(?<=\d)(?=[a-z])", " ", text.removesuffix(_SIMULATED).strip())
         try:
-            seconds = seconds_of(bare)
+            seconds = seconds_of(text.removesuffix(_SIMULATED))
         except ValueError as refused:
             raise BadInput(f"{text!r} is no interval", where=where, hint=_EXAMPLES) from refused
         ps = round(seconds * 1e12)
@@ -66,7 +64,8 @@ class Plan:
     file: str | None
     """Paths in the scenario are relative to its folder."""
     seed: int | None
-    checkpoint: str
+    checkpoint: str = ""
+    """How often one is written; "" for never."""
 
     def write(self, folder: Path) -> None:
         """Keep it in the folder of the results, whole or not at all."""
@@ -123,7 +122,11 @@ def take_away(folder: Path) -> None:
 
 
 @functools.cache
+def machine_code() -> str:
+    """The digest of the native module: two builds have two."""
+    return hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
+
+
 def program() -> str:
-    """What tells this build of the simulator from another: its version, and a digest of its machine code."""
-    digest = hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()[:16]
-    return f"{_native.version()} (build {digest})"
+    """What tells this build of the simulator from another: its version, and some of the digest of its machine code."""
+    return f"{_native.version()} (build {machine_code()[:16]})"

@@ -10,12 +10,12 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hitless import _native
-from hitless.checking import mechanism_failed, refusals_explained
+from hitless.checking import faults_explained, mechanism_failed, refusals_explained
 from hitless.errors import BadInput, HitlessError
 
 if TYPE_CHECKING:
@@ -134,15 +134,10 @@ def replay(path: Path, other: LiveScenario | None = None) -> Replay:
     With another scenario its switches get the frames of the run, and what becomes of packets is compared.
     """
     try:
-        found = json.loads(_native.live_replay(path, other.text if other else None))
+        with faults_explained(str(path), "hitless"):
+            found = json.loads(_native.live_replay(path, other.text if other else None))
     except (OSError, ValueError) as refused:
         raise BadInput(str(refused)) from refused
-    except _native.MechanismError as failed:
-        raise mechanism_failed(failed, str(path)) from failed.__cause__
-    except _native.SimulationError as failed:
-        raise HitlessError(
-            str(failed), where=str(path), hint="this is a fault of hitless; please report it"
-        ) from failed
     return Replay(**{name: found[name] for name in Replay.__dataclass_fields__})
 
 
@@ -161,24 +156,14 @@ class LiveRun:
         stations: Mapping[str, str] | None = None,
         options: LiveOptions = DEFAULT_OPTIONS,
     ) -> None:
+        given = asdict(options)
+        self._is_real_time = given.pop("real_time")
+        given["stations"] = dict(stations or {})
         try:
             with refusals_explained(scenario.file_name):
-                self._native = _native.Live(
-                    scenario.text,
-                    scenario.file_name,
-                    dict(interfaces),
-                    stations=dict(stations or {}),
-                    slack_us=options.slack_us,
-                    mode=options.mode,
-                    busy_poll=options.busy_poll,
-                    frames=options.frames,
-                    frame_bytes=options.frame_bytes,
-                    ring_frames=options.ring_frames,
-                    record=options.record,
-                )
+                self._native = _native.Live(scenario.text, scenario.file_name, dict(interfaces), **given)
         except OSError as refused:
             raise HitlessError(str(refused)) from refused
-        self._is_real_time = options.real_time
         self._file_name = scenario.file_name
         self._failure: HitlessError | None = None
         self._thread: threading.Thread | None = None

@@ -1,7 +1,11 @@
-"""Quantities as an effective scenario writes them: "100 Gbps", "1.5 us", "1448 B"."""
+"""Quantities as scenarios and people write them: "100 Gbps", "1.5 us", "1448 B", "3GB"."""
+
+import re
 
 _SECONDS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_BPS = {"bps": 1, "kbps": 10**3, "Kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12}
+_WRITTEN = re.compile(r"\s*([+-]?[\d._]+(?:[eE][+-]?\d+)?)\s*([A-Za-z]+)\s*")
 
 
 def seconds_of(text: str) -> float:
@@ -14,8 +18,13 @@ def bytes_of(text: str) -> float:
     return _value(text, _BYTES)
 
 
+def bps_of(text: str) -> float:
+    """The rate in bits a second. Raises `ValueError`."""
+    return _value(text, _BPS)
+
+
 def _value(text: str, units: dict[str, float] | dict[str, int]) -> float:
-    number, _, unit = text.partition(" ")
-    if unit not in units:
+    parts = _WRITTEN.fullmatch(text)
+    if parts is None or parts[2] not in units:
         raise ValueError(f"{text!r} has none of the units {', '.join(units)}")
-    return float(number) * units[unit]
+    return float(parts[1]) * units[parts[2]]

@@ -96,11 +96,7 @@ class Scenario:
         ``path`` leads to it: ``"link[0].loss.rate"``, ``"switch.ecn.threshold"``, ``"flows.bulk.load"``. An entry of a
         list is found by its number, or by its ``name`` or ``kind``. Raises `BadInput` where it leads nowhere.
         """
-        fields = self.fields
-        assign(fields, path, copy.deepcopy(value))
-        made = Scenario(fields)
-        made.name = self.name
-        return made
+        return varied(self, {path: value})
 
     def run(
         self,
@@ -144,6 +140,16 @@ class Scenario:
         from hitless.outcome.pictures import scenario_as_html  # noqa: PLC0415 - drawing is not needed to run
 
         return scenario_as_html(self.name, self.effective)
+
+
+def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
+    """As `Scenario.with_` of each, with one copy of the fields. Raises `BadInput` where a path leads nowhere."""
+    fields = scenario.fields
+    for path, value in values.items():
+        assign(fields, path, copy.deepcopy(value))
+    made = Scenario(fields)
+    made.name = scenario.name
+    return made
 
 
 def example(name: str | None = None) -> Scenario:

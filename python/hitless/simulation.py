@@ -4,13 +4,10 @@ The native module runs through this module alone (besides the benchmark), so tha
 one place, with `hitless.checking`.
 """
 
-import functools
-import hashlib
 import json
 import time
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
@@ -18,12 +15,12 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 import polars as pl
 
 from hitless import _native
-from hitless.checking import Scenario, check_scenario, mechanism_failed, refusals_explained, scenario_text
-from hitless.checkpoints import Checkpoints
+from hitless.checking import Scenario, check_scenario, faults_explained, refusals_explained, scenario_text
+from hitless.checkpoints import Checkpoints, machine_code
 from hitless.errors import HitlessError, RunStopped, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
-from hitless.outcome.stored import RowFiles, StoredTables
+from hitless.outcome.stored import RowFiles
 from hitless.outcome.tables import Tables, frame_of
 from hitless.prototype.kinds import identity, named_in
 from hitless.threads import thread_count
@@ -145,26 +142,26 @@ class Simulation:
         began = time.monotonic()
         files = RowFiles(self._rows) if self._rows is not None else None
         try:
-            with _faults_explained(self._file_name):
+            with faults_explained(self._file_name):
                 take = files.take if files is not None else None
                 checkpoints = self._checkpoints.native() if self._checkpoints is not None else None
                 self._native.run(thread_count(), take, checkpoints)
+        except _native.CheckpointError as refused:
+            raise HitlessError(str(refused), where=self._file_name) from refused
         except _native.Cancelled as cancelled:
             if files is not None:
                 files.discard()
             raise RunCancelled from cancelled
         except OSError as refused:
             raise self._not_written(refused) from refused
-        tables = kept(self._native.tables, keep)
-        if files is not None:
-            try:
-                tables = StoredTables(tables.all_columns, files.finish())
-            except OSError as refused:
-                raise self._not_written(refused) from refused
+        try:
+            paths = files.finish() if files is not None else None
+        except OSError as refused:
+            raise self._not_written(refused) from refused
         run = Run(
             effective=self._native.effective,
             summary=Summary(json.loads(self._native.summary)),
-            tables=tables,
+            tables=kept(self._native.tables, keep, paths),
             wall_s=time.monotonic() - began,
         )
         if run.summary.incomplete:
@@ -205,7 +202,7 @@ class Session:
 
     def advance(self, until_ps: int) -> bool:
         """Run up to ``until_ps``, what is due then left to come; False when the run has ended."""
-        with _faults_explained(self._file_name):
+        with faults_explained(self._file_name):
             return self._native.advance(until_ps)
 
     def receive_counters(self, link: str) -> tuple[int, int]:
@@ -242,7 +239,7 @@ class Session:
 
     def finish(self, keep: Collection[str] | None = None) -> Run:
         """Run to the end of the scenario and return the tables named in ``keep``, or all. Once."""
-        with _faults_explained(self._file_name):
+        with faults_explained(self._file_name):
             summary, tables = self._native.finish()
         return Run(
             effective=self._effective,
@@ -252,28 +249,15 @@ class Session:
         )
 
 
-@contextmanager
-def _faults_explained(file_name: str) -> Iterator[None]:
-    """A broken check of the simulator as an error for people."""
-    try:
-        yield
-    except _native.CheckpointError as refused:
-        raise HitlessError(str(refused), where=file_name) from refused
-    except _native.SimulationError as failed:
-        hint = "this is a fault of the simulator; please report it"
-        raise HitlessError(str(failed), where=file_name, hint=hint) from failed
-    except _native.MechanismError as failed:
-        raise mechanism_failed(failed, file_name) from failed.__cause__
+def kept(
+    tables: "Mapping[str, Mapping[str, _native.Column]]",
+    keep: Collection[str] | None,
+    paths: Mapping[str, Path] | None = None,
+) -> Tables:
+    """The tables of a run that are to be kept; None: all. ``paths`` are of those that were written."""
+    return Tables({name: columns for name, columns in tables.items() if keep is None or name in keep}, paths)
 
 
-def kept(tables: "Mapping[str, Mapping[str, _native.Column]]", keep: Collection[str] | None) -> Tables:
-    """The tables of a run that are to be kept; None: all."""
-    return Tables({name: columns for name, columns in tables.items() if keep is None or name in keep})
-
-
-@functools.cache
 def program_identity() -> str:
     """The version of the program and the digest of its native module: two builds have two."""
-    built = _native.__file__
-    digest = hashlib.sha256(Path(built).read_bytes()).hexdigest() if built else "none"
-    return f"{_native.version()} {digest}"
+    return f"{_native.version()} {machine_code()}"

@@ -319,20 +319,9 @@ FatTreeWiring: TypeAlias = Literal["standard", "ab"]
 """Which cores each aggregation switch of a fat tree is linked to."""
 
 
-FlowGroupPoisson = TypedDict(
-    "FlowGroupPoisson",
+FlowGroupCommon = TypedDict(
+    "FlowGroupCommon",
     {
-        "across": NotRequired["Across"],
-        "connections": NotRequired[int],
-        "count": NotRequired[int],
-        "destinations": NotRequired[Sequence[str]],
-        "flows_per_second": NotRequired[float],
-        "kind": Literal["poisson"],
-        "load": NotRequired[float],
-        "load_of": NotRequired["LoadDenominator"],
-        "request": NotRequired["Request"],
-        "sizes": "FlowSizes",
-        "sources": NotRequired[Sequence[str]],
         "class": NotRequired[int],
         "name": str,
         "port": NotRequired[int],
@@ -344,189 +333,109 @@ FlowGroupPoisson = TypedDict(
         "vlan": NotRequired[int],
     },
 )
-"""Flows at random moments (Poisson) between random hosts, at a stated load."""
+"""What each FlowGroup has."""
 
 
-FlowGroupSchedule = TypedDict(
-    "FlowGroupSchedule",
-    {
-        "count": NotRequired[int],
-        "destinations": Sequence[str],
-        "kind": Literal["schedule"],
-        "period": str,
-        "sizes": "FlowSizes",
-        "sources": Sequence[str],
-        "class": NotRequired[int],
-        "name": str,
-        "port": NotRequired[int],
-        "rank": NotRequired[int],
-        "rank_divisor": NotRequired[int],
-        "start": NotRequired[str],
-        "stop": NotRequired[str],
-        "transport": str,
-        "vlan": NotRequired[int],
-    },
-)
-"""Flows at regular moments, each a connection of its own, whether the one before is done or not."""
+class FlowGroupPoisson(FlowGroupCommon):
+    """Flows at random moments (Poisson) between random hosts, at a stated load."""
+
+    across: NotRequired["Across"]
+    connections: NotRequired[int]
+    count: NotRequired[int]
+    destinations: NotRequired[Sequence[str]]
+    flows_per_second: NotRequired[float]
+    kind: Literal["poisson"]
+    load: NotRequired[float]
+    load_of: NotRequired["LoadDenominator"]
+    request: NotRequired["Request"]
+    sizes: "FlowSizes"
+    sources: NotRequired[Sequence[str]]
 
 
-FlowGroupSequence = TypedDict(
-    "FlowGroupSequence",
-    {
-        "count": NotRequired[int],
-        "destinations": Sequence[str],
-        "gap": NotRequired[str],
-        "kind": Literal["sequence"],
-        "sizes": "FlowSizes",
-        "sources": Sequence[str],
-        "class": NotRequired[int],
-        "name": str,
-        "port": NotRequired[int],
-        "rank": NotRequired[int],
-        "rank_divisor": NotRequired[int],
-        "start": NotRequired[str],
-        "stop": NotRequired[str],
-        "transport": str,
-        "vlan": NotRequired[int],
-    },
-)
-"""Flows one after the other, each a connection of its own that starts when the one before is done."""
+class FlowGroupSchedule(FlowGroupCommon):
+    """Flows at regular moments, each a connection of its own, whether the one before is done or not."""
+
+    count: NotRequired[int]
+    destinations: Sequence[str]
+    kind: Literal["schedule"]
+    period: str
+    sizes: "FlowSizes"
+    sources: Sequence[str]
 
 
-FlowGroupIncast = TypedDict(
-    "FlowGroupIncast",
-    {
-        "clients": NotRequired[Sequence[str]],
-        "count": NotRequired[int],
-        "fan_in": int,
-        "kind": Literal["incast"],
-        "load": NotRequired[float],
-        "load_of": NotRequired["LoadDenominator"],
-        "period": NotRequired[str],
-        "queries_per_second": NotRequired[float],
-        "request": NotRequired["Request"],
-        "servers": NotRequired[Sequence[str]],
-        "servers_repeat": NotRequired[bool],
-        "size": str,
-        "class": NotRequired[int],
-        "name": str,
-        "port": NotRequired[int],
-        "rank": NotRequired[int],
-        "rank_divisor": NotRequired[int],
-        "start": NotRequired[str],
-        "stop": NotRequired[str],
-        "transport": str,
-        "vlan": NotRequired[int],
-    },
-)
-"""Queries that many hosts answer at once."""
+class FlowGroupSequence(FlowGroupCommon):
+    """Flows one after the other, each a connection of its own that starts when the one before is done."""
+
+    count: NotRequired[int]
+    destinations: Sequence[str]
+    gap: NotRequired[str]
+    kind: Literal["sequence"]
+    sizes: "FlowSizes"
+    sources: Sequence[str]
 
 
-FlowGroupLong = TypedDict(
-    "FlowGroupLong",
-    {
-        "destinations": Sequence[str],
-        "kind": Literal["long"],
-        "sources": Sequence[str],
-        "spacing": NotRequired[str],
-        "class": NotRequired[int],
-        "name": str,
-        "port": NotRequired[int],
-        "rank": NotRequired[int],
-        "rank_divisor": NotRequired[int],
-        "start": NotRequired[str],
-        "stop": NotRequired[str],
-        "transport": str,
-        "vlan": NotRequired[int],
-    },
-)
-"""Flows that send as much as they can, between pairs of hosts."""
+class FlowGroupIncast(FlowGroupCommon):
+    """Queries that many hosts answer at once."""
+
+    clients: NotRequired[Sequence[str]]
+    count: NotRequired[int]
+    fan_in: int
+    kind: Literal["incast"]
+    load: NotRequired[float]
+    load_of: NotRequired["LoadDenominator"]
+    period: NotRequired[str]
+    queries_per_second: NotRequired[float]
+    request: NotRequired["Request"]
+    servers: NotRequired[Sequence[str]]
+    servers_repeat: NotRequired[bool]
+    size: str
 
 
-FlowGroupConstantRate = TypedDict(
-    "FlowGroupConstantRate",
-    {
-        "destinations": Sequence[str],
-        "kind": Literal["constant-rate"],
-        "sources": Sequence[str],
-        "spacing": NotRequired[str],
-        "class": NotRequired[int],
-        "name": str,
-        "port": NotRequired[int],
-        "rank": NotRequired[int],
-        "rank_divisor": NotRequired[int],
-        "start": NotRequired[str],
-        "stop": NotRequired[str],
-        "transport": str,
-        "vlan": NotRequired[int],
-    },
-)
-"""Constant rate, between pairs of hosts; the rate is that of the transport, which must be 'udp'."""
+class FlowGroupLong(FlowGroupCommon):
+    """Flows that send as much as they can, between pairs of hosts."""
+
+    destinations: Sequence[str]
+    kind: Literal["long"]
+    sources: Sequence[str]
+    spacing: NotRequired[str]
 
 
-FlowGroupRequests = TypedDict(
-    "FlowGroupRequests",
-    {
-        "count": int,
-        "destinations": Sequence[str],
-        "gap": NotRequired[str],
-        "kind": Literal["requests"],
-        "size": str,
-        "sources": Sequence[str],
-        "spacing": NotRequired[str],
-        "class": NotRequired[int],
-        "name": str,
-        "port": NotRequired[int],
-        "rank": NotRequired[int],
-        "rank_divisor": NotRequired[int],
-        "start": NotRequired[str],
-        "stop": NotRequired[str],
-        "transport": str,
-        "vlan": NotRequired[int],
-    },
-)
-"""Messages one after the other on one connection, between pairs of hosts."""
+class FlowGroupConstantRate(FlowGroupCommon):
+    """Constant rate, between pairs of hosts; the rate is that of the transport, which must be 'udp'."""
+
+    destinations: Sequence[str]
+    kind: Literal["constant-rate"]
+    sources: Sequence[str]
+    spacing: NotRequired[str]
 
 
-FlowGroupPermutation = TypedDict(
-    "FlowGroupPermutation",
-    {
-        "hosts": NotRequired[Sequence[str]],
-        "kind": Literal["permutation"],
-        "size": str,
-        "spread": NotRequired[str],
-        "class": NotRequired[int],
-        "name": str,
-        "port": NotRequired[int],
-        "rank": NotRequired[int],
-        "rank_divisor": NotRequired[int],
-        "start": NotRequired[str],
-        "stop": NotRequired[str],
-        "transport": str,
-        "vlan": NotRequired[int],
-    },
-)
-"""Every host sends to one other and receives from one other."""
+class FlowGroupRequests(FlowGroupCommon):
+    """Messages one after the other on one connection, between pairs of hosts."""
+
+    count: int
+    destinations: Sequence[str]
+    gap: NotRequired[str]
+    kind: Literal["requests"]
+    size: str
+    sources: Sequence[str]
+    spacing: NotRequired[str]
 
 
-FlowGroupList = TypedDict(
-    "FlowGroupList",
-    {
-        "file": str,
-        "kind": Literal["list"],
-        "packet_bytes": str,
-        "class": NotRequired[int],
-        "name": str,
-        "port": NotRequired[int],
-        "rank": NotRequired[int],
-        "rank_divisor": NotRequired[int],
-        "start": NotRequired[str],
-        "stop": NotRequired[str],
-        "transport": str,
-        "vlan": NotRequired[int],
-    },
-)
-"""Flows listed one by one."""
+class FlowGroupPermutation(FlowGroupCommon):
+    """Every host sends to one other and receives from one other."""
+
+    hosts: NotRequired[Sequence[str]]
+    kind: Literal["permutation"]
+    size: str
+    spread: NotRequired[str]
+
+
+class FlowGroupList(FlowGroupCommon):
+    """Flows listed one by one."""
+
+    file: str
+    kind: Literal["list"]
+    packet_bytes: str
 
 
 FlowGroup: TypeAlias = (
@@ -1413,7 +1322,13 @@ TraceEnd: TypeAlias = Literal["repeat", "stop"]
 """What comes behind the last frame of a trace."""
 
 
-class TransportTcp(TypedDict):
+class TransportCommon(TypedDict):
+    """What each Transport has."""
+
+    name: str
+
+
+class TransportTcp(TransportCommon):
     """TCP."""
 
     ack_bytes: NotRequired[str]
@@ -1455,10 +1370,9 @@ class TransportTcp(TypedDict):
     tlp_max_ack_delay: NotRequired[str]
     window_growth: NotRequired["WindowGrowth"]
     window_validation: NotRequired[bool]
-    name: str
 
 
-class TransportRoce(TypedDict):
+class TransportRoce(TransportCommon):
     """RoCEv2, reliable connection, RDMA WRITE."""
 
     ack_bytes: NotRequired[str]
@@ -1471,20 +1385,18 @@ class TransportRoce(TypedDict):
     retries: NotRequired[int]
     timeout: NotRequired[str]
     window: NotRequired[int]
-    name: str
 
 
-class TransportUdp(TypedDict):
+class TransportUdp(TransportCommon):
     """UDP at a constant rate."""
 
     frame_bytes: NotRequired[str]
     header_bytes: NotRequired[str]
     kind: Literal["udp"]
     rate: str
-    name: str
 
 
-class TransportPacketPair(TypedDict):
+class TransportPacketPair(TransportCommon):
     """Packet-pair flow control for fair-queueing switches, with TCP's loss recovery (AFQ, section 5 and appendix A)."""
 
     ack_bytes: NotRequired[str]
@@ -1505,7 +1417,6 @@ class TransportPacketPair(TypedDict):
     rto_min: NotRequired[str]
     sack: NotRequired[bool]
     window_factor: NotRequired[float]
-    name: str
 
 
 Transport: TypeAlias = TransportTcp | TransportRoce | TransportUdp | TransportPacketPair

@@ -1,7 +1,17 @@
-"""Files that are there whole or not at all."""
+"""Files as a whole: read as text, and written so that they are there whole or not at all."""
 
 import os
 from pathlib import Path
+
+from hitless.errors import BadInput, reason
+
+
+def read_text(path: Path) -> str:
+    """What a file holds. Raises `BadInput`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as failed:
+        raise BadInput(f"{path} cannot be read: {reason(failed)}") from failed
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -1,11 +1,6 @@
 import pytest
-from hypothesis import HealthCheck, settings
 
 from servers import RedisServer
-
-# Other work on the machine must not fail a test: they say what holds, not how fast.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
 
 
 @pytest.fixture

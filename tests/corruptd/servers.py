@@ -4,7 +4,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 import redis
 
 from hitless.corruptd.redis_bus import RedisBus, RedisSettings
+from waiting import wait_until
 
 PASSWORD = "a-password-of-the-test"  # noqa: S105 - of a server that lives as long as the test
 
@@ -75,13 +75,11 @@ class RedisServer:
     def start(self):
         assert self._process is None
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(500):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            assert self._process.poll() is None, f"redis-server did not start: {self._command}"
-            time.sleep(0.01)
-        raise AssertionError("redis-server does not listen")
+        wait_until(self._listens, process=self._process)
+
+    def _listens(self):
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     @contextmanager
     def silent(self):

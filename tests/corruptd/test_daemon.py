@@ -57,7 +57,8 @@ class Box:
 
     def start(self, switch_id, epoch):
         pace = Pace(retry_s=1.0, refresh_s=3.0, lifetime_s=20.0)
-        links = {"watches": [self.watch]} if switch_id == "sw6" else {"guards": [GuardPlan(LINK, "sw6", dev_port=7)]}
+        guard = GuardPlan(link=LINK, downstream_switch_id="sw6", dev_port=7)
+        links = {"watches": [self.watch]} if switch_id == "sw6" else {"guards": [guard]}
         plan = Plan(switch_id, policy=POLICY, pace=pace, **links)
         return Daemon(plan, self.hub.join(f"SWITCH-{switch_id}"), self.actor, epoch)
 

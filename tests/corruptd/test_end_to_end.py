@@ -129,11 +129,17 @@ def test_a_loss_that_begins_while_redis_is_away_is_answered_when_it_is_back(redi
     assert polls_to_protection(lab) <= 3
 
 
-def test_a_duplicate_changes_nothing_and_is_answered_again(redis_server):
+def protected(redis_server):
+    """A link whose protection was asked for, and the last request."""
     listener = Listener(redis_server, "sw2")
     lab = on_redis(redis_server)
     lab.run_to(20e-3)
     request = [message for message in listener.heard() if isinstance(message, Request)][-1]
+    return lab, request
+
+
+def test_a_duplicate_changes_nothing_and_is_answered_again(redis_server):
+    lab, request = protected(redis_server)
     answers = Listener(redis_server, "sw6")
     answers.heard()
     redis_server.client().publish("SWITCH-sw2", encode(request))
@@ -147,10 +153,7 @@ def test_a_duplicate_changes_nothing_and_is_answered_again(redis_server):
 
 
 def test_a_message_about_a_link_that_is_not_ours_is_refused_and_counted(redis_server):
-    listener = Listener(redis_server, "sw2")
-    lab = on_redis(redis_server)
-    lab.run_to(20e-3)
-    request = [message for message in listener.heard() if isinstance(message, Request)][-1]
+    lab, request = protected(redis_server)
     foreign = [
         request.model_copy(update={"link": "sw9->sw6", "sequence": 10**6}),
         request.model_copy(update={"origin": "sw7", "sequence": 10**6}),

@@ -12,7 +12,6 @@ from warm import hitless
 
 def test_it_runs_from_the_command_line(tmp_path):
     done = hitless("reproduce", "lg/corruptd", "--quick", "--json", "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["exhibits"][0]["rows"]
     assert {row["verdict"] for row in rows} == {"match", "unjudged"}
     assert "sw2->sw6" not in done.stderr, "the daemons' own words are not the exhibit's"

@@ -30,7 +30,8 @@ def test_the_window_drops_its_oldest_samples_and_keeps_the_newest():
 def test_a_request_about_an_unknown_link_is_refused():
     hub = LocalHub()
     actor = NoActor()
-    daemon = Daemon(Plan("sw2", guards=[GuardPlan("sw2->sw6", "sw6")]), hub.join("SWITCH-sw2"), actor, epoch=1)
+    guard = GuardPlan(link="sw2->sw6", downstream_switch_id="sw6")
+    daemon = Daemon(Plan("sw2", guards=[guard]), hub.join("SWITCH-sw2"), actor, epoch=1)
     request = Request(
         switch_id="sw2", link="sw2->sw9", origin="sw9", epoch=1, sequence=1, dev_port=0, mcast_grp=0, action=1,
         copies=1, mode="blocking", loss_rate=1e-4, lifetime_s=60.0,

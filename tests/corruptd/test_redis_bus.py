@@ -6,6 +6,7 @@ import pytest
 
 from hitless.corruptd.messages import PAYLOAD_BYTES_MAX
 from servers import PASSWORD, RedisServer, make_certificates
+from waiting import wait_until
 
 
 def receive(bus, now_s=0.0, attempts=50):
@@ -46,34 +47,22 @@ def test_a_redis_that_falls_silent_is_noticed_by_who_only_listens(redis_server):
     bus = redis_server.bus("a", health_check_s=0.05, timeout_s=0.2)
     receive(bus, attempts=20)
     assert bus.is_connected
-    with redis_server.silent():
-        for _ in range(600):
-            bus.receive(time.monotonic())
-            if not bus.is_connected:
-                break
-            time.sleep(0.01)
-        assert not bus.is_connected
-    for _ in range(600):
+
+    def hears():
         bus.receive(time.monotonic())
-        if bus.is_connected:
-            break
-        time.sleep(0.01)
-    assert bus.is_connected
+        return bus.is_connected
+
+    with redis_server.silent():
+        wait_until(lambda: not hears())
+    wait_until(hears)
 
 
 def test_a_daemon_that_was_busy_for_long_does_not_take_that_for_silence(redis_server):
     """The answer to its health check is there, only nobody has looked."""
     bus = redis_server.bus("a", health_check_s=0.05)
     receive(bus, attempts=1)
-    for _ in range(600):
-        bus.receive(0.0)
-        if bus._subscription.health_check_response_counter > 0:
-            break
-        time.sleep(0.01)
-    for _ in range(600):
-        if bus._has_more():
-            break
-        time.sleep(0.01)
+    wait_until(lambda: bus.receive(0.0) == [] and bus._subscription.health_check_response_counter > 0)
+    wait_until(bus._has_more)
     bus.receive(1_000.0)
     assert bus.is_connected
 
@@ -110,43 +99,39 @@ def test_a_payload_larger_than_any_message_is_not_kept_whole(redis_server):
     assert [len(payload) for payload in receive(bus)] == [PAYLOAD_BYTES_MAX + 1]
 
 
-def server_with_access_list(folder):
+@pytest.fixture
+def two_users(tmp_path):
+    """The daemons of "a" and of "b" at a server with an access list; the second listens."""
     rule = f"corruptd on >{PASSWORD} resetchannels &SWITCH-a &SWITCH-b ~protected-a-* +subscribe +unsubscribe "
     rule += "+publish +ping +set +del"
-    (folder / "users.acl").write_text(f"user default off\nuser {rule}\n")
-    return RedisServer(folder, "--aclfile", str(folder / "users.acl"))
+    (tmp_path / "users.acl").write_text(f"user default off\nuser {rule}\n")
+    server = RedisServer(tmp_path, "--aclfile", str(tmp_path / "users.acl"))
+    alice, bob = server.bus("a", username="corruptd"), server.bus("b", username="corruptd")
+    receive(bob, attempts=1)
+    yield alice, bob
+    server.end()
 
 
-def test_an_access_list_lets_a_daemon_do_what_docs_say_and_no_more(tmp_path):
+def test_an_access_list_lets_a_daemon_do_what_docs_say_and_no_more(two_users):
     """The rule of docs/reference/corruptd.md for the user of a switch "a" beside "b"."""
-    server = server_with_access_list(tmp_path)
-    try:
-        alice, bob = server.bus("a", username="corruptd"), server.bus("b", username="corruptd")
-        receive(bob, attempts=1)
-        assert alice.publish("SWITCH-b", b"hello", 0.0)
-        assert receive(bob) == [b"hello"]
-        alice.note("protected-a-7", "2", 0.0)
-        assert alice.is_connected
-        alice.note("protected-b-7", "2", 0.0)
-        assert alice.is_connected, "a key that is not ours is refused, no more"
+    alice, bob = two_users
+    assert alice.publish("SWITCH-b", b"hello", 0.0)
+    assert receive(bob) == [b"hello"]
+    alice.note("protected-a-7", "2", 0.0)
+    assert alice.is_connected
+    alice.note("protected-b-7", "2", 0.0)
+    assert alice.is_connected, "a key that is not ours is refused, no more"
+    assert not alice.publish("SWITCH-c", b"hello", 0.0)
+
+
+def test_a_channel_that_is_refused_does_not_starve_the_others(two_users, caplog):
+    alice, _ = two_users
+    for _ in range(3):
         assert not alice.publish("SWITCH-c", b"hello", 0.0)
-    finally:
-        server.end()
-
-
-def test_a_channel_that_is_refused_does_not_starve_the_others(tmp_path, caplog):
-    server = server_with_access_list(tmp_path)
-    try:
-        alice, bob = server.bus("a", username="corruptd"), server.bus("b", username="corruptd")
-        receive(bob, attempts=1)
-        for _ in range(3):
-            assert not alice.publish("SWITCH-c", b"hello", 0.0)
-            assert alice.publish("SWITCH-b", b"hello", 0.0), "at the same time, after the refusal"
-        assert alice.is_connected
-        told = [record for record in caplog.records if "SWITCH-c" in record.getMessage()]
-        assert len(told) == 1
-    finally:
-        server.end()
+        assert alice.publish("SWITCH-b", b"hello", 0.0), "at the same time, after the refusal"
+    assert alice.is_connected
+    told = [record for record in caplog.records if "SWITCH-c" in record.getMessage()]
+    assert len(told) == 1
 
 
 def test_a_server_whose_certificate_is_not_signed_for_us_is_refused(redis_server_with_tls, tmp_path):

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitless.corruptd import state
+from hitless.corruptd.detection import Setting
 from hitless.corruptd.service import Service
-from hitless.corruptd.state import SavedGuard, SavedSetting, SavedWatch, State
+from hitless.corruptd.state import SavedGuard, SavedWatch, State
 
 SAVED = State(
     switch_id="sw6",
@@ -15,7 +16,7 @@ SAVED = State(
     watches={
         "sw2->sw6": SavedWatch(
             phase="protected",
-            setting=SavedSetting(copies=2, mode="blocking"),
+            setting=Setting(2),
             held_s=3.5,
             last=(1_000, 3),
             samples=[(900, 3), (100, 0)],

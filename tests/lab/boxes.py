@@ -1,19 +1,20 @@
 """Boxes and cables for `hitless switch` and `hitless link`: namespaces with veths between them, made by the test."""
 
 import os
+import signal
 import subprocess
-import sys
 import uuid
-from pathlib import Path
 
-PROGRAM = Path(sys.executable).with_name("hitless")
+from labs import Spaces, chain, losing
+from waiting import wait_until
+from warm import PROGRAM
 
 
 def ip(*words):
     subprocess.run(["ip", *map(str, words)], check=True, capture_output=True)
 
 
-class Boxes:
+class Boxes(Spaces):
     """Names are the test's own; what was made goes with `clear`."""
 
     def __init__(self):
@@ -42,17 +43,31 @@ class Boxes:
         code = f"from hitless.live import NetworkInterface; NetworkInterface({interface!r}).switch_off_offloads()"
         self.run(box, PROGRAM.with_name("python"), "-c", code)
 
-    def run(self, box, *words, check=True, timeout=120, **more):
-        command = ["ip", "netns", "exec", self.namespace(box), *map(str, words)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout, **more)
-        assert not check or done.returncode == 0, done
-        return done
+    def one_box(self, mtu=1500):
+        """h1 - box - h2, by port1 and port2 of the box."""
+        for name in ("box", "h1", "h2"):
+            self.box(name)
+        for number in (1, 2):
+            self.cable("box", f"port{number}", f"h{number}", "eth0", mtu=mtu)
+            self.address(f"h{number}", "eth0", f"10.9.0.{number}")
 
-    def start(self, box, *words, **more):
-        command = ["ip", "netns", "exec", self.namespace(box), *map(str, words)]
-        process = subprocess.Popen(command, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **more})
-        self._processes.append(process)
-        return process
+    def two_boxes(self):
+        """h1 - left, right - h2, by an interface "inside" of each box; the link between them is still to come."""
+        for name in ("h1", "left", "right", "h2"):
+            self.box(name)
+        for number, name in ((1, "left"), (2, "right")):
+            self.cable(name, "inside", f"h{number}", "eth0")
+            self.address(f"h{number}", "eth0", f"10.9.0.{number}")
+
+    def wire(self, mtu=1600):
+        """left - wire - right, by their interfaces "outside"."""
+        self.box("wire")
+        for number, name in ((1, "left"), (2, "right")):
+            self.cable(name, "outside", "wire", f"wire{number}", mtu=mtu)
+
+    def start(self, name, *command, **more):
+        self._processes.append(super().start(name, *command, **more))
+        return self._processes[-1]
 
     def clear(self):
         for process in self._processes:
@@ -60,3 +75,55 @@ class Boxes:
             process.wait()
         for name in self._names:
             ip("netns", "delete", self.namespace(name))
+
+
+class Running:
+    """A command of hitless in a box, until it is ended; what it says is in a log."""
+
+    def __init__(self, boxes, folder, box, *words, first=(), **more):
+        self.log = folder / f"{box}.log"
+        with self.log.open("wb") as file:
+            self.process = boxes.start(box, *first, PROGRAM, *words, stderr=file, **more)
+
+    def wait_for(self, text):
+        wait_until(lambda: text in self.log.read_text(), process=self.process, log=self.log)
+
+    def end(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        return self.process.wait(timeout=300)
+
+
+def switch_file(folder, name="switch", port="port", metrics_port=0):
+    """The configuration of a switch that has the hosts of chain.toml behind two interfaces."""
+    file = folder / f"{name}.toml"
+    interfaces = "".join(f'[[interface]]\nnode = "h{number}"\nname = "{port}{number}"\n' for number in (1, 2))
+    file.write_text(f'[switch]\nscenario = "chain.toml"\n[metrics]\nport = {metrics_port}\n{interfaces}')
+    return file
+
+
+def lossy_wire(boxes, folder, loss_rate, rate="200 Mbps", first=()):
+    """A switch between left and right that loses so many of the frames, both ways."""
+    boxes.wire()
+    chain(folder, rate, losing(loss_rate, "sw1->sw2", "sw2->sw1"))
+    wire = Running(boxes, folder, "wire", "switch", switch_file(folder, "wire", "wire"), first=first)
+    wire.wait_for("h2 is behind wire2")
+    return wire
+
+
+def link_end(boxes, folder, box, *more, loss_rate=0.05, first=()):
+    """`hitless link` in left or right."""
+    words = [
+        "link",
+        "--inside",
+        "inside",
+        "--outside",
+        "outside",
+        "--rate",
+        "100 Mbps",
+        "--loss-rate",
+        loss_rate,
+        *more,
+    ]
+    end = Running(boxes, folder, box, *words, first=first)
+    end.wait_for("Ctrl-C ends it")
+    return end

@@ -3,6 +3,7 @@ import uuid
 
 import pytest
 
+from boxes import Boxes
 from labs import Lab, why_no_labs
 
 
@@ -30,3 +31,10 @@ def make_lab(permitted):
 @pytest.fixture
 def lab(make_lab):
     return make_lab()
+
+
+@pytest.fixture
+def boxes(permitted):
+    boxes = Boxes()
+    yield boxes
+    boxes.clear()

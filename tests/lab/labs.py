@@ -6,16 +6,14 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-import warm
+from waiting import wait_until
+from warm import PROGRAM, hitless
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(sys.executable).with_name("hitless")
 RUN_FOLDER = Path("/run/hitless/lab")
 
 
@@ -42,13 +40,6 @@ def require_tool(name, package):
         pytest.skip(f"{name} is missing, and only root can install it (apt-get install {package})")
 
 
-def hitless(*arguments, check=True, input="", timeout=120, traceback=False):
-    done = warm.hitless(*arguments, input=input, timeout=timeout)
-    assert not check or done.returncode == 0, done
-    assert traceback or "Traceback" not in done.stderr, done.stderr
-    return done
-
-
 CHAIN = """
 name = "chain"
 [topology]
@@ -68,7 +59,55 @@ def chain(folder, rate="200 Mbps", more=""):
     return file
 
 
-class Lab:
+def losing(rate, *links):
+    """Links that lose so many of their frames."""
+    return "".join(f'[[link]]\nname = "{link}"\nloss = {{ kind = "bernoulli", rate = {rate} }}\n' for link in links)
+
+
+def guardian(link="sw1->sw2", *, active=False, answer="1 ms", tick="20 us"):
+    """LinkGuardian on a link, at a pace that processes can keep."""
+    return f"""
+[[mechanism]]
+kind = "linkguardian"
+link = "{link}"
+activation = [{{ at = "0 s", active = {str(active).lower()} }}]
+buffering = "paused-queue"
+ack_no_timeout = "{answer}"
+timer_period = "{tick}"
+"""
+
+
+def crashing(folder, method):
+    """The environment of a lab whose process crashes in a method of its run."""
+    (folder / "sitecustomize.py").write_text(
+        "import sys\n"
+        "if 'hitless.lab.process' in sys.orig_argv:\n"
+        "    import hitless.live\n"
+        "    def broken(*arguments, **more): raise MemoryError('the crash of the test')\n"
+        f"    hitless.live.LiveRun.{method} = broken\n"
+    )
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), *os.environ.get("PYTHONPATH", "").split(":")])}
+
+
+class Spaces:
+    """Programs in network namespaces, by the names that the test has for them; `ip netns exec` starts fast."""
+
+    def namespace(self, name):
+        raise NotImplementedError
+
+    def run(self, name, *command, check=True, timeout=120, **more):
+        """A program, to its end."""
+        words = ["ip", "netns", "exec", self.namespace(name), *map(str, command)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=timeout, **more)
+        assert not check or done.returncode == 0, done
+        return done
+
+    def start(self, name, *command, **more):
+        words = ["ip", "netns", "exec", self.namespace(name), *map(str, command)]
+        return subprocess.Popen(words, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **more})
+
+
+class Lab(Spaces):
     """A lab under a name of this test's own."""
 
     def __init__(self, name):
@@ -76,6 +115,11 @@ class Lab:
 
     def up(self, file, *arguments, **more):
         return hitless("lab", "up", file, "--name", self.name, *arguments, **more)
+
+    def starting(self, file, *arguments, **more):
+        """A process of its own that brings the lab up."""
+        words = [PROGRAM, "lab", "up", file, "--name", self.name, *arguments]
+        return subprocess.Popen(words, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **more})
 
     def down(self, *arguments, **more):
         return hitless("lab", "down", "--name", self.name, *arguments, **more)
@@ -86,32 +130,23 @@ class Lab:
     def status(self):
         return json.loads(self.tell("status", "--json").stdout)
 
+    def namespace(self, name):
+        return f"hitless.{self.name}.{name}"
+
+    def record(self):
+        return json.loads((RUN_FOLDER / self.name / "lab.json").read_text())
+
     def address(self, host):
         """Where a host is, for programs that `ip netns exec` starts."""
-        record = json.loads((RUN_FOLDER / self.name / "lab.json").read_text())
-        return next(entry["address"] for entry in record["plan"]["hosts"] if entry["name"] == host)
-
-    def run(self, host, *command, check=True, timeout=120, **more):
-        """A program in a host, to its end; by `ip netns exec`, which starts faster than `hitless lab exec`."""
-        words = ["ip", "netns", "exec", f"hitless.{self.name}.{host}", *map(str, command)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=timeout, **more)
-        assert not check or done.returncode == 0, done
-        return done
-
-    def start(self, host, *command, **more):
-        words = ["ip", "netns", "exec", f"hitless.{self.name}.{host}", *map(str, command)]
-        return subprocess.Popen(words, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **more})
+        return next(entry["address"] for entry in self.record()["plan"]["hosts"] if entry["name"] == host)
 
     def wait_for_port(self, host, port):
         """Until somebody listens."""
-        for _ in range(200):
-            if self.run(host, "ss", "--tcp", "--listening", "--no-header", f"sport = :{port}").stdout:
-                return
-            time.sleep(0.05)
-        raise AssertionError(f"nobody listens on port {port} of {host}")
+        show = ["ss", "--tcp", "--listening", "--no-header", f"sport = :{port}"]
+        wait_until(lambda: self.run(host, *show).stdout)
 
     def pid(self):
-        return json.loads((RUN_FOLDER / self.name / "lab.json").read_text())["pid"]
+        return self.record()["pid"]
 
     def kill(self):
         """End its process as nothing can prepare for."""
@@ -127,14 +162,7 @@ class Lab:
 
     def clear(self):
         with contextlib.suppress(subprocess.TimeoutExpired):
-            hitless("lab", "down", "--name", self.name, check=False)
-
-
-def wait_until(holds, patience_s=30):
-    until = time.monotonic() + patience_s
-    while not holds():
-        assert time.monotonic() < until, "it did not come about"
-        time.sleep(0.02)
+            hitless("lab", "down", "--name", self.name, code=None)
 
 
 def is_running(pid):

@@ -9,7 +9,7 @@ import pytest
 
 from hitless.exhibits.together.scenes import scenes
 from hitless.lab.programs import OwnLab
-from labs import hitless
+from warm import hitless
 
 BURSTS = 3
 ATTEMPTS = 3

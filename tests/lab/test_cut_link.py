@@ -54,7 +54,7 @@ def stream_over_cuts(lab, tmp_path):
     def received(more):
         lab.up(square(tmp_path, more), "--congestion", "cubic")
         # h1's own frames fill a tenth of the link, so that no cut comes between two of them.
-        stream = Stream(lab, count=8_000, rate_pps=1_000)
+        stream = Stream(lab, lab.address("h2"), count=8_000, rate_pps=1_000)
         time.sleep(0.5)
         cut_and_mend(lab, CUTS)
         return stream.received()

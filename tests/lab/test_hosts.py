@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 
@@ -11,19 +10,10 @@ import polars as pl
 import pytest
 
 from hitless.live import LiveRun, check_live
-from labs import RUN_FOLDER, chain, hitless, wait_until
-
-SEND = """
-import socket, sys
-family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
-with socket.socket(family, socket.SOCK_DGRAM) as here:
-    for _ in range(int(sys.argv[2])):
-        here.sendto(b"x" * int(sys.argv[3]), (sys.argv[1], 9))
-"""
-
-
-def send(lab, to, count=10, size=100):
-    lab.run("h1", sys.executable, "-I", "-c", SEND, to, count, size)
+from labs import RUN_FOLDER, chain, crashing
+from traffic import send
+from waiting import wait_until
+from warm import hitless
 
 
 def arrived(lab, link="sw2->h2"):
@@ -58,8 +48,7 @@ def test_a_lab_leaves_a_folder_of_results_as_a_simulated_run_does(lab, tmp_path)
     assert manifest["runs"][0]["drops"] == manifest["drops"]
     assert json.loads((out / "status.json").read_text())["frames_left"] >= 10
     assert "h1" in (out / "live" / "live.toml").read_text()
-    refused = lab.up(chain(tmp_path), "--out", out, check=False)
-    assert refused.returncode == 2
+    refused = lab.up(chain(tmp_path), "--out", out, code=2)
     assert "there is something already" in refused.stderr
 
 
@@ -128,40 +117,13 @@ def lost_down(lab):
     ],
 )
 def test_an_empty_name_and_what_is_no_number_are_refused_in_words(words, told):
-    done = hitless("lab", words[0], "--name", "no-lab-is-asked", *words[1:], check=False)
-    assert done.returncode == 2, done
+    done = hitless("lab", words[0], "--name", "no-lab-is-asked", *words[1:], code=2)
     assert told in " ".join(done.stderr.split()), done
 
 
 def test_down_after_an_error_shows_the_end_of_the_log_and_removes_it(lab, tmp_path):
-    (tmp_path / "sitecustomize.py").write_text(
-        "import sys\n"
-        "if 'hitless.lab.process' in sys.orig_argv:\n"
-        "    import hitless.live\n"
-        "    def broken(*arguments, **more): raise MemoryError('the crash of the test')\n"
-        "    hitless.live.LiveRun.status = broken\n"
-    )
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    words = [sys.executable, "-m", "hitless.cli.main"]
-    program = RUN_FOLDER / f"{lab.name}.log"
-    done = subprocess.run(
-        [
-            *words[:1],
-            "-c",
-            "from hitless.cli.main import main; main()",
-            "lab",
-            "up",
-            chain(tmp_path),
-            "--name",
-            lab.name,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
-    assert done.returncode == 1, done
-    assert program.exists()
+    lab.up(chain(tmp_path), env=crashing(tmp_path, "status"), code=1, traceback=True)
+    assert (RUN_FOLDER / f"{lab.name}.log").exists()
     told = lab.down(traceback=True)
     assert "was down already; what it left is removed" in told.stderr
     assert "the crash of the test" in told.stderr
@@ -179,9 +141,8 @@ def test_a_lab_that_was_killed_before_it_wrote_a_record_is_cleared_by_down(lab, 
 
 
 def test_status_in_the_foreground_is_json_alone_on_stdout(lab, tmp_path):
-    words = ["lab", "up", chain(tmp_path), "--name", lab.name, "--foreground", "--json"]
-    program = [sys.executable, "-c", "from hitless.cli.main import main; main()", *map(str, words)]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with lab.starting(chain(tmp_path), "--foreground", "--json", **pipes) as process:
         for line in process.stderr:
             if "Ctrl-C ends the lab" in line:
                 break

@@ -11,21 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from labs import PROGRAM, RUN_FOLDER, Lab, chain, hitless, processes_of, wait_until
-
-ECHO = """
-import socket, sys
-with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
-    if sys.argv[1] == "serve":
-        here.bind(("", 7))
-        while True:
-            what, who = here.recvfrom(2000)
-            here.sendto(what, who)
-    here.settimeout(5)
-    for _ in range(3):
-        here.sendto(b"x" * int(sys.argv[3]), (sys.argv[2], 7))
-        assert len(here.recv(2000)) == int(sys.argv[3])
-"""
+from labs import RUN_FOLDER, Lab, chain, crashing, processes_of
+from traffic import ECHO
+from waiting import wait_until
+from warm import PROGRAM, hitless
 
 
 @pytest.fixture
@@ -33,11 +22,11 @@ def reach(lab):
     """Does a datagram get from one host to another and back?"""
     servers = []
 
-    def reached(to="10.0.0.2", size=100, of=lab):
+    def reached(to="10.0.0.2", size=100, of=lab, patience_s=5):
         server = of.start("h2", "python3", "-c", ECHO, "serve")
         servers.append(server)
         wait_until(lambda: of.run("h2", "ss", "--udp", "--listening", "--no-header", "sport = :7").stdout)
-        of.run("h1", "python3", "-c", ECHO, "ask", to, size)
+        assert of.run("h1", "python3", "-c", ECHO, "ask", to, size, 3, patience_s).stdout == "3\n"
         server.kill()
         server.wait()
 
@@ -78,14 +67,12 @@ def test_a_host_is_found_without_its_neighbour_entry(lab, tmp_path, reach):
 
 def test_exec_hands_on_input_output_and_the_exit_code(lab, tmp_path):
     lab.up(chain(tmp_path))
-    done = hitless("lab", "exec", "--name", lab.name, "h1", "--", "sh", "-c", "cat; exit 7", input="said", check=False)
-    assert (done.stdout, done.returncode) == ("said", 7)
+    done = hitless("lab", "exec", "--name", lab.name, "h1", "--", "sh", "-c", "cat; exit 7", input="said", code=7)
+    assert done.stdout == "said"
     done = hitless("lab", "exec", "--name", lab.name, "h1", "getent", "hosts", "h2")
     assert done.stdout.split() == ["10.0.0.2", "h2"]
-    done = hitless("lab", "exec", "--name", lab.name, "h1", "--", "no-such-program", check=False)
-    assert done.returncode == 127
-    done = hitless("lab", "exec", "--name", lab.name, "sw1", "--", "true", check=False)
-    assert done.returncode == 2
+    done = hitless("lab", "exec", "--name", lab.name, "h1", "--", "no-such-program", code=127)
+    done = hitless("lab", "exec", "--name", lab.name, "sw1", "--", "true", code=2)
     assert "sw1 is a switch" in done.stderr
 
 
@@ -103,12 +90,12 @@ def test_links_fail_and_are_repaired(lab, tmp_path, reach):
     lab.up(chain(tmp_path))
     lab.tell("fail", "sw1<->sw2")
     with pytest.raises(AssertionError):
-        reach()
+        reach(patience_s=1)
     lab.tell("repair", "sw1<->sw2")
     reach()
     lab.tell("corrupt", "sw1->sw2", 1)
     with pytest.raises(AssertionError):
-        reach()
+        reach(patience_s=1)
     lab.tell("corrupt", "sw1->sw2", 0)
     reach()
     lost = {link["link"]: (link["frames_lost_down"], link["frames_corrupted"]) for link in lab.status()["links"]}
@@ -127,7 +114,7 @@ def test_links_fail_and_are_repaired(lab, tmp_path, reach):
     ],
 )
 def test_what_is_typed_wrong_is_told(shared_lab, words, told):
-    done = hitless("lab", words[0], "--name", shared_lab.name, *words[1:], check=False)
+    done = hitless("lab", words[0], "--name", shared_lab.name, *words[1:], code=None)
     assert done.returncode in {1, 2}, done
     assert told in " ".join(done.stderr.split()), done
 
@@ -145,8 +132,7 @@ def shared_lab(permitted, tmp_path_factory):
 )
 def test_a_lab_that_is_not_up_is_told(shared_lab, name, told):
     for words in (["status"], ["exec", "h1", "true"], ["down"], ["fail", "a->b"]):
-        done = hitless("lab", words[0], "--name", name, *words[1:], check=False)
-        assert done.returncode == 2, done
+        done = hitless("lab", words[0], "--name", name, *words[1:], code=2)
         assert told in done.stderr
 
 
@@ -164,16 +150,14 @@ def test_two_labs_at_once_do_not_meet(make_lab, tmp_path, reach):
 def test_a_name_is_one_labs_only(lab, tmp_path):
     file = chain(tmp_path)
     lab.up(file)
-    refused = lab.up(file, check=False)
-    assert refused.returncode == 1
+    refused = lab.up(file, code=1)
     assert f"the lab {lab.name} is up" in refused.stderr
     assert lab.status()["frames_inside"] == 0
 
 
 def test_of_two_that_start_at_once_one_is_refused(lab, tmp_path):
     file = chain(tmp_path)
-    words = [PROGRAM, "lab", "up", str(file), "--name", lab.name]
-    both = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    both = [lab.starting(file, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     said = [each.communicate(timeout=120)[1] for each in both]
     assert sorted(each.returncode for each in both) == [0, 1], said
     lab.down()
@@ -191,10 +175,9 @@ def test_programs_in_hosts_end_with_the_lab(lab, tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_in_the_foreground_a_signal_ends_it(lab, tmp_path, number):
-    words = [PROGRAM, "lab", "up", str(chain(tmp_path)), "--name", lab.name, "--foreground"]
     log = tmp_path / "log"
     with log.open("wb") as file:
-        process = subprocess.Popen(words, stdout=file, stderr=file)
+        process = lab.starting(chain(tmp_path), "--foreground", stdout=file, stderr=file)
     wait_until(lambda: "Ctrl-C ends the lab" in log.read_text() or process.poll() is not None)
     process.send_signal(number)
     assert process.wait(timeout=300) == 0, log.read_text()
@@ -204,8 +187,7 @@ def test_in_the_foreground_a_signal_ends_it(lab, tmp_path, number):
 
 @pytest.mark.parametrize("delay_s", [0.2, 0.4, 0.5, 0.6, 0.8, 1.1, 1.4])
 def test_ctrl_c_while_it_comes_up_leaves_nothing(lab, tmp_path, delay_s):
-    words = [PROGRAM, "lab", "up", str(chain(tmp_path)), "--name", lab.name]
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = lab.starting(chain(tmp_path))
     time.sleep(delay_s)
     process.send_signal(signal.SIGINT)
     code = process.wait(timeout=300)
@@ -216,8 +198,7 @@ def test_ctrl_c_while_it_comes_up_leaves_nothing(lab, tmp_path, delay_s):
 
 def test_ctrl_c_when_it_is_up_leaves_it_and_says_so(lab, tmp_path):
     """Its exit code says whether it is up, at whatever moment Ctrl-C comes."""
-    words = [PROGRAM, "lab", "up", str(chain(tmp_path)), "--name", lab.name]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = lab.starting(chain(tmp_path), stdout=subprocess.PIPE)
     said = os.read(process.stdout.fileno(), 65_536)  # the table of its hosts, printed when it is up
     process.send_signal(signal.SIGINT)
     said += process.communicate(timeout=300)[0]
@@ -234,8 +215,7 @@ def test_killed_at_twenty_moments_it_comes_up_again_and_leaves_nothing(lab, tmp_
     moments = random.Random(seed)  # noqa: S311 - it is printed, to be repeated
     print(f"the moments are those of seed {seed}")
     for _ in range(20):
-        words = [PROGRAM, "lab", "up", str(file), "--name", lab.name]
-        starting = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        starting = lab.starting(file)
         until = time.monotonic() + moments.uniform(0.3, 2.5)
         while time.monotonic() < until and not (RUN_FOLDER / lab.name / "lab.json").exists():
             time.sleep(0.005)
@@ -266,8 +246,7 @@ def test_down_removes_what_a_killed_lab_left(lab, tmp_path):
     lab.up(chain(tmp_path))
     lab.kill()
     assert "its process is gone" in " ".join(hitless("lab", "list").stdout.split())
-    refused = lab.tell("status", check=False)
-    assert refused.returncode == 2
+    refused = lab.tell("status", code=2)
     assert f"hitless lab down --name {lab.name}" in refused.stderr
     done = lab.down()
     assert "what it left is removed" in done.stderr
@@ -279,8 +258,7 @@ def test_a_namespace_that_is_not_ours_is_left_alone(lab, tmp_path):
     other = f"hitless.{lab.name}.h2"
     subprocess.run(["ip", "netns", "add", other], check=True)
     try:
-        refused = lab.up(chain(tmp_path), check=False)
-        assert refused.returncode == 1
+        refused = lab.up(chain(tmp_path), code=1)
         assert "not made by this lab" in refused.stderr
         shown = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
         assert other in shown
@@ -290,25 +268,8 @@ def test_a_namespace_that_is_not_ours_is_left_alone(lab, tmp_path):
 
 
 def test_a_crash_while_it_comes_up_leaves_nothing(lab, tmp_path):
-    file = chain(tmp_path)
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    (tmp_path / "sitecustomize.py").write_text(
-        "import sys\n"
-        "if 'hitless.lab.process' in sys.orig_argv:\n"
-        "    import hitless.live\n"
-        "    def broken(*arguments, **more): raise MemoryError('the crash of the test')\n"
-        "    hitless.live.LiveRun.__init__ = broken\n"
-    )
-    done = subprocess.run(
-        [PROGRAM, "lab", "up", str(file), "--name", lab.name],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
-    assert done.returncode == 1
+    done = lab.up(chain(tmp_path), env=crashing(tmp_path, "__init__"), code=1)
     assert "internal error: MemoryError: the crash of the test" in done.stderr
-    assert "Traceback" not in done.stderr
     assert "Traceback" in (RUN_FOLDER / f"{lab.name}.log").read_text()
     (RUN_FOLDER / f"{lab.name}.log").unlink(missing_ok=True)
     assert lab.left_behind() == []
@@ -375,8 +336,7 @@ host_link = { rate = "10 Mbps", delay = "5 us" }
 core_link = { rate = "10 Mbps", delay = "5 us" }
 """
     (tmp_path / "many.toml").write_text(text)
-    command = [PROGRAM, "lab", "up", str(tmp_path / "many.toml"), "--name", lab.name]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with lab.starting(tmp_path / "many.toml", stderr=subprocess.PIPE, text=True) as process:
         wait_until(Path(f"/run/netns/hitless.{lab.name}").exists)
         process.send_signal(signal.SIGINT)
         told = process.stderr.read()

@@ -7,22 +7,9 @@ import re
 
 import pytest
 
-from labs import chain, require_tool
+from labs import chain, guardian, losing, require_tool
 from traffic import Counted, Iperf, mechanism
 
-GUARDIAN = """
-[[link]]
-name = "sw1->sw2"
-loss = { kind = "bernoulli", rate = %g }
-
-[[mechanism]]
-kind = "linkguardian"
-link = "sw1->sw2"
-activation = [{ at = "0 s", active = false }]
-buffering = "paused-queue"
-ack_no_timeout = "1 ms"
-timer_period = "20 us"
-"""
 RATE = "100 Mbps"
 COPIES = {1e-3: 2, 1e-2: 4}
 """By LinkGuardian's Equation 2, for what may remain: one in 1e9, and one in 1e10."""
@@ -30,9 +17,14 @@ ATTEMPTS = 3
 """A machine that keeps the lab from its processor for a tenth of a second loses frames, or makes TCP lose patience."""
 
 
+def lossy_and_guarded(rate):
+    """A link that loses, and LinkGuardian on it, off."""
+    return losing(rate, "sw1->sw2") + guardian()
+
+
 @pytest.fixture(params=[1e-3, 1e-2], ids=["1e-3", "1e-2"])
 def lossy(request, lab, tmp_path):
-    lab.up(chain(tmp_path, RATE, GUARDIAN % request.param), "--congestion", "cubic")
+    lab.up(chain(tmp_path, RATE, lossy_and_guarded(request.param)), "--congestion", "cubic")
     lab.loss_rate = request.param
     return lab
 
@@ -71,7 +63,7 @@ def test_bbr_loses_nothing_either(lab, tmp_path):
     with open("/proc/sys/net/ipv4/tcp_available_congestion_control") as file:  # noqa: PTH123 - it is no file
         if "bbr" not in file.read().split():
             pytest.skip("this kernel has no bbr (modprobe tcp_bbr)")
-    lab.up(chain(tmp_path, RATE, GUARDIAN % 1e-2), "--congestion", "bbr")
+    lab.up(chain(tmp_path, RATE, lossy_and_guarded(1e-2)), "--congestion", "bbr")
     lab.loss_rate = 1e-2
     protect(lab)
     iperf = Iperf(lab)

@@ -4,21 +4,20 @@ import json
 
 import pytest
 
-from labs import chain, hitless
+from labs import chain
 from test_cut_link import SQR, square
 from test_fairness import dumbbell
-from test_lossy_link import GUARDIAN
+from test_lossy_link import lossy_and_guarded
 from traffic import Iperf, Stream
+from warm import hitless
 
 
 def replayed(file):
-    done = hitless("lab", "replay", file, "--json", check=False, timeout=300)
-    assert done.stdout, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(hitless("lab", "replay", file, "--json", code=None).stdout)
 
 
 def guarded(lab, folder, recording):
-    lab.up(chain(folder, "100 Mbps", GUARDIAN % 1e-2), "--record", recording)
+    lab.up(chain(folder, "100 Mbps", lossy_and_guarded(1e-2)), "--record", recording)
     lab.tell("protect", "sw1->sw2", "--copies", 3)
     lab.tell("corrupt", "sw1->sw2", 0.05)
 
@@ -37,7 +36,7 @@ def test_a_replay_decides_as_the_lab_did(lab, tmp_path, begin):
     recording = tmp_path / "recording"
     begin(lab, tmp_path, recording)
     iperf = Iperf(lab)
-    stream = Stream(lab, count=500, rate_pps=500)
+    stream = Stream(lab, lab.address("h2"), count=500, rate_pps=500)
     iperf.measure(1)
     stream.received()
     iperf.end()
@@ -55,7 +54,7 @@ def test_a_changed_recording_is_found_out(lab, tmp_path):
     """So the comparison can fail."""
     recording = tmp_path / "recording"
     guarded(lab, tmp_path, recording)
-    Stream(lab, count=300, rate_pps=500).received()
+    Stream(lab, lab.address("h2"), count=300, rate_pps=500).received()
     lab.down()
     whole = recording.read_bytes()
     # Another seed of the random streams, in the scenario that the recording begins with: other frames are lost.
@@ -68,6 +67,5 @@ def test_what_is_no_recording_is_told(tmp_path):
     file = tmp_path / "file"
     file.write_text("something else")
     for path in (file, tmp_path / "none"):
-        done = hitless("lab", "replay", path, check=False)
-        assert done.returncode == 2
+        done = hitless("lab", "replay", path, code=2)
         assert str(path) in done.stderr

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from boxes import PROGRAM, Boxes
+from boxes import Running, switch_file
 from hitless.errors import HitlessError
 from hitless.live import check_live, replay
 from hitless.service.privileges import OF_FORWARDING, OF_LABS
-from labs import RUN_FOLDER, chain, wait_until
+from labs import RUN_FOLDER, chain
+from traffic import send
 
 TRIES = """
 import ctypes, errno, json, os, socket, sys
@@ -57,12 +58,6 @@ for name, attempt in tries.items():
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
     found["kept"] = open("/proc/self/status").read().split("CapEff:")[1].split()[0]
 print(json.dumps(found))
-"""
-SEND = """
-import socket
-with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
-    for _ in range(20):
-        here.sendto(b"x", ("10.0.0.2", 9))
 """
 BITS = {"CAP_NET_ADMIN": 12, "CAP_SYS_NICE": 23, "CAP_SYS_ADMIN": 21, "CAP_KILL": 5, "CAP_SYS_PTRACE": 19}
 BITS["CAP_DAC_OVERRIDE"] = 1
@@ -117,29 +112,14 @@ def test_what_forwards_cannot_do_what_it_need_not_do_even_as_root(permitted, tmp
     assert len(found) == 11
 
 
-def test_a_lab_and_a_switch_run_with_what_they_need_and_no_more(lab, tmp_path):
+def test_a_lab_and_a_switch_run_with_what_they_need_and_no_more(lab, boxes, tmp_path):
     lab.up(chain(tmp_path))
     require_no_more_than(OF_LABS, lab.pid())
-    boxes = Boxes()
-    try:
-        for name in ("box", "h1", "h2"):
-            boxes.box(name)
-        for number in (1, 2):
-            boxes.cable("box", f"port{number}", f"h{number}", "eth0")
-        file = tmp_path / "switch.toml"
-        file.write_text(
-            '[switch]\nscenario = "chain.toml"\n[metrics]\nport = 0\n'
-            '[[interface]]\nnode = "h1"\nname = "port1"\n[[interface]]\nnode = "h2"\nname = "port2"\n'
-        )
-        log = tmp_path / "log"
-        with log.open("wb") as out:
-            process = boxes.start("box", PROGRAM, "switch", file, stderr=out)
-        wait_until(lambda: "h2 is behind port2" in log.read_text() or process.poll() is not None, patience_s=60)
-        require_no_more_than(OF_FORWARDING, process.pid)
-        process.terminate()
-        assert process.wait(timeout=300) == 0, log.read_text()
-    finally:
-        boxes.clear()
+    boxes.one_box()
+    switch = Running(boxes, tmp_path, "box", "switch", switch_file(tmp_path))
+    switch.wait_for("h2 is behind port2")
+    require_no_more_than(OF_FORWARDING, switch.process.pid)
+    assert switch.end() == 0, switch.log.read_text()
 
 
 def test_nobody_else_reads_or_writes_what_a_lab_keeps(lab, tmp_path):
@@ -208,7 +188,7 @@ def test_a_hostile_scenario_is_refused_in_words(text):
 def test_a_recording_that_was_tampered_with_is_refused_or_diverges_and_never_ends_the_process(lab, tmp_path):
     recording = tmp_path / "lab.recording"
     lab.up(chain(tmp_path), "--record", recording)
-    lab.run("h1", sys.executable, "-I", "-c", SEND)
+    send(lab, "10.0.0.2", 20)
     lab.down()
     whole = recording.read_bytes()
     assert replay(recording).divergence is None

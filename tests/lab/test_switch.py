@@ -10,74 +10,27 @@ import time
 
 import pytest
 
-from boxes import PROGRAM, Boxes
-from labs import ROOT, chain, hitless, wait_until
-
-UNIT = ROOT / "packaging/systemd/hitless-switch.service"
-PING = """
-import socket, sys, time
-with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
-    if sys.argv[1] == "serve":
-        here.bind(("", 7))
-        while True:
-            what, who = here.recvfrom(9000)
-            here.sendto(what, who)
-    here.settimeout(1)
-    size, count, came = int(sys.argv[3]), int(sys.argv[4]), 0
-    for number in range(count):
-        here.sendto(number.to_bytes(4).ljust(size, b"x"), (sys.argv[2], 7))
-        try:
-            while int.from_bytes(here.recv(9000)[:4]) != number:
-                pass
-            came += 1
-        except TimeoutError:
-            pass
-    print(came)
-"""
-
-
-@pytest.fixture
-def boxes(permitted):
-    boxes = Boxes()
-    yield boxes
-    boxes.clear()
+from boxes import Running, link_end, lossy_wire, switch_file
+from labs import ROOT, chain, guardian, losing
+from traffic import ECHO
+from warm import PROGRAM, hitless
 
 
 @pytest.fixture
 def one_box(boxes, tmp_path):
     """h1 - box - h2, and a configuration for the box."""
-    for name in ("box", "h1", "h2"):
-        boxes.box(name)
-    for number in (1, 2):
-        boxes.cable("box", f"port{number}", f"h{number}", "eth0")
-        boxes.address(f"h{number}", "eth0", f"10.9.0.{number}")
+    boxes.one_box()
     chain(tmp_path, more=GUARDED)
-    boxes.file = tmp_path / "switch.toml"
-    boxes.file.write_text(
-        '[switch]\nscenario = "chain.toml"\n[metrics]\nport = 9471\n'
-        '[[interface]]\nnode = "h1"\nname = "port1"\n[[interface]]\nnode = "h2"\nname = "port2"\n'
-    )
-    boxes.start("h2", "python3", "-c", PING, "serve")
+    boxes.file = switch_file(tmp_path, metrics_port=9471)
+    boxes.start("h2", "python3", "-c", ECHO, "serve")
     return boxes
 
 
-GUARDED = """
-[[link]]
-name = "sw1->sw2"
-loss = { kind = "bernoulli", rate = 0.1 }
-
-[[mechanism]]
-kind = "linkguardian"
-link = "sw1->sw2"
-activation = [{ at = "0 s", active = false }]
-buffering = "paused-queue"
-ack_no_timeout = "1 ms"
-timer_period = "20 us"
-"""
+GUARDED = losing(0.1, "sw1->sw2") + guardian()
 
 
 def answered(boxes, count=200, size=100, host="h1", to="10.9.0.2"):
-    return int(boxes.run(host, "python3", "-c", PING, "ask", to, size, count).stdout)
+    return int(boxes.run(host, "python3", "-c", ECHO, "ask", to, size, count, 1).stdout)
 
 
 def metrics(boxes, box="box"):
@@ -85,28 +38,10 @@ def metrics(boxes, box="box"):
     return done.stdout
 
 
-class Running:
-    def __init__(self, boxes, folder, *words, box="box", log="log", **more):
-        self.log = folder / log
-        with self.log.open("wb") as file:
-            self.process = boxes.start(box, PROGRAM, *words, stderr=file, **more)
-
-    def wait_for(self, text):
-        def holds():
-            assert self.process.poll() is None, self.log.read_text()
-            return text in self.log.read_text()
-
-        wait_until(holds, patience_s=60)
-
-    def end(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-        return self.process.wait(timeout=300)
-
-
 def test_a_switch_forwards_shows_metrics_and_reloads_without_losing_what_is_under_way(one_box, tmp_path):
     if shutil.which("curl") is None:
         pytest.skip("curl is missing (apt-get install curl)")
-    switch = Running(one_box, tmp_path, "switch", one_box.file)
+    switch = Running(one_box, tmp_path, "box", "switch", one_box.file)
     switch.wait_for("h2 is behind port2: AF_PACKET")
     came = answered(one_box)
     assert 100 < came < 200, "a tenth of the frames is lost"
@@ -114,7 +49,7 @@ def test_a_switch_forwards_shows_metrics_and_reloads_without_losing_what_is_unde
     assert re.search(r'hitless_live_link_frames_corrupted_total\{link="sw1->sw2"\} [1-9]', shown)
     assert "hitless_live_up 1.0" in shown
     chain(tmp_path, more=GUARDED.replace("active = false", "active = true"))
-    asking = one_box.start("h1", "python3", "-c", PING, "ask", "10.9.0.2", "100", "1000", stdout=subprocess.PIPE)
+    asking = one_box.start("h1", "python3", "-c", ECHO, "ask", "10.9.0.2", 100, 1000, 1, stdout=subprocess.PIPE)
     switch.process.send_signal(signal.SIGHUP)
     switch.wait_for("was read again: protect sw1->sw2")
     asking.communicate(timeout=120)
@@ -141,7 +76,7 @@ def test_a_switch_runs_a_mechanism_out_of_the_tree(one_box, tmp_path):
     done = subprocess.run(build, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     chain(tmp_path, more='[[mechanism]]\nkind = "every-nth-crate"\nports = ["sw1->sw2"]\ndrop_every = 10\n')
-    switch = Running(one_box, tmp_path, "switch", one_box.file, env=variables)
+    switch = Running(one_box, tmp_path, "box", "switch", one_box.file, env=variables)
     switch.wait_for("h2 is behind port2")
     # A request in ten is dropped; among the frames may be a few of address resolution.
     assert 175 <= answered(one_box) <= 185
@@ -151,7 +86,7 @@ def test_a_switch_runs_a_mechanism_out_of_the_tree(one_box, tmp_path):
 def test_a_switch_gives_offloads_back(one_box, tmp_path):
     python = PROGRAM.with_name("python")
     code = "from hitless.live import NetworkInterface as I; print(I('port1').switch_off_offloads()[0])"
-    switch = Running(one_box, tmp_path, "switch", one_box.file)
+    switch = Running(one_box, tmp_path, "box", "switch", one_box.file)
     switch.wait_for("h2 is behind port2")
     assert one_box.run("box", python, "-c", code).stdout == "[]\n", "they are off"
     assert switch.end(signal.SIGINT) == 0
@@ -159,7 +94,7 @@ def test_a_switch_gives_offloads_back(one_box, tmp_path):
 
 
 def test_an_interface_that_goes_ends_nothing_else(one_box, tmp_path):
-    switch = Running(one_box, tmp_path, "switch", one_box.file)
+    switch = Running(one_box, tmp_path, "box", "switch", one_box.file)
     switch.wait_for("h2 is behind port2")
     one_box.run("box", "ip", "link", "delete", "port1")
     time.sleep(1)
@@ -181,28 +116,17 @@ def test_an_interface_that_goes_ends_nothing_else(one_box, tmp_path):
 )
 def test_a_wrong_configuration_is_told(tmp_path, change, told):
     chain(tmp_path, more=GUARDED)
-    file = tmp_path / "switch.toml"
-    text = (
-        '[switch]\nscenario = "chain.toml"\n'
-        '[[interface]]\nnode = "h1"\nname = "port1"\n[[interface]]\nnode = "h2"\nname = "port2"\n'
-    )
-    file.write_text(text)
+    file = switch_file(tmp_path)
+    text = file.read_text()
     assert '"slack_us": 1000.0' in hitless("switch", file, "--check").stdout
     file.write_text(text.replace(*change))
-    done = hitless("switch", file, "--check", check=False)
-    assert done.returncode == 2, done
+    done = hitless("switch", file, "--check", code=2)
     assert told in done.stderr
 
 
 def test_an_interface_that_is_not_there_is_told(permitted, tmp_path):
     chain(tmp_path, more=GUARDED)
-    file = tmp_path / "switch.toml"
-    file.write_text(
-        '[switch]\nscenario = "chain.toml"\n'
-        '[[interface]]\nnode = "h1"\nname = "hl-none1"\n[[interface]]\nnode = "h2"\nname = "hl-none2"\n'
-    )
-    done = hitless("switch", file, check=False)
-    assert done.returncode == 1
+    done = hitless("switch", switch_file(tmp_path, port="hl-none"), code=1)
     assert 'there is no interface "hl-none1"' in done.stderr
 
 
@@ -212,79 +136,29 @@ def test_the_example_is_one(tmp_path):
     assert "sound" in hitless("switch", tmp_path / "switch.toml", "--check").stderr
 
 
-def test_the_unit_is_one_that_systemd_accepts(tmp_path):
-    if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd-analyze is missing")
-    unit = tmp_path / UNIT.name
-    unit.write_text(UNIT.read_text().replace("/usr/bin/hitless", str(PROGRAM)))
-    done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
-    assert UNIT.stem not in done.stderr, done.stderr
-    assert done.returncode == 0, done.stderr
-
-
-def test_the_unit_gives_the_two_capabilities_and_no_more():
-    text = UNIT.read_text()
-    for name in ("AmbientCapabilities", "CapabilityBoundingSet"):
-        assert re.findall(rf"^{name}=(.*)$", text, re.MULTILINE) == ["CAP_NET_RAW CAP_NET_ADMIN"]
-
-
 def test_two_capabilities_are_enough(one_box, tmp_path):
     capabilities = "-all,+net_raw,+net_admin"
     only = ["setpriv", "--bounding-set", capabilities, "--inh-caps", capabilities]
-    log = tmp_path / "log"
-    with log.open("wb") as file:
-        process = one_box.start("box", *only, PROGRAM, "switch", one_box.file, stderr=file)
-    wait_until(lambda: "h2 is behind port2" in log.read_text() or process.poll() is not None, patience_s=60)
-    assert process.poll() is None, log.read_text()
+    switch = Running(one_box, tmp_path, "box", "switch", one_box.file, first=only)
+    switch.wait_for("h2 is behind port2")
     assert answered(one_box, 50) > 20
 
 
 @pytest.fixture
 def two_boxes(boxes):
     """h1 - left, right - h2; the link between the boxes is still to come."""
-    for name in ("h1", "left", "right", "h2"):
-        boxes.box(name)
-    boxes.cable("left", "inside", "h1", "eth0")
-    boxes.cable("right", "inside", "h2", "eth0")
-    for number in (1, 2):
-        boxes.address(f"h{number}", "eth0", f"10.9.0.{number}")
-    boxes.start("h2", "python3", "-c", PING, "serve")
+    boxes.two_boxes()
+    boxes.start("h2", "python3", "-c", ECHO, "serve")
     return boxes
-
-
-def lossy_wire(boxes, folder, rate, mtu=1600):
-    """A switch between the boxes that loses `rate` of the frames, both ways."""
-    boxes.box("wire")
-    boxes.cable("left", "outside", "wire", "wire1", mtu=mtu)
-    boxes.cable("right", "outside", "wire", "wire2", mtu=mtu)
-    losses = (
-        f'[[link]]\nname = "{way}"\nloss = {{ kind = "bernoulli", rate = {rate} }}\n'
-        for way in ("sw1->sw2", "sw2->sw1")
-    )
-    chain(folder, more="".join(losses))
-    file = folder / "wire.toml"
-    file.write_text(
-        '[switch]\nscenario = "chain.toml"\n[metrics]\nport = 0\n'
-        '[[interface]]\nnode = "h1"\nname = "wire1"\n[[interface]]\nnode = "h2"\nname = "wire2"\n'
-    )
-    wire = Running(boxes, folder, "switch", file, box="wire", log="wire.log")
-    wire.wait_for("h2 is behind wire2")
-
-
-def link(boxes, folder, box, *more):
-    words = ["link", "--inside", "inside", "--outside", "outside", "--rate", "100 Mbps", "--loss-rate", "0.05", *more]
-    end = Running(boxes, folder, *words, box=box, log=f"{box}.log")
-    end.wait_for("Ctrl-C ends it")
-    return end
 
 
 def test_a_lossy_link_between_two_boxes_becomes_clean(two_boxes, tmp_path):
     lossy_wire(two_boxes, tmp_path, 0.05)
-    bare = [link(two_boxes, tmp_path, box, "--off") for box in ("left", "right")]
+    bare = [link_end(two_boxes, tmp_path, box, "--off") for box in ("left", "right")]
     assert answered(two_boxes, 300) < 300
     assert [end.end() for end in bare] == [0, 0]
     assert not any("came again" in end.log.read_text() for end in bare), "nothing was protected"
-    ends = [link(two_boxes, tmp_path, box) for box in ("left", "right")]
+    ends = [link_end(two_boxes, tmp_path, box) for box in ("left", "right")]
     assert answered(two_boxes, 300) == 300
     assert answered(two_boxes, 100, size=1472) == 100, "full frames fit"
     assert [end.end() for end in ends] == [0, 0]
@@ -304,7 +178,7 @@ def test_a_link_without_room_is_refused_with_the_sum_and_raised_on_request(two_b
     assert "1500 + 26" in done.stderr
     assert "ip link set outside mtu 1526" in done.stderr
     assert "ip link set inside mtu 1474" in done.stderr
-    ends = [link(two_boxes, tmp_path, box, "--set-mtu") for box in ("left", "right")]
+    ends = [link_end(two_boxes, tmp_path, box, "--set-mtu") for box in ("left", "right")]
     assert answered(two_boxes, 20, size=1472) == 20
     assert [end.end() for end in ends] == [0, 0]
     shown = json.loads(two_boxes.run("left", "ip", "-json", "link", "show", "outside").stdout)
@@ -320,6 +194,5 @@ def test_a_link_without_room_is_refused_with_the_sum_and_raised_on_request(two_b
     ],
 )
 def test_a_link_typed_wrong_is_told(words, told):
-    done = hitless("link", *words, check=False)
-    assert done.returncode == 2
+    done = hitless("link", *words, code=2)
     assert told in done.stderr

@@ -1,50 +1,66 @@
 """Real programs at the ends of a lab, and what the kernels there have counted."""
 
+import contextlib
 import json
 import subprocess
+import sys
 import time
 
+from hitless.lab import traffic as programs
 from labs import require_tool
+from waiting import wait_until
 
-RECEIVE = """
-import socket, sys, time
+ECHO = """
+import socket, sys
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
-    # SO_RCVBUFFORCE: more than rmem_max, so that a pause of this program loses nothing.
-    here.setsockopt(socket.SOL_SOCKET, 33, 1 << 23)
-    here.bind(("", 9))
-    print("ready", flush=True)
-    here.settimeout(60)
-    while (what := here.recv(2000)) != b"end":
-        print(int.from_bytes(what[:8]))
-        here.settimeout(10)
-"""
-SEND = """
-import socket, sys, time
-to, count, rate = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
-    began = time.monotonic()
+    if sys.argv[1] == "serve":
+        here.bind(("", 7))
+        while True:
+            what, who = here.recvfrom(9000)
+            here.sendto(what, who)
+    size, count, came = int(sys.argv[3]), int(sys.argv[4]), 0
+    here.settimeout(float(sys.argv[5]))
     for number in range(count):
-        here.sendto(number.to_bytes(8).ljust(1000), (to, 9))
-        time.sleep(max(0.0, began + number / rate - time.monotonic()))
-    time.sleep(0.5)
-    for _ in range(3):
-        here.sendto(b"end", (to, 9))
+        here.sendto(number.to_bytes(4).ljust(size, b"x"), (sys.argv[2], 7))
+        try:
+            while int.from_bytes(here.recv(9000)[:4]) != number:
+                pass
+            came += 1
+        except TimeoutError:
+            pass
+    print(came)
 """
+"""Answers datagrams; or asks an address for some of a size, one after the other, and says how many were answered."""
+DATAGRAMS = """
+import socket, sys
+family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+with socket.socket(family, socket.SOCK_DGRAM) as here:
+    for _ in range(int(sys.argv[2])):
+        here.sendto(b"x" * int(sys.argv[3]), (sys.argv[1], 9))
+"""
+
+
+def send(lab, to, count=10, size=100):
+    """Datagrams from h1 that nobody takes."""
+    lab.run("h1", sys.executable, "-I", "-c", DATAGRAMS, to, count, size)
 
 
 class Stream:
-    """Numbered datagrams from h1 to h2; `received` are the numbers in the order in which they came."""
+    """Numbered datagrams from h1 to h2, of a lab or of boxes; `received` are the numbers in the order of arrival."""
 
-    def __init__(self, lab, count, rate_pps):
-        self.count = count
-        self._receiver = lab.start("h2", "python3", "-c", RECEIVE, stdout=subprocess.PIPE, text=True)
-        assert self._receiver.stdout.readline() == "ready\n"
-        self._sender = lab.start("h1", "python3", "-c", SEND, lab.address("h2"), count, rate_pps)
+    def __init__(self, hosts, to, count, rate_pps, *, burst=1, payload=1_000):
+        self._count = count
+        words, pipes = [sys.executable, "-I", programs.__file__], {"stdout": subprocess.PIPE, "text": True}
+        self._sink = hosts.start("h2", *words, "udp-sink", '{"port": 9}', stdin=subprocess.PIPE, **pipes)
+        assert self._sink.stdout.readline() == "ready\n"
+        settings = {"to": to, "port": 9, "sender": 1, "dscp": 0, "bursts": count // burst, "burst": burst}
+        settings |= {"payload": payload, "at_ns": time.monotonic_ns() + 300_000_000, "every_s": burst / rate_pps}
+        self._source = hosts.start("h1", *words, "udp-send", json.dumps(settings), **pipes)
 
     def received(self):
-        numbers = [int(line) for line in self._receiver.communicate(timeout=120)[0].split()]
-        assert self._sender.wait(timeout=300) == 0
-        return numbers
+        assert json.loads(self._source.communicate(timeout=300)[0])["sent"] == self._count
+        arrivals = json.loads(self._sink.communicate("", timeout=300)[0])["arrivals"]
+        return [number for _, number in arrivals]
 
 
 class Iperf:
@@ -97,10 +113,8 @@ class Counted:
 
 def settle(lab):
     """Until nothing is under way any more."""
-    for _ in range(100):
-        if lab.status()["frames_inside"] == 0:
-            return
-        time.sleep(0.05)
+    with contextlib.suppress(AssertionError):
+        wait_until(lambda: lab.status()["frames_inside"] == 0, patience_s=5)
 
 
 def mechanism(lab, counter):

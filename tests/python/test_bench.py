@@ -18,7 +18,10 @@ def test_output_without_a_total_is_an_error():
 
 def test_start_up_cancels(monkeypatch):
     monkeypatch.setattr(bench, "require_valgrind", lambda: None)
-    monkeypatch.setattr(
-        bench, "_count", lambda work, fraction, seed: (5_000_000 + int(fraction * 200_000_000), int(fraction * 1e6))
-    )
+
+    def counted(call, what):
+        fraction = float(call.split(", ")[1])
+        return 5_000_000 + int(fraction * 200_000_000), {"transmissions": int(fraction * 1e6)}
+
+    monkeypatch.setattr(bench, "_counted", counted)
     assert bench.instructions_per_transmission("A", 1) == pytest.approx(200.0)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hitless.cli.bench_p4 import bench
 from hitless.cli.p4_files import Entries, age_note, read_program
 from hitless.cli.p4_run import scenario
 from hitless.errors import BadInput
@@ -91,20 +92,18 @@ def test_numbers_and_what_they_mean_go_together(tmp_path):
         Entries(p4runtime=tmp_path)
     with pytest.raises(BadInput, match="--p4info is given without --p4runtime"):
         Entries(p4info=tmp_path)
-    assert Entries().runtime_files() is None
-    assert Entries().commands_file() == ("", "")
+    assert Entries().files() == (("", ""), None)
 
 
 def test_files_of_entries_are_read_with_their_names():
     folder = ROOT / "p4" / "afq"
     entries = Entries(folder / "commands.txt", folder / "afq.p4info.txtpb", folder / "entries.txtpb")
-    name, text = entries.commands_file()
+    (name, text), ((info, _), (request, updates)) = entries.files()
     assert (name, text) == (str(folder / "commands.txt"), (folder / "commands.txt").read_text())
-    (info, _), (request, updates) = entries.runtime_files()
     assert (info, request) == (str(folder / "afq.p4info.txtpb"), str(folder / "entries.txtpb"))
     assert updates.count("updates {") == (folder / "commands.txt").read_text().count("table_add")
     with pytest.raises(BadInput, match="none cannot be read"):
-        Entries(folder / "none").commands_file()
+        Entries(folder / "none").files()
 
 
 def test_a_fabric_gets_the_files_with_whole_paths(monkeypatch):
@@ -114,3 +113,9 @@ def test_a_fabric_gets_the_files_with_whole_paths(monkeypatch):
     for name, path in (("p4info", "afq.p4info.txtpb"), ("p4runtime", "entries.txtpb")):
         assert f"{name} = {json.dumps(str(ROOT / 'p4' / 'afq' / path))}" in text
     assert "commands" not in text
+
+
+def test_a_packet_to_be_measured_is_hexadecimal(tmp_path):
+    """It was: an internal error."""
+    with pytest.raises(BadInput, match="no text of hexadecimal digits"):
+        bench(ROOT / "p4" / "afq" / "afq.json", Entries(), "no digits", packets=1, json=True)

@@ -1,31 +1,20 @@
 """hitless bench live, from the command line, for as short as it can be measured."""
 
 import json
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-HITLESS = Path(sys.executable).with_name("hitless")
+from labs import require_tool, why_no_labs
+from warm import PROGRAM
 
 
-def _namespaces_are_permitted() -> bool:
-    name = "hl-probe"
-    if shutil.which("ip") is None or shutil.which("iperf3") is None:
-        return False
-    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode == 0
-    subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
-    return made
-
-
-@pytest.mark.skipif(
-    not _namespaces_are_permitted(),
-    reason="network namespaces are not permitted here, or iproute2 or iperf3 is missing",
-)
 def test_the_bridge_and_the_switch_are_measured_and_nothing_is_left() -> None:
-    command = [HITLESS, "bench", "live", "bridge", "switch, packet"]
+    require_tool("iperf3", "iperf3")
+    if (reason := why_no_labs()) is not None:
+        pytest.skip(reason)
+    command = [PROGRAM, "bench", "live", "bridge", "switch, packet"]
     done = subprocess.run(
         [*command, "--trial", "0.1", "--tcp", "1", "--json"], capture_output=True, text=True, check=False, timeout=300
     )

@@ -4,7 +4,6 @@ import json
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-import warm
+from warm import PROGRAM, hitless
 
-HITLESS = Path(sys.executable).with_name("hitless")
 EVERY = "500 us simulated"
 ROOT = Path(__file__).parents[2]
 OWN_MECHANISM = 'kind = "every-nth-py"\nports = ["leaf0->spine0"]\ndrop_every = 50'
@@ -57,15 +55,9 @@ queue = [{ ports = ["leaf0->spine0"], period = "100 us" }]
 """
 
 
-def hitless(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = warm.hitless(*arguments)
-    assert done.returncode == code, done.stderr
-    return done
-
-
 def kill_after_checkpoints(folder: Path, *arguments: str | Path, count: int) -> None:
     """Run until ``count`` checkpoints were written, and kill the process as a loss of power would."""
-    process = subprocess.Popen([HITLESS, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     seen: set[int] = set()
     end = time.monotonic() + 120
     while len(seen) < count and process.poll() is None and time.monotonic() < end:

@@ -17,7 +17,6 @@ def test_it_runs_as_a_module():
 
 def test_reproduce_prints_one_json_document_and_writes_a_folder(tmp_path):
     done = hitless("reproduce", "lg/overhead", "--quick", "--json", "--out", str(tmp_path / "out"))
-    assert done.returncode == 0, done.stderr
     (exhibit,) = json.loads(done.stdout)["exhibits"]
     header = next(row for row in exhibit["rows"] if (row["series"], row["metric"]) == ("LG", "header"))
     assert (header["measured"], header["paper"], header["verdict"]) == (3.0, 3.0, "match")
@@ -31,10 +30,8 @@ def test_reproduce_prints_one_json_document_and_writes_a_folder(tmp_path):
 def test_an_example_scenario_can_be_printed_checked_and_run(tmp_path):
     scenario = tmp_path / "mine.toml"
     scenario.write_text(hitless("scenario", "example", "linkguardian-testbed").stdout)
-    checked = hitless("scenario", "check", str(scenario))
-    assert checked.returncode == 0, checked.stderr
+    hitless("scenario", "check", str(scenario))
     done = hitless("run", str(scenario), "--json", "--out", str(tmp_path / "out"))
-    assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["summary"]["flows"]["completed"] == 1
     assert list((tmp_path / "out").rglob("*.parquet"))
 
@@ -53,11 +50,9 @@ def test_a_bad_scenario_is_refused_with_its_place_and_nothing_runs(tmp_path, lin
     bad = tmp_path / "bad.toml"
     old = next((known for known in text.splitlines() if known.startswith(f"{field} =")), None)
     bad.write_text(text.replace(old, line) if old else f"{line}\n{text}")
-    done = hitless("run", str(bad), "--out", str(tmp_path / "out"))
-    assert done.returncode == 2
+    done = hitless("run", str(bad), "--out", str(tmp_path / "out"), code=2)
     assert wanted in done.stderr
     assert "bad.toml" in done.stderr
-    assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -74,7 +69,6 @@ def test_a_wrong_scenario_is_told_before_what_runs_it_is_loaded(tmp_path):
 
 def test_the_engine_benchmark_prints_its_keys():
     done = hitless("bench", "engine", "C", "--json")
-    assert done.returncode == 0, done.stderr
     measured = json.loads(done.stdout)
     keys = "work transmissions events cpu_s transmissions_per_cpu_s instructions_per_transmission peak_rss_bytes"
     assert set(f"{keys} flows_done drops simulated_s".split()) <= set(measured)

@@ -5,9 +5,7 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -16,15 +14,13 @@ from hitless.exhibits.campaign import Campaign
 from hitless.exhibits.linkguardian import fleet as exhibits
 from hitless.exhibits.registry import select
 from hitless.fleet.tables import SCHEMA
-from warm import hitless
+from warm import PROGRAM, hitless
 
-HITLESS = Path(sys.executable).with_name("hitless")
 SMALL = "fabric:pods=6,tors=16"
 
 
 def run_year(folder, *arguments):
     done = hitless("fleet", "run", "--out", str(folder), "--json", *arguments)
-    assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
@@ -58,8 +54,7 @@ def test_a_year_that_fails_on_the_way_leaves_no_folder(tmp_path):
     repairs = tmp_path / "repairs.tsv"
     repairs.write_text("sequence\tdisable_time_s\tlink\tdelay_s\n0\t1\t2\t3\n")
     arguments = ["-t", SMALL, "-p", "corropt", "--repairs", str(repairs), "--out", str(tmp_path / "year")]
-    done = hitless("fleet", "run", *arguments)
-    assert done.returncode == 2
+    done = hitless("fleet", "run", *arguments, code=2)
     assert f"{repairs}:2" in done.stderr
     assert not (tmp_path / "year").exists()
 
@@ -69,8 +64,7 @@ def test_years_do_not_depend_on_the_number_of_cores(tmp_path):
     for jobs in ("1", "2", "5"):
         folder = tmp_path / jobs
         arguments = ["-t", SMALL, "--years", "5", "--capacity", "0.75", "-j", jobs, "--out", str(folder), "--json"]
-        done = hitless("fleet", "compare", *arguments)
-        assert done.returncode == 0, done.stderr
+        hitless("fleet", "compare", *arguments)
         tables.append([pl.read_parquet(folder / f"{name}.parquet") for name in ("years", "gains")])
     for other in tables[1:]:
         assert all(one.equals(another) for one, another in zip(tables[0], other, strict=True))
@@ -79,8 +73,7 @@ def test_years_do_not_depend_on_the_number_of_cores(tmp_path):
 @pytest.mark.parametrize("hazard", [[], ["--hours", "20000"]])
 def test_a_run_with_the_seed_of_a_row_of_years_repeats_the_row(tmp_path, hazard):
     arguments = ["-t", SMALL, "--capacity", "0.75", *hazard]
-    done = hitless("fleet", "compare", *arguments, "--years", "1", "--out", str(tmp_path / "compare"), "--json")
-    assert done.returncode == 0, done.stderr
+    hitless("fleet", "compare", *arguments, "--years", "1", "--out", str(tmp_path / "compare"), "--json")
     years = pl.read_parquet(tmp_path / "compare" / "years.parquet")
     assert years.height == 3
     for row in years.to_dicts():
@@ -102,8 +95,7 @@ def test_what_is_averaged_grows_with_the_hours(tmp_path):
 
 def test_traces_without_time_to_take_a_mean_over_are_refused(tmp_path):
     rare = ["-t", "fabric:pods=2", "--hours", "100", "--mttf-hours", "100000000"]
-    done = hitless("fleet", "compare", *rare, "--years", "2", "--out", "out", cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
+    done = hitless("fleet", "compare", *rare, "--years", "2", "--out", "out", cwd=tmp_path, code=2)
     assert "needs two at least" in done.stderr
     assert "--hours 100, --mttf-hours 1e+08" in done.stderr
     assert not (tmp_path / "out").exists()
@@ -116,8 +108,7 @@ def test_a_trace_without_failures_is_refused(tmp_path):
     hitless("fleet", "trace", "-t", SMALL, "--out", "trace.json", cwd=tmp_path)
     trace = json.loads((tmp_path / "trace.json").read_text())
     (tmp_path / "trace.json").write_text(json.dumps(trace | {"failure_events_list": []}))
-    done = hitless("fleet", "run", "--trace", "trace.json", "--out", "out", cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
+    done = hitless("fleet", "run", "--trace", "trace.json", "--out", "out", cwd=tmp_path, code=2)
     assert "no link fails" in done.stderr
     assert "where: trace.json" in done.stderr
     assert not (tmp_path / "out").exists()
@@ -173,10 +164,8 @@ def test_bad_input_is_refused_with_its_place(tmp_path, good_trace, arguments, wa
         (tmp_path / "more.tsv").write_text(f"{repairs}{len(repairs.splitlines()) - 1}\t99999999\t0\t1\n")
     (tmp_path / "bad.json").write_text('{\n"name": "t",\n"topo_type": "x"}')
     (tmp_path / "bad.tsv").write_text("sequence\tdisable_time_s\tlink\tdelay_s\n0\t1\t2\n")
-    done = hitless("fleet", "run", *arguments, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
+    done = hitless("fleet", "run", *arguments, cwd=tmp_path, code=2)
     assert wanted in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -190,8 +179,7 @@ def test_bad_input_is_refused_with_its_place(tmp_path, good_trace, arguments, wa
     ],
 )
 def test_a_comparison_refuses_bad_input_before_it_makes_its_folder(tmp_path, arguments, wanted):
-    done = hitless("fleet", "compare", "--years", "1", "--out", "out", *arguments, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
+    done = hitless("fleet", "compare", "--years", "1", "--out", "out", *arguments, cwd=tmp_path, code=2)
     assert wanted in done.stderr
     assert not (tmp_path / "out").exists()
 
@@ -199,7 +187,6 @@ def test_a_comparison_refuses_bad_input_before_it_makes_its_folder(tmp_path, arg
 def test_a_comparison_can_be_read_in_80_columns(tmp_path):
     years = ["-t", SMALL, "--years", "2", "-p", "lg+corropt", "-p", "corropt", "--deployment", "0.9"]
     done = hitless("fleet", "compare", *years, "--capacity", "0.75", "--out", str(tmp_path))
-    assert done.returncode == 0, done.stderr
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     assert max(map(len, lines)) <= 80
     assert "…" not in done.stdout
@@ -210,7 +197,7 @@ def test_a_comparison_can_be_read_in_80_columns(tmp_path):
 
 
 def test_an_interrupt_keeps_the_years_that_are_done(tmp_path):
-    command = [HITLESS, "fleet", "compare", "-t", "fabric:pods=4", "--years", "9999", "--out", "out", "-j", "1"]
+    command = [PROGRAM, "fleet", "compare", "-t", "fabric:pods=4", "--years", "9999", "--out", "out", "-j", "1"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "out").exists():
         time.sleep(0.1)

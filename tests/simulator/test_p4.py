@@ -8,19 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-import warm
 from hitless.errors import HitlessError
 from hitless.simulation import Simulation
+from warm import hitless
 
 P4 = Path(__file__).parents[2] / "examples" / "p4"
 ROUTES = {"table": "ipv4_lpm", "action": "ipv4_forward", "port": "port", "address": "dstAddr"}
 LINK = {"rate": "10 Gbps", "delay": "1 us"}
-
-
-def hitless(*arguments, code=0):
-    done = warm.hitless(*arguments)
-    assert done.returncode == code, done.stderr
-    return done
 
 
 def scenario(*mechanisms, topology=None):

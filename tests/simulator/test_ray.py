@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import sweeping
 from sweeping import MARKER, contents, mortal, sweep
 
 from hitless.executors import RayExecutor
+from warm import PROGRAM
 
 ray = pytest.importorskip(
     "ray", reason="Ray cannot be installed for this Python, or was not: pip install 'hitless[ray]'"
@@ -37,9 +37,8 @@ def test_a_sweep_on_ray_with_a_worker_killed_has_the_same_bytes(tmp_path, monkey
 def test_an_exhibit_on_ray_has_the_same_rows(tmp_path):
     rows = {}
     for place in ("threads", "ray"):
-        command = [sys.executable, "-c", "from hitless.cli.main import main; main()"]
-        words = ["reproduce", "afq/fig11", "--quick", "--json", "--on", place, "--out", str(tmp_path / place)]
-        done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
+        words = ["reproduce", "afq/fig11", "--quick", "--json", "--on", place, "--out", tmp_path / place]
+        done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         rows[place] = json.loads(done.stdout)["exhibits"][0]["rows"]
     assert rows["ray"] == rows["threads"]

@@ -150,7 +150,6 @@ def run_of(point):
 
 def test_figures_6_and_13_judge_what_the_paper_has_a_number_for(tmp_path):
     done = hitless("reproduce", "sqr/fig6", "sqr/fig13", "--quick", "--json", "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
     sizes, exhibit = json.loads(done.stdout)["exhibits"]
     for row in sizes["rows"] + exhibit["rows"]:
         assert row["paper"] is None or row["verdict"] != "unjudged", row

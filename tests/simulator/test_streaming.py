@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -18,8 +17,8 @@ from hitless.cli.answer import answer
 from hitless.errors import RunStopped
 from hitless.outcome.times import goodputs_gbps, times_of
 from hitless.simulation import RunCancelled, Simulation
-
-HITLESS = Path(sys.executable).with_name("hitless")
+from waiting import wait_until
+from warm import PROGRAM
 
 FABRIC = """
 [topology]
@@ -80,7 +79,7 @@ destinations = ["h4..h7"]
 
 
 def started(*arguments: str, cwd: Path) -> "subprocess.Popen[str]":
-    return subprocess.Popen([HITLESS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
+    return subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -128,9 +127,7 @@ def test_ctrl_c_keeps_what_a_run_has_done_and_marks_it(tmp_path):
     (tmp_path / "long.toml").write_text(short_flows("20 s"))
     process = started("run", "long.toml", "--out", "out", "--json", cwd=tmp_path)
     parts = tmp_path / "out/run-long/.parts"
-    deadline = time.monotonic() + 240
-    while process.poll() is None and not any(parts.glob("flows-*.parquet")) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: any(parts.glob("flows-*.parquet")), 240, process)
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=300)
     assert process.returncode == 130, stderr

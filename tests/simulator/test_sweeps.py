@@ -3,8 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
-import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,9 +14,9 @@ from python_mechanisms import EgressOnly, dumbbell
 from sweeping import GRID, LG, MARKER, SEEDS, base, contents, mortal, sweep
 
 import hitless as hl
-from warm import hitless
+from waiting import wait_until
+from warm import PROGRAM, hitless
 
-HITLESS = [sys.executable, "-c", "from hitless.cli.main import main; main()"]
 FILE = """
 scenario = "base.toml"
 seeds = 3
@@ -103,29 +101,28 @@ def test_the_bytes_are_the_same_whatever_runs_it(swept, tmp_path, workers):
 
 def test_shards_in_any_order_are_the_same_bytes_once_merged(swept, file, tmp_path):
     for shard, out in (("3/3", "a"), ("1/3", "b"), ("2/3", "a")):
-        assert hitless("sweep", file, "--shard", shard, "--out", out, cwd=tmp_path).returncode == 0
-    early = hitless("sweep", "merge", "a", cwd=tmp_path)
-    assert early.returncode == 2
+        hitless("sweep", file, "--shard", shard, "--out", out, cwd=tmp_path)
+    early = hitless("sweep", "merge", "a", cwd=tmp_path, code=2)
     assert "shards are missing: 1/3" in early.stderr
-    done = hitless("sweep", "merge", "a", "b", "--out", "whole", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    hitless("sweep", "merge", "a", "b", "--out", "whole", cwd=tmp_path)
     assert contents(tmp_path / "whole") == contents(swept.folder)
     assert (tmp_path / "whole/report.html").is_file()
 
 
-def test_a_sweep_killed_with_9_goes_on_with_what_is_missing(swept, file, tmp_path):
-    (tmp_path / "base.toml").write_text(base(20_000).text)
-    process = subprocess.Popen([*HITLESS, "sweep", file, "-j", "1", "--out", "out"], cwd=tmp_path)
-    deadline = time.monotonic() + 100
-    while len(done := list(tmp_path.glob("out/points/*/run.json"))) < 3:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+def kill_when(holds, file, folder):
+    """Begin a sweep, and end it as nothing can prepare for."""
+    process = subprocess.Popen([PROGRAM, "sweep", file, "-j", "1", "--out", "out"], cwd=folder)
+    wait_until(holds, 100, process)
     process.send_signal(signal.SIGKILL)
     process.wait()
+
+
+def test_a_sweep_killed_with_9_goes_on_with_what_is_missing(swept, file, tmp_path):
+    (tmp_path / "base.toml").write_text(base(20_000).text)
+    kill_when(lambda: len(list(tmp_path.glob("out/points/*/run.json"))) >= 3, file, tmp_path)
     done = {path: path.stat().st_mtime_ns for path in tmp_path.glob("out/points/*/run.json")}
     assert 3 <= len(done) < 18
     again = hitless("sweep", file, "--out", "out", "--json", cwd=tmp_path)
-    assert again.returncode == 0, again.stderr
     assert f"{len(done)} of 18 runs are there already" in again.stderr
     assert {path: path.stat().st_mtime_ns for path in done} == done
     assert len(list(tmp_path.glob("out/points/*/run.json"))) == 18
@@ -140,17 +137,10 @@ def test_a_sweep_of_short_runs_killed_with_9_goes_on_with_what_is_missing(file, 
     def done():
         return sum(path.read_bytes().count(b"\n") for path in tmp_path.glob("out/points/*.jsonl"))
 
-    process = subprocess.Popen([*HITLESS, "sweep", file, "-j", "1", "--out", "out"], cwd=tmp_path)
-    deadline = time.monotonic() + 100
-    while done() < 5:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    kill_when(lambda: done() >= 5, file, tmp_path)
     there = done()
     assert 5 <= there < 60
     again = hitless("sweep", file, "--out", "out", "--json", cwd=tmp_path)
-    assert again.returncode == 0, again.stderr
     assert f"{there} of 60 runs are there already" in again.stderr
     assert done() == 60
     assert len(list(tmp_path.glob("out/points/*.jsonl"))) == 2
@@ -225,8 +215,7 @@ def test_files_that_a_scenario_names_are_beside_it_wherever_the_command_is_typed
     axes = '[axes.mechanism]\nnone = []\n"LG/NB" = [{ kind = "linkguardian", link = "spine0->leaf0" }]\n'
     (folder / "sweep.toml").write_text(f'scenario = "own.toml"\n{axes}')
     for words in (["sweep", "elsewhere/sweep.toml"], ["compare", "elsewhere/own.toml", "--with", "linkguardian"]):
-        done = hitless(*words, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        hitless(*words, cwd=tmp_path)
     assert hl.Scenario.from_file(folder / "own.toml").with_("flows[0].load", 0.2).run(seed=1).messages.height > 0
 
 
@@ -242,8 +231,7 @@ def test_files_that_a_scenario_names_are_beside_it_wherever_the_command_is_typed
 )
 def test_a_sweep_file_that_is_wrong_is_told_with_its_place(tmp_path, text, words):
     (tmp_path / "sweep.toml").write_text(text)
-    done = hitless("sweep", "sweep.toml", cwd=tmp_path)
-    assert done.returncode == 2
+    done = hitless("sweep", "sweep.toml", cwd=tmp_path, code=2)
     assert words in done.stderr
     assert "  where: " in done.stderr
 

@@ -8,37 +8,30 @@ import tempfile
 from pathlib import Path
 
 import polars as pl
-from run import HITLESS
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
+
+import labs
+from warm import PROGRAM
 
 FLOWS = Path(__file__).with_name("kernel_flows.py")
 # Before everything else on a busy machine, and the lab before its programs: a lab that is late is another network.
 FIRST = ["chrt", "--fifo", "10"]
 
 
-class Lab:
+class Lab(labs.Lab):
     def __init__(self, scenario, *more):
-        self.name = f"kernel{os.getpid()}"
+        super().__init__(f"kernel{os.getpid()}")
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
             file.write(scenario)
             file.flush()
-            self._hitless("up", file.name, *more, first=["chrt", "--fifo", "20"])
-        self.server = self.start("h2", "serve", stdout=subprocess.PIPE)
+            command = ["chrt", "--fifo", "20", PROGRAM, "lab", "up", file.name, "--name", self.name, *more]
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        self.server = self.flows("h2", "serve", stdout=subprocess.PIPE)
         self.server.stdout.readline()
 
-    def _hitless(self, *words, first=()):
-        command = [*first, HITLESS, "lab", *words, "--name", self.name]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(done.stderr)
-        return done.stdout
-
-    def tell(self, *words):
-        return self._hitless(*words)
-
-    def run(self, host, *words):
-        subprocess.run(["ip", "netns", "exec", f"hitless.{self.name}.{host}", *words], check=True)
-
-    def start(self, host, *words, **more):
+    def flows(self, host, *words, **more):
         command = [*FIRST, "ip", "netns", "exec", f"hitless.{self.name}.{host}", sys.executable, str(FLOWS), *words]
         return subprocess.Popen(command, text=True, **more)
 
@@ -61,7 +54,7 @@ class Lab:
 
     def _slice(self, sizes, threads, seconds):
         words = ["send", "10.0.0.2", str(threads), str(seconds)]
-        client = self.start("h1", *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        client = self.flows("h1", *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         written, _ = client.communicate(" ".join(map(str, sizes)))
         if client.returncode:
             raise SystemExit("the client failed")
@@ -73,10 +66,7 @@ class Lab:
             numbers.discard(taken[-1]["flow"])
         return sent.join(pl.DataFrame(taken), on="flow", suffix="_receiver")
 
-    def status(self):
-        return json.loads(self.tell("status", "--json"))
-
     def down(self):
         self.server.kill()
         self.server.wait()
-        self.tell("down")
+        super().down()

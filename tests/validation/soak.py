@@ -26,9 +26,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
 from soak_faults import Faults
 from soak_load import Load
 
-from boxes import Boxes
+from boxes import Boxes, link_end, lossy_wire
 from hitless.lab import client, control
-from labs import PROGRAM, Lab, chain, processes_of, wait_until
+from labs import Lab, chain, guardian, processes_of
+from waiting import wait_until
+from warm import PROGRAM
 
 FABRIC = """
 name = "soak"
@@ -44,13 +46,6 @@ buffer = { kind = "static", per_port = "400 KB" }
 [recovery]
 detection = { kind = "fixed", delay = "1 ms" }
 scheme = { kind = "local-reroute", reconfiguration = "1 ms", backup = "first" }
-[[mechanism]]
-kind = "linkguardian"
-link = "leaf0->spine0"
-activation = [{ at = "0 s", active = false }]
-buffering = "paused-queue"
-ack_no_timeout = "2 ms"
-timer_period = "20 us"
 """
 CONGESTION = {"queue full", "network card full"}
 """Drops of a TCP that fills a queue: no fault, and counted apart."""
@@ -65,7 +60,7 @@ def soak_lab(minutes, seed):
     """Eight hosts under iperf3, redis and small requests, a fault every second."""
     lab = Lab(f"soak{os.getpid()}")
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
-    (folder / "soak.toml").write_text(FABRIC)
+    (folder / "soak.toml").write_text(FABRIC + guardian("leaf0->spine0", answer="2 ms"))
     broken, memory, quiet = [], [], 0
     lab.up(folder / "soak.toml", "--real-time", "--out", folder / "results")
     try:
@@ -185,8 +180,7 @@ def soak_kill(times, seed):
 
 
 def kill_when(lab, file, when, moments):
-    words = [PROGRAM, "lab", "up", str(file), "--name", lab.name]
-    starting = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    starting = lab.starting(file)
     if when == "start":
         wait_until(lambda: processes_of(lab.name) or starting.poll() is not None)
         time.sleep(moments.uniform(0.0, 2.0))
@@ -211,20 +205,13 @@ def soak_link(frames, rate, frames_per_s):
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     boxes = Boxes()
     try:
-        for name in ("h1", "left", "wire", "right", "h2"):
-            boxes.box(name)
-        boxes.cable("left", "inside", "h1", "eth0")
-        boxes.cable("right", "inside", "h2", "eth0")
-        boxes.cable("left", "outside", "wire", "wire1", mtu=1600)
-        boxes.cable("right", "outside", "wire", "wire2", mtu=1600)
-        for number in (1, 2):
-            boxes.address(f"h{number}", "eth0", f"10.9.0.{number}")
-        wire = start_wire(boxes, folder, rate)
-        ends = [start_end(boxes, folder, box, rate) for box in ("left", "right")]
+        boxes.two_boxes()
+        wire = lossy_wire(boxes, folder, rate, "100 Mbps", FIRST)
+        ends = [link_end(boxes, folder, box, loss_rate=rate, first=FIRST) for box in ("left", "right")]
         began = time.monotonic()
         found = Load.numbered(boxes, frames, frames_per_s)
         took_s = time.monotonic() - began
-        codes = [end.send_signal(signal.SIGTERM) or end.wait(timeout=60) for end in (*ends, wire)]
+        codes = [end.end() for end in (*ends, wire)]
         logs = {name: (folder / f"{name}.log").read_text() for name in ("left", "right", "wire")}
         words = ("forwarded", "came again", "warning")
         told = {
@@ -236,34 +223,6 @@ def soak_link(frames, rate, frames_per_s):
     names = ("lost", "twice", "out of order")
     broken = [f"{found[name]} {name}" for name in names if found[name]] + [f"exit codes {codes}"] * any(codes)
     return {"loss rate each way": rate, "seconds": round(took_s), **found, "told": told, "broken": broken}
-
-
-def start_wire(boxes, folder, rate):
-    losses = "".join(
-        f'[[link]]\nname = "{way}"\nloss = {{ kind = "bernoulli", rate = {rate} }}\n'
-        for way in ("sw1->sw2", "sw2->sw1")
-    )
-    chain(folder, rate="100 Mbps", more=losses)
-    (folder / "wire.toml").write_text(
-        '[switch]\nscenario = "chain.toml"\n[metrics]\nport = 0\n'
-        '[[interface]]\nnode = "h1"\nname = "wire1"\n[[interface]]\nnode = "h2"\nname = "wire2"\n'
-    )
-    return started(boxes, folder, "wire", ["switch", folder / "wire.toml"], "h2 is behind wire2")
-
-
-def start_end(boxes, folder, box, rate):
-    words = ["link", "--inside", "inside", "--outside", "outside", "--rate", "100 Mbps", "--loss-rate", rate]
-    return started(boxes, folder, box, words, "Ctrl-C ends it")
-
-
-def started(boxes, folder, box, words, said):
-    log = folder / f"{box}.log"
-    with log.open("wb") as file:
-        process = boxes.start(box, *FIRST, PROGRAM, *words, stderr=file)
-    wait_until(lambda: said in log.read_text() or process.poll() is not None, patience_s=60)
-    if process.poll() is not None:
-        raise SystemExit(log.read_text())
-    return process
 
 
 def main():

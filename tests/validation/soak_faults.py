@@ -8,35 +8,24 @@ CORE = ["leaf0<->spine0", "leaf0<->spine1", "leaf1<->spine0", "leaf1<->spine1"]
 ONE_WAY = ["leaf0->spine0", "spine1->leaf1", "leaf1->spine0"]
 
 
-def both_ways(faults):
-    link = faults.random.choice(CORE)
-    faults.tell(control.Fail, link)
-    faults.undo = [(control.Repair, link, {})]
+UNDO = {
+    control.Fail: (control.Repair, {}),
+    control.Corrupt: (control.Corrupt, {"rate": 0.0}),
+    control.Protect: (control.Unprotect, {}),
+}
 
 
-def one_way(faults):
-    link = faults.random.choice(ONE_WAY)
-    faults.tell(control.Fail, link)
-    faults.undo = [(control.Repair, link, {})]
+def told(*requests, links=CORE):
+    """A fault that is made by requests about one of some links."""
 
+    def make(faults):
+        link = faults.random.choice(links)
+        for command, values in requests:
+            faults.tell(command, link, **values)
+            undoing, back = UNDO[command]
+            faults.undo.insert(0, (undoing, link, back))
 
-def losing(faults):
-    link = faults.random.choice(CORE)
-    faults.tell(control.Corrupt, link, rate=faults.random.choice([1e-3, 1e-2, 0.2]))
-    faults.undo = [(control.Corrupt, link, {"rate": 0.0})]
-
-
-def bursts(faults):
-    link = faults.random.choice(ONE_WAY)
-    faults.tell(control.Corrupt, link, rate=0.02, mean_burst_frames=4.0)
-    faults.undo = [(control.Corrupt, link, {"rate": 0.0})]
-
-
-def protected(faults):
-    link = "leaf0->spine0"
-    faults.tell(control.Corrupt, link, rate=1e-2)
-    faults.tell(control.Protect, link, copies=2)
-    faults.undo = [(control.Unprotect, link, {}), (control.Corrupt, link, {"rate": 0.0})]
+    return make
 
 
 def flap(faults):
@@ -53,7 +42,17 @@ def unplugged(faults):
         subprocess.run(["ip", "-n", namespace, "link", "set", "eth0", state], check=True)
 
 
-FAULTS = [both_ways, one_way, losing, bursts, protected, flap, unplugged]
+FAULTS = {
+    "both_ways": told((control.Fail, {})),
+    "one_way": told((control.Fail, {}), links=ONE_WAY),
+    "losing_0.001": told((control.Corrupt, {"rate": 1e-3})),
+    "losing_0.01": told((control.Corrupt, {"rate": 1e-2})),
+    "losing_0.2": told((control.Corrupt, {"rate": 0.2})),
+    "bursts": told((control.Corrupt, {"rate": 0.02, "mean_burst_frames": 4.0}), links=ONE_WAY),
+    "protected": told((control.Corrupt, {"rate": 1e-2}), (control.Protect, {"copies": 2}), links=ONE_WAY[:1]),
+    "flap": flap,
+    "unplugged": unplugged,
+}
 
 
 class Faults:
@@ -70,9 +69,9 @@ class Faults:
     def one(self):
         """Undo the last fault, and make another."""
         self.mend_all()
-        fault = self.random.choice(FAULTS)
-        self.counts[fault.__name__] = self.counts.get(fault.__name__, 0) + 1
-        fault(self)
+        name = self.random.choice(list(FAULTS))
+        self.counts[name] = self.counts.get(name, 0) + 1
+        FAULTS[name](self)
 
     def mend_all(self):
         """Everything works again."""

@@ -61,13 +61,12 @@ def _time_row(one: Times) -> str:
     """The name of the group where all sizes are together; a class, or its queries, below it."""
     part = "queries (QCT)" if one.what == "queries" else one.sizes
     name = one.group if part == ALL_SIZES else f"  {part}"
-    taken = [one.mean_us, *(one.percentile_us(percent) for percent in PERCENTILES)]
-    cells = "".join(f"{_number(value):>9}" for value in taken)
+    cells = "".join(f"{_number(value):>9}" for value in (one.mean_us, *one.percentiles_us()))
     return f"{_INDENT}{_cut(name, 22):<22}{one.us.size:>8,}{cells}{_slowdowns(one):>12}"
 
 
 def _slowdowns(one: Times) -> str:
-    found = [one.slowdown(50.0), one.slowdown(99.0)]
+    found = one.slowdowns_at((50.0, 99.0))
     return ", ".join(NOTHING if value is None else f"{value:.3g}" for value in found) if any(found) else NOTHING
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Json, Seed
+from hitless.cli.options import Json, P4Commands, P4Info, P4Runtime, Seed
 
 bench_app = typer.Typer(no_args_is_help=True, help="Measure the speed of hitless itself.")
 
@@ -71,7 +71,7 @@ def bench_switch(
 
 
 @bench_app.command("sweep")
-def bench_sweep(
+def measure_sweep(
     points: Annotated[int, typer.Option(min=10, help="Runs of the sweep, ten seeds at each loss rate.")] = 1000,
     messages: Annotated[int, typer.Option(min=1, help="Messages of a run, 4 us each or so.")] = 10_000,
     rounds: Annotated[int, typer.Option(min=1, help="Times that it is measured.")] = 3,
@@ -84,9 +84,20 @@ def bench_sweep(
       hitless bench sweep
       hitless bench sweep --points 200 --messages 5000 --json
     """
-    from hitless.cli.bench_sweep import bench
+    from hitless.bench_sweep import bench_sweep
+    from hitless.terminal.console import print_json, stderr, stdout
 
-    bench(points=points, messages=messages, rounds=rounds, json=json)
+    with stderr.status(f"a sweep of {points:,} runs, {rounds} times"):
+        found = bench_sweep(points, messages, rounds)
+    if json:
+        print_json(found)
+        return
+    ends = found["overhead_interval"]
+    interval = f" [{ends[0]:.1%}, {ends[1]:.1%}]" if ends else ""
+    stdout.print(
+        f"a sweep of {found['points']:,} runs of {found['run_ms']:.3g} ms each costs {found['overhead']:.1%}{interval} "
+        "more CPU time than its runs"
+    )
 
 
 @bench_app.command()
@@ -116,17 +127,9 @@ def live(
 def bench_p4(
     program: Annotated[Path, typer.Argument(metavar="PROGRAM.json", help="What p4c wrote for BMv2's v1model.")],
     *,
-    commands: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Commands of simple_switch_CLI, run before.", show_default=False)
-    ] = None,
-    p4info: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="What p4c --p4runtime-files writes, as text.", show_default=False),
-    ] = None,
-    p4runtime: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A p4.v1.WriteRequest as text, run after the commands.", show_default=False),
-    ] = None,
+    commands: P4Commands = None,
+    p4info: P4Info = None,
+    p4runtime: P4Runtime = None,
     packet: Annotated[
         str | None,
         typer.Option(metavar="HEX", help="The packet that comes in.", show_default="UDP from 10.0.0.1 to 10.0.1.5"),

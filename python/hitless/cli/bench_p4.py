@@ -8,24 +8,19 @@ from typing import Any
 from rich.table import Table
 
 from hitless import _native
-from hitless.cli.p4_files import Entries, read_program
-from hitless.errors import BadInput
+from hitless.cli.p4_files import Entries, packet_bytes, read_program, refusals
 from hitless.numbers import format_number
 from hitless.terminal.console import print_json, stdout
 
-_PACKET = bytes.fromhex(
-    "020000000101 020000000001 0800 4500001c00010000401165cb0a0000010a000105 0001000200080000".replace(" ", "")
-)
+_PACKET = "020000000101 020000000001 0800 4500001c00010000401165cb0a0000010a000105 0001000200080000"
 
 
 def bench(program: Path, entries: Entries, packet: str | None, *, packets: int, json: bool) -> None:
     """Measure the program: the median of five rounds, each of ``packets`` packets."""
-    document, commands, runtime = read_program(program), entries.commands_file(), entries.runtime_files()
-    data = _PACKET if packet is None else bytes.fromhex(packet)
-    try:
+    data, document = packet_bytes(_PACKET if packet is None else packet), read_program(program)
+    commands, runtime = entries.files()
+    with refusals(program):
         rounds = [encoding.loads(_native.p4_bench(document, commands, runtime, 1, data, packets)) for _ in range(5)]
-    except ValueError as refused:
-        raise BadInput(str(refused), where=str(program)) from None
     rates = [done["packets"] / done["cpu_s"] for done in rounds]
     measured: dict[str, Any] = {
         "program": str(program),

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from hitless.cli.options import Verbose
+
 corruptd_app = typer.Typer(no_args_is_help=True, help="Run a daemon that finds corrupting links and protects them.")
 
 ConfigFile = Annotated[
@@ -16,7 +18,7 @@ ConfigFile = Annotated[
 def run_corruptd(
     file: ConfigFile,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing, and say what would be done.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Run the daemon until SIGTERM or Ctrl-C; protection then stays as it is. SIGHUP reads FILE again.
 
@@ -25,22 +27,35 @@ def run_corruptd(
       hitless corruptd example > corruptd.toml
       hitless corruptd run corruptd.toml --dry-run
     """
-    from hitless.cli import corruptd
+    from hitless.corruptd.service import Service
+    from hitless.service.process import log_to_stderr, signals
 
-    corruptd.run(file, dry_run=dry_run, verbose=verbose)
+    log_to_stderr(verbose=verbose)
+    service = Service(file, dry_run=dry_run)
+    with signals(service):
+        service.run()
 
 
 @corruptd_app.command("check")
 def check_corruptd(file: ConfigFile) -> None:
     """Check a configuration, and print it with every default spelled out."""
-    from hitless.cli import corruptd
+    from hitless.corruptd.config import read_config
+    from hitless.terminal.console import print_note, print_text
 
-    corruptd.check(file)
+    config = read_config(file)
+    config.check_surroundings(str(file))
+    config.make_bus().close()
+    print_text(config.model_dump_json(indent=2))
+    for warning in config.warnings():
+        print_note(f"warning: {file}: {warning}")
+    links = f"{len(config.watch)} links watched, {len(config.guard)} guarded"
+    print_note(f"{file}: sound; {links}; what is above is its effective configuration")
 
 
 @corruptd_app.command("example")
 def corruptd_example() -> None:
     """Print a configuration to begin with."""
-    from hitless.cli import corruptd
+    from hitless.corruptd.config import EXAMPLE
+    from hitless.terminal.console import print_text
 
-    corruptd.example()
+    print_text(EXAMPLE)

@@ -20,7 +20,7 @@ from hitless.exhibits.pool import Pool, Task
 from hitless.fleet import statistics
 from hitless.fleet.comparison import Comparison
 from hitless.fleet.tables import write_published
-from hitless.fleet.year import Finished, Hazard, Topology, Trace, Year, policies, protects, read_text
+from hitless.fleet.year import Finished, Hazard, Trace, Year, policies, protects, read_text, topology_of
 from hitless.numbers import format_number
 from hitless.results import ResultsFolder
 from hitless.simulation import RunCancelled
@@ -44,23 +44,23 @@ class Source:
     def load(self) -> Trace:
         """The trace."""
         if self.trace is None:
-            return Trace.generate(Topology.of(self.topology or "fabric"), self.seed, Hazard(**self.hazard))
+            return Trace.generate(topology_of(self.topology or "fabric"), self.seed, Hazard(**self.hazard))
         if self.hazard:
             given = ", ".join(f"--{name.replace('_', '-')}" for name in self.hazard)
             what = f"{given} tells how to draw failures, and --trace has them already"
             raise BadInput(what, where=str(self.trace), hint=f"leave out --trace or {given}")
-        return Trace.read(self.trace, Topology.of(self.topology) if self.topology else None)
+        return Trace.read(self.trace, topology_of(self.topology) if self.topology else None)
 
 
 def write_trace(source: Source, out: Path, *, json: bool) -> int:
     """Write a trace in the published format; return the exit code."""
     made = source.load()
-    _write(out, made.to_json())
+    _write(out, made.native.to_json())
     table = made.table()
     facts = {
         "file": str(out),
-        "name": made.name,
-        "links": made.topology.links,
+        "name": made.native.name,
+        "links": made.native.topology.links,
         "failures": table.height,
         "links_that_fail": table["link"].n_unique(),
         "seed": source.seed,
@@ -100,7 +100,7 @@ def run_year(
             "capacity": capacity,
             "deployment": deployment,
             "seed": source.seed,
-            "trace": str(source.trace or trace.name),
+            "trace": str(source.trace or trace.native.name),
             **_facts(finished, window),
         }
         folder.write_json("summary.json", facts)

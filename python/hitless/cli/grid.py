@@ -9,6 +9,7 @@ from rich.text import Text
 from hitless.terminal.console import stdout
 
 _GAP = 2
+_INDENT = 2
 _NARROW = 70
 """Columns of a terminal below which one blank stands between numbers."""
 _FEWEST = 20
@@ -29,39 +30,38 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class _Margins:
-    """Characters: up to the first number, up to the words, and between numbers."""
+    """Characters: up to the first number, and between numbers."""
 
     left: int
-    indent: int
     gap: int
 
 
-def print_grid(header: Sequence[str], lines: Sequence[Line], *, indent: int = 2) -> None:
+def print_grid(header: Sequence[str], lines: Sequence[Line]) -> None:
     """Print the lines; the header's words break into two lines where the numbers below are narrow."""
     gap = _GAP if stdout.width >= _NARROW else 1
     widths = _widths(header, lines)
-    room = stdout.width - sum(widths) - gap * len(widths) - indent
+    room = stdout.width - sum(widths) - gap * len(widths) - _INDENT
     longest = max((len(line.words) for line in lines if line.cells), default=0)
     is_above = room < min(_FEWEST, longest)
-    left = indent if is_above else indent + min(room, max(longest, 8))
+    left = _INDENT if is_above else _INDENT + min(room, max(longest, 8))
     is_last_left = any(line.is_last_left for line in lines)
     for line in [*_header(header, widths, is_last_left=is_last_left), *lines]:
-        for text in _drawn(line, widths, _Margins(left, indent, gap), is_above=is_above):
+        for text in _drawn(line, widths, _Margins(left, gap), is_above=is_above):
             stdout.print(text, no_wrap=True, overflow="ignore", crop=False, soft_wrap=True)
 
 
 def _drawn(line: Line, widths: Sequence[int], margins: _Margins, *, is_above: bool) -> list[Text]:
-    left, indent, gap = margins.left, margins.indent, " " * margins.gap
+    left, gap = margins.left, " " * margins.gap
     if not line.cells:
-        wrapped = textwrap.wrap(line.words, stdout.width, subsequent_indent=" " * indent, break_long_words=False)
+        wrapped = textwrap.wrap(line.words, stdout.width, subsequent_indent=" " * _INDENT, break_long_words=False)
         return [Text(part, style=line.style) for part in wrapped]
     numbers = Text(style=line.style)
     *most, last = zip(line.cells, widths, strict=True)
     for cell, width in most:
         numbers.append(gap + cell.rjust(width))
     numbers.append(gap + last[0].rjust(0 if line.is_last_left else last[1]), line.last_style)
-    margin = " " * indent
-    room = (stdout.width if is_above else left) - indent
+    margin = " " * _INDENT
+    room = (stdout.width if is_above else left) - _INDENT
     words = textwrap.wrap(line.words, room, subsequent_indent=" ", break_long_words=False, break_on_hyphens=False)
     if is_above:
         return [*(Text(f"{margin}{part}", style=line.style) for part in words), Text(margin).append_text(numbers)]

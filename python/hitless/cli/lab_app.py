@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from hitless.cli.options import Json, Mechanisms
+from hitless.cli.options import Json, Mechanisms, Order
 
 lab_app = typer.Typer(
     no_args_is_help=True,
@@ -179,9 +179,7 @@ def protect(
     link: Link,
     name: Name = None,
     copies: Annotated[int, typer.Option(min=1, max=16, help="Copies sent of each lost frame.")] = 1,
-    mode: Annotated[
-        Literal["blocking", "non-blocking"], typer.Option(help="Keep the order of frames, or not.")
-    ] = "blocking",
+    mode: Order = "blocking",
 ) -> None:
     """Switch LinkGuardian on at both ends of a link that the scenario configures it for."""
     from hitless.cli import lab

@@ -1,87 +1,63 @@
 """`hitless link`: one end of a protected link."""
 
 import logging
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from hitless.cli.switch import log_to_stderr, told_result
+from hitless.cli.switch import told_result
 from hitless.errors import BadInput, HitlessError
 from hitless.live import LiveOptions, LiveRun, NetworkInterface, Status
-from hitless.service import metrics as service_metrics
+from hitless.quantities import bps_of, seconds_of
 from hitless.service.metrics import serving
 from hitless.service.privileges import OF_FORWARDING, drop_all_but
-from hitless.service.process import Wake, notify, signals
+from hitless.service.process import log_to_stderr, signals
 from hitless.switch import changes, ports
 from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan, MtuPlan, mtu_plan, require_room, scenario
-from hitless.switch.link_file import EXAMPLE, Config, read_link_file, require_changeable
+from hitless.switch.link_file import EXAMPLE, Config, Link, read_link_file, require_changeable
 from hitless.switch.metrics import LiveCollector
+from hitless.switch.service import LiveService
 from hitless.terminal.console import print_note, print_text
 
 log = logging.getLogger(__name__)
 
-_RATE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kMGT]?)bps\s*$")
-_MULTIPLES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_TIME = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(ns|us|ms|s)\s*$")
-_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
-_ALIVE_S = 1.0
+
+def _read(text: str, of: Callable[[str], float], named: str, what: str, examples: str) -> float:
+    """What a quantity of the file or of the command line means. Raises `BadInput`."""
+    try:
+        value = of(text)
+    except ValueError:
+        value = -1.0
+    if value < 0.0:
+        raise BadInput(f"{named} {text!r} is no {what}", hint=f"write it as in {examples}")
+    return value
 
 
-@dataclass(frozen=True, slots=True)
-class LinkOptions:
-    """What the command line says beside the plan."""
-
-    strict: bool
-    set_mtu: bool
-    vlan_tags: int
-    metrics_port: int
-    live: LiveOptions
-
-
-def rate_bps(text: str, named: str = "--rate") -> int:
-    """The rate that ``"1 Gbps"`` means. Raises `BadInput`."""
-    parts = _RATE.match(text)
-    if parts is None:
-        raise BadInput(f"{named} {text!r} is no rate", hint='write it as in "1 Gbps" or "250 Mbps"')
-    return round(float(parts[1]) * _MULTIPLES[parts[2]])
-
-
-def time_us(text: str, named: str = "--delay") -> float:
-    """The time that ``"1.5 ms"`` means, in microseconds. Raises `BadInput`."""
-    parts = _TIME.match(text)
-    if parts is None:
-        raise BadInput(f"{named} {text!r} is no time", hint='write it as in "500 us" or "20 ms"')
-    return float(parts[1]) * _US[parts[2]]
-
-
-def run(plan: LinkPlan, options: LinkOptions) -> int:
+def run(config: Config) -> int:
     """Protect the link until told to stop; return the exit code."""
-    return _run(_End(plan, options))
+    return _run(_End(config))
+
+
+def run_file(path: Path) -> int:
+    """As `run`, as a file says, which is read again at SIGHUP; return the exit code."""
+    return _run(_End(read_link_file(path), path))
+
+
+def check_file(path: Path) -> None:
+    """Print the configuration with every default spelled out, or refuse it."""
+    config = read_link_file(path)
+    plan = _plan(config.link, path)
+    _require_two(plan)
+    scenario(plan)
+    print_text(config.model_dump_json(indent=2))
+    print_note(f"{path}: sound; what is above is its effective configuration")
 
 
 def _require_two(plan: LinkPlan) -> None:
     if plan.inside == plan.outside:
         rule = "frames come in by one and go out by the other"
         raise BadInput(f"--inside and --outside are both {plan.inside}", rule=rule)
-
-
-def run_file(path: Path) -> int:
-    """As `run`, as a file says, which is read again at SIGHUP; return the exit code."""
-    config = read_link_file(path)
-    plan, options = _of_config(config)
-    return _run(_End(plan, options, _File(path, config)))
-
-
-def check_file(path: Path) -> None:
-    """Print the configuration with every default spelled out, or refuse it."""
-    config = read_link_file(path)
-    plan, _ = _of_config(config)
-    _require_two(plan)
-    scenario(plan)
-    print_text(config.model_dump_json(indent=2))
-    print_note(f"{path}: sound; what is above is its effective configuration")
 
 
 def example() -> None:
@@ -104,25 +80,19 @@ def require_all(**options: str | None) -> list[str]:
     return [value for value in options.values() if value is not None]
 
 
-def _of_config(config: Config) -> tuple[LinkPlan, LinkOptions]:
-    link = config.link
-    plan = LinkPlan(
+def _plan(link: Link, file: Path | None) -> LinkPlan:
+    """What is to be done, as a file says it, or, without one, the command line."""
+    rate, delay = ("rate =", "delay =") if file else ("--rate", "--delay")
+    return LinkPlan(
         inside=link.inside,
         outside=link.outside,
-        rate_bps=rate_bps(link.rate, "rate ="),
-        delay_us=time_us(link.delay, "delay ="),
+        rate_bps=round(_read(link.rate, bps_of, rate, "rate", '"1 Gbps" or "250 Mbps"')),
+        delay_us=1e6 * _read(link.delay, seconds_of, delay, "time", '"500 us" or "20 ms"'),
         loss_rate=link.loss_rate,
         target_loss_rate=link.target,
         mode=link.mode,
         is_active=link.active,
     )
-    live = live_options(plan, busy_poll=link.busy_poll)
-    return plan, LinkOptions(link.strict, link.set_mtu, link.vlan_tags, config.metrics.port, live)
-
-
-def live_options(plan: LinkPlan, *, busy_poll: bool) -> LiveOptions:
-    """How the run of a link works."""
-    return LiveOptions(busy_poll=busy_poll, frames=plan.frames, frame_bytes=FRAME_BYTES, ring_frames=RING_FRAMES)
 
 
 def _run(end: "_End") -> int:
@@ -149,49 +119,32 @@ def _tell_repairs(result: Status) -> None:
     )
 
 
-@dataclass
-class _File:
-    """What an end was told by a file."""
-
-    path: Path
-    config: Config
-
-
-class _End:
+class _End(LiveService):
     """One end of the link."""
 
-    def __init__(self, plan: LinkPlan, options: LinkOptions, file: _File | None = None) -> None:
-        _require_two(plan)
-        self._plan = plan
-        self._options = options
+    def __init__(self, config: Config, file: Path | None = None) -> None:
+        super().__init__()
+        self._config = config
         self._file = file
-        self._scenario = scenario(plan)
-        self._wake = Wake()
-        self._is_stopping = False
-        self._is_reloading = False
+        self._plan = _plan(config.link, file)
+        _require_two(self._plan)
+        self._scenario = scenario(self._plan)
 
     @property
     def is_strict(self) -> bool:
         """Is a missed deadline a failure?"""
-        return self._options.strict
-
-    def stop(self) -> None:
-        self._is_stopping = True
-        self._wake.set()
-
-    def reload(self) -> None:
-        self._is_reloading = True
-        self._wake.set()
+        return self._config.link.strict
 
     def run(self) -> Status:
-        plan, options = self._plan, self._options
-        section = service_metrics.Metrics(port=options.metrics_port)
-        with _room_on_the_link(plan, options), ports.without_offloads([plan.inside, plan.outside], log.warning):
-            live = LiveRun(self._scenario, interfaces=plan.interfaces, options=options.live)
+        plan, link = self._plan, self._config.link
+        options = LiveOptions(
+            busy_poll=link.busy_poll, frames=plan.frames, frame_bytes=FRAME_BYTES, ring_frames=RING_FRAMES
+        )
+        with _room_on_the_link(link), ports.without_offloads([plan.inside, plan.outside], log.warning):
+            live = LiveRun(self._scenario, interfaces=plan.interfaces, options=options)
             drop_all_but(OF_FORWARDING)
-            with serving(LiveCollector(live.status), section, "hitless link"), live.running(at_end=self._wake.set):
-                self._say(live)
-                self._wait(live)
+            with serving(LiveCollector(live.status), self._config.metrics, "hitless link"):
+                self._forward(live)
             return live.result()
 
     def _say(self, live: LiveRun) -> None:
@@ -202,45 +155,34 @@ class _End:
             f"{plan.inside} - {plan.outside}: {plan.mode}, repairs within {plan.answer_us / 1e3:g} ms, "
             f"buffers of {2 * plan.buffer_bytes / 1e3:.0f} KB; Ctrl-C ends it"
         )
-        notify("READY=1")
-
-    def _wait(self, live: LiveRun) -> None:
-        while not self._is_stopping and live.is_running:
-            if self._is_reloading:
-                self._is_reloading = False
-                self._read_again(live)
-            notify("WATCHDOG=1")
-            self._wake.wait(_ALIVE_S)
-        notify("STOPPING=1")
 
     def _read_again(self, live: LiveRun) -> None:
-        """A file that is wrong, or asks for what a running link keeps, changes nothing."""
         if self._file is None:
             log.info("this link has no file to read again: hitless link FILE has one")
             return
         try:
-            config = read_link_file(self._file.path)
-            require_changeable(self._file.config, config)
-            plan, options = _of_config(config)
+            config = read_link_file(self._file)
+            require_changeable(self._config, config)
+            plan = _plan(config.link, self._file)
             wanted_scenario = scenario(replace(plan, first_number=self._plan.first_number))
             wanted = changes.commands(self._scenario.effective, wanted_scenario.effective)
             for command in wanted:
                 live.command(command)
         except HitlessError as wrong:
-            log.error("%s was not read again, the link goes on as before:\n%s", self._file.path, wrong)  # noqa: TRY400
+            log.error("%s was not read again, the link goes on as before:\n%s", self._file, wrong)  # noqa: TRY400
             return
-        self._file.config, self._options, self._scenario = config, options, wanted_scenario
-        log.info("%s was read again: %s", self._file.path, ", ".join(wanted) or "nothing to change")
+        self._config, self._scenario = config, wanted_scenario
+        log.info("%s was read again: %s", self._file, ", ".join(wanted) or "nothing to change")
 
 
 @contextmanager
-def _room_on_the_link(plan: LinkPlan, options: LinkOptions) -> Iterator[None]:
+def _room_on_the_link(link: Link) -> Iterator[None]:
     """See that frames from inside fit the link; an MTU that is raised is set back at the end."""
-    outside = ports.opened(plan.outside)
-    inside_bytes, before_bytes = ports.opened(plan.inside).mtu_bytes, outside.mtu_bytes
-    sums = mtu_plan(inside_bytes, before_bytes, options.vlan_tags)
-    if sums.fits or not options.set_mtu:
-        require_room(sums, plan.outside, plan.inside, options.vlan_tags)
+    outside = ports.opened(link.outside)
+    inside_bytes, before_bytes = ports.opened(link.inside).mtu_bytes, outside.mtu_bytes
+    sums = mtu_plan(inside_bytes, before_bytes, link.vlan_tags)
+    if sums.fits or not link.set_mtu:
+        require_room(sums, link.outside, link.inside, link.vlan_tags)
         print_note(str(sums))
         yield
         return

@@ -4,7 +4,7 @@ import errno
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,19 @@ from hitless.cli.corruptd_app import corruptd_app
 from hitless.cli.fleet_app import fleet_app
 from hitless.cli.lab_app import lab_app
 from hitless.cli.mechanism_app import mechanism_app
-from hitless.cli.options import Json, Mechanisms, Memory, Out, ScenarioFile, Seed, limit_memory
+from hitless.cli.options import (
+    Fresh,
+    Jobs,
+    Json,
+    Mechanisms,
+    Memory,
+    Order,
+    Out,
+    ScenarioFile,
+    Seed,
+    Verbose,
+    limit_memory,
+)
 from hitless.cli.p4_app import p4_app
 from hitless.cli.parameters import adjusted
 from hitless.cli.results_app import results_app
@@ -123,11 +135,8 @@ def reproduce(
     seed: Seed = 1,
     out: Out = None,
     json: Json = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core"),
-    ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Forget finished runs, and run every one again.")] = False,
+    jobs: Jobs = None,
+    fresh: Fresh = False,
     points: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only runs of this name, such as '*DCTCP 10/40G 95 %'; may be repeated."),
@@ -329,10 +338,8 @@ def compare(
     seed: Seed = 1,
     out: Out = None,
     json: Json = False,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core")
-    ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Forget finished runs, and run every one again.")] = False,
+    jobs: Jobs = None,
+    fresh: Fresh = False,
 ) -> None:
     """Run two scenarios with the same seeds, and say which differences are more than chance.
 
@@ -369,14 +376,12 @@ def sweep(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results.", show_default="results/sweeps/NAME-DIGEST")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core")
-    ] = None,
+    jobs: Jobs = None,
     on: On = None,
     shard: Annotated[
         str | None, typer.Option(metavar="K/N", help="Only this part of the runs, such as 3/16.", show_default=False)
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Forget finished runs, and run every one again.")] = False,
+    fresh: Fresh = False,
     json: Json = False,
 ) -> None:
     """Run a scenario over a grid of settings and seeds: a Parquet data set, and a report with a plot for each axis.
@@ -406,7 +411,7 @@ def switch(
     ] = None,
     check_only: Annotated[bool, typer.Option("--check", help="Only check CONFIG and print it in full.")] = False,
     print_example: Annotated[bool, typer.Option("--example", help="Print a configuration to begin with.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Run a scenario's switches on this box's interfaces, until Ctrl-C (docs/how-to/real-interfaces.md).
 
@@ -450,9 +455,7 @@ def link(
     delay: Annotated[str, typer.Option(help="The link's delay, one way.")] = "100 us",
     loss_rate: Annotated[float, typer.Option(min=1e-12, max=0.4, help="What the link is taken to lose.")] = 1e-3,
     target: Annotated[float, typer.Option(min=1e-18, max=0.4, help="What may still be lost.")] = 1e-8,
-    mode: Annotated[
-        Literal["blocking", "non-blocking"], typer.Option(help="Keep the order of frames, or not.")
-    ] = "blocking",
+    mode: Order = "blocking",
     off: Annotated[bool, typer.Option("--off", help="Only forward: to see what the link is like.")] = False,
     set_mtu: Annotated[
         bool, typer.Option("--set-mtu", help="Raise the MTU of the outside interface as far as is needed.")
@@ -475,7 +478,7 @@ def link(
     rate, delay, loss rate and mode.
     """
     from hitless.cli import link as command
-    from hitless.switch.link import LinkPlan
+    from hitless.switch.link_file import Config, Link, LinkMetrics
 
     if example:
         command.example()
@@ -487,26 +490,22 @@ def link(
             return
         raise typer.Exit(command.run_file(file))
     inside, outside, rate = command.require_all(inside=inside, outside=outside, rate=rate)
-    plan = LinkPlan(
+    # What the options say was checked by what they are declared to be.
+    link = Link.model_construct(
         inside=inside,
         outside=outside,
-        rate_bps=command.rate_bps(rate),
-        delay_us=command.time_us(delay),
+        rate=rate,
+        delay=delay,
         loss_rate=loss_rate,
-        target_loss_rate=target,
+        target=target,
         mode=mode,
-        is_active=not off,
+        active=not off,
+        set_mtu=set_mtu,
+        vlan_tags=vlan_tags,
+        strict=strict,
+        busy_poll=busy_poll,
     )
-    live = command.live_options(plan, busy_poll=busy_poll)
-    options = command.LinkOptions(strict, set_mtu, vlan_tags, metrics_port, live)
-    raise typer.Exit(command.run(plan, options))
-
-
-def _leave_stdout() -> None:
-    """Nobody reads our output, or it cannot be written: keep Python from complaining at its exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    raise typer.Exit(command.run(Config(link=link, metrics=LinkMetrics(port=metrics_port))))
 
 
 def main() -> None:
@@ -523,13 +522,13 @@ def main() -> None:
         console.print_note("interrupted")
         sys.exit(130)
     except BrokenPipeError:
-        _leave_stdout()
+        console.leave(sys.stdout)
     except Exception as fault:  # noqa: BLE001 - the last line of defence: no traceback reaches a user unasked
         if isinstance(fault, OSError) and fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EIO}:
             full = HitlessError("what was to be written has no room", where=fault.filename or "standard output")
             full.hint = f"the system says: {fault.strerror}"
             console.print_error(full, debug=debug)
-            _leave_stdout()
+            console.leave(sys.stdout)
             sys.exit(1)
         hint = "this is a fault of hitless; run again with --debug before the command to see where it happened"
         internal = HitlessError(f"internal error: {type(fault).__name__}: {fault}", hint=hint)

@@ -26,13 +26,17 @@ def new(
       hitless mechanism build early-drop
       hitless run early-drop/scenario.toml
     """
-    from hitless.cli import mechanism
+    from hitless import _native
+    from hitless.extend.crates import checked_name
+    from hitless.extend.create import create
+    from hitless.terminal.console import print_note
 
-    mechanism.new(name, path)
+    folder = create(checked_name(name, [kind for kind, _, _ in _native.mechanism_kinds()]), path or Path(name))
+    print_note(f"written to {folder}; next: hitless mechanism build {folder}")
 
 
-@mechanism_app.command()
-def build(
+@mechanism_app.command("build")
+def build_crates(
     folders: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -50,24 +54,40 @@ def build(
 
     What did not change since the last time is not compiled again.
     """
-    from hitless.cli import mechanism
+    from hitless.extend.build import build
+    from hitless.terminal.console import print_note
 
-    mechanism.build(folders or [], quick=quick)
+    record = build(folders or [], print_note, quick=quick)
+    kinds = " or ".join(f'"{kind}"' for crate in record.crates for kind in crate.kinds)
+    print_note(f"scenarios may now say kind = {kinds}")
 
 
 @mechanism_app.command("list")
 def list_kinds() -> None:
     """List the kinds of mechanisms that scenarios may name, and where they come from."""
-    from hitless.cli import mechanism
+    from hitless import _native
+    from hitless.extend.record import Record
+    from hitless.native import STALE, stale
+    from hitless.terminal.console import print_note, stdout
 
-    mechanism.list_kinds()
+    paths = {crate.name: crate.path for crate in Record.read().crates}
+    kinds = _native.mechanism_kinds()
+    width = max(len(kind) for kind, _, _ in kinds)
+    for kind, summary, crate in kinds:
+        origin = paths.get(crate, crate) if crate else "built in"
+        stdout.print(f"{kind:<{width}}  {origin:<10}  {summary}", markup=False, soft_wrap=True)
+    if stale():
+        print_note(STALE)
 
 
-@mechanism_app.command()
-def remove(
+@mechanism_app.command("remove")
+def remove_crate(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A mechanism of yours, or its crate.")],
 ) -> None:
     """Take a mechanism of yours out again. Its crate stays where it is."""
-    from hitless.cli import mechanism
+    from hitless.extend.build import remove
+    from hitless.terminal.console import print_note
 
-    mechanism.remove(name)
+    record = remove(name, print_note)
+    left = ", ".join(crate.name for crate in record.crates) or "none"
+    print_note(f"{name} is taken out; of yours there is now: {left}")

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,6 +15,26 @@ ScenarioFile = Annotated[
 Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="Same seed, same results, on every machine.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, and nothing else there.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the results.", show_default="results/TIME-WHAT")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core")
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Forget finished runs, and run every one again.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")]
+Order = Annotated[Literal["blocking", "non-blocking"], typer.Option(help="Keep the order of frames, or not.")]
+P4Commands = Annotated[
+    Path | None,
+    typer.Option("--commands", metavar="FILE", help="Commands of simple_switch_CLI, run before.", show_default=False),
+]
+P4Info = Annotated[
+    Path | None,
+    typer.Option("--p4info", metavar="FILE", help="What p4c --p4runtime-files writes, as text.", show_default=False),
+]
+P4Runtime = Annotated[
+    Path | None,
+    typer.Option(
+        "--p4runtime", metavar="FILE", help="A p4.v1.WriteRequest as text, run after the commands.", show_default=False
+    ),
+]
 Mechanisms = Annotated[
     list[Path] | None,
     typer.Option(
@@ -38,10 +58,10 @@ def limit_memory(size: str | None) -> None:
     """Have this process, and those that it starts, refuse scenarios that are estimated to take more."""
     if size is None:
         return
-    unit = size.lstrip("0123456789.")
-    number = size[: len(size) - len(unit)]
     try:
-        limit = int(bytes_of(f"{number} {unit.strip()}"))
-    except ValueError as refused:
-        raise BadInput(f"{size!r} is no size", where="--memory", hint='"3GB", "500 MB"') from refused
+        limit = int(bytes_of(size))
+    except ValueError:
+        limit = -1
+    if limit < 0:
+        raise BadInput(f"{size!r} is no size", where="--memory", hint='"3GB", "500 MB"')
     os.environ["HITLESS_MEMORY"] = str(limit)

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from hitless import _native
-from hitless.cli.p4_files import Entries, read, read_program
-from hitless.errors import BadInput, HitlessError
+from hitless.cli.p4_files import Entries, packet_bytes, read_program, refusals
+from hitless.errors import HitlessError
 from hitless.terminal.console import print_json, print_text, stdout
+from hitless.whole_file import read_text
 
 
 def test(program: Path, tests: list[Path], *, json: bool) -> None:
@@ -26,15 +27,9 @@ def test(program: Path, tests: list[Path], *, json: bool) -> None:
 
 def trace(program: Path, packet: str, entries: Entries, port: int, *, json: bool) -> None:
     """Show one packet's way."""
-    try:
-        data = bytes.fromhex(packet)
-    except ValueError:
-        raise BadInput("the packet is no text of hexadecimal digits", where=packet[:80]) from None
-    document, commands, runtime = read_program(program), entries.commands_file(), entries.runtime_files()
-    try:
-        answer = encoding.loads(_native.p4_trace(document, commands, runtime, port, data))
-    except ValueError as refused:
-        raise BadInput(str(refused), where=str(program)) from None
+    data, document = packet_bytes(packet), read_program(program)
+    with refusals(program):
+        answer = encoding.loads(_native.p4_trace(document, *entries.files(), port, data))
     if json:
         print_json(answer)
         return
@@ -45,10 +40,8 @@ def trace(program: Path, packet: str, entries: Entries, port: int, *, json: bool
 
 
 def _test(document: str, tests: Path, program: Path) -> dict[str, Any]:
-    try:
-        outcome = encoding.loads(_native.p4_test(document, read(tests), str(tests)))
-    except ValueError as refused:
-        raise BadInput(str(refused), where=str(program)) from None
+    with refusals(program):
+        outcome = encoding.loads(_native.p4_test(document, read_text(tests), str(tests)))
     return {"tests": str(tests), **outcome}
 
 

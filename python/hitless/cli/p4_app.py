@@ -5,28 +5,13 @@ from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Json, Out, Seed
+from hitless.cli.options import Json, Out, P4Commands, P4Info, P4Runtime, Seed
 
 p4_app = typer.Typer(
     no_args_is_help=True, help="Run P4 programs that p4c compiled: packet tests, one packet's way, a whole fabric."
 )
 
 Program = Annotated[Path, typer.Argument(metavar="PROGRAM.json", help="What p4c --target bmv2 --arch v1model writes.")]
-Commands = Annotated[
-    Path | None,
-    typer.Option("--commands", metavar="FILE", help="Commands of simple_switch_CLI, run before.", show_default=False),
-]
-
-P4Info = Annotated[
-    Path | None,
-    typer.Option("--p4info", metavar="FILE", help="What p4c --p4runtime-files writes, as text.", show_default=False),
-]
-P4Runtime = Annotated[
-    Path | None,
-    typer.Option(
-        "--p4runtime", metavar="FILE", help="A p4.v1.WriteRequest as text, run after the commands.", show_default=False
-    ),
-]
 
 
 @p4_app.command("test")
@@ -54,7 +39,7 @@ def trace(
     program: Program,
     packet: Annotated[str, typer.Argument(metavar="HEX", help="The packet's bytes in hexadecimal, no check sequence.")],
     *,
-    commands: Commands = None,
+    commands: P4Commands = None,
     p4info: P4Info = None,
     p4runtime: P4Runtime = None,
     port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=511, help="Where it comes in.")] = 0,
@@ -86,7 +71,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    commands: Commands = None,
+    commands: P4Commands = None,
     p4info: P4Info = None,
     p4runtime: P4Runtime = None,
     load: Annotated[float, typer.Option(min=0.01, max=1.0, help="Of the hosts' links, by TCP flows of 20 KB.")] = 0.2,

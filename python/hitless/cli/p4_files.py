@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hitless.errors import BadInput, reason
+from hitless.errors import BadInput
 from hitless.terminal.console import print_note
+from hitless.whole_file import read_text
 
 _File = tuple[str, str]
 
@@ -33,15 +36,12 @@ class Entries:
             hint = "a p4info has no entries: give a WriteRequest with --p4runtime"
             raise BadInput("--p4info is given without --p4runtime", hint=hint)
 
-    def commands_file(self) -> _File:
-        """Name and text of the commands; without them the text is empty."""
-        return ("", "") if self.commands is None else _named(self.commands)
-
-    def runtime_files(self) -> tuple[_File, _File] | None:
-        """Names and texts of p4info and request."""
+    def files(self) -> tuple[_File, tuple[_File, _File] | None]:
+        """Name and text of the commands, without which both are empty; then of p4info and of the request."""
+        commands = ("", "") if self.commands is None else _named(self.commands)
         if self.p4info is None or self.p4runtime is None:
-            return None
-        return _named(self.p4info), _named(self.p4runtime)
+            return commands, None
+        return commands, (_named(self.p4info), _named(self.p4runtime))
 
     def settings(self) -> dict[str, str]:
         """The same for the mechanism of a scenario, with whole paths."""
@@ -49,21 +49,26 @@ class Entries:
         return {name: str(path.resolve()) for name, path in files.items() if path is not None}
 
 
-def read(path: Path) -> str:
-    """The text of a file.
-
-    Raises:
-        BadInput: it cannot be read.
-    """
+@contextmanager
+def refusals(program: Path) -> Iterator[None]:
+    """What the interpreter refuses of a program, or of what it is given, as an error for people."""
     try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError) as failed:
-        raise BadInput(f"{path} cannot be read: {reason(failed)}") from None
+        yield
+    except ValueError as refused:
+        raise BadInput(str(refused), where=str(program)) from None
+
+
+def packet_bytes(text: str) -> bytes:
+    """The packet that is written in hexadecimal digits. Raises `BadInput`."""
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise BadInput("the packet is no text of hexadecimal digits", where=text[:80]) from None
 
 
 def read_program(path: Path) -> str:
     """The text of a compiled program; where it is older than its source, a note says so."""
-    text = read(path)
+    text = read_text(path)
     if (note := age_note(path)) is not None:
         print_note(note)
     return text
@@ -89,7 +94,7 @@ def age_note(program: Path) -> str | None:
 
 
 def _named(path: Path) -> _File:
-    return str(path), read(path)
+    return str(path), read_text(path)
 
 
 def _noted(program: Path) -> tuple[Path, str, dict[Path, str]] | None:

@@ -18,28 +18,19 @@ from hitless.terminal.console import print_json, print_note
 
 
 def run_scenario(
-    path: Path,
-    text: str,
-    *,
-    seed: int | None,
-    out: Path | None,
-    json: bool,
-    debug: bool,
-    checkpoint: str | None = None,
+    path: Path, text: str, *, seed: int | None, out: Path | None, json: bool, debug: bool, checkpoint: str | None
 ) -> int:
     """Run a sound scenario, ``text`` from ``path``; return the exit code."""
-    name = "stdin" if path == STANDARD_INPUT else path.stem
-    file = None if path == STANDARD_INPUT else str(path)
-    shown = shown_name(path)
+    is_file = path != STANDARD_INPUT
+    plan = Plan(path.stem if is_file else "stdin", shown_name(path), text, str(path) if is_file else None, seed)
     if checkpoint is None:
-        return run_text(text, name, shown, file=file, seed=seed, out=out, json=json, debug=debug)
+        return run_plan(plan, out=out, json=json, debug=debug)
     every = Every.of(checkpoint, "--checkpoint")
-    place = str(path.absolute()) if file is not None else None
-    plan = Plan(name, shown, text, place, seed, checkpoint)
-    refusal = Simulation(text, file_name=place or shown, seed=seed).checkpoint_refusal()
+    plan = replace(plan, file=str(path.absolute()) if is_file else None, checkpoint=checkpoint)
+    refusal = Simulation(text, file_name=plan.file or plan.shown, seed=seed).checkpoint_refusal()
     if refusal is not None:
-        raise BadInput(refusal, where=shown, hint="run it without --checkpoint")
-    return _run_plan(Checkpoints(plan, every), out=out, json=json, debug=debug)
+        raise BadInput(refusal, where=plan.shown, hint="run it without --checkpoint")
+    return run_plan(plan, out=out, json=json, debug=debug, checkpoints=Checkpoints(plan, every))
 
 
 def resume_run(folder: Path, *, json: bool, debug: bool) -> int:
@@ -47,64 +38,38 @@ def resume_run(folder: Path, *, json: bool, debug: bool) -> int:
     plan = Plan.read(folder)
     check_scenario(plan.text, plan.shown)
     checkpoints = Checkpoints(plan, Every.of(plan.checkpoint, str(folder)), resumes=True)
-    return _run_plan(checkpoints, out=folder, json=json, debug=debug)
+    return run_plan(plan, out=folder, json=json, debug=debug, checkpoints=checkpoints)
 
 
-def _run_plan(checkpoints: Checkpoints, *, out: Path | None, json: bool, debug: bool) -> int:
-    plan = checkpoints.plan
-    return run_text(
-        plan.text,
-        plan.name,
-        plan.shown,
-        file=plan.file,
-        seed=plan.seed,
-        out=out,
-        json=json,
-        debug=debug,
-        checkpoints=checkpoints,
-    )
-
-
-def run_text(
-    text: str,
-    name: str,
-    shown: str,
-    *,
-    file: str | None = None,
-    seed: int | None,
-    out: Path | None,
-    json: bool,
-    debug: bool,
-    checkpoints: Checkpoints | None = None,
-) -> int:
-    """Run the sound scenario in ``text``, called ``name``, that messages call ``shown``; return the exit code.
-
-    Paths in it are relative to the folder of ``file``. With ``checkpoints`` its rows are kept in memory.
-    """
+def run_plan(plan: Plan, *, out: Path | None, json: bool, debug: bool, checkpoints: Checkpoints | None = None) -> int:
+    """Run a sound scenario; return the exit code. With ``checkpoints`` its rows are kept in memory."""
     rows = RowsFolder()
     entry = Entry(
-        f"run/{name}", shown, headline=False, make=lambda: CustomScenario(name, text, file, rows, checkpoints)
+        f"run/{plan.name}",
+        plan.shown,
+        headline=False,
+        make=lambda: CustomScenario(plan.name, plan.text, plan.file, rows, checkpoints),
     )
 
     def make_folder() -> ResultsFolder:
         resumes = checkpoints is not None and checkpoints.resumes
-        folder = ResultsFolder(f"run-{name}", out, may_replace=resumes)
+        folder = ResultsFolder(f"run-{plan.name}", out, may_replace=resumes)
         if checkpoints is None:
             rows.path = folder.path / file_name(entry.id)
         else:
             checkpoints.folder = folder.path
             if not resumes:
                 take_away(folder.path)
-                checkpoints.plan.write(folder.path)
+                plan.write(folder.path)
         return folder
 
-    execution = execute(Campaign([entry], seed=seed), make_folder, name)
+    execution = execute(Campaign([entry], seed=plan.seed), make_folder, plan.name)
     if checkpoints is not None:
         _end_checkpoints(execution)
     if json:
-        print_json(_document(shown, execution))
+        print_json(_document(plan.shown, execution))
     else:
-        _show(shown, execution)
+        _show(plan.shown, execution)
     execution.tell(debug=debug)
     return execution.exit_code
 

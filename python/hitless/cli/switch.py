@@ -1,11 +1,10 @@
 """`hitless switch`: running it, checking its configuration, an example."""
 
-import logging
 from pathlib import Path
 
 from hitless.cli.live_result import warn
 from hitless.live import Status
-from hitless.service.process import signals
+from hitless.service.process import log_to_stderr, signals
 from hitless.switch.configuration import EXAMPLE, read_config
 from hitless.switch.service import Service
 from hitless.terminal.console import print_note, print_text
@@ -18,12 +17,6 @@ def run(path: Path, *, verbose: bool) -> int:
     with signals(service):
         result = service.run()
     return told_result(result, strict=service.is_strict)
-
-
-def log_to_stderr(*, verbose: bool) -> None:
-    """What happens goes to stderr, with its time."""
-    level = logging.DEBUG if verbose else logging.INFO
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s", force=True)
 
 
 def told_result(result: Status, *, strict: bool) -> int:

@@ -7,9 +7,9 @@ from pydantic import AfterValidator, Field, model_validator
 
 from hitless.corruptd.actors import Actor, HookActor, ReportActor
 from hitless.corruptd.bus import Bus, LocalHub, SilentBus
-from hitless.corruptd.daemon import GuardPlan, Plan, WatchPlan
+from hitless.corruptd.daemon import GuardPlan, Plan, PortNumber, WatchPlan
 from hitless.corruptd.detection import Policy
-from hitless.corruptd.messages import Name, channel
+from hitless.corruptd.messages import Name, Seconds, channel
 from hitless.corruptd.protocol import Pace, Upstream
 from hitless.corruptd.redis_bus import RedisBus, RedisSettings, address, check_url
 from hitless.corruptd.sources import CounterSource
@@ -17,11 +17,8 @@ from hitless.corruptd.sources.linux import LinuxSource, SysfsSource
 from hitless.corruptd.sources.sonic import SonicSource
 from hitless.errors import BadInput, reason
 from hitless.service import metrics as service_metrics
-from hitless.service.configuration import File, Section, parse, read_text
-
-Seconds = Annotated[float, Field(gt=0.0, le=604_800.0)]
-Rate = Annotated[float, Field(gt=0.0, lt=1.0)]
-PortNumber = Annotated[int, Field(ge=0, lt=2**31)]
+from hitless.service.configuration import Checked, File, parse
+from hitless.whole_file import read_text
 
 
 def _sound_url(url: str) -> str:
@@ -32,7 +29,7 @@ def _sound_url(url: str) -> str:
 RedisUrl = Annotated[str, AfterValidator(_sound_url)]
 
 
-class Main(Section):
+class Main(Checked):
     """``[corruptd]``."""
 
     switch_id: Name
@@ -41,46 +38,7 @@ class Main(Section):
     dry_run: bool = False
 
 
-class Detection(Section):
-    """``[detection]``: see `hitless.corruptd.detection.Policy`."""
-
-    window_frames: Annotated[int, Field(ge=1, le=10**12)] = 100_000_000
-    threshold: Annotated[float, Field(ge=1e-15, lt=1.0)] = 1e-8
-    confidence: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.95
-    bad_frames_min: Annotated[int, Field(ge=1, le=10**6)] = 3
-    target_loss_rate: Rate = 1e-8
-    rate_bad_frames: Annotated[int, Field(ge=1, le=10**6)] = 30
-    clear_below: Annotated[float, Field(ge=0.0, lt=1.0)] = 1e-9
-    clear_confidence: Annotated[float, Field(ge=0.0, le=0.999999)] = 0.999
-    hold_s: Annotated[float, Field(ge=0.0, le=604_800.0)] = 60.0
-    mode: Literal["blocking", "non-blocking"] = "blocking"
-    fallback: Literal["non-blocking", "off"] = "non-blocking"
-    fallback_above: Rate = 0.02
-    copies_max: Annotated[int, Field(ge=1, le=255)] = 8
-
-    @model_validator(mode="after")
-    def _is_hysteresis(self) -> Self:
-        if self.clear_below >= self.threshold:
-            raise ValueError("clear_below must lie below threshold, or protection would flap")
-        return self
-
-
-class Messages(Section):
-    """``[messages]``: see `hitless.corruptd.protocol.Pace`."""
-
-    retry_s: Seconds = 1.0
-    refresh_s: Seconds = 10.0
-    lifetime_s: Seconds = 3_600.0
-    when_expired: Literal["unprotect", "keep"] = "unprotect"
-
-    @model_validator(mode="after")
-    def _outlives_refresh(self) -> Self:
-        if self.lifetime_s < 3.0 * self.refresh_s:
-            raise ValueError("lifetime_s must be three times refresh_s at least, so that one lost message ends nothing")
-        return self
-
-
-class BusSection(Section):
+class BusSection(Checked):
     """``[bus]``."""
 
     kind: Literal["local", "redis"] = "local"
@@ -112,7 +70,7 @@ class BusSection(Section):
         )
 
 
-class Action(Section):
+class Action(Checked):
     """``[action]``."""
 
     kind: Literal["hook", "report"] = "report"
@@ -132,7 +90,7 @@ class Metrics(service_metrics.Metrics):
     port: service_metrics.PortNumber = 9_470
 
 
-class WatchSection(Section):
+class WatchSection(Checked):
     """``[[watch]]``: a link that ends at this switch."""
 
     link: Name
@@ -169,26 +127,17 @@ class WatchSection(Section):
         return LinuxSource(self.port, count_fec=self.count_fec) if self.source == "linux" else SysfsSource(self.port)
 
 
-class GuardSection(Section):
-    """``[[guard]]``: a link that begins at this switch."""
-
-    link: Name
-    downstream_switch_id: Name
-    dev_port: PortNumber = 0
-    mcast_grp: PortNumber = 0
-
-
-class Config(Section):
+class Config(Checked):
     """The whole file."""
 
     corruptd: Main
-    detection: Detection = Detection()
-    messages: Messages = Messages()
+    detection: Policy = Policy()
+    messages: Pace = Pace()
     bus: BusSection = BusSection()
     action: Action = Action()
     metrics: Metrics = Metrics()
     watch: list[WatchSection] = Field(default_factory=list)
-    guard: list[GuardSection] = Field(default_factory=list)
+    guard: list[GuardPlan] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
@@ -212,15 +161,13 @@ class Config(Section):
 
     def plan(self) -> Plan:
         """For the daemon."""
-        messages = self.messages
         return Plan(
             switch_id=self.corruptd.switch_id,
             watches=[watch.plan() for watch in self.watch],
-            guards=[GuardPlan(g.link, g.downstream_switch_id, g.dev_port, g.mcast_grp) for g in self.guard],
-            policy=Policy(**self.detection.model_dump()),
-            pace=Pace(messages.retry_s, messages.refresh_s, messages.lifetime_s),
+            guards=self.guard,
+            policy=self.detection,
+            pace=self.messages,
             poll_interval_s=self.corruptd.poll_interval_s,
-            keep_when_expired=messages.when_expired == "keep",
         )
 
     def check_surroundings(self, where: str) -> None:

@@ -4,16 +4,22 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import Field
 
 from hitless.corruptd.actors import Actor, Applier, Target
 from hitless.corruptd.bus import Bus
 from hitless.corruptd.detection import Decision, Detector, Phase, Policy, Setting
-from hitless.corruptd.messages import Acknowledgement, BadMessage, Request, channel, decode, encode
+from hitless.corruptd.messages import Acknowledgement, BadMessage, Name, Request, channel, decode, encode
 from hitless.corruptd.protocol import Fate, Guard, Pace, Requester, Upstream
 from hitless.corruptd.sources import CounterSource, NoReading
 from hitless.corruptd.window import CounterBits
+from hitless.service.configuration import Checked
 
 log = logging.getLogger(__name__)
+
+PortNumber = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +37,14 @@ class WatchPlan:
     """Which counters these are: a saved window of others is not taken over."""
 
 
-@dataclass(frozen=True, slots=True)
-class GuardPlan:
-    """A link that begins here."""
+class GuardPlan(Checked):
+    """A link that begins here: ``[[guard]]``."""
 
-    link: str
-    origin: str
+    link: Name
+    downstream_switch_id: Name
     """The switch behind it."""
-    dev_port: int = 0
-    mcast_grp: int = 0
+    dev_port: PortNumber = 0
+    mcast_grp: PortNumber = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,6 @@ class Plan:
     policy: Policy = field(default_factory=Policy)
     pace: Pace = field(default_factory=Pace)
     poll_interval_s: float = 1.0
-    keep_when_expired: bool = False
 
 
 @dataclass(slots=True)
@@ -140,8 +144,9 @@ class Daemon:
 
     def _guard(self, plan: GuardPlan, actor: Actor) -> Guarded:
         target = Target(plan.link, "sender", plan.dev_port, plan.mcast_grp)
-        guard = Guard(plan.link, self.plan.switch_id, plan.origin, self.plan.keep_when_expired)
-        return Guarded(guard, Applier(target, actor, self.plan.pace.retry_s))
+        pace = self.plan.pace
+        guard = Guard(plan.link, self.plan.switch_id, plan.downstream_switch_id, pace.when_expired == "keep")
+        return Guarded(guard, Applier(target, actor, pace.retry_s))
 
     def _poll(self, now_s: float) -> None:
         self.tally.polls += 1

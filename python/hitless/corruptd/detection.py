@@ -4,22 +4,28 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import Annotated, ClassVar, Literal, Self, TypeAlias
+
+from pydantic import ConfigDict, Field, model_validator
 
 from hitless import _native
 from hitless.analysis import poisson_interval
 from hitless.corruptd.window import CounterBits, Reading, Window, frames_between
+from hitless.service.configuration import Checked
 
-BLOCKING = "blocking"
-NON_BLOCKING = "non-blocking"
+Mode: TypeAlias = Literal["blocking", "non-blocking"]
+Rate = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What LinkGuardian is to do on a link."""
+    """What LinkGuardian is to do on a link. As part of a message or a file it is checked."""
 
-    copies: int
+    __pydantic_config__: ClassVar = ConfigDict(strict=True, extra="forbid")
+
+    copies: Annotated[int, Field(ge=0, le=255)]
     """Copies retransmitted of each lost packet; 0 is off."""
-    mode: str = BLOCKING
+    mode: Mode = "blocking"
 
     @property
     def is_on(self) -> bool:
@@ -33,33 +39,38 @@ class Setting:
 OFF = Setting(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """The parameters of detection; docs/how-to/corruptd.md gives the reasons for their defaults."""
+class Policy(Checked):
+    """The parameters of detection, ``[detection]``; docs/how-to/corruptd.md gives the reasons for their defaults."""
 
-    window_frames: int = 100_000_000
+    window_frames: Annotated[int, Field(ge=1, le=10**12)] = 100_000_000
     """Frames over which loss is measured (appendix C)."""
-    threshold: float = 1e-8
+    threshold: Annotated[float, Field(ge=1e-15, lt=1.0)] = 1e-8
     """The loss rate from which a link counts as corrupting (appendix C)."""
-    confidence: float = 0.95
+    confidence: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.95
     """How sure it must be that the rate is above the threshold; 0 takes the measured rate as it is, as the paper."""
-    bad_frames_min: int = 3
+    bad_frames_min: Annotated[int, Field(ge=1, le=10**6)] = 3
     """Bad frames that the window must hold at least before anything is done."""
-    target_loss_rate: float = 1e-8
+    target_loss_rate: Rate = 1e-8
     """What Equation 2 aims at."""
-    rate_bad_frames: int = 30
+    rate_bad_frames: Annotated[int, Field(ge=1, le=10**6)] = 30
     """Bad frames over which the present loss rate is measured: thirty give it to about a fifth."""
-    clear_below: float = 1e-9
+    clear_below: Annotated[float, Field(ge=0.0, lt=1.0)] = 1e-9
     """Frames with no more loss than this may count as clean; less than one frame in the paper's window."""
-    clear_confidence: float = 0.999
+    clear_confidence: Annotated[float, Field(ge=0.0, le=0.999999)] = 0.999
     """How sure it must be that the rate is below the threshold before a link counts as clear; 0 asks for one window."""
-    hold_s: float = 60.0
+    hold_s: Annotated[float, Field(ge=0.0, le=604_800.0)] = 60.0
     """How long protection is neither taken back nor made weaker after a change."""
-    mode: str = BLOCKING
-    fallback: str = NON_BLOCKING
-    """What to do above ``fallback_above``: "non-blocking" or "off" (section 5, automatic fallback)."""
-    fallback_above: float = 0.02
-    copies_max: int = 8
+    mode: Mode = "blocking"
+    fallback: Literal["non-blocking", "off"] = "non-blocking"
+    """What to do above ``fallback_above`` (section 5, automatic fallback)."""
+    fallback_above: Rate = 0.02
+    copies_max: Annotated[int, Field(ge=1, le=255)] = 8
+
+    @model_validator(mode="after")
+    def _is_hysteresis(self) -> Self:
+        if self.clear_below >= self.threshold:
+            raise ValueError("clear_below must lie below threshold, or protection would flap")
+        return self
 
     @property
     def clear_frames(self) -> int:
@@ -153,15 +164,12 @@ class Detector:
         self.bad_seen += sample.bad
         self.window.add(sample)
         self.clearing.add(sample)
-        decision = self._decide(self._is_held(now_s))
+        decision = self._decide(is_held=now_s - self.changed_at_s < self.policy.hold_s)
         if decision != self.decision:
             self.decision = decision
             self.changed_at_s = now_s
 
-    def _is_held(self, now_s: float) -> bool:
-        return now_s - self.changed_at_s < self.policy.hold_s
-
-    def _decide(self, is_held: bool) -> Decision:
+    def _decide(self, *, is_held: bool) -> Decision:
         if self.decision.phase in {Phase.UNKNOWN, Phase.CLEAR}:
             if self._is_corrupting():
                 return self._answer_to(self.loss_rate)
@@ -187,8 +195,8 @@ class Detector:
         copies = copies_for(loss_rate, policy.target_loss_rate)
         if loss_rate <= policy.fallback_above and copies <= policy.copies_max:
             return Decision(Phase.PROTECTED, Setting(copies, policy.mode))
-        if policy.fallback == NON_BLOCKING:
-            return Decision(Phase.FALLBACK, Setting(min(copies, policy.copies_max), NON_BLOCKING))
+        if policy.fallback == "non-blocking":
+            return Decision(Phase.FALLBACK, Setting(min(copies, policy.copies_max), "non-blocking"))
         return Decision(Phase.FALLBACK, OFF)
 
     def _adjust(self, is_held: bool) -> Decision:

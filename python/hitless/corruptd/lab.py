@@ -101,7 +101,7 @@ class Lab:
         return self._start(self.plan.downstream, bus, saved, watches=[watch])
 
     def _start_sender(self, bus: Bus, saved: State | None) -> Daemon:
-        guard = GuardPlan(self.plan.link, self.plan.downstream, dev_port=1)
+        guard = GuardPlan(link=self.plan.link, downstream_switch_id=self.plan.downstream, dev_port=1)
         return self._start(self.plan.upstream, bus, saved, guards=[guard])
 
     def _start(self, switch_id: str, bus: Bus, saved: State | None, **links: Any) -> Daemon:

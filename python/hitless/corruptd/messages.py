@@ -6,9 +6,10 @@ There ``action`` is 1 for one copy by unicast and 2 for several by multicast; 0,
 
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from hitless.corruptd.detection import Setting
+from hitless.corruptd.detection import Mode, Setting
+from hitless.service.configuration import Checked
 
 PAYLOAD_BYTES_MAX = 4_096
 REASON_MAX = 200
@@ -17,6 +18,7 @@ REASON_MAX = 200
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[!-~]+$")]
 """A switch or a link: printable ASCII without spaces."""
 Count = Annotated[int, Field(ge=0, lt=2**63)]
+Seconds = Annotated[float, Field(gt=0.0, le=604_800.0)]
 
 
 class BadMessage(Exception):
@@ -28,9 +30,7 @@ def channel(switch_id: str) -> str:
     return f"SWITCH-{switch_id}"
 
 
-class _Message(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
+class _Message(Checked):
     version: Literal[1] = 1
     switch_id: Name
     """The switch that this is for."""
@@ -54,10 +54,10 @@ class Request(_Message):
     """Its multicast group, where the switch needs one to send several copies."""
     action: Literal[0, 1, 2]
     copies: Annotated[int, Field(ge=0, le=255)]
-    mode: Literal["blocking", "non-blocking"]
+    mode: Mode
     loss_rate: Annotated[float, Field(ge=0.0, le=1.0)]
     """As measured; for the reader."""
-    lifetime_s: Annotated[float, Field(gt=0.0, le=604_800.0)]
+    lifetime_s: Seconds
     """How long this holds when nothing more is heard."""
 
     @model_validator(mode="after")

@@ -1,13 +1,16 @@
 """What Prometheus may see."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import get_args
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from hitless.corruptd.daemon import Daemon, Guarded, Watch
+from hitless.corruptd.daemon import Daemon, Watch
 from hitless.corruptd.detection import Phase
+from hitless.corruptd.protocol import Fate
+from hitless.service.metrics import family
 
 PREFIX = "hitless_corruptd_"
 
@@ -31,86 +34,64 @@ def _of_daemon(daemon: Daemon) -> Iterator[Metric]:
     yield CounterMetricFamily(f"{PREFIX}polls", "Polls of the counters.", value=tally.polls)
     yield CounterMetricFamily(f"{PREFIX}messages_sent", "Messages that somebody received.", value=tally.sent)
     yield CounterMetricFamily(f"{PREFIX}messages_unsent", "Messages that nobody received.", value=tally.unsent)
-    received = CounterMetricFamily(f"{PREFIX}messages_received", "Messages, by what became of them.", labels=["fate"])
-    for fate in ("accepted", "duplicate", "stale", "foreign"):
-        received.add_metric([fate], tally.received[fate])
-    received.add_metric(["invalid"], tally.refused)
-    yield received
+    fates = [([fate], tally.received[fate]) for fate in get_args(Fate)] + [(["invalid"], tally.refused)]
+    text = "Messages, by what became of them."
+    yield family(CounterMetricFamily, f"{PREFIX}messages_received", text, ["fate"], fates)
     yield GaugeMetricFamily(f"{PREFIX}bus_connected", "1 when messages can pass.", value=int(daemon.bus.is_connected))
 
 
+_OF_WATCH: dict[str, tuple[type[CounterMetricFamily | GaugeMetricFamily], str]] = {
+    "loss_rate": (GaugeMetricFamily, "Present loss rate of a link that ends here."),
+    "window_frames": (GaugeMetricFamily, "Frames in the moving window."),
+    "window_bad_frames": (GaugeMetricFamily, "Corrupted frames in the moving window."),
+    "copies_wanted": (GaugeMetricFamily, "Copies per lost packet that are asked for; 0 is off."),
+    "acknowledged": (GaugeMetricFamily, "1 when the upstream switch has done what was asked."),
+    "counters_readable": (GaugeMetricFamily, "1 when the last reading of the counters succeeded."),
+    "frames": (CounterMetricFamily, "Frames received while watched, good and bad."),
+    "bad_frames": (CounterMetricFamily, "Corrupted frames received while watched."),
+    "read_errors": (CounterMetricFamily, "Readings that failed."),
+    "counter_restarts": (CounterMetricFamily, "Times that the counters began anew."),
+    "fec_uncorrectable_blocks": (GaugeMetricFamily, "Uncorrectable blocks, as the port counts them."),
+}
+
+
+def _values(watch: Watch) -> Mapping[str, float | None]:
+    detector, setting, last = watch.detector, watch.detector.decision.setting, watch.detector.last
+    return {
+        "loss_rate": detector.loss_rate,
+        "window_frames": detector.window.frames,
+        "window_bad_frames": detector.window.bad,
+        "copies_wanted": setting.copies if setting else 0,
+        "acknowledged": watch.requester.is_acknowledged,
+        "counters_readable": not watch.error,
+        "frames": detector.frames_seen,
+        "bad_frames": detector.bad_seen,
+        "read_errors": watch.read_errors,
+        "counter_restarts": detector.restarts,
+        "fec_uncorrectable_blocks": last.fec_uncorrectable if last else None,
+    }
+
+
 def _of_watches(daemon: Daemon) -> Iterator[Metric]:
-    def counter(name: str, text: str) -> CounterMetricFamily:
-        return CounterMetricFamily(PREFIX + name, text, labels=["link"])
-
-    def gauge(name: str, text: str) -> GaugeMetricFamily:
-        return GaugeMetricFamily(PREFIX + name, text, labels=["link"])
-
-    loss_rate = gauge("loss_rate", "Present loss rate of a link that ends here.")
-    frames = gauge("window_frames", "Frames in the moving window.")
-    bad = gauge("window_bad_frames", "Corrupted frames in the moving window.")
-    wanted = gauge("copies_wanted", "Copies per lost packet that are asked for; 0 is off.")
-    acknowledged = gauge("acknowledged", "1 when the upstream switch has done what was asked.")
-    readable = gauge("counters_readable", "1 when the last reading of the counters succeeded.")
-    received = counter("frames", "Frames received while watched, good and bad.")
-    corrupted = counter("bad_frames", "Corrupted frames received while watched.")
-    errors = counter("read_errors", "Readings that failed.")
-    restarts = counter("counter_restarts", "Times that the counters began anew.")
-    fec = gauge("fec_uncorrectable_blocks", "Uncorrectable blocks, as the port counts them.")
-    phase = GaugeMetricFamily(f"{PREFIX}phase", "1 for what is thought of a link.", labels=["link", "phase"])
-    for link, watch in daemon.watches.items():
-        window, setting = watch.detector.window, watch.detector.decision.setting
-        loss_rate.add_metric([link], watch.detector.loss_rate)
-        frames.add_metric([link], window.frames)
-        bad.add_metric([link], window.bad)
-        wanted.add_metric([link], setting.copies if setting else 0)
-        acknowledged.add_metric([link], int(watch.requester.is_acknowledged))
-        readable.add_metric([link], int(not watch.error))
-        received.add_metric([link], watch.detector.frames_seen)
-        corrupted.add_metric([link], watch.detector.bad_seen)
-        errors.add_metric([link], watch.read_errors)
-        restarts.add_metric([link], watch.detector.restarts)
-        for known in Phase:
-            phase.add_metric([link, known.value], int(watch.detector.decision.phase is known))
-        _add_fec(fec, watch)
-    yield from (
-        loss_rate,
-        frames,
-        bad,
-        wanted,
-        acknowledged,
-        readable,
-        received,
-        corrupted,
-        errors,
-        restarts,
-        fec,
-        phase,
+    watches = daemon.watches.items()
+    values = [([link], _values(watch)) for link, watch in watches]
+    for name, (kind, text) in _OF_WATCH.items():
+        yield family(kind, PREFIX + name, text, ["link"], ((labels, of[name]) for labels, of in values))
+    phases = (
+        ([link, known.value], watch.detector.decision.phase is known) for link, watch in watches for known in Phase
     )
-
-
-def _add_fec(metric: GaugeMetricFamily, watch: Watch) -> None:
-    last = watch.detector.last
-    if last is not None and last.fec_uncorrectable is not None:
-        metric.add_metric([watch.link], last.fec_uncorrectable)
+    yield family(GaugeMetricFamily, f"{PREFIX}phase", "1 for what is thought of a link.", ["link", "phase"], phases)
 
 
 def _of_guards(daemon: Daemon) -> Iterator[Metric]:
-    copies = GaugeMetricFamily(
-        f"{PREFIX}copies_applied", "Copies per lost packet that one end of a link was set to.", labels=["link", "end"]
-    )
-    failures = CounterMetricFamily(f"{PREFIX}action_failures", "Actions that failed.", labels=["link", "end"])
-    expired = CounterMetricFamily(f"{PREFIX}expirations", "Requests that ran out unrefreshed.", labels=["link"])
-    ends = [watch.receiver for watch in daemon.watches.values()]
-    ends += [guarded.sender for guarded in daemon.guards.values()]
-    for applier in ends:
-        labels = [applier.target.link, applier.target.end]
-        copies.add_metric(labels, applier.in_force.copies if applier.in_force else 0)
-        failures.add_metric(labels, applier.failures)
-    for link, guarded in daemon.guards.items():
-        expired.add_metric([link], _expirations(guarded))
-    yield from (copies, failures, expired)
-
-
-def _expirations(guarded: Guarded) -> int:
-    return guarded.guard.expirations
+    appliers = [watch.receiver for watch in daemon.watches.values()]
+    appliers += [guarded.sender for guarded in daemon.guards.values()]
+    ends = [((applier.target.link, applier.target.end), applier) for applier in appliers]
+    copies = ((end, applier.in_force.copies if applier.in_force else 0) for end, applier in ends)
+    text = "Copies per lost packet that one end of a link was set to."
+    yield family(GaugeMetricFamily, f"{PREFIX}copies_applied", text, ["link", "end"], copies)
+    failures = ((end, applier.failures) for end, applier in ends)
+    yield family(CounterMetricFamily, f"{PREFIX}action_failures", "Actions that failed.", ["link", "end"], failures)
+    expired = (([link], guarded.guard.expirations) for link, guarded in daemon.guards.items())
+    text = "Requests that ran out unrefreshed."
+    yield family(CounterMetricFamily, f"{PREFIX}expirations", text, ["link"], expired)

@@ -5,24 +5,33 @@ number says, and answers each. So a message may be lost, repeated, or late, and 
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
+
+from pydantic import model_validator
 
 from hitless.corruptd.detection import OFF, Setting
-from hitless.corruptd.messages import Acknowledgement, Request, action_of
+from hitless.corruptd.messages import Acknowledgement, Request, Seconds, action_of
+from hitless.service.configuration import Checked
 
 Fate: TypeAlias = Literal["accepted", "duplicate", "stale", "foreign"]
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How often things are said."""
+class Pace(Checked):
+    """How often things are said, and what holds when nothing is: ``[messages]``."""
 
-    retry_s: float = 1.0
+    retry_s: Seconds = 1.0
     """A request without an answer is repeated, and a failed action tried again, after this."""
-    refresh_s: float = 10.0
+    refresh_s: Seconds = 10.0
     """A request with an answer is repeated after this."""
-    lifetime_s: float = 3_600.0
+    lifetime_s: Seconds = 3_600.0
     """A request holds so long when nothing more is heard of it."""
+    when_expired: Literal["unprotect", "keep"] = "unprotect"
+
+    @model_validator(mode="after")
+    def _outlives_refresh(self) -> Self:
+        if self.lifetime_s < 3.0 * self.refresh_s:
+            raise ValueError("lifetime_s must be three times refresh_s at least, so that one lost message ends nothing")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ class Requester:
             epoch=self.epoch,
             sequence=self._sequence,
             copies=self.wanted.copies,
-            mode=self.wanted.mode,  # type: ignore[arg-type]  # pydantic refuses any other text
+            mode=self.wanted.mode,
             loss_rate=self._loss_rate,
             lifetime_s=self.pace.lifetime_s,
         )

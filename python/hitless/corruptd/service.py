@@ -3,7 +3,6 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from hitless.corruptd import state
@@ -12,7 +11,7 @@ from hitless.corruptd.daemon import Daemon
 from hitless.corruptd.metrics import DaemonCollector
 from hitless.errors import HitlessError
 from hitless.service.metrics import serving
-from hitless.service.process import Wake, notify
+from hitless.service.process import Controlled, notify
 
 log = logging.getLogger(__name__)
 
@@ -22,41 +21,20 @@ SAVE_S = 10.0
 """A decision is saved at once; the window as often as this."""
 
 
-class Service:
+class Service(Controlled):
     """One run of the daemon. `run` returns after `stop`, or after SIGTERM or SIGINT; SIGHUP reads the file again.
 
     A stop leaves the switch as it is: a link that corrupts must not lose its protection to an upgrade.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        dry_run: bool = False,
-        clock: Callable[[], float] = time.monotonic,
-        unix_clock_ns: Callable[[], int] = time.time_ns,
-    ) -> None:
+    def __init__(self, path: Path, *, dry_run: bool = False) -> None:
+        super().__init__()
         self._path = path
         self._dry_run = dry_run
-        self._clock = clock
-        self._unix_clock_ns = unix_clock_ns
-        self._wake = Wake()
-        self._is_stopping = False
-        self._is_reloading = False
         self._lock = threading.Lock()
         self.config = self._read()
         self.daemon = self._make(self.config, self._load(self.config))
         self._collector = DaemonCollector(self.daemon, self._lock)
-
-    def stop(self) -> None:
-        """End `run` soon. From any thread, or a signal handler."""
-        self._is_stopping = True
-        self._wake.set()
-
-    def reload(self) -> None:
-        """Read the file again soon. A file that is wrong changes nothing."""
-        self._is_reloading = True
-        self._wake.set()
 
     def run(self) -> None:
         """Work until told to stop."""
@@ -71,14 +49,14 @@ class Service:
                 self.daemon.bus.close()
 
     def _loop(self) -> None:
-        saved_at_s = self._clock()
-        while not self._is_stopping:
-            if self._is_reloading:
-                self._reload()
+        saved_at_s = time.monotonic()
+        while not self.is_stopping:
+            if self.take_reload():
+                self._read_again()
             if self.daemon.is_dirty:
                 # A new epoch must be on the disk before the first message carries it.
                 self._save()
-            now_s = self._clock()
+            now_s = time.monotonic()
             with self._lock:
                 next_poll_s = self.daemon.step(now_s)
                 is_due = self.daemon.is_dirty or now_s - saved_at_s >= SAVE_S
@@ -86,15 +64,14 @@ class Service:
                 self._save()
                 saved_at_s = now_s
             _alive()
-            self._wake.wait(max(0.0, min(LISTEN_S, next_poll_s - self._clock())))
+            self.wake.wait(max(0.0, min(LISTEN_S, next_poll_s - time.monotonic())))
 
-    def _reload(self) -> None:
-        self._is_reloading = False
+    def _read_again(self) -> None:
         try:
             config = self._read()
             with self._lock:
                 before = self.daemon
-                saved = state.snapshot(before, self._clock())
+                saved = state.snapshot(before, time.monotonic())
                 daemon = self._make(config, saved)
                 self.daemon = self._collector.daemon = daemon
                 self.config = config
@@ -115,10 +92,10 @@ class Service:
         return config
 
     def _make(self, config: Config, saved: state.State | None) -> Daemon:
-        epoch = state.next_epoch(saved, self._unix_clock_ns())
+        epoch = state.next_epoch(saved, time.time_ns())
         daemon = Daemon(config.plan(), config.make_bus(), config.make_actor(), epoch, alive=_alive)
         if saved is not None:
-            state.restore(daemon, saved, self._clock())
+            state.restore(daemon, saved, time.monotonic())
         return daemon
 
     def _load(self, config: Config) -> state.State | None:
@@ -134,7 +111,7 @@ class Service:
         if path is None:
             return
         try:
-            state.save(path, state.snapshot(self.daemon, self._clock()))
+            state.save(path, state.snapshot(self.daemon, time.monotonic()))
         except OSError as failed:
             log.error("the state was not saved: %s", failed)  # noqa: TRY400 - the text says it all
 

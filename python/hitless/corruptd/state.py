@@ -5,11 +5,12 @@ import logging
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from hitless.corruptd.daemon import Daemon, Guarded, Watch
 from hitless.corruptd.detection import Decision, Phase, Setting
 from hitless.corruptd.window import Reading, Sample, Window
+from hitless.service.configuration import Checked
 from hitless.whole_file import write_whole
 
 log = logging.getLogger(__name__)
@@ -18,31 +19,11 @@ Count = Annotated[int, Field(ge=0)]
 Samples = Annotated[list[tuple[Count, Count]], Field(max_length=100_000)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
-
-
-class SavedSetting(_Model):
-    """A setting of LinkGuardian."""
-
-    copies: Annotated[int, Field(ge=0, le=255)]
-    mode: Literal["blocking", "non-blocking"]
-
-    @classmethod
-    def of(cls, setting: Setting | None) -> "SavedSetting | None":
-        """The setting as it is saved."""
-        return None if setting is None else cls.model_validate({"copies": setting.copies, "mode": setting.mode})
-
-    def restored(self) -> Setting:
-        """The setting again."""
-        return Setting(self.copies, self.mode)
-
-
-class SavedWatch(_Model):
+class SavedWatch(Checked):
     """A link that ends here."""
 
     phase: Literal["unknown", "clear", "protected", "fallback"]
-    setting: SavedSetting | None
+    setting: Setting | None
     held_s: Annotated[float, Field(ge=0.0)]
     """How long ago the decision was made."""
     counters: str = ""
@@ -51,21 +32,21 @@ class SavedWatch(_Model):
     basis: str = ""
     """Which counters the last reading was made of."""
     samples: Samples
-    clearing: Samples = []
+    clearing: Samples = Field(default_factory=list)
     """The longer window; empty in files of a version that had none, which then has to fill again."""
 
 
-class SavedGuard(_Model):
+class SavedGuard(Checked):
     """A link that begins here."""
 
-    setting: SavedSetting | None
+    setting: Setting | None
     epoch: int
     sequence: int
     remaining_s: float | None
     """What was left of the lifetime; None when it had run out."""
 
 
-class State(_Model):
+class State(Checked):
     """Everything."""
 
     version: Literal[1] = 1
@@ -139,7 +120,7 @@ def _save_watch(watch: Watch, now_s: float) -> SavedWatch:
     last = detector.last
     return SavedWatch(
         phase=detector.decision.phase.value,
-        setting=SavedSetting.of(detector.decision.setting),
+        setting=detector.decision.setting,
         held_s=max(0.0, now_s - detector.changed_at_s),
         counters=watch.plan.counters,
         last=None if last is None else (last.frames_ok, last.frames_bad),
@@ -166,8 +147,7 @@ def _restore_watch(watch: Watch, saved: SavedWatch, now_s: float) -> None:
         detector.last = None if saved.last is None else Reading(*saved.last, basis=saved.basis)
     else:
         log.warning("%s: its counters are others than before: the window begins anew, the decision stays", watch.link)
-    setting = saved.setting.restored() if saved.setting else None
-    detector.decision = Decision(Phase(saved.phase), setting)
+    detector.decision = Decision(Phase(saved.phase), saved.setting)
     detector.changed_at_s = now_s - saved.held_s
 
 
@@ -176,7 +156,7 @@ def _save_guard(guarded: Guarded, now_s: float) -> SavedGuard:
     epoch, sequence = guard.latest
     remaining_s = guard.expires_at_s - now_s
     return SavedGuard(
-        setting=SavedSetting.of(guard.wanted),
+        setting=guard.wanted,
         epoch=epoch,
         sequence=sequence,
         remaining_s=None if remaining_s == float("inf") else remaining_s,
@@ -185,7 +165,7 @@ def _save_guard(guarded: Guarded, now_s: float) -> SavedGuard:
 
 def _restore_guard(guarded: Guarded, saved: SavedGuard, now_s: float) -> None:
     guard = guarded.guard
-    guard.wanted = saved.setting.restored() if saved.setting else None
+    guard.wanted = saved.setting
     guard.latest = (saved.epoch, saved.sequence)
     guarded.answered = guard.latest
     guard.expires_at_s = float("inf") if saved.remaining_s is None else now_s + saved.remaining_s

@@ -7,6 +7,6 @@
 """
 
 from hitless.fleet.comparison import Comparison
-from hitless.fleet.year import Hazard, Topology, Trace, Year, policies
+from hitless.fleet.year import Hazard
 
-__all__ = ["Comparison", "Hazard", "Topology", "Trace", "Year", "policies"]
+__all__ = ["Comparison", "Hazard"]

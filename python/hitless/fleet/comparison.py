@@ -15,7 +15,7 @@ import tomli_w
 
 from hitless.errors import BadInput
 from hitless.fleet import statistics
-from hitless.fleet.year import Finished, Hazard, Topology, Trace, Year, read_text
+from hitless.fleet.year import Finished, Hazard, Trace, Year, read_text, topology_of
 from hitless.simulation import Run, RunCancelled, Summary
 
 BASELINE, PROTECTED = "corropt", "lg+corropt"
@@ -36,7 +36,7 @@ class Comparison:
 
     def trace(self, seed: int) -> Trace:
         """The trace of a seed; refused where nothing fails in time to be measured."""
-        made = Trace.generate(Topology.of(self.topology), seed, self.hazard)
+        made = Trace.generate(topology_of(self.topology), seed, self.hazard)
         first, _ = made.window
         if first >= self.window_of(made)[1]:
             what = "the trace ends with its first failure, and a mean over time needs two at least"
@@ -103,7 +103,7 @@ class ComparisonJob:
             for name, frame in _tables(capacity, finished, window):
                 frames.setdefault(name, []).append(frame)
         tables = {name: pl.concat(parts) for name, parts in frames.items() if keep is None or name in keep}
-        values: dict[str, Any] = {"seed": self._seed, "links": trace.topology.links, "warnings": [], "drops": {}}
+        values: dict[str, Any] = {"seed": self._seed, "links": trace.native.topology.links, "warnings": [], "drops": {}}
         return Run(self._comparison.describe(self._seed), Summary(values), tables, time.monotonic() - began)
 
     def _run_year(self, trace: Trace, policy: str, capacity: float) -> Finished:

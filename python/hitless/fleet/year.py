@@ -58,27 +58,16 @@ def _exists(path: Path) -> bool:
         return False
 
 
-class Topology:
-    """Switches in tiers: a shape such as ``fabric:pods=20``, or a file."""
-
-    def __init__(self, text: str = "fabric", *, file_name: str | None = None) -> None:
-        with _errors():
-            self.native = _native.FleetTopology(text, file_name)
-
-    @classmethod
-    def of(cls, text: str) -> "Topology":
-        """A shape where the text names one, otherwise the file of that name."""
-        if _native.FleetTopology.is_spec(text):
-            return cls(text)
+def topology_of(text: str) -> "_native.FleetTopology":
+    """Switches in tiers: of a shape such as ``fabric:pods=20``, or else of the file of that name."""
+    file_name = None
+    if not _native.FleetTopology.is_spec(text):
         if not _exists(Path(text)):
             hint = "fabric, fat-tree:ports=48, leaf-spine:leaves=64,spines=16, or the name of a file"
             raise BadInput(f"there is no topology {text!r}, and no such file", where="--topology", hint=hint)
-        return cls(read_text(Path(text)), file_name=text)
-
-    @property
-    def links(self) -> int:
-        """Number of links."""
-        return self.native.links
+        text, file_name = read_text(Path(text)), text
+    with _errors():
+        return _native.FleetTopology(text, file_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,35 +91,23 @@ class Trace:
         """Where it comes from, for messages."""
 
     @classmethod
-    def generate(cls, topology: Topology, seed: int, hazard: Hazard | None = None) -> "Trace":
+    def generate(cls, topology: "_native.FleetTopology", seed: int, asked: Hazard) -> "Trace":
         """Draw a trace; the same seed gives the same one, on every machine."""
-        asked = hazard or Hazard()
         with _errors():
-            made = _native.FleetTrace.generate(
-                topology.native, seed, asked.mttf_hours, asked.weibull_shape, asked.hours
-            )
+            made = _native.FleetTrace.generate(topology, seed, asked.mttf_hours, asked.weibull_shape, asked.hours)
         return cls(made, f"--hours {asked.hours}, --mttf-hours {asked.mttf_hours:g}, seed {seed}")
 
     @classmethod
-    def read(cls, path: Path, topology: Topology | None = None) -> "Trace":
+    def read(cls, path: Path, topology: "_native.FleetTopology | None" = None) -> "Trace":
         """Read a file of the published format, for ``topology`` or that which the file names."""
         text = read_text(path)
         with _errors():
-            read = _native.FleetTrace.read(text, str(path), topology.native if topology else None)
+            read = _native.FleetTrace.read(text, str(path), topology)
         return cls(read, str(path))
-
-    def to_json(self) -> str:
-        """The trace in the published format."""
-        return self.native.to_json()
 
     def table(self) -> pl.DataFrame:
         """One row for each failure: ``time_s``, ``link``, ``loss_rate``."""
         return pl.DataFrame(self.native.columns())
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.native.name
 
     @property
     def window(self) -> tuple[int, int]:
@@ -144,11 +121,6 @@ class Trace:
         first_s, last_s = self.native.span_s
         years = (last_s - first_s) // _YEAR_S
         return first_s, first_s + years * _YEAR_S if years else last_s
-
-    @property
-    def topology(self) -> "_native.FleetTopology":
-        """The topology whose links fail."""
-        return self.native.topology
 
 
 @dataclass(frozen=True, slots=True)

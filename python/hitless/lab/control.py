@@ -15,9 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from hitless.errors import BadInput, HitlessError, reason
+from hitless.service.configuration import Checked
 
 log = logging.getLogger(__name__)
 
@@ -32,9 +33,7 @@ ANSWER_S = 30.0
 LinkName = Annotated[str, Field(min_length=1, max_length=256)]
 
 
-class _Request(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
+class _Request(Checked):
     version: Literal[1] = VERSION
 
 

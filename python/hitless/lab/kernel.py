@@ -93,11 +93,8 @@ def processes_in(namespaces: Iterable[str]) -> list[int]:
     """The processes in some network namespaces, but for this one; all processes are looked at once."""
     paths = [NAMESPACES / name for name in namespaces]
     wanted = {path.stat().st_ino for path in paths if path.exists()}
-    return [pid for pid in _all_processes() if pid != os.getpid() and _namespace_of(pid) in wanted] if wanted else []
-
-
-def _all_processes() -> list[int]:
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+    every = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+    return [pid for pid in every if pid != os.getpid() and _namespace_of(pid) in wanted] if wanted else []
 
 
 def _namespace_of(pid: int) -> int | None:
@@ -105,6 +102,17 @@ def _namespace_of(pid: int) -> int | None:
         return Path(f"/proc/{pid}/ns/net").stat().st_ino
     except OSError:
         return None
+
+
+def process_start_ticks(pid: int) -> int | None:
+    """When a process started, in ticks since the machine did; None when there is none, or one that has ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name of the program, in parentheses, may hold anything; field 22 is the 20th after it (proc(5)).
+    after = stat.rpartition(")")[2].split()
+    return None if after[0] in "ZX" else int(after[19])
 
 
 def write_sysctls(settings: dict[str, str]) -> None:

@@ -8,7 +8,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 
 from hitless.errors import HitlessError
 from hitless.lab import kernel
@@ -97,7 +96,7 @@ def end_processes(pids: Iterable[int]) -> None:
         until = time.monotonic() + patience_s
         while living and time.monotonic() < until:
             time.sleep(0.01)
-            living = [pid for pid in living if _lives(pid)]
+            living = [pid for pid in living if kernel.process_start_ticks(pid) is not None]
     if living:
         raise HitlessError(f"processes {', '.join(map(str, living))} of the lab do not end")
 
@@ -108,15 +107,6 @@ def _send(pids: Iterable[int], number: signal.Signals) -> None:
             os.kill(pid, number)
         except ProcessLookupError:
             continue
-
-
-def _lives(pid: int) -> bool:
-    """A zombie does not: only its parent can take it away."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
 
 
 def _build_fabric(plan: LabPlan) -> None:

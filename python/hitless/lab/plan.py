@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from hitless.errors import BadInput
+from hitless.service.configuration import Checked
 
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$"
 INTERFACE_NAME_BYTES = 15
@@ -29,11 +30,7 @@ HOST_MTU_BYTES = 1_500
 _HOST_NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,62}$")
 
 
-class _Plan(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
-class HostPlan(_Plan):
+class HostPlan(Checked):
     """A host: a namespace with one interface, and the other end of its veth."""
 
     name: str
@@ -46,7 +43,7 @@ class HostPlan(_Plan):
     """The interface at the fabric's end."""
 
 
-class LinkPlan(_Plan):
+class LinkPlan(Checked):
     """A link of the fabric, by its names in both directions."""
 
     name: str
@@ -55,7 +52,7 @@ class LinkPlan(_Plan):
     rate_bps: int
 
 
-class LabPlan(_Plan):
+class LabPlan(Checked):
     """The whole lab."""
 
     name: Annotated[str, Field(pattern=NAME_PATTERN)]

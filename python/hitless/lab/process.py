@@ -14,14 +14,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from hitless.errors import HitlessError
 from hitless.lab import control, kernel, kernel_drops, network, registry, results
@@ -32,7 +31,9 @@ from hitless.lab.states import LinkStates
 from hitless.lab.tuning import Tuning, tunings
 from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live
 from hitless.prototype.kinds import load
+from hitless.service.configuration import Checked
 from hitless.service.privileges import OF_LABS, drop_all_but
+from hitless.service.process import handling
 
 log = logging.getLogger(__name__)
 
@@ -43,10 +44,8 @@ RING_FRAMES_TOTAL = 65_536
 """Of all hosts together, for the sake of memory: 256 MB."""
 
 
-class Launch(BaseModel):
+class Launch(Checked):
     """What a lab is started with."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     name: str
     text: str
@@ -58,7 +57,7 @@ class Launch(BaseModel):
     record: str | None = None
     """A path from the root on."""
     congestion: str | None = None
-    mechanisms: list[str] = []
+    mechanisms: list[str] = Field(default_factory=list)
     """Python files with mechanisms that the scenario names; paths from the root on."""
     real_time: bool = False
     """The fabric goes before all other programs of this machine."""
@@ -66,7 +65,7 @@ class Launch(BaseModel):
     """Hosts have addresses of IPv6 too."""
     out: str | None = None
     """A folder for results; a path from the root on."""
-    command: list[str] = []
+    command: list[str] = Field(default_factory=list)
     """What somebody typed to start it."""
 
 
@@ -122,7 +121,7 @@ class Lab:
                 self._place.clear()
 
     def _record(self) -> registry.Record:
-        ticks = registry.process_start_ticks(os.getpid())
+        ticks = kernel.process_start_ticks(os.getpid())
         assert ticks is not None
         return registry.Record(
             plan=self._plan,
@@ -233,19 +232,9 @@ def _hosts_text(plan: LabPlan) -> str:
     return "".join(f"{line}\n" for line in own + addresses)
 
 
-@contextmanager
-def ended_by_signals(lab: Lab) -> Iterator[None]:
+def ended_by_signals(lab: Lab) -> AbstractContextManager[None]:
     """SIGINT, SIGTERM and SIGHUP stop the lab while the block runs; its end cannot be interrupted but by SIGKILL."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        lab.stop()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), lab.stop))
 
 
 class Parent:

@@ -5,7 +5,6 @@ measures how many frames a second this machine forwards, before the lab is up.
 """
 
 import math
-import re
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -13,9 +12,8 @@ from typing import Any
 import tomli_w
 
 from hitless.errors import BadInput, HitlessError
+from hitless.quantities import bps_of
 
-_RATE = re.compile(r"^\s*([0-9.]+)\s*([KMGT]?)bps\s*$")
-_POWERS = {"": 0, "K": 3, "M": 6, "G": 9, "T": 12}
 _BEYOND_DOUBT = 2.0
 """The self-test lasts a few milliseconds, and a machine may have been busy: nearer than that is a warning only."""
 
@@ -60,8 +58,8 @@ def _scale(value: Any, factor: float, where: str) -> None:
 
 
 def _times(rate: str, factor: float, where: str) -> str:
-    parts = _RATE.match(rate)
-    if parts is None:
-        raise BadInput(f"{rate!r} is no rate to be scaled", where=where)
-    bps = round(float(parts[1]) * 10 ** _POWERS[parts[2]] * factor)
+    try:
+        bps = round(bps_of(rate) * factor)
+    except ValueError as refused:
+        raise BadInput(f"{rate!r} is no rate to be scaled", where=where) from refused
     return f"{max(bps, 1)} bps"

@@ -13,20 +13,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from hitless.errors import BadInput, HitlessError
-from hitless.lab import network
+from hitless.lab import kernel, network
 from hitless.lab.plan import LabPlan
+from hitless.service.configuration import Checked
 from hitless.suggest import did_you_mean
 
 FORMAT = 1
 
 
-class Record(BaseModel):
+class Record(Checked):
     """What is written down of a lab."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     format: int = FORMAT
     plan: LabPlan
@@ -150,20 +149,9 @@ def require(place: Place) -> Record:
     return record
 
 
-def process_start_ticks(pid: int) -> int | None:
-    """When a process started, in ticks since the machine did; None when there is no such process."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    # The name of the program, in parentheses, may hold anything; field 22 is the 20th after it (proc(5)).
-    after = stat.rpartition(")")[2].split()
-    return None if after[0] in "ZX" else int(after[19])
-
-
 def is_alive(record: Record) -> bool:
     """Is the process of this lab still there?"""
-    return process_start_ticks(record.pid) == record.process_start_ticks
+    return kernel.process_start_ticks(record.pid) == record.process_start_ticks
 
 
 class Held(HitlessError):

@@ -12,6 +12,7 @@ _FIELDS = ("congestion", "ecn", "sack", "slow_start_after_idle", "rto_min", "ini
 """What of a transport a kernel can be set to."""
 _LINUX_RTO_MIN = "200 ms"
 _LINUX_WINDOW = 10
+_LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +155,8 @@ def _told_missing(name: str, hosts: Sequence[str], offered: Offered) -> str:
     )
 
 
-def listed(names: Iterable[str], limit: int = 8) -> str:
+def listed(names: Iterable[str]) -> str:
     """Names for a sentence."""
     every = list(names)
-    more = f" and {len(every) - limit} more" if len(every) > limit else ""
-    return ", ".join(every[:limit]) + more
+    more = f" and {len(every) - _LISTED} more" if len(every) > _LISTED else ""
+    return ", ".join(every[:_LISTED]) + more

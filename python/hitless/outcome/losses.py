@@ -64,14 +64,14 @@ def losses_of(run: Run) -> Losses:
     elsewhere = (CORRUPTED, LINK_DOWN, *_IN_HOSTS)
     dropped = {reason: count for reason, count in drops.items() if reason not in elsewhere}
     corrupted, down = drops.get(CORRUPTED, 0), drops.get(LINK_DOWN, 0)
-    on_links = _lost_on_links(run, scenario, down=down)
-    by_order = run.summary.values.get("order")
+    by_order, why = run.summary.values.get("order"), ""
     if by_order is not None:
         lost = int(by_order["packets_lost"]) + drops.get(_CARD, 0)
-        return Losses(dropped, corrupted, down, _recovered(run), lost)
-    if isinstance(on_links, str):
-        return Losses(dropped, corrupted, down, _recovered(run), None, on_links)
-    return Losses(dropped, corrupted, down, _recovered(run), on_links + sum(dropped.values()))
+    elif isinstance(on_links := _lost_on_links(run, scenario, down=down), str):
+        lost, why = None, on_links
+    else:
+        lost = on_links + sum(dropped.values())
+    return Losses(dropped, corrupted, down, _recovered(run), lost, why)
 
 
 def needs_order_checker(scenario: Mapping[str, Any]) -> bool:
@@ -131,7 +131,7 @@ def _lost_on_links(run: Run, scenario: Mapping[str, Any], *, down: int) -> int |
             return f"frames of mechanisms were on {link} too"
         elif link not in guarded:
             lost += frames
-    return lost + _lost_for_good(run)
+    return lost + (counter(run, "packets lost") or 0)
 
 
 def _corrupted_by_link(run: Run) -> Iterator[tuple[str, int]]:
@@ -147,10 +147,6 @@ def _was_ever_on(run: Run, guard: Mapping[str, Any]) -> bool:
     if not activation:
         return True
     return counter(run, "switched on") != 0
-
-
-def _lost_for_good(run: Run) -> int:
-    return counter(run, "packets lost") or 0
 
 
 def _recovered(run: Run) -> int | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hitless.errors import BadInput
 from hitless.outcome.run import Run
-from hitless.outcome.times import ALL_SIZES, Times, times_of
+from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, times_of
 from hitless.plot import Plot, Series, tail_series
 from hitless.report.picture import Picture
 
@@ -122,7 +122,7 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
 
 
 def _percentiles(times: Times) -> str:
-    found = [(percent, times.percentile_us(percent)) for percent in (50.0, 99.0, 99.9)]
+    found = zip(PERCENTILES, times.percentiles_us(), strict=True)
     return ", ".join(f"p{percent:g} {value:,.1f} us" for percent, value in found if value is not None)
 
 

@@ -1,19 +1,15 @@
-"""Tables of a run that were written to a folder while it went on, and are read from there.
+"""Tables of a run that are written to a folder while it goes on.
 
 A run hands over rows of ``flows`` and ``messages`` as soon as nothing will change them. They are written in parts,
 which become one file at the end: no more of a table is in memory than a part of it.
 """
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from hitless.outcome.tables import Columns, Tables, frame_of
+from hitless.outcome.tables import Columns, frame_of
 
-STREAMED = ("flows", "messages")
-"""The tables that a run can hand over while it goes on."""
 _PARTS = ".parts"
 
 
@@ -51,61 +47,3 @@ class RowFiles:
         folder = self.folder / _PARTS
         if folder.exists() and not any(folder.iterdir()):
             folder.rmdir()
-
-
-class StoredTables(Tables):
-    """Tables of which some are files: read when they are asked for, and not kept."""
-
-    __slots__ = ("_paths",)
-
-    def __init__(self, columns: Mapping[str, Columns], paths: Mapping[str, Path]) -> None:
-        super().__init__(columns)
-        self._paths = dict(paths)
-
-    def __getitem__(self, name: str) -> pl.DataFrame:
-        return pl.read_parquet(self._paths[name]) if name in self._paths else super().__getitem__(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._paths or super().__contains__(name)
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._paths
-        yield from super().__iter__()
-
-    def __len__(self) -> int:
-        return len(self._paths) + super().__len__()
-
-    def columns(self, name: str) -> Columns:
-        """A table without a frame, whose columns are read one by one. Raises `KeyError`."""
-        return _FileColumns(self._paths[name]) if name in self._paths else super().columns(name)
-
-    def scan(self, name: str) -> pl.LazyFrame:
-        """A table of which no more is read than a query needs. Raises `KeyError`."""
-        return pl.scan_parquet(self._paths[name]) if name in self._paths else super().scan(name)
-
-    def path(self, name: str) -> Path | None:
-        """The file of a table that is one."""
-        return self._paths.get(name)
-
-
-class _FileColumns(Mapping[str, Any]):
-    """The columns of a file: arrays of numbers, and names as a series of categories, which takes 4 bytes a row."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._schema = pl.read_parquet_schema(path)
-        self.rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._schema:
-            raise KeyError(name)
-        is_text = self._schema[name] == pl.String
-        column = pl.col(name).cast(pl.Categorical) if is_text else pl.col(name)
-        values = pl.scan_parquet(self._path).select(column).collect(engine="streaming")[name]
-        return values if is_text else values.to_numpy()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._schema)
-
-    def __len__(self) -> int:
-        return len(self._schema)

@@ -18,47 +18,70 @@ Columns = Mapping[str, Any]
 
 
 class Tables(Mapping[str, pl.DataFrame]):
-    """Frames by name, each made when it is first asked for."""
+    """Frames by name, each made when it is first asked for; those of files are read each time, and not kept."""
 
-    __slots__ = ("_columns", "_frames")
+    __slots__ = ("_columns", "_frames", "_paths")
 
-    def __init__(self, columns: Mapping[str, Columns]) -> None:
+    def __init__(self, columns: Mapping[str, Columns], paths: Mapping[str, Path] | None = None) -> None:
+        """``paths`` are of tables that are files, in place of those in memory."""
         self._columns = columns
+        self._paths = dict(paths or {})
         self._frames: dict[str, pl.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pl.DataFrame:
+        if name in self._paths:
+            return pl.read_parquet(self._paths[name])
         if name not in self._frames:
             self._frames[name] = frame_of(self._columns[name])
         return self._frames[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._columns
+        return name in self._paths or name in self._columns
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
+        yield from self._paths
+        yield from self._columns
 
     def __len__(self) -> int:
-        return len(self._columns)
+        return len(self._paths) + len(self._columns)
 
     def __reduce__(self) -> tuple[Callable[[dict[str, pl.DataFrame]], dict[str, pl.DataFrame]], tuple[Any]]:
         return dict, (dict(self),)
 
-    @property
-    def all_columns(self) -> Mapping[str, Columns]:
-        """The columns of every table that is in memory."""
-        return self._columns
-
     def columns(self, name: str) -> Columns:
-        """A table without a frame. Raises `KeyError`."""
-        return self._columns[name]
+        """A table without a frame; the columns of a file are read one by one. Raises `KeyError`."""
+        return _FileColumns(self._paths[name]) if name in self._paths else self._columns[name]
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """A table for a query that needs some of it. Raises `KeyError`."""
-        return self[name].lazy()
+        """A table of which no more is read than a query needs. Raises `KeyError`."""
+        return pl.scan_parquet(self._paths[name]) if name in self._paths else self[name].lazy()
 
     def path(self, name: str) -> Path | None:
         """The file of a table that is one; None: it is in memory."""
-        return None
+        return self._paths.get(name)
+
+
+class _FileColumns(Mapping[str, Any]):
+    """The columns of a file: arrays of numbers, and names as a series of categories, which takes 4 bytes a row."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._schema = pl.read_parquet_schema(path)
+        self.rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._schema:
+            raise KeyError(name)
+        is_text = self._schema[name] == pl.String
+        column = pl.col(name).cast(pl.Categorical) if is_text else pl.col(name)
+        values = pl.scan_parquet(self._path).select(column).collect(engine="streaming")[name]
+        return values if is_text else values.to_numpy()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._schema)
+
+    def __len__(self) -> int:
+        return len(self._schema)
 
 
 def frame_of(columns: Columns) -> pl.DataFrame:

@@ -52,20 +52,12 @@ class Times:
     unfinished: int
     """How many had begun, and had not ended when the run did."""
 
-    def percentile_us(self, percent: float) -> float | None:
-        """A percentile; None where there are too few for it."""
-        return _percentiles(self.us, [percent])[0]
-
-    def slowdown(self, percent: float) -> float | None:
-        """A percentile of slowdowns; None where there are too few for it."""
-        return _percentiles(self.slowdowns, [percent])[0]
-
     def percentiles_us(self) -> list[float | None]:
-        """All of `PERCENTILES`, in one pass."""
+        """All of `PERCENTILES`, in one pass; None where there are too few for it."""
         return _percentiles(self.us, PERCENTILES)
 
     def slowdowns_at(self, percents: Sequence[float]) -> list[float | None]:
-        """Some percentiles of slowdowns, in one pass."""
+        """Some percentiles of slowdowns, in one pass; None where there are too few for it."""
         return _percentiles(self.slowdowns, percents)
 
     @property

@@ -40,11 +40,8 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
 def made_of(settings: type[Any], values: Mapping[str, Any]) -> Any:
     """The settings that a scenario gives: whole numbers are given to fields of type float as such."""
     hints = typing.get_type_hints(settings)
-    return settings(**{name: _as_typed(hints[name], value) for name, value in values.items()})
-
-
-def _as_typed(hint: Any, value: Any) -> Any:
-    return float(value) if _without_none(hint) is float else value
+    floats = {name for name, hint in hints.items() if _without_none(hint) is float}
+    return settings(**{name: float(value) if name in floats else value for name, value in values.items()})
 
 
 def _is_required(field: dataclasses.Field[Any]) -> bool:

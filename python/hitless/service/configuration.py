@@ -9,26 +9,18 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from hitless.errors import BadInput, reason
+from hitless.errors import BadInput
 
 File = Annotated[Path, Field(strict=False)]
 """TOML has no paths, only strings."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class Section(BaseModel):
-    """A table of a file, or the file itself: unknown fields are refused."""
+class Checked(BaseModel):
+    """What comes from outside, such as a table of a file, or a message: unknown fields are refused."""
 
     # Strict: what is written as text or a truth value must not become a number, nor the other way round.
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-def read_text(path: Path) -> str:
-    """What a file holds. Raises `BadInput`."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as failed:
-        raise BadInput(f"{path} cannot be read: {reason(failed)}") from failed
 
 
 def parse(model: type[Model], text: str, file_name: str, *, hint: str) -> Model:

@@ -5,10 +5,9 @@ import os
 import queue
 import signal
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import FrameType
-from typing import Protocol
 
 log = logging.getLogger(__name__)
 
@@ -37,33 +36,54 @@ class Wake:
                 self._calls.get_nowait()
 
 
-class Controlled(Protocol):
-    """What signals act on. Both are called from a signal handler and return at once."""
+class Controlled:
+    """A service that others end or have read its file again: what they ask for is a mark that its loop looks at."""
+
+    def __init__(self) -> None:
+        self.wake = Wake()
+        self.is_stopping = False
+        self._is_reloading = False
 
     def stop(self) -> None:
-        """End soon."""
+        """End soon. From any thread, or a signal handler."""
+        self.is_stopping = True
+        self.wake.set()
 
     def reload(self) -> None:
-        """Read the configuration again soon."""
+        """Read the file again soon. A file that is wrong changes nothing. From any thread, or a signal handler."""
+        self._is_reloading = True
+        self.wake.set()
+
+    def take_reload(self) -> bool:
+        """Is the file to be read again? True once for each time that it was asked for."""
+        asked, self._is_reloading = self._is_reloading, False
+        return asked
+
+
+def signals(service: Controlled) -> AbstractContextManager[None]:
+    """SIGTERM and SIGINT stop the service, SIGHUP reloads it, while the block runs."""
+    return handling({signal.SIGTERM: service.stop, signal.SIGINT: service.stop, signal.SIGHUP: service.reload})
 
 
 @contextmanager
-def signals(service: Controlled) -> Iterator[None]:
-    """SIGTERM and SIGINT stop the service, SIGHUP reloads it."""
+def handling(calls: Mapping[int, Callable[[], None]]) -> Iterator[None]:
+    """Call what belongs to a signal when it comes, while the block runs."""
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        service.stop()
+    def handle(number: int, _frame: FrameType | None) -> None:
+        calls[number]()
 
-    def reload(_number: int, _frame: FrameType | None) -> None:
-        service.reload()
-
-    wanted = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: reload}
-    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    before = {number: signal.signal(number, handle) for number in calls}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def log_to_stderr(*, verbose: bool) -> None:
+    """What happens goes to stderr, with its time."""
+    level = logging.DEBUG if verbose else logging.INFO
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s", force=True)
 
 
 def notify(what: str) -> None:

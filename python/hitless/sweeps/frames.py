@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _LEAST_SPREAD_OF_LOG = 30.0
 """The largest value of an axis over the smallest from which on powers are drawn evenly."""
 _ASKED_FOR_MOST = ("mean FCT", "p99 FCT", "p99.9 FCT", "mean QCT", "p99 QCT", "goodput", "packets lost to hosts")
-_MEASURED = ("of", "metric", "unit", "value")
 
 
 def schema_of(axes: Sequence[Axis]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """What a sweep runs: a base scenario, axes of settings, seeds, and what is kept of each run."""
 
-import copy
 import hashlib
 import itertools
 import json
@@ -11,10 +10,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from hitless.checking import check_scenario
-from hitless.comparison.settings import assign
 from hitless.errors import BadInput, HitlessError
 from hitless.prototype.kinds import identity, named_in
-from hitless.scenario import Scenario, example
+from hitless.scenario import Scenario, example, varied
 from hitless.simulation import PacketSimulation
 from hitless.suggest import did_you_mean
 
@@ -149,7 +147,7 @@ class Plan:
         for number, labels in enumerate(itertools.product(*(axis.values for axis in self.axes))):
             values = {axis.path: axis.values[label] for axis, label in zip(self.axes, labels, strict=True)}
             chosen = {axis.path: axis.column(label) for axis, label in zip(self.axes, labels, strict=True)}
-            yield GridPoint(number, chosen, _varied(self.scenario, values) if values else self.scenario)
+            yield GridPoint(number, chosen, varied(self.scenario, values) if values else self.scenario)
 
     def as_json(self) -> dict[str, Any]:
         """The plan as its folder has it."""
@@ -164,16 +162,6 @@ class Plan:
     def digest(self) -> str:
         """Two plans that differ in anything have two."""
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
-    """As `Scenario.with_` of each, with one copy of the fields instead of two for each axis."""
-    fields = scenario.fields
-    for path, value in values.items():
-        assign(fields, path, copy.deepcopy(value))
-    made = Scenario(fields)
-    made.name = scenario.name
-    return made
 
 
 _FIELDS = ("scenario", "example", "axes", "seeds", "keep")

@@ -10,13 +10,14 @@ from hitless.errors import BadInput
 from hitless.lab.plan import INTERFACE_NAME_BYTES
 from hitless.live import LiveScenario, Mode, check_live
 from hitless.service import metrics as service_metrics
-from hitless.service.configuration import File, Section, parse, read_text
+from hitless.service.configuration import Checked, File, parse
 from hitless.suggest import did_you_mean
+from hitless.whole_file import read_text
 
 InterfaceName = Annotated[str, Field(min_length=1, max_length=INTERFACE_NAME_BYTES, pattern=r"^[^/\s]+$")]
 
 
-class Main(Section):
+class Main(Checked):
     """``[switch]``."""
 
     scenario: File
@@ -39,7 +40,7 @@ class Metrics(service_metrics.Metrics):
     port: service_metrics.PortNumber = 9_471
 
 
-class Interface(Section):
+class Interface(Checked):
     """``[[interface]]``: a node of the scenario that is real, and the interface behind which it is."""
 
     node: Annotated[str, Field(min_length=1, max_length=256)]
@@ -49,7 +50,7 @@ class Interface(Section):
     """What is done with offloads that merge or split frames; they are switched on again at the end."""
 
 
-class Config(Section):
+class Config(Checked):
     """The whole file."""
 
     switch: Main

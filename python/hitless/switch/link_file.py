@@ -7,11 +7,12 @@ from pydantic import Field
 
 from hitless.errors import BadInput
 from hitless.service import metrics as service_metrics
-from hitless.service.configuration import Section, parse, read_text
+from hitless.service.configuration import Checked, parse
 from hitless.switch.configuration import InterfaceName, Metrics
+from hitless.whole_file import read_text
 
 
-class Link(Section):
+class Link(Checked):
     """``[link]``."""
 
     inside: InterfaceName
@@ -46,7 +47,7 @@ class LinkMetrics(Metrics):
     port: service_metrics.PortNumber = 0
 
 
-class Config(Section):
+class Config(Checked):
     """The whole file."""
 
     link: Link

@@ -8,6 +8,7 @@ from prometheus_client.registry import Collector
 
 from hitless.errors import HitlessError
 from hitless.live import Status
+from hitless.service.metrics import family
 
 PREFIX = "hitless_live_"
 
@@ -64,47 +65,32 @@ def _of_run(status: Status) -> Iterator[Metric]:
 
 
 def _of_links(values: Mapping[str, Any]) -> Iterator[Metric]:
-    for field, text in _LINK_COUNTERS.items():
-        counter = CounterMetricFamily(f"{PREFIX}link_{field}", text, labels=["link"])
-        for link in values["links"]:
-            counter.add_metric([link["link"]], link[field])
-        yield counter
-    queue = GaugeMetricFamily(f"{PREFIX}link_queue_bytes", "Bytes that wait for a link.", labels=["link"])
-    for link in values["links"]:
-        if link["queue_bytes"] is not None:
-            queue.add_metric([link["link"]], link["queue_bytes"])
-    yield queue
+    kinds = [(CounterMetricFamily, field, text) for field, text in _LINK_COUNTERS.items()]
+    for kind, field, text in [*kinds, (GaugeMetricFamily, "queue_bytes", "Bytes that wait for a link.")]:
+        rows = (([link["link"]], link[field]) for link in values["links"])
+        yield family(kind, f"{PREFIX}link_{field}", text, ["link"], rows)
 
 
 def _of_ports(values: Mapping[str, Any]) -> Iterator[Metric]:
     for field, text in _PORT_COUNTERS.items():
-        counter = CounterMetricFamily(f"{PREFIX}port_{field}", text, labels=["node", "interface"])
-        for port in values["ports"]:
-            counter.add_metric([port["node"], port["interface"]], port[field])
-        yield counter
-    usable = GaugeMetricFamily(
-        f"{PREFIX}port_usable", "1 while an interface is used.", labels=["node", "interface", "mode"]
-    )
-    for port in values["ports"]:
-        usable.add_metric([port["node"], port["interface"], port["mode"]], int("failed" not in port))
-    yield usable
+        rows = (([port["node"], port["interface"]], port[field]) for port in values["ports"])
+        yield family(CounterMetricFamily, f"{PREFIX}port_{field}", text, ["node", "interface"], rows)
+    labels = ["node", "interface", "mode"]
+    usable = (([port[label] for label in labels], "failed" not in port) for port in values["ports"])
+    yield family(GaugeMetricFamily, f"{PREFIX}port_usable", "1 while an interface is used.", labels, usable)
 
 
 def _of_reasons(values: Mapping[str, Any]) -> Iterator[Metric]:
     for field, text in (("drops", "Packets lost in the fabric."), ("retired", "Packets taken out without a loss.")):
-        counter = CounterMetricFamily(f"{PREFIX}{field}", text, labels=["reason"])
-        for reason, count in values[field].items():
-            counter.add_metric([reason], count)
-        yield counter
+        rows = (([reason], count) for reason, count in values[field].items())
+        yield family(CounterMetricFamily, f"{PREFIX}{field}", text, ["reason"], rows)
 
 
 def _of_mechanisms(values: Mapping[str, Any]) -> Metric:
     labels = ["switch", "mechanism", "at", "counter"]
     # A gauge: among the counters of mechanisms are depths, which fall again.
-    gauge = GaugeMetricFamily(f"{PREFIX}mechanism", "What mechanisms have counted.", labels=labels)
-    for switch, mechanism, scope, counter, value in values["mechanisms"]:
-        gauge.add_metric([switch, mechanism, scope, counter], value)
-    return gauge
+    rows = ((labels_of, value) for *labels_of, value in values["mechanisms"])
+    return family(GaugeMetricFamily, f"{PREFIX}mechanism", "What mechanisms have counted.", labels, rows)
 
 
 def _of_kernel(values: Mapping[str, Any]) -> Iterator[Metric]:

@@ -2,8 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 from hitless.errors import BadInput, HitlessError
@@ -11,7 +10,7 @@ from hitless.lab import kernel_drops, results
 from hitless.live import LiveOptions, LiveRun, Status
 from hitless.service.metrics import serving
 from hitless.service.privileges import OF_FORWARDING, drop_all_but
-from hitless.service.process import Wake, notify
+from hitless.service.process import Controlled, notify
 from hitless.switch import changes, ports
 from hitless.switch.configuration import Config, read_config
 from hitless.switch.metrics import LiveCollector
@@ -22,33 +21,56 @@ ALIVE_S = 1.0
 """How often systemd hears that it is alive."""
 
 
-class Service:
-    """One run of the switch. `run` returns its results after `stop`, SIGTERM or SIGINT."""
+class LiveService(Controlled, ABC):
+    """A live run as a service. `run` returns its results after `stop`, SIGTERM or SIGINT."""
+
+    @property
+    @abstractmethod
+    def is_strict(self) -> bool:
+        """Is a missed deadline a failure?"""
+
+    @abstractmethod
+    def run(self) -> Status:
+        """Forward until told to stop. Raises `HitlessError`."""
+
+    @abstractmethod
+    def _say(self, live: LiveRun) -> None:
+        """Tell what is forwarded, now that it is."""
+
+    @abstractmethod
+    def _read_again(self, live: LiveRun) -> None:
+        """Read the file again. One that is wrong, or asks for what a running service keeps, changes nothing."""
+
+    def _forward(self, live: LiveRun) -> None:
+        """Forward until told to stop, or until the run has ended."""
+        with live.running(at_end=self.wake.set):
+            self._say(live)
+            notify("READY=1")
+            try:
+                while not self.is_stopping and live.is_running:
+                    if self.take_reload():
+                        self._read_again(live)
+                    notify("WATCHDOG=1")
+                    self.wake.wait(ALIVE_S)
+            finally:
+                notify("STOPPING=1")
+
+
+class Service(LiveService):
+    """One run of the switch."""
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self._path = path
         self._config, self._scenario = read_config(path)
-        self._wake = Wake()
-        self._is_stopping = False
-        self._is_reloading = False
 
     @property
     def is_strict(self) -> bool:
         """Is a missed deadline a failure?"""
         return self._config.switch.strict
 
-    def stop(self) -> None:
-        """End `run` soon. From any thread, or a signal handler."""
-        self._is_stopping = True
-        self._wake.set()
-
-    def reload(self) -> None:
-        """Read the file again soon. A file that is wrong, or asks for what a running switch keeps, changes nothing."""
-        self._is_reloading = True
-        self._wake.set()
-
     def run(self) -> Status:
-        """Forward until told to stop. Raises `HitlessError`."""
+        """Forward, and write the results where the file says so."""
         config = self._config
         if config.switch.results is not None:
             results.require_new(self._path.parent / config.switch.results)
@@ -60,24 +82,18 @@ class Service:
             drop_all_but(OF_FORWARDING)
             drops = kernel_drops.of_interfaces(config.interfaces)
             seen = LiveCollector(lambda: drops.added_to(live.status()))
-            with serving(seen, config.metrics, "hitless switch"), _forwarding(live, self._wake):
-                self._work(live)
+            with serving(seen, config.metrics, "hitless switch"):
+                self._forward(live)
             result = drops.added_to(live.result())
             if config.switch.results is not None:
                 results.write(self._path.parent / config.switch.results, live, result, ["hitless", *sys.argv[1:]])
             return result
 
-    def _work(self, live: LiveRun) -> None:
+    def _say(self, live: LiveRun) -> None:
         for port in live.status().values["ports"]:
             log.info("%s is behind %s: %s", port["node"], port["interface"], port["mode"])
-        while not self._is_stopping and live.is_running:
-            if self._is_reloading:
-                self._reload(live)
-            notify("WATCHDOG=1")
-            self._wake.wait(ALIVE_S)
 
-    def _reload(self, live: LiveRun) -> None:
-        self._is_reloading = False
+    def _read_again(self, live: LiveRun) -> None:
         try:
             config, scenario = read_config(self._path)
             _require_same(self._config, config)
@@ -121,13 +137,3 @@ def _carried_out(live: LiveRun, command: str) -> bool:
         log.error("%s: %s", command, refused)  # noqa: TRY400 - the text says it all
         return False
     return True
-
-
-@contextmanager
-def _forwarding(live: LiveRun, wake: Wake) -> Iterator[None]:
-    with live.running(at_end=wake.set):
-        notify("READY=1")
-        try:
-            yield
-        finally:
-            notify("STOPPING=1")

@@ -5,11 +5,18 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import IO, Any
 
 from rich.console import Console
 
 from hitless.errors import HitlessError
+
+
+def leave(file: IO[str]) -> None:
+    """Nobody reads it, or it cannot be written: what is written then goes nowhere, without a complaint at the exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, file.fileno())
+    os.close(nowhere)
 
 
 class _Terminal(Console):
@@ -17,9 +24,7 @@ class _Terminal(Console):
 
     def on_broken_pipe(self) -> None:
         """Go on without the reader: results are still to be written, and told on stderr."""
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, self.file.fileno())
-        os.close(nowhere)
+        leave(self.file)
 
 
 # Text of users and addresses of interfaces is no markup for emoji: ":cd:" stays.

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Self
 
 NETLINK_GENERIC = 16
+TIMEOUT_S = 1.0
 REQUEST_AND_ACK = 0x01 | 0x04
 ERROR, DONE = 2, 3
 
@@ -152,15 +153,14 @@ def mac_statistics_request(name: str) -> bytes:
 class EthtoolNetlink:
     """A socket to ethtool's family of the kernel, for a ``with``: opened there and closed. Raises OSError."""
 
-    def __init__(self, timeout_s: float = 1.0) -> None:
-        self._timeout_s = timeout_s
+    def __init__(self) -> None:
         self._sequence = 0
         self._family = 0
 
     def __enter__(self) -> Self:
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, NETLINK_GENERIC)
         try:
-            self._socket.settimeout(self._timeout_s)
+            self._socket.settimeout(TIMEOUT_S)
             self._socket.bind((0, 0))
             name = attribute(FAMILY_NAME, b"ethtool\0")
             self._family = parse_family(self._ask(CONTROL_FAMILY, GET_FAMILY, 1, name))
