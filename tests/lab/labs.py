@@ -162,7 +162,7 @@ class Lab(Spaces):
 
     def clear(self):
         with contextlib.suppress(subprocess.TimeoutExpired):
-            hitless("lab", "down", "--name", self.name, code=None)
+            hitless("lab", "down", "--name", self.name, code=None, traceback=True)
 
 
 def is_running(pid):

@@ -173,7 +173,7 @@ def soak_kill(times, seed):
             # Not down: the next start finds what is left, and takes its place.
             counts["restart over what was left"] += 1
             lab.up(file)
-        lab.down(check=False)
+        lab.down(code=None, traceback=True)
         if lab.left_behind():
             broken.append(f"{number}, {when}: {lab.left_behind()}")
     return {"kills": times, "seconds": round(time.monotonic() - began), "when": counts, "broken": broken}
