@@ -124,7 +124,7 @@ def responses(p99_us):
 
 def rows_of(part, made):
     runs = Runs({point.key: made(point.key) for point in part.points(Context(effort="quick"))})
-    return {(row.series, row.x, row.metric): row for row in part.rows(runs)}
+    return {(row.series, row.x, row.metric): row for row in part.rows(runs, Context())}
 
 
 def test_response_times_of_the_paper_match_it():

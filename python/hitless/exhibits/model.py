@@ -3,9 +3,10 @@
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from itertools import chain
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import polars as pl
 
@@ -198,9 +199,9 @@ class Exhibit(ABC):
     did not finish, so yield them one by one.
     """
 
-    @abstractmethod
     def points(self, context: Context) -> Iterable[Point]:
         """The runs that it needs; none for what is arithmetic."""
+        return ()
 
     @abstractmethod
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
@@ -213,3 +214,24 @@ class Exhibit(ABC):
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
         """Further tables to keep as Parquet, by name."""
         return {}
+
+
+class Parts(Exhibit):
+    """An exhibit of several questions, each with points and rows of its own; no two have points of one key."""
+
+    parts: ClassVar[Sequence[type[Exhibit]]]
+
+    def __init__(self) -> None:
+        self._parts = [part() for part in self.parts]
+
+    def points(self, context: Context) -> Iterable[Point]:
+        """Those of all parts."""
+        return chain.from_iterable(part.points(context) for part in self._parts)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        """Those of all parts."""
+        return chain.from_iterable(part.rows(runs, context) for part in self._parts)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        """Those of all parts."""
+        return chain.from_iterable(part.plots(runs, context) for part in self._parts)

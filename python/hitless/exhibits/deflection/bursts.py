@@ -1,13 +1,13 @@
 """Figure 5c: bursts of UDP packets of high priority, and how many of them arrive."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Gain, Point, Row, Runs
+from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.deflection.response_times import RUNS, mean_of
 from hitless.exhibits.deflection.testbed import Scheme
@@ -72,7 +72,7 @@ _NO_GAIN = 0.05
 """How near "fails to provide any improvement" is to 1."""
 
 
-class Bursts:
+class Bursts(Exhibit):
     """Its runs and rows."""
 
     _RATIOS: ClassVar[Sequence[tuple[Sequence[Scheme], Scheme, int, float, Judge]]] = (
@@ -85,8 +85,7 @@ class Bursts:
     )
     """Packets that arrive under each of the first over those under the second, in the paper."""
 
-    def points(self, context: Context) -> Iterator[Point]:
-        """Each scheme at each load."""
+    def points(self, context: Context) -> Iterable[Point]:
         self._runs = context.length("runs", full=RUNS, normal=RUNS, quick=2)
         period_ms = context.length("ms for each burst", full=1_000, normal=100, quick=25)
         for replica in range(self._runs):
@@ -95,8 +94,7 @@ class Bursts:
                     made = scenario(scheme, load, period_ms)
                     yield Point(_key(scheme, load, replica), made, replica, keep=("flows", "mechanisms"))
 
-    def rows(self, runs: Runs) -> Iterator[Row]:
-        """What arrives, then the paper's quotients."""
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for load in LOADS:
             for scheme in testbed.COMPARED:
                 value, interval = mean_of(self._delivered(runs, scheme, load))
@@ -118,8 +116,7 @@ class Bursts:
                 metric = "packets of the background that arrive"
                 yield Row(scheme.name, f"{load} % background", metric, "%", value, interval=interval)
 
-    def plots(self, runs: Runs) -> Iterator[Plot]:
-        """Bars by load."""
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         names = [f"{load} %" for load in LOADS]
         series = []
         for scheme in testbed.COMPARED:

@@ -1,6 +1,6 @@
 """Figure 5b: response times of a key-value store, on a link to the client that is full of bulk data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import Interval, mean_interval
-from hitless.exhibits import Context, Exact, Gain, Point, Range, Row, Runs, Unjudged
+from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Range, Row, Runs, Unjudged
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.deflection.reduction import reduced
 from hitless.exhibits.deflection.statistics import Durations
@@ -133,11 +133,10 @@ class Responses:
         return float(flows["delivered_bytes"].sum()) * 8 / 1e9 / float(self.run.summary["simulated_s"])
 
 
-class ResponseTimes:
+class ResponseTimes(Exhibit):
     """Its runs and rows."""
 
-    def points(self, context: Context) -> Iterator[Point]:
-        """Each scheme, in runs that share their arrivals with those of the other schemes."""
+    def points(self, context: Context) -> Iterable[Point]:
         self._runs = context.length("runs", full=RUNS, normal=RUNS, quick=2)
         requests_ms = context.length("ms of requests", full=5_000, normal=1_000, quick=220)
         for replica in range(self._runs):
@@ -147,8 +146,7 @@ class ResponseTimes:
             made = scenario(testbed.DROP_TAIL, requests_ms, streams=1)
             yield Point(_key(_ONE_STREAM, replica), made, replica, keep=TABLES, reduce=reduced)
 
-    def rows(self, runs: Runs) -> Iterator[Row]:
-        """The paper's quotients, then each scheme."""
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         p99 = {scheme.name: [of.p99_us for of in self._of(runs, scheme)] for scheme in SCHEMES}
         for above, schemes, paper, better in _RATIOS:
             for below in schemes:
@@ -160,7 +158,7 @@ class ResponseTimes:
         for scheme in (*SCHEMES, _ONE_STREAM):
             yield from self._scheme(scheme, self._of(runs, scheme))
 
-    def plots(self, runs: Runs) -> Iterator[Plot]:
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         """The tails of the first run."""
         series = [tail_series(scheme.name, 1e6 * self._of(runs, scheme)[0].times.lasted_s) for scheme in SCHEMES]
         yield Plot("Response times", "time (us)", "share of requests above", series, x_scale="log", y_scale="log")

@@ -20,7 +20,7 @@ from hitless.corruptd.lab import Lab
 from hitless.corruptd.messages import channel
 from hitless.corruptd.redis_bus import RedisBus, RedisSettings
 from hitless.corruptd.window import Reading, Sample, Window
-from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits import Context, Exact, Exhibit, Row, Runs, Shape, exhibit
 from hitless.exhibits.linkguardian.repair import POLL_S, lab_plan, policy, scenario
 
 RATE_GBPS = 100
@@ -54,9 +54,6 @@ class Episode:
 @exhibit("lg/corruptd", title="corruptd: from counters to activation over publish-subscribe")
 class Corruptd(Exhibit):
     """What appendix C states, and the way back, which it leaves out."""
-
-    def points(self, context: Context) -> Iterable[Point]:
-        return ()
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         yield from window_rows()

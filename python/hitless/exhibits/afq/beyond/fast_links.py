@@ -11,10 +11,9 @@ import numpy as np
 import polars as pl
 
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Point, Row, Runs
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs
 from hitless.exhibits.afq import flows, ratios, schemes
-from hitless.exhibits.afq.beyond.part import TABLES, Part
-from hitless.exhibits.afq.counters import dropped_per_flow
+from hitless.exhibits.afq.counters import TABLES, dropped_per_flow
 from hitless.exhibits.afq.flows import Compared
 from hitless.exhibits.afq.schemes import Buffers, Scheme
 from hitless.exhibits.afq.sizes import ENTERPRISE, FRAME_BYTES
@@ -38,7 +37,7 @@ def _afq(frames: int) -> Scheme:
 _SCHEMES = (*map(_afq, _FRAMES), schemes.IDEAL)
 
 
-class FastLinks(Part):
+class FastLinks(Exhibit):
     """Completion times by bytes in a round, beside Ideal-FQ."""
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -47,7 +46,7 @@ class FastLinks(Part):
             for scheme in _SCHEMES:
                 yield Point(_key(rate_gbps, scheme), _scenario(scheme, rate_gbps, length_ms), keep=TABLES)
 
-    def rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for rate_gbps in _RATES_GBPS:
             yield from _rows(rate_gbps, {scheme.name: runs[_key(rate_gbps, scheme)] for scheme in _SCHEMES})
 

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 
 from hitless.analysis import percentile, percentile_interval
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Point, Row, Runs, Share
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Share
 from hitless.exhibits.afq import flows, one_link, schemes
-from hitless.exhibits.afq.beyond.part import TABLES, Part
-from hitless.exhibits.afq.counters import dropped_per_flow, misestimated
+from hitless.exhibits.afq.counters import TABLES, dropped_per_flow, misestimated
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.simulation import Run
 
@@ -33,7 +32,7 @@ _SCHEMES = (
 )
 
 
-class ManyFlows(Part):
+class ManyFlows(Exhibit):
     """Completion times of 10 KB, and how often the sketch was wrong."""
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -41,7 +40,7 @@ class ManyFlows(Part):
         for scheme in _SCHEMES:
             yield Point(f"many: {scheme.name}", _scenario(scheme, messages), keep=TABLES)
 
-    def rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for scheme in _SCHEMES:
             yield from _rows(scheme, runs[f"many: {scheme.name}"])
 

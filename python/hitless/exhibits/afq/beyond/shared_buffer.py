@@ -10,10 +10,9 @@ import polars as pl
 
 from hitless.analysis import percentile, percentile_interval
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Point, Row, Runs, Share
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Share
 from hitless.exhibits.afq import schemes
-from hitless.exhibits.afq.beyond.part import TABLES, Part
-from hitless.exhibits.afq.counters import dropped
+from hitless.exhibits.afq.counters import TABLES, dropped
 from hitless.exhibits.afq.schemes import Buffers, Scheme
 from hitless.simulation import Run
 
@@ -27,7 +26,7 @@ _SCHEMES = (
 )
 
 
-class SharedBuffer(Part):
+class SharedBuffer(Exhibit):
     """Answers, drops and long flows, with all queues, with a number that adapts, and with few."""
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -35,7 +34,7 @@ class SharedBuffer(Part):
         for scheme in _SCHEMES:
             yield Point(f"shared buffer: {scheme.name}", _scenario(scheme, length_ms), keep=TABLES)
 
-    def rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for scheme in _SCHEMES:
             yield from _rows(scheme, runs[f"shared buffer: {scheme.name}"])
 
