@@ -65,8 +65,8 @@ def test_the_exhibit_has_a_run_for_each_row_it_shows():
     keys = [point.key for point in exhibit.points(Context(effort="quick"))]
     assert len(keys) == len(set(keys))
     for cell in rivals.cells():
-        assert cell.line_rate_key() in keys
-        assert cell.delay_key() in keys
+        assert cell.key("line rate") in keys
+        assert cell.key("delay") in keys
         assert cell.scheme == "none" or cell.loss_key(rivals._copies_for(cell)) in keys
 
 

@@ -199,6 +199,9 @@ class Exhibit(ABC):
     did not finish, so yield them one by one.
     """
 
+    rests_on: ClassVar[str] = ""
+    """What all of its numbers hang on: stands behind the notes of all its rows."""
+
     def points(self, context: Context) -> Iterable[Point]:
         """The runs that it needs; none for what is arithmetic."""
         return ()

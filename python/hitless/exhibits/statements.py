@@ -33,6 +33,12 @@ class Shape:
         return Judgement("match" if self.holds else "differs")
 
 
+def resting_on(rows: Iterable["Row"], note: str) -> Iterator["Row"]:
+    """The rows with ``note`` behind their own: what all of them hang on."""
+    for row in rows:
+        yield replace(row, note="; ".join(filter(None, [row.note, note])))
+
+
 def counted_once(rows: Iterable["Row"]) -> Iterator["Row"]:
     """The rows, where a statement is judged in the first row that carries it, and only shown in the others."""
     seen: set[str] = set()

@@ -28,6 +28,7 @@ from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.latency import UNBOUNDED, completion_us, is_bounded, slower
 from hitless.exhibits.linkguardian.web_search import PAPER_NON_BLOCKING_OVER_LG, RDMA
+from hitless.exhibits.statements import resting_on
 from hitless.plot import Plot, tail_series
 
 _NO_TAIL = {"tail_detection": False}
@@ -115,11 +116,11 @@ class Table2(Exhibit):
                 yield Point(_rdma_key(name, loss), made, keep=("messages",))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        for row in basis.resting_on(self._dctcp(runs), basis.KERNEL_NOTE):
+        for row in resting_on(self._dctcp(runs), basis.KERNEL_NOTE):
             names = (row.series,) if row.series in runs else tuple(COLUMNS)
             names = (*names, "ReTx+Tail+Order") if row.metric == _PRICE else names
             yield replace(row, completed=tuple(basis.share(name, runs[name]) for name in names))
-        for row in basis.resting_on(self._rdma(runs), basis.CARD_NOTE):
+        for row in resting_on(self._rdma(runs), basis.CARD_NOTE):
             yield row
 
     def _dctcp(self, runs: Runs) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
-from hitless.exhibits.linkguardian.counters import arrived_bytes, counter
+from hitless.exhibits.linkguardian.counters import counter, speed_percent
 from hitless.simulation import Run
 
 _TABLES = ("mechanisms", "links", "flows")
@@ -84,11 +84,6 @@ def _missing(run: Run, group: str | None = None) -> tuple[int, int]:
         flows = flows.filter(flows["group"] == group)
     sent = int(flows["packets_sent"].sum())
     return sent - int(flows["packets_received"].sum()) + int(flows["packets_duplicate"].sum()), sent
-
-
-def _speed_percent(run: Run, link: str, rate_gbps: int, seconds: float) -> float:
-    bits = arrived_bytes(run, link) * testbed.WIRE_BYTES / testbed.FRAME_BYTES * 8
-    return 100 * bits / (seconds * rate_gbps * 1e9)
 
 
 @exhibit("lg/future", title="What LinkGuardian's section 5 leaves for later")
@@ -266,10 +261,9 @@ class Future(Exhibit):
         for scheme in _FALLBACK_SCHEMES:
             run = runs[f"fallback {scheme}"]
             changes = _sum(run, "level changes")
-            seconds = float(run.summary["simulated_s"])
             x = "100G, 1e-4, then 5e-2 for a third of the run, then 1e-4"
             note = "over the whole run, with the last millisecond, in which nothing is sent; second copies count too"
-            yield Row(scheme, x, "link speed", "%", _speed_percent(run, "b->right", 100, seconds), note=note)
+            yield Row(scheme, x, "link speed", "%", speed_percent(run, 100, "b->right"), note=note)
             judge: Judge = (
                 Shape(changes == 2, "there and back, without flapping") if scheme == "fallback" else Unjudged()
             )
@@ -295,7 +289,7 @@ class Future(Exhibit):
             judge: Judge = nothing if label in fast else Unjudged()
             yield Row(label, "400G 1e-3", "packets lost on the link", "", lost, judge=judge, note=f"of {sent:,}")
             seconds = testbed.packets_duration_s(self._packets * 2, 400)
-            yield Row(label, "400G 1e-3", "link speed", "%", _speed_percent(run, "b->right", 400, seconds))
+            yield Row(label, "400G 1e-3", "link speed", "%", speed_percent(run, 400, "b->right", seconds))
             yield Row(label, "400G 1e-3", "ackNoTimeouts", "", _sum(run, "ackNoTimeouts"))
 
 

@@ -16,6 +16,7 @@ from hitless.analysis import Interval, percentile, percentile_interval, percenti
 from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, Unjudged, above_one, exhibit
 from hitless.exhibits.judge import Judge
 from hitless.exhibits.linkguardian import basis, testbed
+from hitless.exhibits.statements import resting_on
 from hitless.plot import Plot, tail_series
 from hitless.simulation import Run
 
@@ -31,9 +32,6 @@ _WHY = {
 _RESTS_ON = {"DCTCP": basis.KERNEL_NOTE, "RDMA": basis.CARD_NOTE}
 UNBOUNDED = "too few trials to bound this percentile from above"
 _RESAMPLES = 1_000
-_SCHEMES = {"no loss": ("none", 0.0), "loss": ("none", testbed.MEASURED_LOSS)} | {
-    scheme: (scheme, testbed.MEASURED_LOSS) for scheme in testbed.MODES
-}
 
 
 def completion_us(run: Run) -> list[float]:
@@ -69,17 +67,17 @@ class Figure10(Exhibit):
         requests = {"kind": "requests", "size": "143 B", "count": trials, "gap": "10 us"}
         for transport, settings in _TRANSPORTS.items():
             flows = testbed.trials(143, trials) if transport == "DCTCP" else requests
-            for label, (scheme, loss) in _SCHEMES.items():
+            for label, (scheme, loss) in testbed.SERIES.items():
                 made = testbed.scenario(100, name="trials", transport=settings, flows=flows, loss=loss, scheme=scheme)
                 yield Point(f"{transport} {label}", made, keep=("messages",))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for transport in _TRANSPORTS:
-            yield from basis.resting_on(self._transport(transport, runs), _RESTS_ON[transport])
+            yield from resting_on(self._transport(transport, runs), _RESTS_ON[transport])
 
     def _transport(self, transport: str, runs: Runs) -> Iterator[Row]:
-        times = {label: completion_us(runs[f"{transport} {label}"]) for label in _SCHEMES}
-        shares = {label: basis.share(label, runs[f"{transport} {label}"]) for label in _SCHEMES}
+        times = {label: completion_us(runs[f"{transport} {label}"]) for label in testbed.SERIES}
+        shares = {label: basis.share(label, runs[f"{transport} {label}"]) for label in testbed.SERIES}
         for label, sample in times.items():
             interval, done = percentile_interval(sample, 99.9), (shares[label],)
             p999 = percentile(sample, 99.9)
@@ -95,6 +93,6 @@ class Figure10(Exhibit):
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for transport in _TRANSPORTS:
-            series = [tail_series(label, completion_us(runs[f"{transport} {label}"])) for label in _SCHEMES]
+            series = [tail_series(label, completion_us(runs[f"{transport} {label}"])) for label in testbed.SERIES]
             title = f"{transport}, 143 B, 100G"
             yield Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")

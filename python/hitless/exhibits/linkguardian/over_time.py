@@ -11,7 +11,6 @@ decides when CUBIC meets congestion. Host stacks are those of all exhibits: thei
 packets, stops a busy sender for tens of microseconds now and then.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -168,6 +167,7 @@ class Measured:
 class OverTime(Exhibit):
     """What the four figures share: the flow, and the line of the effective link speed."""
 
+    rests_on = f"{basis.KERNEL_NOTE}; {basis.REPAIR_NOTE}"
     rate_gbps: int
     scheme: str
     transport: Mapping[str, Any]
@@ -184,13 +184,6 @@ class OverTime(Exhibit):
         yield Point(self.scheme, long_flow(self.rate_gbps, self.transport, self._course), keep=_TABLES)
         udp = {"kind": "udp", "rate": f"{self.rate_gbps} Gbps"}
         yield Point(_UDP, long_flow(self.rate_gbps, udp, self._course, is_tcp=False), keep=_TABLES)
-
-    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        yield from basis.resting_on(self._rows(runs), f"{basis.KERNEL_NOTE}; {basis.REPAIR_NOTE}")
-
-    @abstractmethod
-    def _rows(self, runs: Runs) -> Iterable[Row]:
-        """The numbers; what all of them hang on is added to their notes."""
 
     def _measured(self, runs: Runs, key: str) -> Measured:
         return Measured(runs[key], self._course)
@@ -249,7 +242,7 @@ class Figure9a(OverTime):
     scheme = "DCTCP"
     transport = testbed.DCTCP
 
-    def _rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         measured = self._measured(runs, self.scheme)
         yield from self._throughput(measured, self.scheme)
         yield self._collapses(runs)
@@ -286,7 +279,7 @@ class Figure9b(OverTime):
                 made = long_flow(rate_gbps, self.transport, course, backpressure=backpressure)
                 yield Point(_key(name, rate_gbps), made, keep=_TABLES)
 
-    def _rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for rate_gbps, course in ((25, self._course), (100, self._fast)):
             found = (runs[_key(name, rate_gbps)] for name in _BACKPRESSURE.values())
             with_it, without = (Measured(run, course) for run in found)
@@ -351,7 +344,7 @@ class Figure21a(OverTime):
     quick_ms = 3_600
     transport: Mapping[str, Any] = {**testbed.DCTCP, "congestion": "cubic"}
 
-    def _rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         measured = self._measured(runs, self.scheme)
         yield from self._throughput(measured, self.scheme)
         yield self._collapses(runs)
@@ -379,7 +372,7 @@ class Figure21b(OverTime):
     scheme = "BBR"
     transport: Mapping[str, Any] = {**testbed.DCTCP, "congestion": "bbr"}
 
-    def _rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         measured = self._measured(runs, self.scheme)
         yield from self._throughput(measured, self.scheme)
         clean, _ = measured.throughput("clean")

@@ -38,18 +38,7 @@ _TRACE_COPIES = {"two copies": 2, "one copy": 1}
 
 
 def _line_rate(rate_gbps: int, loss: float | Mapping[str, Any], packets: int, **settings: Any) -> Scenario:
-    duration_s = testbed.packets_duration_s(packets, rate_gbps)
-    return testbed.scenario(
-        rate_gbps,
-        name="recovery",
-        transport={"kind": "udp", "rate": f"{rate_gbps} Gbps"},
-        flows={"kind": "constant-rate", "stop": testbed.seconds(duration_s)},
-        duration_s=duration_s,
-        loss=loss,
-        scheme="LG",
-        settings=settings,
-        kernel=None,
-    )
+    return testbed.line_rate(rate_gbps, packets, name="recovery", loss=loss, scheme="LG", settings=settings)
 
 
 def delays_us(run: Run) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -67,6 +56,8 @@ def _percentile(run: Run, share: float) -> float:
 class Figure19(Exhibit):
     """25G and 100G as in the figure, buffered in loops and without them; 10G beside the published trace."""
 
+    rests_on = basis.REPAIR_NOTE
+
     def points(self, context: Context) -> Iterable[Point]:
         packets = context.length("packets a run", full=100_000_000, normal=5_000_000, quick=1_500_000)
         keep = ("histograms", "mechanisms")
@@ -78,9 +69,6 @@ class Figure19(Exhibit):
             yield Point(f"10G, {name}", _line_rate(10, _TRACE_LOSS, packets, copies=copies), keep=keep)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        yield from basis.resting_on(self._rows(runs), basis.REPAIR_NOTE)
-
-    def _rows(self, runs: Runs) -> Iterator[Row]:
         for rate_gbps, paper in _LARGEST_US.items():
             run = runs[f"{rate_gbps}G"]
             largest = float(delays_us(run)[0].max())

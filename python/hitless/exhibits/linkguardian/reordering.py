@@ -69,6 +69,8 @@ def affected(run: Run) -> pl.DataFrame:
 class Figure13(Exhibit):
     """The tree of the figure with its counts, and what the text says of each class."""
 
+    rests_on = basis.KERNEL_NOTE
+
     def points(self, context: Context) -> Iterable[Point]:
         trials = context.length("trials", full=300_000, quick=100_000)
         keep = ("messages", "flows")
@@ -77,7 +79,7 @@ class Figure13(Exhibit):
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         shares = tuple(basis.share(label, runs[label]) for label in ("LG_NB", "no loss"))
-        for row in basis.resting_on(self._all(runs), basis.KERNEL_NOTE):
+        for row in self._all(runs):
             yield replace(row, completed=shares)
 
     def _all(self, runs: Runs) -> Iterator[Row]:

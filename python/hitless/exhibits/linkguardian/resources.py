@@ -33,17 +33,8 @@ _EXTRAPOLATED_PERCENT = 3.984
 
 def small_frames(rate_gbps: int, packets: int) -> Scenario:
     """Frames of 250 B at line rate over the protected link."""
-    duration_s = packets * (_SMALL_BYTES + 20) * 8 / (rate_gbps * 1e9)
-    return testbed.scenario(
-        rate_gbps,
-        name="small-frames",
-        transport={"kind": "udp", "rate": f"{rate_gbps} Gbps", "frame_bytes": f"{_SMALL_BYTES} B"},
-        flows={"kind": "constant-rate", "stop": testbed.seconds(duration_s)},
-        duration_s=duration_s,
-        loss=_LOSS,
-        scheme="LG",
-        kernel=None,
-    )
+    name, size = "small-frames", _SMALL_BYTES
+    return testbed.line_rate(rate_gbps, packets, name=name, frame_bytes=size, loss=_LOSS, scheme="LG")
 
 
 @exhibit("lg/resources", title="What LinkGuardian takes of a pipeline")

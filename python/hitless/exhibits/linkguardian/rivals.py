@@ -23,7 +23,6 @@ link: through one of 100G the copies of a 400G link do not pass.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -32,7 +31,8 @@ from hitless.analysis import Interval, percentile, percentile_interval, poisson_
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, close, exhibit
 from hitless.exhibits.linkguardian import basis, testbed
-from hitless.exhibits.linkguardian.counters import arrived_bytes, counter, depths_bytes
+from hitless.exhibits.linkguardian.counters import counter, depths_bytes, speed_percent
+from hitless.exhibits.linkguardian.testbed import Case
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
 
@@ -47,7 +47,6 @@ _REPLAYS_MAX = 3
 _LOAD = 0.3
 _TIMEOUT_MS = 1
 _WHARF_BLOCKS = {1e-5: (25, 1), 1e-4: (25, 1), 1e-3: (25, 1), 1e-2: (5, 1)}
-_SAMPLED = {"queue": [{"ports": ["sw2.recirculation0", "sw6.recirculation0"], "period": "1 us"}]}
 _TABLES = ("mechanisms", "links", "flows", "queues")
 
 
@@ -74,41 +73,18 @@ def mechanisms(scheme: str, loss: float) -> list[Mapping[str, Any]]:
     return []
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One scheme at one rate and one loss rate."""
-
-    rate_gbps: int
-    loss: float
-    scheme: str
-
-    @property
-    def x(self) -> str:
-        """The position on the axis."""
-        return f"{self.rate_gbps}G {exponent(self.loss)}"
+class Cell(Case):
+    """One scheme at one rate and one loss rate, with runs at "line rate", for the "delay", and for the "loss"."""
 
     @property
     def raised_loss(self) -> float:
         """The loss rate of its "loss" run."""
         return max(self.loss, _RAISED_LOSS)
 
-    def line_rate_key(self) -> str:
-        """The key of its run at line rate."""
-        return f"{self.scheme} {self.x} line rate"
-
     def loss_key(self, copies_for: float | None) -> str:
         """The key of its "loss" run, which cells share where nothing but the weight differs."""
-        what = f", copies for {exponent(copies_for)}" if copies_for else ""
-        return f"{self.scheme} {self.rate_gbps}G loss {exponent(self.raised_loss)}{what}"
-
-    def delay_key(self) -> str:
-        """The key of its "delay" run."""
-        return f"{self.scheme} {self.x} delay"
-
-
-def exponent(loss: float) -> str:
-    """The loss rate as people write it: 1e-5."""
-    return f"{loss:.0e}".replace("e-0", "e-")
+        what = f", copies for {testbed.exponent(copies_for)}" if copies_for else ""
+        return f"{self.scheme} {self.rate_gbps}G loss {testbed.exponent(self.raised_loss)}{what}"
 
 
 def cells() -> Iterator[Cell]:
@@ -126,7 +102,7 @@ def _copies_for(cell: Cell) -> float | None:
 
 def line_rate(cell: Cell, packets: int) -> Scenario:
     """Full frames at the link's rate."""
-    return _datagrams(cell, packets, cell.loss, mechanisms(cell.scheme, cell.loss), measure=_SAMPLED)
+    return _datagrams(cell, packets, cell.loss, mechanisms(cell.scheme, cell.loss), measure=testbed.SAMPLED)
 
 
 def rare_losses(cell: Cell, packets: int) -> Scenario:
@@ -145,18 +121,9 @@ def _datagrams(
     repair_loss: float | None = None,
     measure: Mapping[str, Any] | None = None,
 ) -> Scenario:
-    duration_s = testbed.packets_duration_s(packets, cell.rate_gbps)
-    made = testbed.scenario(
-        cell.rate_gbps,
-        name="stress",
-        transport={"kind": "udp", "rate": f"{cell.rate_gbps} Gbps"},
-        flows={"kind": "constant-rate", "stop": testbed.seconds(duration_s)},
-        duration_s=duration_s,
-        loss=loss,
-        repair_loss=repair_loss,
-        measure=measure,
-    )
-    return _on_link(made, cell.rate_gbps, protection)
+    rate_gbps = cell.rate_gbps
+    made = testbed.line_rate(rate_gbps, packets, name="stress", loss=loss, repair_loss=repair_loss, measure=measure)
+    return _on_link(made, rate_gbps, protection)
 
 
 def messages(rate_gbps: int, loss: float, protection: list[Mapping[str, Any]], count: int) -> Scenario:
@@ -177,12 +144,6 @@ def _on_link(made: Scenario, rate_gbps: int, protection: list[Mapping[str, Any]]
     recirculation_gbps = max(100, rate_gbps)
     switch = {**made["switch"], "recirculation_rate": f"{recirculation_gbps} Gbps"}
     return {**made, "host": {}, "switch": switch, "mechanism": protection}
-
-
-def effective_speed_percent(run: Run, rate_gbps: int) -> float:
-    """Full frames delivered behind the link, in percent of its line rate."""
-    delivered_bits = arrived_bytes(run, "sw6->h8") * testbed.WIRE_BYTES / testbed.FRAME_BYTES * 8
-    return 100 * delivered_bits / (float(run.summary["simulated_s"]) * rate_gbps * 1e9)
 
 
 def effective_loss(run: Run, cell: Cell) -> tuple[float, Interval]:
@@ -233,9 +194,9 @@ def _known(runs: Runs) -> Mapping[str, Shape]:
     of = {scheme: [cell for cell in cells() if cell.scheme == scheme] for scheme in SCHEMES}
     made = {}
     for scheme in _IN_ORDER:
-        in_order = all(reordered_percent(runs[cell.line_rate_key()]) == 0.0 for cell in of[scheme])
+        in_order = all(reordered_percent(runs[cell.key("line rate")]) == 0.0 for cell in of[scheme])
         made[scheme] = Shape(in_order, f"{scheme} keeps the order of packets, at any rate and loss")
-    speeds = [(effective_speed_percent(runs[c.line_rate_key()], c.rate_gbps), c.loss) for c in of["Wharf"]]
+    speeds = [(speed_percent(runs[c.key("line rate")], c.rate_gbps), c.loss) for c in of["Wharf"]]
     holds = all(close(percent, wharf_speed_percent(loss), 0.02) for percent, loss in speeds)
     made["Wharf"] = Shape(
         holds, "Wharf leaves what its headers and parity leave by arithmetic, within 2 %, at any loss"
@@ -285,7 +246,7 @@ class Rivals(Exhibit):
         count = context.length("messages for the delay", full=1_000_000, normal=200_000, quick=40_000)
         keys = set()
         for cell in cells():
-            yield Point(cell.line_rate_key(), line_rate(cell, packets), keep=_TABLES)
+            yield Point(cell.key("line rate"), line_rate(cell, packets), keep=_TABLES)
             key = cell.loss_key(_copies_for(cell))
             if cell.scheme != "none" and key not in keys:
                 keys.add(key)
@@ -293,7 +254,7 @@ class Rivals(Exhibit):
                 factor = 4 if cell.scheme == "Wharf" else 1
                 yield Point(key, rare_losses(cell, rare * factor), keep=("mechanisms", "links"))
             protection = mechanisms(cell.scheme, cell.loss)
-            yield Point(cell.delay_key(), messages(cell.rate_gbps, cell.loss, protection, count), keep=("messages",))
+            yield Point(cell.key("delay"), messages(cell.rate_gbps, cell.loss, protection, count), keep=("messages",))
         for rate_gbps in RATES_GBPS:
             yield Point(f"clean {rate_gbps}G delay", messages(rate_gbps, 0.0, [], count), keep=("messages",))
 
@@ -303,14 +264,14 @@ class Rivals(Exhibit):
             yield from self._cell(cell, runs, known)
 
     def _cell(self, cell: Cell, runs: Runs, known: Mapping[str, Shape]) -> Iterator[Row]:
-        line_rate = runs[cell.line_rate_key()]
+        line_rate = runs[cell.key("line rate")]
         loss_run = line_rate if cell.scheme == "none" else runs[cell.loss_key(_copies_for(cell))]
         loss, interval = effective_loss(loss_run, cell)
         note = f"arithmetic: {wharf_theory(cell.loss):.1e}" if cell.scheme == "Wharf" else ""
         yield Row(cell.scheme, cell.x, "effective loss rate", "", loss, interval=interval, note=note)
         yield self._speed(cell, line_rate, known)
         added = self._delays(cell, runs)
-        done = (basis.share(cell.scheme, runs[cell.delay_key()]),)
+        done = (basis.share(cell.scheme, runs[cell.key("delay")]),)
         for name, percent in (("median", 50.0), ("p99.9", 99.9)):
             value, reach = percentile(added, percent), percentile_interval(added, percent)
             note = "" if cell.scheme == "none" else "messages that one loss delays come together: it is too narrow"
@@ -326,7 +287,7 @@ class Rivals(Exhibit):
             yield Row(cell.scheme, cell.x, "packets out of order", "%", reordered)
 
     def _speed(self, cell: Cell, run: Run, known: Mapping[str, Shape]) -> Row:
-        percent = effective_speed_percent(run, cell.rate_gbps)
+        percent = speed_percent(run, cell.rate_gbps)
         if cell.scheme != "Wharf":
             return Row(cell.scheme, cell.x, "effective speed", "%", percent)
         data, parity = _WHARF_BLOCKS[cell.loss]
@@ -334,7 +295,7 @@ class Rivals(Exhibit):
         return Row(cell.scheme, cell.x, "effective speed", "%", percent, judge=known[cell.scheme], note=note)
 
     def _delays(self, cell: Cell, runs: Runs) -> list[float]:
-        key = cell.delay_key()
+        key = cell.key("delay")
         if key not in self._added:
             self._added[key] = added_ns(runs[key], runs[f"clean {cell.rate_gbps}G delay"])
         return self._added[key]
@@ -361,13 +322,13 @@ class Rivals(Exhibit):
     def _losses(self, scheme: str, of_rate: list[Cell], runs: Runs) -> Series:
         found = []
         for cell in (cell for cell in of_rate if cell.scheme == scheme):
-            key = cell.line_rate_key() if scheme == "none" else cell.loss_key(_copies_for(cell))
+            key = cell.key("line rate") if scheme == "none" else cell.loss_key(_copies_for(cell))
             found.append(effective_loss(runs[key], cell))
         return Series(scheme, list(LOSSES), [value for value, _ in found], [interval for _, interval in found])
 
     def _speeds(self, scheme: str, of_rate: list[Cell], runs: Runs) -> Series:
         of_scheme = [cell for cell in of_rate if cell.scheme == scheme]
-        speeds = [effective_speed_percent(runs[cell.line_rate_key()], cell.rate_gbps) for cell in of_scheme]
+        speeds = [speed_percent(runs[cell.key("line rate")], cell.rate_gbps) for cell in of_scheme]
         return Series(scheme, list(LOSSES), speeds)
 
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:

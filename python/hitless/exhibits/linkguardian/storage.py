@@ -23,9 +23,6 @@ _PAPER_GAIN = {"LG": 4.0, "LG_NB": 2.0}
 _PAPER_NON_BLOCKING_OVER_LG = 2.0
 """The quotient of the two gains."""
 _AFFECTED_PERCENT = 80.0
-_SCHEMES = {"no loss": ("none", 0.0), "loss": ("none", testbed.MEASURED_LOSS)} | {
-    scheme: (scheme, testbed.MEASURED_LOSS) for scheme in testbed.MODES
-}
 _NO_UNDO = "LG_NB, no undo"
 _WHY = (
     "a needless retransmission ends slow start; a window that is not restored then grows by a packet a round trip, and "
@@ -42,21 +39,23 @@ def _storage(scheme: str, loss: float, transport: Mapping[str, Any], trials: int
 class Figure12(Exhibit):
     """What LG and LG_NB gain at the 99.9th percentile, and how many flows meet a loss."""
 
+    rests_on = basis.KERNEL_NOTE
+
     def points(self, context: Context) -> Iterable[Point]:
         trials = context.length("trials", full=20_000, normal=5_000, quick=4_000)
         keep = ("messages", "flows")
-        for label, (scheme, loss) in _SCHEMES.items():
+        for label, (scheme, loss) in testbed.SERIES.items():
             yield Point(label, _storage(scheme, loss, testbed.CLOSING, trials), keep=keep)
         without_undo = {**testbed.CLOSING, "dsack_undo": False}
         yield Point(_NO_UNDO, _storage("LG_NB", testbed.MEASURED_LOSS, without_undo, trials), keep=keep)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        shares = tuple(basis.share(label, runs[label]) for label in (*_SCHEMES, _NO_UNDO))
-        for row in basis.resting_on(self._all(runs), basis.KERNEL_NOTE):
+        shares = tuple(basis.share(label, runs[label]) for label in (*testbed.SERIES, _NO_UNDO))
+        for row in self._all(runs):
             yield replace(row, completed=shares)
 
     def _all(self, runs: Runs) -> Iterator[Row]:
-        times = {label: completion_us(runs[label]) for label in _SCHEMES}
+        times = {label: completion_us(runs[label]) for label in testbed.SERIES}
         for label, sample in times.items():
             for share in (50.0, 99.0, 99.9):
                 interval = percentile_interval(sample, share)
@@ -86,6 +85,6 @@ class Figure12(Exhibit):
         return Row("loss", "DCTCP", "flows that lost a packet", "%", share, paper, interval, judge, note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        series = [tail_series(label, completion_us(runs[label])) for label in _SCHEMES]
+        series = [tail_series(label, completion_us(runs[label])) for label in testbed.SERIES]
         title = "DCTCP, 2 MB, 100G"
         yield Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")

@@ -21,6 +21,7 @@ Where a number comes from:
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from hitless.checking import Scenario
@@ -29,6 +30,12 @@ LINK = "sw2->sw6"
 LOSSES = (1e-5, 1e-4, 1e-3)
 MEASURED_LOSS = 1.16e-3
 MODES = {"LG": "blocking", "LG_NB": "non-blocking"}
+SERIES: Mapping[str, tuple[str, float]] = {
+    "no loss": ("none", 0.0),
+    "loss": ("none", MEASURED_LOSS),
+    **{scheme: (scheme, MEASURED_LOSS) for scheme in MODES},
+}
+"""Scheme and loss rate of what figures 10 to 12 compare."""
 REPAIR_LATENCY = "3 us"
 """What a retransmission takes to its queue beside a pass of the pipeline."""
 
@@ -64,9 +71,29 @@ WEB_SEARCH_BYTES = 24_387
 WEB_SEARCH_PACKETS = 17
 """What that is in packets (section 4.4)."""
 
+SAMPLED = {"queue": [{"ports": ["sw2.recirculation0", "sw6.recirculation0"], "period": "1 us"}]}
+"""The buffers of both ends."""
 FRAME_BYTES = 1_518
 WIRE_BYTES = 1_538
 """A full frame with preamble and gap: what the paper counts link speed in."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One combination of a rate, a loss rate and a scheme."""
+
+    rate_gbps: int
+    loss: float
+    scheme: str
+
+    @property
+    def x(self) -> str:
+        """The position on the axis."""
+        return f"{self.rate_gbps}G {exponent(self.loss)}"
+
+    def key(self, what: str) -> str:
+        """The key of its run."""
+        return f"{self.scheme} {self.x} {what}"
 
 
 def scenario(
@@ -111,6 +138,21 @@ def scenario(
     return made
 
 
+def line_rate(rate_gbps: int, packets: int, *, name: str, frame_bytes: int = FRAME_BYTES, **more: Any) -> Scenario:
+    """So many frames at the rate of the link, from a packet generator; ``more`` is for `scenario`."""
+    duration_s = packets_duration_s(packets, rate_gbps, frame_bytes)
+    size = {} if frame_bytes == FRAME_BYTES else {"frame_bytes": f"{frame_bytes} B"}
+    return scenario(
+        rate_gbps,
+        name=name,
+        transport={"kind": "udp", "rate": f"{rate_gbps} Gbps", **size},
+        flows={"kind": "constant-rate", "stop": seconds(duration_s)},
+        duration_s=duration_s,
+        kernel=None,
+        **more,
+    )
+
+
 def guardian(scheme: str, **settings: Any) -> Mapping[str, Any]:
     """LinkGuardian on the testbed's link; ``scheme`` is "LG" or "LG_NB"."""
     made = {"kind": "linkguardian", "link": LINK, "mode": MODES[scheme], "repair_latency": REPAIR_LATENCY}
@@ -127,9 +169,14 @@ def loss_model(loss: float | Mapping[str, Any], repair_loss: float | None) -> Ma
     return model if repair_loss is None else {**model, "repair_rate": repair_loss}
 
 
-def packets_duration_s(packets: int, rate_gbps: int) -> float:
-    """Time that so many full frames take at line rate."""
-    return packets * WIRE_BYTES * 8 / (rate_gbps * 1e9)
+def packets_duration_s(packets: int, rate_gbps: int, frame_bytes: int = FRAME_BYTES) -> float:
+    """Time that so many frames take at line rate, with preamble and gap."""
+    return packets * (frame_bytes + WIRE_BYTES - FRAME_BYTES) * 8 / (rate_gbps * 1e9)
+
+
+def exponent(loss: float) -> str:
+    """A loss rate as people write it: 1e-5."""
+    return f"{loss:.0e}".replace("e-0", "e-") if loss else "0"
 
 
 def seconds(duration_s: float) -> str:

@@ -15,6 +15,7 @@ from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, e
 from hitless.exhibits.judge import Gain, Judge
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.latency import completion_us
+from hitless.exhibits.statements import resting_on
 from hitless.plot import Plot, tail_series
 
 RDMA: Mapping[str, Any] = {"kind": "roce", "timeout": "1 ms"}
@@ -25,9 +26,6 @@ _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
     "RDMA, selective repeat": {**RDMA, "recovery": "selective-repeat"},
 }
 _PAPER_GAIN = {"DCTCP": 19.0, "BBR": 19.0, "RDMA": 39.0}
-_SCHEMES = {"no loss": ("none", 0.0), "loss": ("none", testbed.MEASURED_LOSS)} | {
-    scheme: (scheme, testbed.MEASURED_LOSS) for scheme in testbed.MODES
-}
 _NEAR = 0.1
 """How near LG_NB is held to be to LG when it "performs nearly as well", and to loss where it "provides no improvement";
 the number is ours."""
@@ -48,7 +46,7 @@ class Figure11(Exhibit):
     def points(self, context: Context) -> Iterable[Point]:
         for transport, settings in _TRANSPORTS.items():
             trials = self._trials(transport, context)
-            for label, (scheme, loss) in _SCHEMES.items():
+            for label, (scheme, loss) in testbed.SERIES.items():
                 made = testbed.scenario(
                     100,
                     name="trials",
@@ -72,12 +70,12 @@ class Figure11(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for transport in _TRANSPORTS:
             note = basis.CARD_NOTE if transport.startswith("RDMA") else basis.KERNEL_NOTE
-            shares = tuple(basis.share(label, runs[f"{transport} {label}"]) for label in _SCHEMES)
-            for row in basis.resting_on(self._transport(transport, runs), note):
+            shares = tuple(basis.share(label, runs[f"{transport} {label}"]) for label in testbed.SERIES)
+            for row in resting_on(self._transport(transport, runs), note):
                 yield replace(row, completed=shares)
 
     def _transport(self, transport: str, runs: Runs) -> Iterator[Row]:
-        times = {label: completion_us(runs[f"{transport} {label}"]) for label in _SCHEMES}
+        times = {label: completion_us(runs[f"{transport} {label}"]) for label in testbed.SERIES}
         for label, sample in times.items():
             interval = percentile_interval(sample, 99.9)
             yield Row(label, transport, "p99.9 FCT", "us", percentile(sample, 99.9), interval=interval)
@@ -120,6 +118,6 @@ class Figure11(Exhibit):
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for transport in _TRANSPORTS:
-            series = [tail_series(label, completion_us(runs[f"{transport} {label}"])) for label in _SCHEMES]
+            series = [tail_series(label, completion_us(runs[f"{transport} {label}"])) for label in testbed.SERIES]
             title = f"{transport}, 24,387 B, 100G"
             yield Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")
