@@ -9,11 +9,11 @@ that do not. The runs use 1.16e-3, what the authors measured for it.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from hitless.analysis import Interval, percentile, percentile_interval, percentile_ratio
+from hitless.analysis import Interval, percentile_interval, percentile_ratio
 from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, Unjudged, above_one, exhibit
+from hitless.exhibits.estimates import percentile_of, ratio_of
 from hitless.exhibits.judge import Judge
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.statements import resting_on
@@ -79,17 +79,14 @@ class Figure10(Exhibit):
         times = {label: completion_us(runs[f"{transport} {label}"]) for label in testbed.SERIES}
         shares = {label: basis.share(label, runs[f"{transport} {label}"]) for label in testbed.SERIES}
         for label, sample in times.items():
-            interval, done = percentile_interval(sample, 99.9), (shares[label],)
-            p999 = percentile(sample, 99.9)
-            yield Row(label, transport, "p99.9 FCT", "us", p999, interval=interval, completed=done)
+            p999 = percentile_of(sample, 99.9)
+            yield p999.row(label, transport, "p99.9 FCT", unit="us", completed=(shares[label],))
         for scheme in testbed.MODES:
-            over, interval = percentile_ratio(times[scheme], times["no loss"], 99.9, resamples=_RESAMPLES)
-            row = Row(scheme, transport, "p99.9 FCT over no loss", "times", over, 1.0, interval, Exact(0.05))
-            yield replace(row, completed=(shares[scheme], shares["no loss"]))
-            gain, interval = percentile_ratio(times["loss"], times[scheme], 99.9, resamples=_RESAMPLES)
+            over, both = ratio_of(times[scheme], times["no loss"], 99.9), (shares[scheme], shares["no loss"])
+            yield over.row(scheme, transport, "p99.9 FCT over no loss", 1.0, Exact(0.05), completed=both)
+            gain, both = ratio_of(times["loss"], times[scheme], 99.9), (shares["loss"], shares[scheme])
             paper, judge, why = _PAPER_GAIN[transport], Gain(better="higher"), _WHY[transport]
-            row = Row(scheme, transport, "p99.9 FCT, loss over it", "times", gain, paper, interval, judge, why)
-            yield replace(row, completed=(shares["loss"], shares[scheme]))
+            yield gain.row(scheme, transport, "p99.9 FCT, loss over it", paper, judge, note=why, completed=both)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for transport in _TRANSPORTS:

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hitless.analysis import percentile, poisson_interval, proportion_interval
+from hitless.analysis import percentile, poisson_interval
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Range, Row, Runs, Shape, exhibit
+from hitless.exhibits.estimates import percent_of
 from hitless.exhibits.judge import Judge, Paper, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import counter
@@ -128,12 +129,12 @@ def _trace_rows(name: str, run: Run) -> Iterator[Row]:
     total = int(counts.sum())
     for cluster, published in enumerate(_TRACE_CLUSTERS):
         count = int(counts[late == cluster].sum())
-        interval = proportion_interval(count, total).scaled(100.0)
-        x, share = f"10G, {cluster} packets late", 100 * count / total
+        x = f"10G, {cluster} packets late"
         paper = published if is_beside else None
         # Nearly all of them lie in the first cluster, where a factor of two could not differ.
         judge: Judge = Exact() if cluster == 0 else Factor()
-        yield Row(series, x, "of the recoveries", "%", share, paper, interval, judge, _CAUSES[cluster])
+        share = percent_of(count, total)
+        yield share.row(series, x, "of the recoveries", paper, judge, unit="%", note=_CAUSES[cluster])
     off_ns = 1e3 * float(np.abs(values - median - late * _PACKET_US)[late > 0].max(initial=0.0))
     yield Row(series, "10G", "largest distance from whole packets' times", "ns", off_ns)
 

@@ -27,9 +27,10 @@ from typing import Any
 
 import polars as pl
 
-from hitless.analysis import Interval, percentile, percentile_interval, poisson_interval
+from hitless.analysis import Interval, poisson_interval
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, close, exhibit
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, close, exhibit
+from hitless.exhibits.estimates import Estimate, curve, percentile_of
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import counter, depths_bytes, speed_percent
 from hitless.exhibits.linkguardian.testbed import Case
@@ -266,25 +267,23 @@ class Rivals(Exhibit):
     def _cell(self, cell: Cell, runs: Runs, known: Mapping[str, Shape]) -> Iterator[Row]:
         line_rate = runs[cell.key("line rate")]
         loss_run = line_rate if cell.scheme == "none" else runs[cell.loss_key(_copies_for(cell))]
-        loss, interval = effective_loss(loss_run, cell)
         note = f"arithmetic: {wharf_theory(cell.loss):.1e}" if cell.scheme == "Wharf" else ""
-        yield Row(cell.scheme, cell.x, "effective loss rate", "", loss, interval=interval, note=note)
+        loss = Estimate(*effective_loss(loss_run, cell))
+        yield loss.row(cell.scheme, cell.x, "effective loss rate", unit="", note=note)
         yield self._speed(cell, line_rate, known)
         added = self._delays(cell, runs)
         done = (basis.share(cell.scheme, runs[cell.key("delay")]),)
         for name, percent in (("median", 50.0), ("p99.9", 99.9)):
-            value, reach = percentile(added, percent), percentile_interval(added, percent)
             note = "" if cell.scheme == "none" else "messages that one loss delays come together: it is too narrow"
             metric = f"{name} of the delay added"
-            yield Row(cell.scheme, cell.x, metric, "ns", value, interval=reach, note=note, completed=done)
+            delay = percentile_of(added, percent)
+            yield delay.row(cell.scheme, cell.x, metric, unit="ns", note=note, completed=done)
         sender, receiver = buffers_bytes(line_rate, cell.scheme)
         yield Row(cell.scheme, cell.x, "largest buffer of the sender", "KB", sender / 1e3)
         yield Row(cell.scheme, cell.x, "largest buffer of the receiver", "KB", receiver / 1e3)
         reordered = reordered_percent(line_rate)
-        if cell.scheme in _IN_ORDER:
-            yield Row(cell.scheme, cell.x, "packets out of order", "%", reordered, judge=known[cell.scheme])
-        else:
-            yield Row(cell.scheme, cell.x, "packets out of order", "%", reordered)
+        judge = known[cell.scheme] if cell.scheme in _IN_ORDER else Unjudged()
+        yield Row(cell.scheme, cell.x, "packets out of order", "%", reordered, judge=judge)
 
     def _speed(self, cell: Cell, run: Run, known: Mapping[str, Shape]) -> Row:
         percent = speed_percent(run, cell.rate_gbps)
@@ -323,8 +322,8 @@ class Rivals(Exhibit):
         found = []
         for cell in (cell for cell in of_rate if cell.scheme == scheme):
             key = cell.key("line rate") if scheme == "none" else cell.loss_key(_copies_for(cell))
-            found.append(effective_loss(runs[key], cell))
-        return Series(scheme, list(LOSSES), [value for value, _ in found], [interval for _, interval in found])
+            found.append(Estimate(*effective_loss(runs[key], cell)))
+        return curve(scheme, list(LOSSES), found)
 
     def _speeds(self, scheme: str, of_rate: list[Cell], runs: Runs) -> Series:
         of_scheme = [cell for cell in of_rate if cell.scheme == scheme]

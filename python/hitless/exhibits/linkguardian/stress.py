@@ -15,6 +15,7 @@ from dataclasses import replace
 from hitless.analysis import Interval, percentile, poisson_interval
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits.estimates import Estimate, curve
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import arrived_bytes, counter, depths_bytes, speed_percent
@@ -154,9 +155,8 @@ class Figure8(Exhibit):
 
 def _loss_series(rate_gbps: int, scheme: str, runs: Runs) -> Series:
     of_scheme = [case for case in cases() if (case.rate_gbps, case.scheme) == (rate_gbps, scheme)]
-    found = [effective_loss(runs[case.key("loss")], case) for case in of_scheme]
-    x = [case.loss for case in of_scheme]
-    return Series(scheme, x, [value for value, _ in found], [interval for _, interval in found], "points")
+    found = [Estimate(*effective_loss(runs[case.key("loss")], case)) for case in of_scheme]
+    return curve(scheme, [case.loss for case in of_scheme], found, "points")
 
 
 def _speed_series(scheme: str, runs: Runs) -> Series:

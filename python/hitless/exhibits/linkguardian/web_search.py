@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hitless.analysis import percentile, percentile_interval, percentile_ratio
 from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits.estimates import percentile_of, ratio_of
 from hitless.exhibits.judge import Gain, Judge
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.latency import completion_us
@@ -77,8 +77,7 @@ class Figure11(Exhibit):
     def _transport(self, transport: str, runs: Runs) -> Iterator[Row]:
         times = {label: completion_us(runs[f"{transport} {label}"]) for label in testbed.SERIES}
         for label, sample in times.items():
-            interval = percentile_interval(sample, 99.9)
-            yield Row(label, transport, "p99.9 FCT", "us", percentile(sample, 99.9), interval=interval)
+            yield percentile_of(sample, 99.9).row(label, transport, "p99.9 FCT", unit="us")
         yield from self._gains(transport, times)
         if transport in ("DCTCP", "BBR"):
             yield from self._out_of_order(transport, times)
@@ -86,30 +85,28 @@ class Figure11(Exhibit):
             yield from self._go_back(times)
 
     def _gains(self, transport: str, times: Mapping[str, list[float]]) -> Iterator[Row]:
-        over, interval = percentile_ratio(times["LG"], times["no loss"], 99.9, resamples=1_000)
-        yield Row("LG", transport, "p99.9 FCT over no loss", "times", over, 1.0, interval, Exact(0.1))
+        over = ratio_of(times["LG"], times["no loss"], 99.9)
+        yield over.row("LG", transport, "p99.9 FCT over no loss", 1.0, Exact(0.1))
         for scheme in testbed.MODES:
-            gain, interval = percentile_ratio(times["loss"], times[scheme], 99.9, resamples=1_000)
+            gain = ratio_of(times["loss"], times[scheme], 99.9)
             paper = _PAPER_GAIN.get(transport) if scheme == "LG" else None
-            judge = Gain(better="higher")
-            yield Row(scheme, transport, "p99.9 FCT, loss over it", "times", gain, paper, interval, judge)
+            yield gain.row(scheme, transport, "p99.9 FCT, loss over it", paper, Gain(better="higher"))
 
     def _out_of_order(self, transport: str, times: Mapping[str, list[float]]) -> Iterator[Row]:
         """LG_NB for TCP: "nearly as well as LinkGuardian except at very high percentiles"; of DCTCP in numbers."""
         for share in (99.0, 99.9):
-            over, interval = percentile_ratio(times["LG_NB"], times["LG"], share, resamples=1_000)
             judge: Judge = Exact(_NEAR)
             paper, note = 1.0, "nearly as well as LG"
             if transport == "DCTCP":
                 paper, note = PAPER_NON_BLOCKING_OVER_LG[share], "paper: table 2, of the same flows"
                 judge = Gain() if share > 99 else judge
-            yield Row("LG_NB", transport, f"p{share:g} FCT over LG's", "times", over, paper, interval, judge, note)
+            over = ratio_of(times["LG_NB"], times["LG"], share)
+            yield over.row("LG_NB", transport, f"p{share:g} FCT over LG's", paper, judge, note=note)
 
     def _go_back(self, times: Mapping[str, list[float]]) -> Iterator[Row]:
         """LG_NB for RDMA that goes back: "no improvement over the loss case other than preventing RTO"."""
-        gain, interval = percentile_ratio(times["loss"], times["LG_NB"], 99.0, resamples=1_000)
-        note = "no improvement but at the end of the tail"
-        yield Row("LG_NB", "RDMA", "p99 FCT, loss over it", "times", gain, 1.0, interval, Exact(_NEAR), note)
+        gain, note = ratio_of(times["loss"], times["LG_NB"], 99.0), "no improvement but at the end of the tail"
+        yield gain.row("LG_NB", "RDMA", "p99 FCT, loss over it", 1.0, Exact(_NEAR), note=note)
         late = sum(time >= _TIMEOUT_US for time in times["LG_NB"])
         before = sum(time >= _TIMEOUT_US for time in times["loss"])
         prevented = Shape(late == 0 < before, "timeouts are prevented")

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import TABLES, Event, Events, mean_of, measure
+from hitless.exhibits.rimm.events import TABLES, Event, OfEvents, measure
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
 
@@ -20,37 +21,32 @@ _MESSAGES = "messages have a queue of their own at the neighbour, so that ingres
 
 
 @exhibit("rimm/tab3", title="Depth of the queue that raises the alarm, against the threshold")
-class Table3(Exhibit):
+class Table3(OfEvents):
     """The deepest that egress saw the queue in each event. Section V, "Change of Queue Depth"."""
 
-    def points(self, context: Context) -> Iterable[Point]:
-        self._events = Events({"RIMM": testbed.RIMM})
-        return self._events.points(context)
+    schemes = {"RIMM": testbed.RIMM}  # noqa: RUF012
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        events = self._events.of(runs, "RIMM")
-        x = f"{len(events)} events"
+        events, x = self.events(runs, "RIMM"), self.x
         peaks = [peak for peak in map(_peak, events) if peak is not None]
         yield Row("RIMM", x, "events with an alarm", "", len(peaks), float(len(events)), judge=Exact())
         if not peaks:
             return
-        mean, interval = mean_of(peaks)
         judge = Unjudged("judged as the excess, which is the same number")
-        yield Row("RIMM", x, "mean depth", "segments", mean, 20_251.5, interval, judge)
+        yield mean_of(peaks).row("RIMM", x, "mean depth", 20_251.5, judge, unit="segments")
         yield Row("RIMM", x, "largest depth", "segments", max(peaks), 20_728, judge=judge)
         lower = Factor(better="lower")
         spread = statistics.stdev(peaks) if len(peaks) > 1 else None
         yield Row("RIMM", x, "standard deviation", "segments", spread, 201.2396, judge=lower, note=_MESSAGES)
         over = [100 * (peak / testbed.ALARM_SEGMENTS - 1) for peak in peaks]
-        mean, interval = mean_of(over)
-        yield Row("RIMM", x, "mean excess", "% of alpha", mean, 1.3, interval, lower, _MESSAGES)
+        yield mean_of(over).row("RIMM", x, "mean excess", 1.3, lower, unit="% of alpha", note=_MESSAGES)
         yield Row("RIMM", x, "largest excess", "% of alpha", max(over), 3.64, judge=lower, note=_MESSAGES)
         note = "from the crossing until ingress knows: a round trip to a neighbour"
         slowest = [value for event in events if (value := event.histogram_max("message round trip, ns")) is not None]
         yield Row("RIMM", x, "longest response", "us", max(slowest) / 1e3 if slowest else None, note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        peaks = [_peak(event) for event in self._events.of(runs, "RIMM")]
+        peaks = [_peak(event) for event in self.events(runs, "RIMM")]
         yield Plot(
             "Deepest in each event", "event", "segments", [Series("RIMM", list(range(1, len(peaks) + 1)), peaks)]
         )
@@ -114,9 +110,8 @@ class QueueDepthMonitor(Exhibit):
         yield Row("launcher", x, "detours ended", "", ended, float(self._count), judge=Exact())
         lengths = [length for run in found["launcher"] if (length := _alarm_to_end_ms(run)) is not None]
         if lengths:
-            mean, interval = mean_of(lengths)
             metric = "from the first alarm to the last packet that is detoured"
-            yield Row("launcher", x, metric, "ms", mean, _CONGESTION_MS, interval=interval, judge=Exact())
+            yield mean_of(lengths).row("launcher", x, metric, _CONGESTION_MS, Exact(), unit="ms")
         basic = sum(Event(run).lost for run in found["basic forwarding"])
         for scheme in ("launcher", "RIMM"):
             share = sum(Event(run).lost for run in found[scheme]) / basic if basic else None

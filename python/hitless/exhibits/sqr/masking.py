@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from hitless.analysis import mean_interval
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit, rising
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.sqr import fct, testbed
 from hitless.exhibits.sqr.counters import GIVEN_UP, checked, counter, protected
 from hitless.plot import Plot, Series
@@ -60,9 +60,8 @@ class Figure7(Exhibit):
     def _alone(found: list["_Progress"]) -> Iterator[Row]:
         scheme, x = _SCHEMES[0], "one failure"
         stops = [progress.standstill_ms for progress in found]
-        mean, interval = sum(stops) / len(stops), mean_interval(stops)
         note = f"{_STANDSTILL}; {testbed.HOSTS_NOTE}"
-        yield Row(scheme, x, "disruption", "ms", mean, 12.0, interval, Factor(), note)
+        yield mean_of(stops).row(scheme, x, "disruption", 12.0, Factor(), unit="ms", note=note)
         left = max(100 * progress.least_window_share for progress in found)
         collapses = Shape(left < 10, "the window collapses, to less than a tenth in every run")
         yield Row(scheme, x, "largest of the least windows, of that before", "%", left, judge=collapses)
@@ -150,8 +149,7 @@ class Figure9(Exhibit):
         for time_us in self._TIMES_US:
             each = self._per_failure(runs, "X", time_us)
             lost[time_us] = sum(each) / len(each)
-            interval = mean_interval(each) if len(each) > 1 else None
-            yield Row("X", f"{time_us} us", "packets lost per failure", "", lost[time_us], interval=interval)
+            yield mean_of(each).row("X", f"{time_us} us", "packets lost per failure", unit="")
         rises = rising([lost[time_us] for time_us in self._TIMES_US if time_us <= 600], slack=0.05)
         growth = Shape(rises and lost[600] > 2 * lost[30], "grows with the route failure time")
         ratio = lost[600] / lost[30] if lost[30] else None
