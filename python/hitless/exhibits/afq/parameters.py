@@ -82,11 +82,11 @@ class Figure17(Exhibit):
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         compared = cluster.compared(runs, self._cases(*_schemes()))
-        means, _ = ratios.as_points([ratios.normalized_mean(compared, _queues(number).name) for number in _QUEUES])
+        means = [ratios.normalized_mean(compared, _queues(number).name).value for number in _QUEUES]
         values = Series("AFQ", [float(number) for number in _QUEUES], means)
         yield Plot("Mean FCT by number of queues", "queues", "FCT over that in an idle network (times)", [values])
         names = [scheme.name for scheme in _END_HOSTS]
-        means, _ = ratios.as_points([ratios.normalized_mean(compared, name) for name in names])
+        means = [ratios.normalized_mean(compared, name).value for name in names]
         hosts = Series("AFQ", names, means, style="bars")
         yield Plot("Mean FCT by transport", "transport and switch", "FCT over that in an idle network (times)", [hosts])
         counts = [_misestimated(runs, sketch) for sketch in _SKETCHES]

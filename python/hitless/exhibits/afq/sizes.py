@@ -43,6 +43,12 @@ class Sizes(ABC):
     def quantiles(self, shares: Numbers) -> Numbers:
         """Sizes in bytes that these shares of all flows do not exceed."""
 
+    def group(self, flows_per_second: float, **ends: Any) -> Mapping[str, Any]:
+        """So many flows that start at random, between all hosts or the ``ends``."""
+        name, rate = self.name, round(flows_per_second)
+        common = {"transport": "transport", "kind": "poisson", "sizes": self.scenario, "flows_per_second": rate}
+        return {"name": name, **common, **ends}
+
     def sent_bytes(self, rate_bps: float, duration_s: float) -> Numbers:
         """Payload that flows of equally likely sizes send on the average until the run ends.
 

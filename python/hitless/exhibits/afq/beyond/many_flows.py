@@ -6,12 +6,12 @@ E): what it gets wrong is measured beside Ideal-FQ, which keeps exact accounts.
 
 from collections.abc import Iterable, Iterator
 
-from hitless.analysis import percentile, percentile_interval
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Share
 from hitless.exhibits.afq import flows, one_link, schemes
 from hitless.exhibits.afq.counters import TABLES, dropped_per_flow, misestimated
 from hitless.exhibits.afq.schemes import Scheme
+from hitless.exhibits.estimates import percentile_of
 from hitless.simulation import Run
 
 _CONNECTIONS = 100_000
@@ -68,9 +68,7 @@ def _rows(scheme: Scheme, run: Run) -> Iterator[Row]:
     x = f"{len(run.table('flows')):,} connections"
     of = (Share(scheme.name, len(times), len(run.table("messages")), "messages"),)
     for percent in (50, 99):
-        interval = percentile_interval(times, percent)
-        value = percentile(times, percent)
-        yield Row(scheme.name, x, f"p{percent} FCT", "us", value, interval=interval, completed=of)
+        yield percentile_of(times, percent).row(scheme.name, x, f"p{percent} FCT", unit="us", completed=of)
     yield Row(scheme.name, x, "packets dropped per flow", "", dropped_per_flow(run))
     if scheme.afq is not None:
         later, checked = misestimated(run)
