@@ -279,9 +279,9 @@ def test_a_reduced_run_says_the_same(complete):
         outcomes.dropped_percent,
         outcomes.reordered_percent,
         outcomes.elephant_goodput_bps,
-        lambda of: outcomes.queries(of, 100).whole_mean_s,
+        lambda of: statistics.whole_mean(outcomes.queries(of, 100)),
         lambda of: outcomes.flows(of, "queries").percentile_s(99),
-        lambda of: outcomes.flows(of).mean_s,
+        lambda of: statistics.mean(outcomes.flows(of)),
     ):
         assert number(small) == number(whole)
     assert reduced(small).table("flows").equals(small.table("flows"))

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from hitless.exhibits import Context, Runs
+from hitless.exhibits.estimates import Estimate, percent_of
 from hitless.exhibits.sqr import fct, phases, testbed, workloads
 from hitless.exhibits.sqr.counters import CHECKED, GIVEN_UP, checked, counter
 from hitless.simulation import Simulation
@@ -126,7 +127,7 @@ def test_the_ratio_of_two_shares_lies_in_its_interval(first, second, ratio):
 
 
 def test_of_nothing_there_is_no_share():
-    assert fct.percent_of(0, 0) == (None, None)
+    assert percent_of(0, 0) == Estimate(None)
     assert math.isnan(workloads.ratio_of_shares((0, 10), (0, 10))[0])
 
 

@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import polars as pl
 
 from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs
 from hitless.exhibits.deflection import testbed
-from hitless.exhibits.deflection.response_times import RUNS, mean_of
+from hitless.exhibits.deflection.response_times import RUNS
 from hitless.exhibits.deflection.testbed import Scheme
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.judge import Judge
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
@@ -97,30 +97,28 @@ class Bursts(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for load in LOADS:
             for scheme in testbed.COMPARED:
-                value, interval = mean_of(self._delivered(runs, scheme, load))
-                row = Row(
-                    scheme.name, f"{load} % background", "packets of bursts that arrive", "%", value, None, interval
-                )
-                is_pd = scheme in testbed.PREEMPTIVE
-                yield replace(row, paper=100.0, judge=Exact(), note=testbed.ALPHA_NOTE) if is_pd else row
+                is_pd, x = scheme in testbed.PREEMPTIVE, f"{load} % background"
+                paper, rule, note = (100.0, Exact(), testbed.ALPHA_NOTE) if is_pd else (None, None, "")
+                mean, metric = mean_of(self._delivered(runs, scheme, load)), "packets of bursts that arrive"
+                yield mean.row(scheme.name, x, metric, paper, rule, unit="%", note=note)
         for schemes, below, load, paper, judge in self._RATIOS:
             for above in schemes:
                 pairs = zip(self._delivered(runs, above, load), self._delivered(runs, below, load), strict=True)
-                value, interval = mean_of([first / second if second else math.nan for first, second in pairs])
+                over = mean_of([first / second if second else math.nan for first, second in pairs])
                 metric = f"packets of bursts that arrive, over {below.name}"
                 note = testbed.ALPHA_NOTE if above in testbed.PREEMPTIVE else ""
-                yield Row(above.name, f"{load} % background", metric, "times", value, paper, interval, judge, note)
+                yield over.row(above.name, f"{load} % background", metric, paper, judge, note=note)
         for load in LOADS:
             for scheme in testbed.COMPARED:
-                value, interval = mean_of(self._delivered(runs, scheme, load, testbed.LOW))
+                mean = mean_of(self._delivered(runs, scheme, load, testbed.LOW))
                 metric = "packets of the background that arrive"
-                yield Row(scheme.name, f"{load} % background", metric, "%", value, interval=interval)
+                yield mean.row(scheme.name, f"{load} % background", metric, unit="%")
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         names = [f"{load} %" for load in LOADS]
         series = []
         for scheme in testbed.COMPARED:
-            values = [mean_of(self._delivered(runs, scheme, load))[0] for load in LOADS]
+            values = [mean_of(self._delivered(runs, scheme, load)).value for load in LOADS]
             series.append(Series(scheme.name, names, values, style="bars"))
         yield Plot("Packets of high priority that arrive", "background", "share (%)", series)
 

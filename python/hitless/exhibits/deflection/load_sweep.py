@@ -118,10 +118,10 @@ def _drops(measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
     for transport, paper in pairs:
         other = at(schemes.QUANTILE, 95, transport)
         if dctcp.key in ran and other.key in ran:
-            value = measured.ratio(metrics.DROPPED, dctcp, other)
-            note = "" if value is not None else f"nothing was dropped with {transport}"
+            ratio = measured.ratio(metrics.DROPPED, dctcp, other)
+            note = "" if ratio.value is not None else f"nothing was dropped with {transport}"
             name = "share of packets dropped with DCTCP, over it"
-            yield Row(other.title, other.x, name, "times", value, paper, judge=Gain(), note=note)
+            yield ratio.row(other.title, other.x, name, paper, Gain(), note=note)
 
 
 TABLE_1: Mapping[str, Sequence[float]] = {

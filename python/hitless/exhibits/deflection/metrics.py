@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from hitless.analysis import Interval
 from hitless.exhibits import Runs
 from hitless.exhibits.deflection import outcomes, statistics
 from hitless.exhibits.deflection.setting import QUERIES, Case
 from hitless.exhibits.deflection.statistics import Durations, Statistic
+from hitless.exhibits.estimates import Estimate
 from hitless.exhibits.model import Share
 from hitless.simulation import Run
 
@@ -140,12 +140,13 @@ class Measured:
         found = metric.statistic(self.sample(metric, case))
         return None if found is None else metric.scale * found
 
-    def interval(self, metric: Metric, case: Case) -> Interval | None:
-        """Its interval, of those that have one."""
+    def estimate(self, metric: Metric, case: Case) -> Estimate:
+        """The same with its interval, of those that have one."""
+        value, completed = self.value(metric, case), self.completed(metric, case)
         if isinstance(metric, Counted):
-            return None
+            return Estimate(value, None, completed)
         found = self.sample(metric, case).interval(metric.statistic)
-        return None if found is None else found.scaled(metric.scale)
+        return Estimate(value, found and found.scaled(metric.scale), completed)
 
     def completed(self, metric: Metric, *cases: Case) -> tuple[Share, ...]:
         """How much of each run a metric saw, if it sees complete queries or flows only, as the authors' does."""
@@ -163,12 +164,11 @@ class Measured:
         left = self.sample(metric, case).unfinished_share
         return left < (_LEFT_OF_MEAN if metric.statistic is statistics.whole_mean else 0.01)
 
-    def ratio(self, metric: Metric, above: Case, below: Case) -> float | None:
-        """A metric of a run over that of another one."""
-        return statistics.ratio(self.value(metric, above), self.value(metric, below))
-
-    def ratio_interval(self, metric: Metric, above: Case, below: Case) -> Interval | None:
-        """Its interval, of those that have one."""
+    def ratio(self, metric: Metric, above: Case, below: Case) -> Estimate:
+        """A metric of a run over that of another one, with its interval, of those that have one."""
+        value = statistics.ratio(self.value(metric, above), self.value(metric, below))
+        completed = self.completed(metric, above, below)
         if isinstance(metric, Counted):
-            return None
-        return statistics.ratio_interval(self.sample(metric, above), self.sample(metric, below), metric.statistic)
+            return Estimate(value, None, completed)
+        first, second = (self.sample(metric, case) for case in (above, below))
+        return Estimate(value, statistics.ratio_interval(first, second, metric.statistic), completed)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hitless.analysis import Interval, mean_interval
 from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Range, Row, Runs, Unjudged
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.deflection.reduction import reduced
-from hitless.exhibits.deflection.statistics import Durations
+from hitless.exhibits.deflection.statistics import Durations, complete_share
 from hitless.exhibits.deflection.testbed import Scheme
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.judge import Direction, Judge
 from hitless.plot import Plot, tail_series
 from hitless.simulation import Run
@@ -168,7 +168,7 @@ class ResponseTimes(Exhibit):
         yield _mean_row(scheme, "median response time", "us", [run.median_us for run in runs])
         metric = f"requests that took {TIMEOUT_MS} ms or more"
         yield _mean_row(scheme, metric, "%", [run.timed_out_percent for run in runs])
-        yield _mean_row(scheme, "requests answered", "%", [100 * (run.times.complete_share or 0.0) for run in runs])
+        yield _mean_row(scheme, "requests answered", "%", [100 * (complete_share(run.times) or 0.0) for run in runs])
         if scheme.has_background:
             row = _mean_row(scheme, "background", "Gbps", [run.background_gbps for run in runs])
             calibrated = Unjudged(f"the {STREAMS} flows of each sender are calibrated on it")
@@ -192,16 +192,8 @@ def _ratio(
     above, below = pair
     note = testbed.ALPHA_NOTE if {above, below} & set(testbed.PREEMPTIVE) else ""
     ratios = [first / second for first, second in zip(values[above.name], values[below.name], strict=True)]
-    metric = f"p99 response time over that of {below.name}"
-    value, interval = mean_of(ratios)
-    return Row(above.name, _X, metric, "times", value, paper, interval, judge, note)
+    return mean_of(ratios).row(above.name, _X, f"p99 response time over that of {below.name}", paper, judge, note=note)
 
 
 def _mean_row(scheme: Scheme, metric: str, unit: str, values: Sequence[float]) -> Row:
-    value, interval = mean_of(values)
-    return Row(scheme.name, _X, metric, unit, value, interval=interval)
-
-
-def mean_of(values: Sequence[float]) -> tuple[float, Interval | None]:
-    """The mean over runs and its interval, which a single run has none of."""
-    return sum(values) / len(values), mean_interval(values) if len(values) > 1 else None
+    return mean_of(values).row(scheme.name, _X, metric, unit=unit)

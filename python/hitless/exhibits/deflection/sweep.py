@@ -139,11 +139,7 @@ class Sweep(Exhibit):
 
 def quotient(measured: Measured, metric: Metric, above: Case, below: Case, name: str) -> Row:
     """A metric of ``above`` over that of ``below``, as a row of ``above`` that nobody judges."""
-    value = measured.ratio(metric, above, below)
-    interval = measured.ratio_interval(metric, above, below)
-    completed = measured.completed(metric, above, below)
-    title = f"{metric.name}, over {name}"
-    return Row(above.title, above.x, title, "times", value, interval=interval, completed=completed)
+    return measured.ratio(metric, above, below).row(above.title, above.x, f"{metric.name}, over {name}")
 
 
 def judgeable(measured: Measured, metric: Timed, above: Case, below: Case, name: str) -> Row:
@@ -158,9 +154,7 @@ def judgeable(measured: Measured, metric: Timed, above: Case, below: Case, name:
 
 def of_case(measured: Measured, metric: Metric, case: Case) -> Row:
     """A metric of a run, as a row that nobody judges."""
-    value, interval = measured.value(metric, case), measured.interval(metric, case)
-    completed = measured.completed(metric, case)
-    return Row(case.title, case.x, metric.name, metric.unit, value, interval=interval, completed=completed)
+    return measured.estimate(metric, case).row(case.title, case.x, metric.name, unit=metric.unit)
 
 
 def before(measured: Measured, metric: Metric, better: Case, worse: Case) -> Row:

@@ -8,8 +8,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hitless.analysis import jain_index, percentile
+from hitless.exhibits.deflection.outcomes import IN_HOSTS
 from hitless.exhibits.model import Share
 from hitless.exhibits.together import schemes
+from hitless.outcome.losses import CORRUPTED, LINK_DOWN
 from hitless.simulation import Run
 
 CORRUPTING = "spine1->leaf1"
@@ -21,13 +23,8 @@ _SHARED_S = 0.055
 _SHORT_BYTES = 100_000
 _LONG_BYTES = 1_000_000
 """Bounds that figures of web-search flows are usually cut at (deflection, AFQ)."""
-_IN_HOSTS = (
-    "network card full",
-    "arrived after the end of the flow",
-    "addressed to another host",
-    "copy of a packet held for order",
-)
-_ON_LINKS = ("corrupted on a link", "lost on a link that was down")
+_ELSEWHERE = (*IN_HOSTS, CORRUPTED, LINK_DOWN)
+"""Reasons of drops that are none of a switch."""
 
 Times = NDArray[np.float64]
 
@@ -101,14 +98,14 @@ class Counted:
 
 
 def _dropped(run: Run, groups: Callable[[pl.Expr], pl.Expr]) -> int:
-    is_of_switch = ~pl.col("reason").is_in([*_IN_HOSTS, *_ON_LINKS])
+    is_of_switch = ~pl.col("reason").is_in(_ELSEWHERE)
     return int(run.table("drops").filter(is_of_switch & groups(pl.col("group")))["packets"].sum())
 
 
 def _lost_on_links(run: Run) -> int:
     """Of what hosts sent: lost on the way, and dropped by no switch."""
     lost = int(run.summary["order.packets_lost"])
-    in_switches = sum(n for reason, n in run.summary.drops.items() if reason not in (*_IN_HOSTS, *_ON_LINKS))
+    in_switches = sum(n for reason, n in run.summary.drops.items() if reason not in _ELSEWHERE)
     return lost - in_switches
 
 
