@@ -18,7 +18,7 @@ An exhibit is a class that says which runs it needs and which numbers of theirs 
 """
 
 from hitless.exhibits.judge import Exact, Factor, Gain, Range, Unjudged
-from hitless.exhibits.model import Context, Exhibit, Parts, Point, Row, Runs, Share
+from hitless.exhibits.model import Context, Exhibit, Parts, Point, Replicated, Row, Runs, Share
 from hitless.exhibits.registry import exhibit
 from hitless.exhibits.statements import Shape, above_one, at_most, close, falling, rising
 
@@ -31,6 +31,7 @@ __all__ = [
     "Parts",
     "Point",
     "Range",
+    "Replicated",
     "Row",
     "Runs",
     "Shape",

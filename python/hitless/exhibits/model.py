@@ -219,6 +219,25 @@ class Exhibit(ABC):
         return {}
 
 
+class Replicated(Exhibit):
+    """An exhibit of several cases, each with several seeds, which all cases share."""
+
+    _replicas: int = 0
+
+    def replicated(
+        self, count: int, cases: Mapping[str, Scenario], keep: Collection[str], reduce: Reduction | None = None
+    ) -> Iterator[Point]:
+        """So many points of each case, by their names."""
+        self._replicas = count
+        for replica in range(count):
+            for name, scenario in cases.items():
+                yield Point(f"{name} {replica}", scenario, replica, keep, reduce)
+
+    def each(self, runs: Runs, case: str) -> list[Run]:
+        """The runs of a case."""
+        return [runs[f"{case} {replica}"] for replica in range(self._replicas)]
+
+
 class Parts(Exhibit):
     """An exhibit of several questions, each with points and rows of its own; no two have points of one key."""
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs
+from hitless.exhibits import Context, Exact, Gain, Point, Replicated, Row, Runs
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.deflection.response_times import RUNS
 from hitless.exhibits.deflection.testbed import Scheme
@@ -72,7 +72,7 @@ _NO_GAIN = 0.05
 """How near "fails to provide any improvement" is to 1."""
 
 
-class Bursts(Exhibit):
+class Bursts(Replicated):
     """Its runs and rows."""
 
     _RATIOS: ClassVar[Sequence[tuple[Sequence[Scheme], Scheme, int, float, Judge]]] = (
@@ -86,13 +86,11 @@ class Bursts(Exhibit):
     """Packets that arrive under each of the first over those under the second, in the paper."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._runs = context.length("runs", full=RUNS, normal=RUNS, quick=2)
+        count = context.length("runs", full=RUNS, normal=RUNS, quick=2)
         period_ms = context.length("ms for each burst", full=1_000, normal=100, quick=25)
-        for replica in range(self._runs):
-            for load in LOADS:
-                for scheme in testbed.COMPARED:
-                    made = scenario(scheme, load, period_ms)
-                    yield Point(_key(scheme, load, replica), made, replica, keep=("flows", "mechanisms"))
+        of = ((scheme, load) for load in LOADS for scheme in testbed.COMPARED)
+        cases = {f"bursts {scheme.name} {load}": scenario(scheme, load, period_ms) for scheme, load in of}
+        return self.replicated(count, cases, keep=("flows", "mechanisms"))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for load in LOADS:
@@ -123,8 +121,4 @@ class Bursts(Exhibit):
         yield Plot("Packets of high priority that arrive", "background", "share (%)", series)
 
     def _delivered(self, runs: Runs, scheme: Scheme, load: int, group: str = testbed.HIGH) -> list[float]:
-        return [delivered_percent(runs[_key(scheme, load, replica)], group) for replica in range(self._runs)]
-
-
-def _key(scheme: Scheme, load: int, replica: int) -> str:
-    return f"bursts {scheme.name} {load} {replica}"
+        return [delivered_percent(run, group) for run in self.each(runs, f"bursts {scheme.name} {load}")]

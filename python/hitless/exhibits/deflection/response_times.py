@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Range, Row, Runs, Unjudged
+from hitless.exhibits import Context, Exact, Gain, Point, Range, Replicated, Row, Runs, Unjudged
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.deflection.reduction import reduced
 from hitless.exhibits.deflection.statistics import Durations, complete_share
@@ -133,18 +133,15 @@ class Responses:
         return float(flows["delivered_bytes"].sum()) * 8 / 1e9 / float(self.run.summary["simulated_s"])
 
 
-class ResponseTimes(Exhibit):
+class ResponseTimes(Replicated):
     """Its runs and rows."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._runs = context.length("runs", full=RUNS, normal=RUNS, quick=2)
+        count = context.length("runs", full=RUNS, normal=RUNS, quick=2)
         requests_ms = context.length("ms of requests", full=5_000, normal=1_000, quick=220)
-        for replica in range(self._runs):
-            for scheme in SCHEMES:
-                made = scenario(scheme, requests_ms)
-                yield Point(_key(scheme, replica), made, replica, keep=TABLES, reduce=reduced)
-            made = scenario(testbed.DROP_TAIL, requests_ms, streams=1)
-            yield Point(_key(_ONE_STREAM, replica), made, replica, keep=TABLES, reduce=reduced)
+        cases = {f"requests {scheme.name}": scenario(scheme, requests_ms) for scheme in SCHEMES}
+        cases[f"requests {_ONE_STREAM.name}"] = scenario(testbed.DROP_TAIL, requests_ms, streams=1)
+        return self.replicated(count, cases, keep=TABLES, reduce=reduced)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         p99 = {scheme.name: [of.p99_us for of in self._of(runs, scheme)] for scheme in SCHEMES}
@@ -176,11 +173,7 @@ class ResponseTimes(Exhibit):
             yield replace(row, paper=Range(high=35.0), judge=calibrated) if is_calibrated else row
 
     def _of(self, runs: Runs, scheme: Scheme) -> list[Responses]:
-        return [Responses(runs[_key(scheme, replica)]) for replica in range(self._runs)]
-
-
-def _key(scheme: Scheme, replica: int) -> str:
-    return f"requests {scheme.name} {replica}"
+        return [Responses(run) for run in self.each(runs, f"requests {scheme.name}")]
 
 
 def _ratio(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits import Context, Point, Replicated, Row, Runs, Shape, Unjudged, exhibit
 from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.rimm import testbed
 from hitless.exhibits.rimm.events import TABLES, Event, mean_completion, measure
@@ -126,26 +126,24 @@ _VARIANTS = (
 
 
 @exhibit("rimm/beyond", title="RIMM beyond the paper: UDP, several bursts, full neighbours, other bursts and hosts")
-class Beyond(Exhibit):
+class Beyond(Replicated):
     """Each variant differs in one thing from the events of section IV, under basic forwarding and under RIMM."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._count = context.length("events for each variant", full=20, quick=5)
+        count = context.length("events for each variant", full=20, quick=5)
         for variant in _VARIANTS:
-            for number in range(self._count):
-                for scheme, settings in _SCHEMES.items():
-                    yield Point(f"{variant.name} {scheme} {number}", variant.make(settings), number, keep=TABLES)
+            cases = {f"{variant.name} {scheme}": variant.make(settings) for scheme, settings in _SCHEMES.items()}
+            yield from self.replicated(count, cases, keep=TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for variant in _VARIANTS:
             lost = {}
             for scheme in _SCHEMES:
-                events = [Event(runs[f"{variant.name} {scheme} {number}"]) for number in range(self._count)]
+                events = list(map(Event, self.each(runs, f"{variant.name} {scheme}")))
                 lost[scheme] = mean_of([_lost_to_hosts(event) for event in events]).value or 0.0
                 yield from _rows(variant, scheme, events)
             yield _harm(variant.name, *lost.values())
-        events = [Event(runs[f"5 MB RIMM {number}"]) for number in range(self._count)]
-        yield from _diffusion(events)
+        yield from _diffusion(list(map(Event, self.each(runs, "5 MB RIMM"))))
 
 
 def _harm(x: str, basic: float, rimm: float) -> Row:

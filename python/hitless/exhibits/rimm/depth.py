@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits import Context, Exact, Factor, Point, Replicated, Row, Runs, Shape, Unjudged, exhibit
 from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.rimm import testbed
 from hitless.exhibits.rimm.events import TABLES, Event, OfEvents, measure
@@ -72,7 +72,7 @@ _SERIES = (*TABLES, "series")
 
 
 @exhibit("rimm/qdm", title="The detour follows the least-loaded neighbour, and ends when a burst is congestion")
-class QueueDepthMonitor(Exhibit):
+class QueueDepthMonitor(Replicated):
     """Figure 2 and section V. Two flows at a constant rate overload VM7: for half a millisecond, or for 6 ms.
 
     With change = "any-time", as in section III-A2, each new packet gets the neighbour whose queue is the shortest. The
@@ -81,15 +81,13 @@ class QueueDepthMonitor(Exhibit):
     """
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._count = context.length("events", full=20, normal=10, quick=5)
-        for number in range(self._count):
-            yield Point(f"burst {number}", _overload(0.5, _ANY_TIME), number, keep=_SERIES)
-            for scheme, settings in _LASTING.items():
-                yield Point(f"{scheme} {number}", _overload(6.0, settings), number, keep=_SERIES)
+        count = context.length("events", full=20, normal=10, quick=5)
+        lasting = {scheme: _overload(6.0, settings) for scheme, settings in _LASTING.items()}
+        return self.replicated(count, {"burst": _overload(0.5, _ANY_TIME), **lasting}, keep=_SERIES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        x = f"{self._count} bursts"
-        found = [_Choices(runs[f"burst {number}"]) for number in range(self._count)]
+        x = f"{self._replicas} bursts"
+        found = [_Choices(run) for run in self.each(runs, "burst")]
         changes = sum(choices.count for choices in found)
         share = 100 * sum(choices.right for choices in found) / changes if changes else None
         note = f"{changes:,} changes of the neighbour; queues looked at every {_SAMPLE_US} us"
@@ -98,16 +96,16 @@ class QueueDepthMonitor(Exhibit):
         used = {port for choices in found for port in choices.ports}
         both = Shape(len(used) == len(testbed.NEIGHBOUR_PORTS), "the detour moves between both neighbours")
         yield Row("RIMM", x, "neighbours used", "", len(used), judge=both)
-        lost = sum(Event(runs[f"burst {number}"]).lost for number in range(self._count))
+        lost = sum(Event(run).lost for run in self.each(runs, "burst"))
         tried: Judge = Exact() if changes else Unjudged("no packet was detoured: nothing was tried")
         yield Row("RIMM", x, "packets lost", "", lost, 0, judge=tried)
         yield from self._ends(runs)
 
     def _ends(self, runs: Runs) -> Iterator[Row]:
-        x = f"{self._count} times congestion"
-        found = {scheme: [runs[f"{scheme} {number}"] for number in range(self._count)] for scheme in _LASTING}
+        x = f"{self._replicas} times congestion"
+        found = {scheme: self.each(runs, scheme) for scheme in _LASTING}
         ended = sum(Event(run).counter("detours ended by congestion") > 0 for run in found["launcher"])
-        yield Row("launcher", x, "detours ended", "", ended, float(self._count), judge=Exact())
+        yield Row("launcher", x, "detours ended", "", ended, float(self._replicas), judge=Exact())
         lengths = [length for run in found["launcher"] if (length := _alarm_to_end_ms(run)) is not None]
         if lengths:
             metric = "from the first alarm to the last packet that is detoured"

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import Interval
-from hitless.exhibits import Context, Exhibit, Point, Runs, Share
+from hitless.exhibits import Context, Point, Replicated, Runs, Share
 from hitless.exhibits.estimates import Estimate, mean_of
 from hitless.exhibits.rimm import testbed
 from hitless.plot import Plot, cdf_series
@@ -85,32 +85,32 @@ class Event:
         return None if found.is_empty() else int(found["value"].max())  # type: ignore[arg-type]
 
 
-class OfEvents(Exhibit):
+class OfEvents(Replicated):
     """An exhibit of events: the same for all schemes, each in a run of its own.
 
     Events of one number share a seed, so that all schemes meet the same one.
     """
 
     schemes: ClassVar[Mapping[str, Mapping[str, Any]]]
-    _count = 0
 
     @property
     def x(self) -> str:
         """How many there are, as rows say it."""
-        return f"{self._count} events"
+        return f"{self._replicas} events"
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._count = context.length("events", full=EVENTS, quick=EVENTS)
+        count = context.length("events", full=EVENTS, quick=EVENTS)
         length_ms = context.length("ms for each event", full=1_000, normal=200, quick=60)
         flows = [testbed.background(length_ms), testbed.burst()]
-        for number in range(self._count):
-            for scheme, settings in self.schemes.items():
-                scenario = testbed.scenario("event", flows, settings, measure=measure())
-                yield Point(f"{scheme} {number}", scenario, number, keep=TABLES)
+        cases = {
+            scheme: testbed.scenario("event", flows, settings, measure=measure())
+            for scheme, settings in self.schemes.items()
+        }
+        return self.replicated(count, cases, keep=TABLES)
 
     def events(self, runs: Runs, scheme: str) -> list[Event]:
         """The events under a scheme."""
-        return [Event(runs[f"{scheme} {number}"]) for number in range(self._count)]
+        return list(map(Event, self.each(runs, scheme)))
 
     def completions(self, runs: Runs, group: str) -> Plot:
         """The completion times of a group's flow, by scheme."""

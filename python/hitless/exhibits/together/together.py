@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from hitless.analysis import Interval, mean_interval, percentile, percentile_interval
-from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, Unjudged, above_one, at_most, exhibit
+from hitless.exhibits import Context, Exact, Point, Replicated, Row, Runs, Shape, Unjudged, above_one, at_most, exhibit
 from hitless.exhibits.judge import Judge
 from hitless.exhibits.together import outcomes
 from hitless.exhibits.together.outcomes import BURSTS, LONG, QUERIES, SHORT, WEB_SEARCH, Counted, Timed
@@ -33,18 +33,16 @@ _Runs: TypeAlias = tuple[Scheme, Sequence[Run]]
 
 
 @exhibit("all/together", title="All five systems at once, each alone, and each taken out")
-class Together(Exhibit):
+class Together(Replicated):
     """Runs of one replica have the same arrivals, failures and seeds of corruption; ratios are of such pairs."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._replicas = context.length("seeds", full=10, normal=5, quick=3)
-        for replica in range(self._replicas):
-            for scheme in SCHEMES:
-                key = f"{scheme.name} {replica}"
-                yield Point(key, scenario(scheme), replica, keep=TABLES, reduce=reduced)
+        count = context.length("seeds", full=10, normal=5, quick=3)
+        cases = {scheme.name: scenario(scheme) for scheme in SCHEMES}
+        return self.replicated(count, cases, keep=TABLES, reduce=reduced)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        of = {scheme: [runs[f"{scheme.name} {replica}"] for replica in range(self._replicas)] for scheme in SCHEMES}
+        of = {scheme: self.each(runs, scheme.name) for scheme in SCHEMES}
         for scheme in SCHEMES:
             yield from _of_scheme(scheme, of[scheme])
         yield from _promises(of[ALL], of[CLEAN])
