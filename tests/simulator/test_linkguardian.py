@@ -96,5 +96,5 @@ def test_only_without_backpressure_does_a_fast_link_overflow_the_reordering_buff
     lost = counter(measured.run, "sw6", "packets lost")
     assert lost <= 3 if backpressure else lost > 20
     assert (measured.depth_kb("sw6.recirculation0", "LG on")[1] > 190) != backpressure
-    assert measured.per_second("packets_retransmitted", "loss")[0] > 0
-    assert measured.per_second("packets_retransmitted", "clean")[0] == 0
+    assert measured.per_second("packets_retransmitted", "loss").value > 0
+    assert measured.per_second("packets_retransmitted", "clean").value == 0
