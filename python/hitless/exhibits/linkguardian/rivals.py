@@ -302,21 +302,11 @@ class Rivals(Exhibit):
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for rate_gbps in RATES_GBPS:
             of_rate = [cell for cell in cells() if cell.rate_gbps == rate_gbps]
-            yield Plot(
-                f"Effective loss rate, {rate_gbps}G",
-                "loss rate of the link",
-                "effective loss rate",
-                [self._losses(scheme, of_rate, runs) for scheme in SCHEMES],
-                "log",
-                "log",
-            )
-            yield Plot(
-                f"Effective speed, {rate_gbps}G",
-                "loss rate of the link",
-                "speed (% of the line rate)",
-                [self._speeds(scheme, of_rate, runs) for scheme in SCHEMES],
-                "log",
-            )
+            title, x_title = f"Effective loss rate, {rate_gbps}G", "loss rate of the link"
+            losses = [self._losses(scheme, of_rate, runs) for scheme in SCHEMES]
+            yield Plot(title, x_title, "effective loss rate", losses, "log", "log")
+            speeds = [self._speeds(scheme, of_rate, runs) for scheme in SCHEMES]
+            yield Plot(f"Effective speed, {rate_gbps}G", x_title, "speed (% of the line rate)", speeds, "log")
 
     def _losses(self, scheme: str, of_rate: list[Cell], runs: Runs) -> Series:
         found = []

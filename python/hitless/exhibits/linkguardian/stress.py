@@ -252,16 +252,8 @@ class Table4(Exhibit):
                 passes = counter(run, {"TX": "sw2", "RX": "sw6"}[side], name)
                 percent = 100 * passes / float(run.summary["simulated_s"]) / PIPELINE_PACKETS_PER_S
                 note = "the reordering buffer is in use from the first loss on" if side == "RX" else ""
-                yield Row(
-                    "LG",
-                    f"{case.x} {side}",
-                    "recirculation overhead",
-                    "%",
-                    percent,
-                    paper,
-                    judge=Factor(better="lower"),
-                    note=note,
-                )
+                x, judge = f"{case.x} {side}", Factor(better="lower")
+                yield Row("LG", x, "recirculation overhead", "%", percent, paper, judge=judge, note=note)
 
 
 @exhibit("lg/overhead", title="Header overhead")

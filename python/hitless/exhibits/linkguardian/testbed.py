@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitless.checking import Scenario
+from hitless.exhibits.scenarios import ends
 
 LINK = "sw2->sw6"
 LOSSES = (1e-5, 1e-4, 1e-3)
@@ -127,11 +128,8 @@ def scenario(
         "flows": [{"name": name, "transport": "transport", "sources": ["h4"], "destinations": ["h8"], **flows}],
         "link": [{"name": LINK, "loss": loss_model(loss, repair_loss)}],
         "measure": measure or {},
+        **ends(None if duration_s is None else seconds(duration_s)),
     }
-    if duration_s is None:
-        made["until"] = "all-flows-done"
-    else:
-        made["duration"] = seconds(duration_s)
     if scheme in MODES:
         given = {} if copies_given is None else {"copies": copies_given}
         made["mechanism"] = [guardian(scheme, **given, **(settings or {}))]

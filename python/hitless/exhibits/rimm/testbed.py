@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hitless.checking import Scenario
+from hitless.exhibits.scenarios import ends, linux
 
 SEGMENT_BYTES = 80
 QUEUE_SEGMENTS = 24_000
@@ -104,19 +105,6 @@ def topology(hosts: Mapping[str, str] = HOSTS) -> Mapping[str, Any]:
     }
 
 
-def host(stack_us: float = STACK_US) -> Mapping[str, Any]:
-    """Virtual machines."""
-    return {
-        "kernel": {
-            "send": f"{stack_us} us",
-            "receive": f"{stack_us} us",
-            "jitter": {"kind": "lognormal", "median": "1 us", "p999": "20 us"},
-        },
-        "network_card": {"send": "1 us", "receive": "1 us"},
-        "timer_tick": "4 ms",
-    }
-
-
 def switch(overrides: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
     """Tofino-like, with the queue of section IV at each port."""
     queue = {"kind": "static", "per_port": f"{QUEUE_SEGMENTS * SEGMENT_BYTES} B"}
@@ -170,17 +158,14 @@ def scenario(
         "topology": topology(hosts),
         "routing": {"choice": "by-sum"},
         "switch": switch(scheme.get("switch")),
-        "host": {**host(stack_us), **scheme.get("host", {})},
+        "host": {**linux(stack_us), **scheme.get("host", {})},
         "transport": [{"name": title, **settings} for title, settings in named.items()],
         "flows": list(flows),
         "measure": measure or {},
+        **ends(duration),
     }
     if settles:
         made["link"] = [{"name": "VM1->S2-1", "changes": _SLOW_START_ENDS}]
-    if duration is None:
-        made["until"] = "all-flows-done"
-    else:
-        made["duration"] = duration
     if "mechanism" in scheme:
         made["mechanism"] = list(scheme["mechanism"])
     return made

@@ -72,7 +72,7 @@ def _scenario(
     return {
         "name": "overhead",
         "topology": _topology(line_gbps),
-        "host": testbed.host(),
+        "host": testbed.HOST,
         "transport": [used for used in (udp, tcp) if used["name"] in {flow["transport"] for flow in flows}],
         "flows": flows,
         "duration": testbed.milliseconds(duration_ms),
