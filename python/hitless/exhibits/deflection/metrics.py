@@ -54,26 +54,10 @@ class Counted:
 Metric: TypeAlias = Timed | Counted
 
 
-def _queries(run: Run, case: Case) -> Durations:
-    return outcomes.queries(run, case.incast.fan_in)
-
-
-def _answers(run: Run, case: Case) -> Durations:  # noqa: ARG001 - all samples are taken alike
-    return outcomes.flows(run, QUERIES)
-
-
-def _background(run: Run, case: Case) -> Durations:  # noqa: ARG001
-    return outcomes.flows(run)
-
-
-def _elephants(run: Run, case: Case) -> Durations:  # noqa: ARG001
-    return outcomes.elephants(run)
-
-
-OF_QUERIES = Sample("queries", _queries)
-OF_ANSWERS = Sample("answers", _answers)
-OF_BACKGROUND = Sample("background flows", _background)
-OF_ELEPHANTS = Sample("elephants", _elephants)
+OF_QUERIES = Sample("queries", lambda run, case: outcomes.queries(run, case.incast.fan_in))
+OF_ANSWERS = Sample("answers", lambda run, _: outcomes.flows(run, QUERIES))
+OF_BACKGROUND = Sample("background flows", lambda run, _: outcomes.flows(run))
+OF_ELEPHANTS = Sample("elephants", lambda run, _: outcomes.elephants(run))
 
 
 def _whole(name: str, sample: Sample, statistic: Statistic) -> Timed:

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,9 +13,6 @@ from hitless.exhibits.rimm import testbed
 from hitless.exhibits.rimm.events import TABLES, Event, OfEvents, measure
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
-
-if TYPE_CHECKING:
-    from hitless.exhibits.judge import Judge
 
 _MESSAGES = "messages have a queue of their own at the neighbour, so that ingress knows after about 2 us"
 
@@ -97,7 +94,7 @@ class QueueDepthMonitor(Replicated):
         both = Shape(len(used) == len(testbed.NEIGHBOUR_PORTS), "the detour moves between both neighbours")
         yield Row("RIMM", x, "neighbours used", "", len(used), judge=both)
         lost = sum(Event(run).lost for run in self.each(runs, "burst"))
-        tried: Judge = Exact() if changes else Unjudged("no packet was detoured: nothing was tried")
+        tried = Exact() if changes else testbed.NOTHING_DETOURED
         yield Row("RIMM", x, "packets lost", "", lost, 0, judge=tried)
         yield from self._ends(runs)
 
@@ -114,7 +111,7 @@ class QueueDepthMonitor(Replicated):
         for scheme in ("launcher", "RIMM"):
             share = sum(Event(run).lost for run in found[scheme]) / basic if basic else None
             fewer = Shape(share is not None and share <= 1.01, f"{scheme} loses no more than basic forwarding")
-            judge: Judge = fewer if basic else Unjudged("basic forwarding lost nothing")
+            judge: Shape | Unjudged = fewer if basic else Unjudged("basic forwarding lost nothing")
             yield Row(scheme, x, "packets lost, of basic forwarding's", "", share, judge=judge)
         full = sum(Event(run).counter("detours ended by full neighbours") for run in found["RIMM"])
         yield Row("RIMM", x, "detours ended by full neighbours", "", full)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from hitless.exhibits import Context, Exact, Factor, Range, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits import Context, Exact, Factor, Range, Row, Runs, Shape, exhibit
 from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.rimm import testbed
 from hitless.exhibits.rimm.events import OfEvents, mean_completion
@@ -21,7 +21,7 @@ class ExactRelease(OfEvents):
             events = self.events(runs, scheme)
             counts = [event.retransmitted for event in events]
             detoured = sum(event.counter("packets detoured") for event in events)
-            nothing = None if detoured else Unjudged("no packet was detoured: nothing was tried")
+            nothing = None if detoured else testbed.NOTHING_DETOURED
             note = f"at most {max(counts)} in an event"
             if scheme == "RIMM":
                 paper, judge = Range(1.0, 3.0), Factor(better="lower")

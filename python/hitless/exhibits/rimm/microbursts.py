@@ -30,7 +30,7 @@ class Loss(OfEvents):
         lost = sum(event.lost for event in rimm)
         detoured = sum(event.counter("packets detoured") for event in rimm)
         note = f"{detoured:,} packets were detoured; {testbed.HOSTS_NOTE}"
-        judge = Exact() if detoured else Unjudged("no packet was detoured: nothing was tried")
+        judge = Exact() if detoured else testbed.NOTHING_DETOURED
         yield Row("RIMM", x, "packets lost, all events", "", lost, 0, judge=judge, note=note)
         yield Row("RIMM", x, "events without a detour", "", sum(e.counter("packets detoured") == 0 for e in rimm))
 

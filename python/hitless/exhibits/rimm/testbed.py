@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hitless.checking import Scenario
+from hitless.exhibits import Unjudged
 from hitless.exhibits.scenarios import ends, linux
 
 SEGMENT_BYTES = 80
@@ -36,6 +37,7 @@ STACK_US = 43.0
 
 CALIBRATED = "calibrated on this number: the hosts' 43 us a pass"
 """Why what basic forwarding loses and sends again is not judged."""
+NOTHING_DETOURED = Unjudged("no packet was detoured: nothing was tried")
 HOSTS_NOTE = (
     "hosts: 43 us a pass, calibrated on basic forwarding's 31 losses; CUBIC, SACK, RACK, RTO_min 200 ms, assumed"
 )

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -12,9 +11,6 @@ from hitless.exhibits.estimates import percent_of, percentile_of
 from hitless.exhibits.sqr import fct, testbed
 from hitless.plot import Plot, Series, cdf_series
 from hitless.simulation import Run
-
-if TYPE_CHECKING:
-    from hitless.exhibits.judge import Judge
 
 _TRANSPORTS = {"SB'": testbed.TCP, "SB', RACK and probes": testbed.RACK, "SB', delayed ACKs": testbed.DELAYED_ACKS}
 _NO_FAILURE = "no failure"
@@ -34,16 +30,16 @@ class _Band:
     def rows(self, series: str, times_ms: fct.Times, done: Share, *, is_judged: bool) -> Iterator[Row]:
         """How many of the hit flows are in it, and where its middle is."""
         inside = times_ms[(times_ms >= self.low_ms) & (times_ms < self.high_ms)]
-        judge: Judge = Shape(inside.size > 0, f"some hit flows take {self.name}") if is_judged else _VARIANT
+        judge: Shape | Unjudged = Shape(inside.size > 0, f"some hit flows take {self.name}") if is_judged else _VARIANT
         if not times_ms.size:
             judge = Unjudged("no flow was hit")
         note = testbed.HOSTS_NOTE if is_judged else ""
         share, metric = percent_of(inside.size, times_ms.size), "share of the hit flows"
         yield share.row(series, self.name, metric, None, judge, unit="%", note=note, completed=[done])
         if inside.size:
-            paper, judge = (self.centre_ms, Factor()) if is_judged else (None, _VARIANT)
+            paper, rule = (self.centre_ms, Factor()) if is_judged else (None, _VARIANT)
             median = percentile_of(inside, 50)
-            yield median.row(series, self.name, "median FCT", paper, judge, unit="ms", note=note, completed=[done])
+            yield median.row(series, self.name, "median FCT", paper, rule, unit="ms", note=note, completed=[done])
 
 
 _VARIANT = Unjudged("the paper has one kind of host")
@@ -95,7 +91,7 @@ class Figure3(Exhibit):
         below = int((times_ms < _BANDS[0].low_ms).sum())
         yield Row(name, "all", "hit flows below 4 ms", "", below, note="only ACKs were lost")
         fast = int((hit["fast_recoveries"] > 0).sum())
-        judge: Judge = _VARIANT if not is_paper else Exact() if hit.height else Unjudged("no flow was hit")
+        judge: Exact | Unjudged = _VARIANT if not is_paper else Exact() if hit.height else Unjudged("no flow was hit")
         paper, note = (0.0, f"of {hit.height:,} hit flows") if is_paper else (None, "")
         yield Row(name, "all", "hit flows with a fast retransmission", "", fast, paper, judge=judge, note=note)
         longest_ms = float(fct.times_us(table.filter(~pl.col("is_hit"))).max()) / 1e3

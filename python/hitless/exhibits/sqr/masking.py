@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -13,9 +13,6 @@ from hitless.exhibits.sqr import fct, testbed
 from hitless.exhibits.sqr.counters import GIVEN_UP, checked, counter, protected
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
-
-if TYPE_CHECKING:
-    from hitless.exhibits.judge import Judge
 
 _STANDSTILL = "longest time without a new segment, mean over the runs"
 _SCHEMES = ("SB'", "SB'+SQR")
@@ -166,7 +163,7 @@ class Figure9(Replicated):
             dead = sum(int(run.table("failures")["frames_lost"].sum()) for run in masked)
             note = f"{sum(len(run.table('failures')) for run in masked)} failures; {dead:,} frames died on the link"
             total = sum(checked(run, "network_packets_lost") for run in masked)
-            judge: Judge = Exact() if dead else _NOTHING_TRIED
+            judge: Exact | Unjudged = Exact() if dead else _NOTHING_TRIED
             yield Row("X+SQR", f"{time_us} us", "packets lost", "", total, 0.0, judge=judge, note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
@@ -252,7 +249,7 @@ class Order(Replicated):
         turns = sum(float(run.summary["simulated_s"]) for run in found) / (2**trial.clock_bits * 1e-9)
         note = f"{failures} failures; a clock of {trial.clock_bits} bits, which wrapped {turns:,.0f} times"
         died = sum(int(protected(run)["frames_lost_to_failures"].sum()) for run in found)
-        judge: Judge = Exact() if died else _NOTHING_TRIED
+        judge: Exact | Unjudged = Exact() if died else _NOTHING_TRIED
         for column, metric in (("lost", "packets lost"), ("reordered", "packets reordered")):
             total = sum(checked(run, f"network_packets_{column}") for run in found)
             yield Row("checker", name, metric, "", total, 0.0, judge=judge, note=note)

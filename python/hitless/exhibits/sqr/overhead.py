@@ -9,7 +9,7 @@ p1's alone, as in the paper's measurements.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -20,9 +20,6 @@ from hitless.exhibits.sqr import testbed
 from hitless.exhibits.sqr.counters import counter, passes_per_copy
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
-
-if TYPE_CHECKING:
-    from hitless.exhibits.judge import Judge
 
 _RATES_GBPS = tuple(range(1, 11))
 _DELAY_US = 30.0
@@ -200,7 +197,7 @@ class Figure14(Exhibit):
             throughput = _throughput_gbps(runs[f"{rate_gbps} Gbps"])
             measured.append(throughput.value or 0.0)
             paper = {0: 10.0, 10: 9.25}.get(rate_gbps)
-            judge: Judge = Exact() if rate_gbps == 0 else _AS_TAKEN if rate_gbps == 10 else Unjudged()
+            judge: Exact | Unjudged = Exact() if rate_gbps == 0 else _AS_TAKEN if rate_gbps == 10 else Unjudged()
             yield throughput.row("TCP", f"{rate_gbps} Gbps", "throughput", paper, judge, unit="Gb/s")
         taken = [measured[0] - gbps for gbps in measured]
         note = "copies in the ring; what egress consumes is read at 100 Gbps (P4 TNA), not calibrated on this figure"

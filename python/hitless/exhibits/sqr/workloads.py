@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -26,9 +25,6 @@ from hitless.exhibits.estimates import Estimate, percent_of, percentile_of, rati
 from hitless.exhibits.sqr import fct, phases, testbed
 from hitless.exhibits.sqr.fct import Case
 from hitless.plot import Plot, Series, cdf_series, tail_series
-
-if TYPE_CHECKING:
-    from hitless.exhibits.judge import Judge
 
 _PERCENTS = (50, 95, 99)
 _IN_PROGRESS = (
@@ -205,7 +201,7 @@ class Figure12(Exhibit):
             note = f"largest FCT {float(sample.max()) / 1e3:.3g} ms; {testbed.HOSTS_NOTE}"
             is_masked = scheme.endswith("SQR")
             has_tail = Shape(late[scheme] > 0, f"{workload}: {scheme} alone has flows of 4 ms or more")
-            judge: Judge = Exact() if is_masked else has_tail
+            judge: Exact | Shape = Exact() if is_masked else has_tail
             paper = 0.0 if is_masked else None
             metric = "flows of 4 ms or more"
             share, of = percent_of(late[scheme], sample.size), [done[scheme]]

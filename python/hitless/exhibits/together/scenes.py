@@ -320,7 +320,7 @@ relative_priority = {{ kind = "quantile", sample_every = 1 }}
 """
 
 
-def _datagrams(lab: OwnLab, host: str, to: str, *, sender: int, dscp: int = DEFAULT, **how: float) -> Program:
+def _datagrams(lab: OwnLab, host: str, to: str, *, sender: int, dscp: int, **how: float) -> Program:
     return lab.start(
         host, "udp-send", to=lab.address(to), port=_UDP, sender=sender, dscp=dscp, payload=_PAYLOAD_BYTES, **how
     )
