@@ -144,7 +144,7 @@ def test_a_quotient_says_what_share_of_either_run_it_saw():
         ("ECMP DCTCP", 200, 200),
         ("Simple DCTCP", 140, 200),
     ]
-    for metric in (metrics.REORDERED, metrics.WHOLE_MEAN_QCT, metrics.COMPLETE):
+    for metric in (metrics.REORDERED, metrics.MEAN_QCT.whole, metrics.COMPLETE):
         assert quotient(of, metric, ECMP, SIMPLE, "it").completed == ()
 
 
@@ -225,7 +225,7 @@ def test_the_authors_table_grants_being_faster_to_the_papers_schemes_alone(facto
 def test_who_is_before_whom_is_what_the_interval_shows():
     def verdict(worse_s, spread):
         of = measured(ecmp=run(worse_s, spread=spread), quantile=run(0.1, spread=spread))
-        return before(of, metrics.WHOLE_MEAN_QCT, QUANTILE, ECMP).verdict
+        return before(of, metrics.MEAN_QCT.whole, QUANTILE, ECMP).verdict
 
     assert verdict(0.13, 0.05) == "match"
     assert verdict(0.102, 0.9) == "unjudged"

@@ -22,7 +22,7 @@ def short_flows(scheme, count=300, **sqr):
     scenario = testbed.scenario(
         "short-flows",
         [fct.short_flows("web search", count)],
-        failures=testbed.failures(recovery),
+        failures=[testbed.failures(recovery)],
         recovery=testbed.recovery(recovery),
         sqr=sqr if has_sqr else None,
         measure={"order": True},

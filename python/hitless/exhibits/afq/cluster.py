@@ -93,9 +93,9 @@ class Case:
         return self.scheme.scenario(BUFFERS, **of)
 
 
-def duration_ms(context: Context, quick: int, normal: int = 200) -> int:
+def duration_ms(context: Context, quick: int) -> int:
     """Simulated time: 10 s in the paper."""
-    return context.length("ms of traffic", full=10_000, normal=normal, quick=quick)
+    return context.length("ms of traffic", full=10_000, normal=200, quick=quick)
 
 
 def utilization(run: Run) -> float:

@@ -15,10 +15,10 @@ def mean(compared: Compared, above: str, below: str) -> Estimate:
     return _of_flows(both, both.shares, statistics.mean_ratio, above, below)
 
 
-def tail(compared: Compared, above: str, below: str, percent: float = 99) -> Estimate:
-    """A percentile under ``above`` over that under ``below``, of the flows that finished under both."""
+def tail(compared: Compared, above: str, below: str) -> Estimate:
+    """The 99th percentile under ``above`` over that under ``below``, of the flows that finished under both."""
     both = compared.only(above, below)
-    return _of_flows(both, both.shares, statistics.tail_ratio, above, below, percent)
+    return _of_flows(both, both.shares, statistics.tail_ratio, above, below, 99)
 
 
 def normalized_mean(compared: Compared, scheme: str) -> Estimate:
@@ -26,9 +26,9 @@ def normalized_mean(compared: Compared, scheme: str) -> Estimate:
     return _of_flows(compared, _of(compared, scheme), statistics.mean_ratio, scheme, "idle_us")
 
 
-def normalized_percentile(compared: Compared, scheme: str, percent: float = 99) -> Estimate:
-    """A percentile over the mean of an idle network, of the flows that finished under every scheme."""
-    return _of_flows(compared, _of(compared, scheme), statistics.slowdown_percentile, scheme, percent)
+def normalized_percentile(compared: Compared, scheme: str) -> Estimate:
+    """The 99th percentile over the mean of an idle network, of the flows that finished under every scheme."""
+    return _of_flows(compared, _of(compared, scheme), statistics.slowdown_percentile, scheme, 99)
 
 
 def _of_flows(

@@ -1,7 +1,7 @@
 """The numbers that figures show, each by its name, and how sure they are."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from hitless.exhibits import Runs
@@ -22,6 +22,12 @@ class Sample:
     take: Callable[[Run, Case], Durations]
 
 
+_WHOLE: Mapping[Statistic, Statistic] = {
+    statistics.mean: statistics.whole_mean,
+    statistics.p99: statistics.whole_p99,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Timed:
     """A statistic of how long queries or flows took."""
@@ -33,6 +39,12 @@ class Timed:
     scale: float = 1e3
     """From the statistic to the unit."""
     counts_unfinished: bool = False
+
+    @property
+    def whole(self) -> "Timed":
+        """The same of all that began, of those that count complete ones only."""
+        name = f"{self.name}, unfinished {self.sample.name} counted"
+        return replace(self, name=name, statistic=_WHOLE[self.statistic], counts_unfinished=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,37 +72,17 @@ OF_BACKGROUND = Sample("background flows", lambda run, _: outcomes.flows(run))
 OF_ELEPHANTS = Sample("elephants", lambda run, _: outcomes.elephants(run))
 
 
-def _whole(name: str, sample: Sample, statistic: Statistic) -> Timed:
-    """A metric of all that began."""
-    return Timed(f"{name}, unfinished {sample.name} counted", sample, statistic, counts_unfinished=True)
-
-
 MEAN_QCT = Timed("mean QCT", OF_QUERIES, statistics.mean)
 P99_QCT = Timed("p99 QCT", OF_QUERIES, statistics.p99)
-WHOLE_MEAN_QCT = _whole("mean QCT", OF_QUERIES, statistics.whole_mean)
-WHOLE_P99_QCT = _whole("p99 QCT", OF_QUERIES, statistics.whole_p99)
 MEAN_FCT = Timed("mean FCT of the background", OF_BACKGROUND, statistics.mean)
 P99_FCT = Timed("p99 FCT of the background", OF_BACKGROUND, statistics.p99)
-WHOLE_MEAN_FCT = _whole("mean FCT of the background", OF_BACKGROUND, statistics.whole_mean)
-WHOLE_P99_FCT = _whole("p99 FCT of the background", OF_BACKGROUND, statistics.whole_p99)
 P99_ANSWER = Timed("p99 FCT of answers", OF_ANSWERS, statistics.p99)
-WHOLE_P99_ANSWER = _whole("p99 FCT of answers", OF_ANSWERS, statistics.whole_p99)
 COMPLETE = Timed("queries complete", OF_QUERIES, statistics.complete_share, unit="%", scale=100, counts_unfinished=True)
 DROPPED = Counted("packets dropped, of those sent", "%", outcomes.dropped_percent)
 REORDERED = Counted("packets out of order", "%", outcomes.reordered_percent)
 ELEPHANT_GOODPUT = Counted(
     "goodput of elephants", "Gbps", lambda run: _giga(outcomes.elephant_goodput_bps(run)), OF_ELEPHANTS
 )
-
-WHOLE = {
-    MEAN_QCT.name: WHOLE_MEAN_QCT,
-    P99_QCT.name: WHOLE_P99_QCT,
-    MEAN_FCT.name: WHOLE_MEAN_FCT,
-    P99_FCT.name: WHOLE_P99_FCT,
-    P99_ANSWER.name: WHOLE_P99_ANSWER,
-}
-"""What has a form with unfinished ones counted."""
-
 
 _LEFT_OF_MEAN = 0.25
 """Above this share of queries that last longer than the run, their mean is a bound and no mean."""

@@ -45,9 +45,9 @@ class Claim:
         """
         row = quotient(measured, self.metric, self.above, self.below, self._other)
         yield self._judged(row)
-        whole = metrics.WHOLE.get(self.metric.name)
-        if whole is None:
+        if not isinstance(self.metric, Timed):
             return
+        whole = self.metric.whole
         other = quotient(measured, whole, self.above, self.below, self._other)
         if all(share.is_complete for share in row.completed):
             yield replace(other, judge=Unjudged("that of complete ones is judged"))
@@ -110,7 +110,7 @@ class Sweep(Exhibit):
             yield from self._values(measured, case)
 
     def _values(self, measured: Measured, case: Case) -> Iterator[Row]:
-        whole = (metrics.WHOLE[metric.name] for metric in self.shown if metric.name in metrics.WHOLE)
+        whole = (metric.whole for metric in self.shown if isinstance(metric, Timed))
         for metric in (*self.shown, *whole, metrics.COMPLETE, metrics.DROPPED):
             yield of_case(measured, metric, case)
 
@@ -145,7 +145,7 @@ def quotient(measured: Measured, metric: Metric, above: Case, below: Case, name:
 def judgeable(measured: Measured, metric: Timed, above: Case, below: Case, name: str) -> Row:
     """The quotient of complete queries, or where too many are left out, that with unfinished ones if runs reach it."""
     row = quotient(measured, metric, above, below, name)
-    whole = metrics.WHOLE[metric.name]
+    whole = metric.whole
     if all(share.is_complete for share in row.completed):
         return row
     reaches = all(measured.reaches(whole, case) for case in (above, below))

@@ -51,14 +51,10 @@ _WHARF_BLOCKS = {1e-5: (25, 1), 1e-4: (25, 1), 1e-3: (25, 1), 1e-2: (5, 1)}
 _TABLES = ("mechanisms", "links", "flows", "queues")
 
 
-def wharf(data_frames: int, parity_frames: int) -> Mapping[str, Any]:
-    """Wharf on the testbed's link."""
-    return {"kind": "wharf", "link": testbed.LINK, "data_frames": data_frames, "parity_frames": parity_frames}
-
-
 def wharf_at(loss: float) -> Mapping[str, Any]:
-    """Wharf with the block that table 3 has for a loss rate."""
-    return wharf(*_WHARF_BLOCKS[loss])
+    """Wharf on the testbed's link, with the block that table 3 has for a loss rate."""
+    data, parity = _WHARF_BLOCKS[loss]
+    return {"kind": "wharf", "link": testbed.LINK, "data_frames": data, "parity_frames": parity}
 
 
 def mechanisms(scheme: str, loss: float) -> list[Mapping[str, Any]]:

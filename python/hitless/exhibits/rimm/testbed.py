@@ -31,6 +31,8 @@ from hitless.exhibits.scenarios import ends, linux
 SEGMENT_BYTES = 80
 QUEUE_SEGMENTS = 24_000
 ALARM_SEGMENTS = 20_000
+_QUEUE = {"kind": "static", "per_port": f"{QUEUE_SEGMENTS * SEGMENT_BYTES} B"}
+"""That of section IV, at each port."""
 
 STACK_US = 43.0
 """Delay of a host's kernel in one direction; see above."""
@@ -107,12 +109,6 @@ def topology(hosts: Mapping[str, str] = HOSTS) -> Mapping[str, Any]:
     }
 
 
-def switch(overrides: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-    """Tofino-like, with the queue of section IV at each port."""
-    queue = {"kind": "static", "per_port": f"{QUEUE_SEGMENTS * SEGMENT_BYTES} B"}
-    return {"preset": "tofino-like", "buffer": queue, **(overrides or {})}
-
-
 def background(length_ms: float, name: str = "background") -> Mapping[str, Any]:
     """One flow of as many bytes as 9.42 Gbps are in the time."""
     return one_flow(name, "VM1", "VM7", round(BACKGROUND_GBPS * 1e6 / 8 * length_ms), 0)
@@ -159,7 +155,7 @@ def scenario(
         "name": name,
         "topology": topology(hosts),
         "routing": {"choice": "by-sum"},
-        "switch": switch(scheme.get("switch")),
+        "switch": {"preset": "tofino-like", "buffer": _QUEUE, **scheme.get("switch", {})},
         "host": {**linux(stack_us), **scheme.get("host", {})},
         "transport": [{"name": title, **settings} for title, settings in named.items()],
         "flows": list(flows),

@@ -64,7 +64,7 @@ class Figure3(Exhibit):
                 "short-flows",
                 [fct.short_flows("web search", count)],
                 transports={"tcp": transport},
-                failures=testbed.failures(testbed.SAME_PORT),
+                failures=[testbed.failures(testbed.SAME_PORT)],
                 recovery=testbed.recovery(testbed.SAME_PORT),
                 measure={"order": True},
             )

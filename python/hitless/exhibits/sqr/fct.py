@@ -100,7 +100,7 @@ def points(cases: Iterable[Case], count: int) -> Iterable[Point]:
             "short-flows",
             [short_flows(case.workload, count), *({**group, "stop": stop} for group in background())],
             transports={"tcp": testbed.TCP, "background": {**testbed.TCP, "handshake": False}},
-            failures=testbed.failures(recovery),
+            failures=[testbed.failures(recovery)],
             recovery=testbed.recovery(recovery),
             sqr={} if has_sqr else None,
             measure={"order": True},

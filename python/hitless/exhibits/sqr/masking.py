@@ -181,7 +181,7 @@ def long_flow(
     others: Iterable[Mapping[str, Any]] = (),
 ) -> Scenario:
     """One flow and so many failures, 30 ms apart, repaired by ``scheme``; others may share the network."""
-    failing = {**testbed.failures(scheme, every_ms=30)[0], "count": failures, "jitter": "4 ms"}
+    failing = {**testbed.failures(scheme, every_ms=30), "count": failures, "jitter": "4 ms"}
     end = testbed.milliseconds(30 * failures + 10)
     background = [{**group, "stop": end} for group in others]
     return testbed.scenario(

@@ -32,7 +32,7 @@ def scenario() -> Scenario:
         "sqr-resources",
         [testbed.one_long_flow("40 ms")],
         duration="40 ms",
-        failures=testbed.failures(testbed.SAME_PORT),
+        failures=[testbed.failures(testbed.SAME_PORT)],
         recovery=testbed.recovery(testbed.SAME_PORT),
         sqr={},
     )

@@ -128,13 +128,10 @@ def recovery(scheme: Mapping[str, Any], detection: Mapping[str, Any] | None = No
     return {"detection": detection or {"kind": "fixed", "delay": f"{DETECTION_US} us"}, "scheme": scheme}
 
 
-def failures(scheme: Mapping[str, Any], *, every_ms: float = 20) -> list[Mapping[str, Any]]:
+def failures(scheme: Mapping[str, Any], *, every_ms: float = 20) -> Mapping[str, Any]:
     """A failure of sw6 - sw10 every 20 ms, to the end of the run."""
-    every = milliseconds(every_ms)
-    made: dict[str, Any] = {"link": FAILING, "first": "20 ms", "every": every, "jitter": "12 ms"}
-    if scheme["kind"] == "local-reroute":
-        made["outage"] = _OUTAGE
-    return [made]
+    made = {"link": FAILING, "first": "20 ms", "every": milliseconds(every_ms), "jitter": "12 ms"}
+    return {**made, "outage": _OUTAGE} if scheme["kind"] == "local-reroute" else made
 
 
 def one_long_flow(stop: str) -> Mapping[str, Any]:

@@ -97,9 +97,9 @@ class Counted:
     of: Callable[[Run], float]
 
 
-def _dropped(run: Run, groups: Callable[[pl.Expr], pl.Expr]) -> int:
+def _dropped(run: Run, groups: pl.Expr) -> int:
     is_of_switch = ~pl.col("reason").is_in(_ELSEWHERE)
-    return int(run.table("drops").filter(is_of_switch & groups(pl.col("group")))["packets"].sum())
+    return int(run.table("drops").filter(is_of_switch & groups)["packets"].sum())
 
 
 def _lost_on_links(run: Run) -> int:
@@ -138,15 +138,15 @@ def _most_queued_kb(run: Run) -> float:
     return float(run.table("queues")["value_bytes"].max() or 0) / 1e3  # type: ignore[arg-type]
 
 
-def _reordered(run: Run) -> float:
-    return float(run.summary["order.packets_reordered"])
-
-
 LOST_TO_CORRUPTION = Counted("packets lost to corruption", "", _lost_to_corruption)
 LOST_TO_FAILURES = Counted("packets lost to failures", "", lambda run: _lost_on_links(run) - _lost_to_corruption(run))
-DROPPED = Counted("packets dropped in switches, the cheat's not counted", "", lambda run: _dropped(run, _others))
-DROPPED_OF_BURSTS = Counted("packets of bursts dropped in switches", "", lambda run: _dropped(run, _of_bursts))
-REORDERED = Counted("packets reordered in the network", "", _reordered)
+DROPPED = Counted(
+    "packets dropped in switches, the cheat's not counted", "", lambda run: _dropped(run, pl.col("group") != CHEAT)
+)
+DROPPED_OF_BURSTS = Counted(
+    "packets of bursts dropped in switches", "", lambda run: _dropped(run, pl.col("group") == "bursts")
+)
+REORDERED = Counted("packets reordered in the network", "", lambda run: float(run.summary["order.packets_reordered"]))
 FAIRNESS = Counted("Jain's index beside the cheat", "", _fairness)
 GOODPUT = Counted("goodput of the three fair flows", "Gbps", _goodput_gbps)
 MOST_QUEUED = Counted("most queued at a port", "KB", _most_queued_kb)
@@ -168,11 +168,3 @@ PERCENTILES: Mapping[Timed, Sequence[float]] = {
     BURSTS: (50, 99),
 }
 """What is shown of each."""
-
-
-def _others(group: pl.Expr) -> pl.Expr:
-    return group != CHEAT
-
-
-def _of_bursts(group: pl.Expr) -> pl.Expr:
-    return group == "bursts"
