@@ -11,6 +11,7 @@ direct counting where that is possible. Everything else is measured in runs with
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 
 from hitless.analysis import Interval, percentile, poisson_interval
 from hitless.checking import Scenario
@@ -37,12 +38,9 @@ _PATIENCE_US = 7.5 + 0.2
 _TABLES = ("mechanisms", "links", "queues")
 
 
-def cases() -> Iterator[Case]:
-    """All of them, in the order of the figure."""
-    for rate_gbps in RATES_GBPS:
-        for loss in testbed.LOSSES:
-            for scheme in testbed.MODES:
-                yield Case(rate_gbps, loss, scheme)
+def cases(schemes: Iterable[str] = tuple(testbed.MODES), rates_gbps: Iterable[int] = RATES_GBPS) -> list[Case]:
+    """Those of some schemes and rates, in the order of the figure."""
+    return [Case(rate, loss, scheme) for rate, loss, scheme in product(rates_gbps, testbed.LOSSES, schemes)]
 
 
 def stress(case: Case, packets: int, repair_loss: float | None = None, copies_given: int | None = None) -> Scenario:
@@ -68,13 +66,12 @@ def speed_points(context: Context) -> Iterator[Point]:
 
 def loss_points(context: Context, schemes: Iterable[str]) -> Iterator[Point]:
     """The runs that the effective loss is estimated in: longer where losses are rarer."""
-    for case in cases():
-        if case.scheme in schemes:
-            least = round(25 / case.loss)
-            quick, normal = max(300_000, least), max(3_000_000, 10 * least)
-            what = f"packets at {testbed.exponent(case.loss)} for the effective loss"
-            packets = context.length(what, full=10 * normal, normal=normal, quick=quick)
-            yield Point(case.key("loss"), stress(case, packets, REPAIR_LOSS), keep=("mechanisms",))
+    for case in cases(schemes):
+        least = round(25 / case.loss)
+        quick, normal = max(300_000, least), max(3_000_000, 10 * least)
+        what = f"packets at {testbed.exponent(case.loss)} for the effective loss"
+        packets = context.length(what, full=10 * normal, normal=normal, quick=quick)
+        yield Point(case.key("loss"), stress(case, packets, REPAIR_LOSS), keep=("mechanisms",))
 
 
 def copies(run: Run) -> int:
@@ -144,8 +141,7 @@ class Figure8(Exhibit):
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for rate_gbps in RATES_GBPS:
             series = [_loss_series(rate_gbps, scheme, runs) for scheme in testbed.MODES]
-            blocking = [case for case in cases() if (case.rate_gbps, case.scheme) == (rate_gbps, "LG")]
-            expected = [theory(case) for case in blocking]
+            expected = [theory(case) for case in cases(("LG",), (rate_gbps,))]
             series.append(Series("LG", list(testbed.LOSSES), expected, style="points", source="theory"))
             title = f"Effective loss rate, {rate_gbps}G"
             yield Plot(title, "loss rate of the link", "effective loss rate", series, "log", "log")
@@ -154,13 +150,13 @@ class Figure8(Exhibit):
 
 
 def _loss_series(rate_gbps: int, scheme: str, runs: Runs) -> Series:
-    of_scheme = [case for case in cases() if (case.rate_gbps, case.scheme) == (rate_gbps, scheme)]
+    of_scheme = cases((scheme,), (rate_gbps,))
     found = [Estimate(*effective_loss(runs[case.key("loss")], case)) for case in of_scheme]
     return curve(scheme, [case.loss for case in of_scheme], found, "points")
 
 
 def _speed_series(scheme: str, runs: Runs) -> Series:
-    of_scheme = [case for case in cases() if case.scheme == scheme]
+    of_scheme = cases((scheme,))
     speeds = [speed_percent(runs[case.key("speed")], case.rate_gbps) for case in of_scheme]
     return Series(scheme, [case.x for case in of_scheme], speeds, style="bars")
 
@@ -203,8 +199,8 @@ class Figure14(Exhibit):
             yield Row("LG_NB", f"{rate_gbps}G TX", metric, "times", with_order / without, paper, judge=judge)
 
     def _largest(self, rate_gbps: int, scheme: str, port: str, runs: Runs) -> float:
-        of_scheme = [case for case in cases() if (case.rate_gbps, case.scheme) == (rate_gbps, scheme)]
-        return max(max(depths_bytes(runs[case.key("speed")], port)) for case in of_scheme) / 1e3
+        found = cases((scheme,), (rate_gbps,))
+        return max(max(depths_bytes(runs[case.key("speed")], port)) for case in found) / 1e3
 
     def _row(self, rate_gbps: int, scheme: str, side: str, largest: float) -> Row:
         x = f"{rate_gbps}G {side}"
@@ -219,7 +215,7 @@ class Figure14(Exhibit):
         for side, port in self._PORTS:
             series = []
             for scheme in testbed.MODES:
-                of_scheme = [case for case in cases() if case.scheme == scheme]
+                of_scheme = cases((scheme,))
                 largest = [max(depths_bytes(runs[case.key("speed")], port)) / 1e3 for case in of_scheme]
                 series.append(Series(scheme, [case.x for case in of_scheme], largest, style="bars"))
             yield Plot(f"Largest use of the {side} buffer", "link and loss rate", "buffer (KB)", series)
@@ -239,9 +235,8 @@ class Table4(Exhibit):
 
     def points(self, context: Context) -> Iterable[Point]:
         packets = context.length("packets a run", full=20_000_000, normal=4_000_000, quick=1_000_000)
-        for case in cases():
-            if case.scheme == "LG":
-                yield Point(case.key("speed"), stress(case, packets), keep=_TABLES)
+        for case in cases(("LG",)):
+            yield Point(case.key("speed"), stress(case, packets), keep=_TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for (rate_gbps, side), published in self._PAPER.items():
@@ -289,7 +284,7 @@ class Timeouts(Exhibit):
         yield from loss_points(context, ("LG",))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        blocking = [case for case in cases() if case.scheme == "LG"]
+        blocking = cases(("LG",))
         shares, intervals = {}, {}
         for case in blocking:
             run = runs[case.key("loss")]
