@@ -32,13 +32,6 @@ _WEEK_NOTE = {
 _PUBLISHED = "paper column: one year of the authors' published simulator"
 
 
-def _years(context: Context, policies: tuple[str, ...]) -> Iterator[Point]:
-    count = context.length("seeded years", full=20, quick=4, normal=10)
-    work = Comparison(policies, CAPACITIES, window=YEAR_S)
-    for replica in range(count):
-        yield Point(f"year {replica + 1}", work, replica)
-
-
 def _of(runs: Runs, table: str, capacity: float) -> list[pl.DataFrame]:
     """A table of each year, for one capacity."""
     return [runs[key].table(table).filter(pl.col("capacity") == capacity) for key in runs]
@@ -60,7 +53,9 @@ class _Years(Exhibit):
     policies: ClassVar[tuple[str, ...]]
 
     def points(self, context: Context) -> Iterable[Point]:
-        return _years(context, self.policies)
+        count = context.length("seeded years", full=20, quick=4, normal=10)
+        work = Comparison(self.policies, CAPACITIES, window=YEAR_S)
+        return (Point(f"year {replica + 1}", work, replica) for replica in range(count))
 
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
         names = ("years", "gains")
@@ -197,14 +192,11 @@ def _capacity_rows(runs: Runs, capacity: float) -> Iterator[Row]:
     lost = [100 * gbps / _POD_GBPS for gbps in _gain_values(runs, capacity, "worst_capacity_loss_gbps")]
     x, metric, judge = _percent(capacity), "capacity lost by the worst pod, at most", Factor(better="lower")
     yield _median(lost).row("LG+CorrOpt", x, metric, published, judge, unit="% of a pod", note=_PUBLISHED)
-    most = _median([float(table["max_lg_ports_per_pipe"][0]) for table in _protected(runs, capacity)])
+    protected = [table.filter(pl.col("policy") == PROTECTED) for table in _of(runs, "years", capacity)]
+    most = _median([float(table["max_lg_ports_per_pipe"][0]) for table in protected])
     note = 'section 4.6: "no more than 2-4", of both constraints together'
     metric = "links with LinkGuardian in one pipe, at most"
     yield most.row("LG+CorrOpt", x, metric, Range(2, 4), Exact(0.0), unit="links", note=note)
-
-
-def _protected(runs: Runs, capacity: float) -> list[pl.DataFrame]:
-    return [table.filter(pl.col("policy") == PROTECTED) for table in _of(runs, "years", capacity)]
 
 
 def _own_rows(runs: Runs, capacity: float) -> Iterator[Row]:

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ _MESSAGES = "messages have a queue of their own at the neighbour, so that ingres
 class Table3(OfEvents):
     """The deepest that egress saw the queue in each event. Section V, "Change of Queue Depth"."""
 
-    schemes = {"RIMM": testbed.RIMM}  # noqa: RUF012
+    schemes: ClassVar = {"RIMM": testbed.RIMM}
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         events, x = self.events(runs, "RIMM"), self.x

@@ -1,6 +1,7 @@
 """The release that the paper's switch could not do: a detour ends when all before are released (section V)."""
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from hitless.exhibits import Context, Exact, Factor, Range, Row, Runs, Shape, exhibit
 from hitless.exhibits.estimates import mean_of
@@ -13,7 +14,7 @@ from hitless.plot import Plot
 class ExactRelease(OfEvents):
     """One register for each number, the earlier stage for S_f: a new packet reads it, and then takes S_a."""
 
-    schemes = {"RIMM": testbed.RIMM, "exact release": testbed.EXACT}  # noqa: RUF012
+    schemes: ClassVar = {"RIMM": testbed.RIMM, "exact release": testbed.EXACT}
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         x = self.x

@@ -1,6 +1,7 @@
 """RIMM beside others: the same 20 events for all."""
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from hitless.exhibits import Context, Row, Runs, exhibit
 from hitless.exhibits.estimates import mean_of
@@ -18,7 +19,7 @@ _NOTES = {
 class Rivals(OfEvents):
     """Losses, retransmissions, completion times and queues. The paper compares with the first two only."""
 
-    schemes = {  # noqa: RUF012
+    schemes: ClassVar = {
         **testbed.SCHEMES,
         "RIMM, exact release": testbed.EXACT,
         "DIBS": testbed.DIBS,
