@@ -9,6 +9,7 @@ from hitless.analysis import (
     percentile,
     percentile_interval,
     percentile_ratio,
+    poisson_interval,
     proportion_interval,
 )
 from hitless.analysis.intervals import Sample
@@ -67,6 +68,11 @@ def percentile_of(sample: Sample, percent: float) -> Estimate:
 def ratio_of(above: Sample, below: Sample, percent: float, resamples: int = 1_000) -> Estimate:
     """A percentile of one sample over that of another."""
     return Estimate(*percentile_ratio(above, below, percent, resamples=resamples))
+
+
+def rate_of(count: int, exposure: float) -> Estimate:
+    """A rate of rare events, with its exact interval."""
+    return Estimate(count / exposure, poisson_interval(count, exposure))
 
 
 def percent_of(part: int, whole: int) -> Estimate:

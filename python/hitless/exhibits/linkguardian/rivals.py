@@ -27,10 +27,9 @@ from typing import Any
 
 import polars as pl
 
-from hitless.analysis import Interval, poisson_interval
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, close, exhibit
-from hitless.exhibits.estimates import Estimate, curve, percentile_of
+from hitless.exhibits.estimates import Estimate, curve, percentile_of, rate_of
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import counter, depths_bytes, speed_percent
 from hitless.exhibits.linkguardian.testbed import Case
@@ -143,29 +142,25 @@ def _on_link(made: Scenario, rate_gbps: int, protection: list[Mapping[str, Any]]
     return {**made, "host": {}, "switch": switch, "mechanism": protection}
 
 
-def effective_loss(run: Run, cell: Cell) -> tuple[float, Interval]:
+def effective_loss(run: Run, cell: Cell) -> Estimate:
     """Packets lost for good over packets sent, each weighted by how much likelier its losses were made."""
     raised = cell.loss / cell.raised_loss
     if cell.scheme == "none":
         links = run.table("links").filter(pl.col("link") == testbed.LINK)
-        lost, sent = int(links["frames_corrupted"].sum()), int(links["frames_sent"].sum())
-        return lost / sent, poisson_interval(lost, sent)
+        return rate_of(int(links["frames_corrupted"].sum()), int(links["frames_sent"].sum()))
     lost = counter(run, "sw6", "packets lost")
     if cell.scheme == "Wharf":
-        return _weighted(lost, counter(run, "sw2", "data frames sent"), raised ** (1 + _WHARF_BLOCKS[cell.loss][1]))
+        weight = raised ** (1 + _WHARF_BLOCKS[cell.loss][1])
+        return rate_of(lost, counter(run, "sw2", "data frames sent")).scaled(weight)
     if cell.scheme == "LLR":
         weight = raised * (cell.loss / _REPAIR_LOSS) ** _REPLAYS_MAX
         flushes = counter(run, "sw2", "flushes")
         # A flush takes several packets at once: what is rare, and independent, is the flush.
         each = lost / flushes if flushes else 1.0
-        return _weighted(flushes, counter(run, "sw2", "frames numbered"), weight * each)
+        return rate_of(flushes, counter(run, "sw2", "frames numbered")).scaled(weight * each)
     copies = counter(run, "sw2", "copies per lost packet")
     weight = raised * (cell.loss / _REPAIR_LOSS) ** copies
-    return _weighted(lost, counter(run, "sw2", "packets protected"), weight)
-
-
-def _weighted(events: int, trials: int, weight: float) -> tuple[float, Interval]:
-    return events / trials * weight, poisson_interval(events, trials).scaled(weight)
+    return rate_of(lost, counter(run, "sw2", "packets protected")).scaled(weight)
 
 
 def wharf_theory(loss: float) -> float:
@@ -264,7 +259,7 @@ class Rivals(Exhibit):
         line_rate = runs[cell.key("line rate")]
         loss_run = line_rate if cell.scheme == "none" else runs[cell.loss_key(_copies_for(cell))]
         note = f"arithmetic: {wharf_theory(cell.loss):.1e}" if cell.scheme == "Wharf" else ""
-        loss = Estimate(*effective_loss(loss_run, cell))
+        loss = effective_loss(loss_run, cell)
         yield loss.row(cell.scheme, cell.x, "effective loss rate", unit="", note=note)
         yield self._speed(cell, line_rate, known)
         added = self._delays(cell, runs)
@@ -308,7 +303,7 @@ class Rivals(Exhibit):
         found = []
         for cell in (cell for cell in of_rate if cell.scheme == scheme):
             key = cell.key("line rate") if scheme == "none" else cell.loss_key(_copies_for(cell))
-            found.append(Estimate(*effective_loss(runs[key], cell)))
+            found.append(effective_loss(runs[key], cell))
         return curve(scheme, list(LOSSES), found)
 
     def _speeds(self, scheme: str, of_rate: list[Cell], runs: Runs) -> Series:

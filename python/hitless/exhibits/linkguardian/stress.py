@@ -87,7 +87,7 @@ def theory(case: Case) -> float:
     return float(case.loss ** (_PAPER_COPIES[case.loss] + 1))
 
 
-def effective_loss(run: Run, case: Case) -> tuple[float, Interval]:
+def effective_loss(run: Run, case: Case) -> Estimate:
     """Lost packets over protected ones, each weighted by how much likelier its loss was made."""
     lost = counter(run, "sw6", "packets lost")
     beyond = min(lost, counter(run, "sw2", "losses beyond the request registers"))
@@ -96,7 +96,7 @@ def effective_loss(run: Run, case: Case) -> tuple[float, Interval]:
     interval = poisson_interval(lost - beyond, protected).scaled(weight)
     certain = beyond / protected
     measured = (lost - beyond) / protected * weight + certain
-    return measured, Interval(interval.low + certain, interval.high + certain)
+    return Estimate(measured, Interval(interval.low + certain, interval.high + certain))
 
 
 @exhibit("lg/fig8", title="Effective loss rate and link speed under line-rate traffic")
@@ -112,14 +112,13 @@ class Figure8(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for case in cases():
             run = runs[case.key("loss")]
-            measured, interval = effective_loss(run, case)
             paper, made = _PAPER_COPIES[case.loss], copies(run)
             note = (
                 f"paper: theory for N = {paper}, here N = {made}; importance sampling, copies lost with {REPAIR_LOSS}"
             )
             judge: Judge = _NOT_INDEPENDENT if (case.rate_gbps, case.loss) == (25, 1e-3) else Factor()
-            expected = theory(case)
-            yield Row(case.scheme, case.x, "effective loss rate", "", measured, expected, interval, judge, note)
+            loss = effective_loss(run, case)
+            yield loss.row(case.scheme, case.x, "effective loss rate", theory(case), judge, unit="", note=note)
         speeds = {case: speed_percent(runs[case.key("speed")], case.rate_gbps) for case in cases()}
         for case in cases():
             yield self._speed(case, speeds)
@@ -151,7 +150,7 @@ class Figure8(Exhibit):
 
 def _loss_series(rate_gbps: int, scheme: str, runs: Runs) -> Series:
     of_scheme = cases((scheme,), (rate_gbps,))
-    found = [Estimate(*effective_loss(runs[case.key("loss")], case)) for case in of_scheme]
+    found = [effective_loss(runs[case.key("loss")], case) for case in of_scheme]
     return curve(scheme, [case.loss for case in of_scheme], found, "points")
 
 
