@@ -23,24 +23,15 @@ from hitless.exhibits.deflection.judged_once import judged_once, near_one
 from hitless.exhibits.deflection.load_sweep import at
 from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.reduction import reduced
-from hitless.exhibits.deflection.sweep import Claim, before, judgeable, quotient
+from hitless.exhibits.deflection.sweep import Claim, Sweep, before, judgeable, quotient
 from hitless.exhibits.model import Share
 from hitless.simulation import Run, Summary
 
 SWEEPS = [
-    load_sweep.Figure1,
-    load_sweep.Figure6,
-    load_sweep.Table1,
-    side_effects.Figure7,
-    side_effects.Figure8,
-    incasts.Figure9,
-    networks.Figure10,
-    networks.Figure11,
-    networks.Figure17,
-    parameters.Figure12,
-    parameters.Figure13,
-    parameters.Figure14,
-    beyond.Future,
+    made
+    for module in (beyond, incasts, load_sweep, networks, parameters, side_effects)
+    for name, made in vars(module).items()
+    if isinstance(made, type) and issubclass(made, Sweep) and made is not Sweep and not name.startswith("_")
 ]
 ECMP, SIMPLE, QUANTILE, VERTIGO, DIBS = (
     at(scheme, 95) for scheme in (schemes.ECMP, schemes.SIMPLE, schemes.QUANTILE, schemes.VERTIGO, schemes.DIBS)

@@ -35,6 +35,7 @@ VERDICT_WORDS: Mapping[Verdict, str] = {
 Direction: TypeAlias = Literal["lower", "higher"]
 
 NO_PAPER_VALUE = "the paper has no number"
+NOTHING_MEASURED = "nothing was measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class Near(ABC):
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
         """Match where the interval has allowed values."""
         if measured is None or math.isnan(measured):
-            return no_verdict("nothing was measured")
+            return no_verdict(NOTHING_MEASURED)
         if paper is None:
             return no_verdict(NO_PAPER_VALUE)
         band = self._band(paper.low, paper.high) if isinstance(paper, Range) else self._band(float(paper), float(paper))

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from hitless.analysis import Interval
-from hitless.exhibits.judge import Judge, Judgement, Paper, Unjudged
+from hitless.exhibits.judge import NOTHING_MEASURED, Judge, Judgement, Paper, Unjudged
 
 if TYPE_CHECKING:
     from hitless.exhibits.model import Row
@@ -51,12 +51,14 @@ def counted_once(rows: Iterable["Row"]) -> Iterator["Row"]:
         yield row
 
 
-def above_one(ratio: Interval, statement: str, apart: float = 0.1) -> Judge:
-    """Does the interval of a ratio show the first to be larger?
+def above_one(ratio: Interval | None, statement: str, apart: float = 0.1, nothing: str = NOTHING_MEASURED) -> Judge:
+    """Does the interval of a ratio show the first to be larger? Without one there is no verdict, for ``nothing``.
 
     The statement holds where the whole interval is above 1. It fails where the interval leaves no room for a first that
     is larger by a share of ``apart``; between the two the runs have no power, and there is no verdict.
     """
+    if ratio is None:
+        return Unjudged(nothing)
     if ratio.low > 1.0:
         return Shape(holds=True, statement=statement)
     if ratio.high < 1.0 + apart:
@@ -64,8 +66,10 @@ def above_one(ratio: Interval, statement: str, apart: float = 0.1) -> Judge:
     return Unjudged(f"the interval has values on both sides of 1: {statement}")
 
 
-def at_most(interval: Interval, limit: float, statement: str) -> Judge:
-    """Is a quantity at most ``limit``? No verdict where its interval holds values on both sides."""
+def at_most(interval: Interval | None, limit: float, statement: str, nothing: str = NOTHING_MEASURED) -> Judge:
+    """Is a quantity at most ``limit``? No verdict where its interval holds values on both sides, or there is none."""
+    if interval is None:
+        return Unjudged(nothing)
     if interval.high <= limit:
         return Shape(holds=True, statement=statement)
     if interval.low > limit:

@@ -111,7 +111,7 @@ def _queue_rows(compared: Compared, note: str) -> Iterator[Row]:
     enough = _queues(_PLATEAU).name
     statement = f"with {_QUEUES[0]} queues flows take longer than with {_QUEUES[-1]}"
     loss = ratios.mean(compared, least, most)
-    judge = above_one(loss.interval, statement) if loss.interval else Unjudged("no flow finished")
+    judge = above_one(loss.interval, statement, nothing="no flow finished")
     yield loss.row("AFQ", least, f"{metric} {most}", judge=judge, note=note)
     gain = ratios.mean(compared, enough, most)
     words = "no gain beyond 16 to 20 queues"
@@ -132,7 +132,7 @@ def _host_rows(compared: Compared, note: str) -> Iterator[Row]:
         (_DROP_TAIL.name, tcp, "TCP gains when switches change from drop-tail to AFQ"),
     ):
         ratio = ratios.mean(compared, slower, faster)
-        judge = above_one(ratio.interval, statement) if ratio.interval else Unjudged("no flow finished")
+        judge = above_one(ratio.interval, statement, nothing="no flow finished")
         yield ratio.row(faster, f"{_LOAD} %", f"mean FCT of {ALL_FLOWS}, {slower} over it", judge=judge, note=note)
     for scheme in _END_HOSTS:
         ratio = ratios.normalized_mean(compared, scheme.name)

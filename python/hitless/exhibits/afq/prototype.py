@@ -23,7 +23,7 @@ from typing import Any
 import polars as pl
 
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Exhibit, Gain, Point, Row, Runs, Unjudged, above_one, exhibit
+from hitless.exhibits import Context, Exhibit, Gain, Point, Row, Runs, above_one, exhibit
 from hitless.exhibits.afq import flows, ratios, schemes
 from hitless.exhibits.afq.flows import ALL_FLOWS, SHORT_FLOWS, Compared
 from hitless.exhibits.afq.load_sweep import buckets, by_bucket
@@ -168,7 +168,7 @@ def pairs_are_better(group: Compared, x: str) -> Row:
     """Does packet pair improve on DCTCP, "especially for short flows" (section 6.1.4)?"""
     ratio = ratios.mean(group.short, DCTCP_AFQ.name, PAIR_AFQ.name)
     statement = "packet pair improves on DCTCP for short flows, both with AFQ"
-    judge = above_one(ratio.interval, statement) if ratio.interval else Unjudged("no flow finished under both")
+    judge = above_one(ratio.interval, statement, nothing="no flow finished under both")
     return ratio.row(PAIR_AFQ.name, x, f"mean FCT of {SHORT_FLOWS}, {DCTCP_AFQ.name} over it", judge=judge, note=_NOTE)
 
 

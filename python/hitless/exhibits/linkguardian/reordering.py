@@ -118,6 +118,5 @@ def _over(name: str, metric: str, sample: Sequence[float], other: Sequence[float
     if is_same:
         note = "the text: the completion time is not affected, read as within a tenth"
         return over.row("LG_NB", name, metric, 1.0, Exact(_SAME), note=note)
-    assert over.interval is not None
     judge = above_one(over.interval, f"the text: that of class D is somewhat higher, {metric}", apart=0.0)
     return over.row("LG_NB", name, metric, None, judge)

@@ -90,25 +90,25 @@ def _promises(together: Sequence[Run], clean: Sequence[Run]) -> Iterator[Row]:
         yield Row(ALL.name, timed.name, "completed", "%", 100 * share.finished / share.begun, 100.0, judge=Exact(0.0))
     for timed in _COMPARED:
         statement = f"p99 of {timed.name} is at most {_TIMES_CLEAN:g} times that of the clean network"
-        ratio, interval = _ratio(timed, (ALL, together), (CLEAN, clean))
-        judge = at_most(interval, _TIMES_CLEAN, statement)
+        ratio = _ratio(timed, (ALL, together), (CLEAN, clean))
+        judge = at_most(ratio.interval, _TIMES_CLEAN, statement)
         yield ratio.row(ALL.name, timed.name, "p99 over the clean network's", None, judge)
 
 
 def _given(system: str, where: str, without: _Runs, with_it: _Runs) -> Iterator[Row]:
     """How much longer things take without a system; below 1 it costs something."""
     for timed in _COMPARED:
-        ratio, interval = _ratio(timed, without, with_it)
+        ratio = _ratio(timed, without, with_it)
         statement = f"{system} shortens the tail of {timed.name}, {where}"
-        judge = above_one(interval, statement) if _OWN.get(system) is timed else _NO_PAPER
+        judge = above_one(ratio.interval, statement) if _OWN.get(system) is timed else _NO_PAPER
         yield ratio.row(system, where, f"p99 of {timed.name}, without it over with it", None, judge)
 
 
-def _ratio(timed: Timed, above: _Runs, below: _Runs) -> tuple[Estimate, Interval]:
+def _ratio(timed: Timed, above: _Runs, below: _Runs) -> Estimate:
     """The geometric mean over pairs of runs with one seed of the ratio of their p99, and its interval (Student)."""
     pairs = zip(above[1], below[1], strict=True)
     logs = [math.log(timed.tail_ms(one, _TAIL) / timed.tail_ms(other, _TAIL)) for one, other in pairs]
     reach = mean_interval(logs)
     interval = Interval(math.exp(reach.low), math.exp(reach.high))
     shares = [timed.share(scheme.name, runs) for scheme, runs in (above, below)]
-    return Estimate(math.exp(sum(logs) / len(logs)), interval, shares), interval
+    return Estimate(math.exp(sum(logs) / len(logs)), interval, shares)
