@@ -73,17 +73,15 @@ class Case:
     sizes: Sizes
     load: int
     scheme: Scheme
-    replica: int = 0
 
     @property
     def key(self) -> str:
         """The key of its run."""
-        again = f" #{self.replica}" if self.replica else ""
-        return f"{self.scheme.name} {self.load} %{again}"
+        return f"{self.scheme.name} {self.load} %"
 
     def point(self, duration_ms: float, measure: Mapping[str, Any] | None = None, keep: Iterable[str] = ()) -> Point:
         """Its run."""
-        return Point(self.key, self.scenario(duration_ms, measure or {}), self.replica, keep=(*TABLES, *keep))
+        return Point(self.key, self.scenario(duration_ms, measure or {}), keep=(*TABLES, *keep))
 
     def scenario(self, duration_ms: float, measure: Mapping[str, Any]) -> Scenario:
         """The cluster under this load."""
