@@ -16,7 +16,7 @@ from hitless.simulation import Simulation
 
 
 def run(case, packets, repair_loss, seed):
-    scenario = stress(case, packets, repair_loss, copies_given=1)
+    scenario = stress(case, packets, repair_loss, copies=1)
     return Simulation(scenario, file_name="stress", seed=seed).run()
 
 

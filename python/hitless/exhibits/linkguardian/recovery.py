@@ -48,9 +48,9 @@ def delays_us(run: Run) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     return table["value"].to_numpy() / 1e3, table["count"].cast(pl.Int64).to_numpy()
 
 
-def _percentile(run: Run, share: float) -> float:
+def _median_us(run: Run) -> float:
     values, counts = delays_us(run)
-    return percentile(np.repeat(values, counts).tolist(), share)
+    return percentile(np.repeat(values, counts).tolist(), 50)
 
 
 @exhibit("lg/fig19", title="Delay from finding a loss to the retransmission")
@@ -78,7 +78,7 @@ class Figure19(Exhibit):
             x = f"{rate_gbps}G"
             judge = _CALIBRATED if rate_gbps == 25 else Factor(better="lower")
             yield Row("LG", x, "largest retransmission delay", "us", largest, paper, judge=judge, note=note)
-            yield Row("LG", x, "median retransmission delay", "us", _percentile(run, 50))
+            yield Row("LG", x, "median retransmission delay", "us", _median_us(run))
         yield from _timeouts({f"{rate_gbps}G": runs[f"{rate_gbps}G"] for rate_gbps in _LARGEST_US})
         yield from _without_loops(runs)
         for name in _TRACE_COPIES:
@@ -119,7 +119,7 @@ def _timeouts(runs: Mapping[str, Run]) -> Iterator[Row]:
 def _trace_rows(name: str, run: Run) -> Iterator[Row]:
     """The clusters of one run at 10G; two copies stand beside the published trace."""
     values, counts = delays_us(run)
-    median = _percentile(run, 50)
+    median = _median_us(run)
     is_beside = name == "two copies"
     series = f"LG, {name}"
     note = "paper column: 10,000 delays that the authors published, taken to be at 10G and 0.96 % loss"

@@ -12,6 +12,7 @@ direct counting where that is possible. Everything else is measured in runs with
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 from hitless.analysis import Interval, percentile, poisson_interval
 from hitless.checking import Scenario
@@ -43,8 +44,8 @@ def cases(schemes: Iterable[str] = tuple(testbed.MODES), rates_gbps: Iterable[in
     return [Case(rate, loss, scheme) for rate, loss, scheme in product(rates_gbps, testbed.LOSSES, schemes)]
 
 
-def stress(case: Case, packets: int, repair_loss: float | None = None, copies_given: int | None = None) -> Scenario:
-    """``packets`` full frames at line rate; ``copies_given`` overrides equation 2."""
+def stress(case: Case, packets: int, repair_loss: float | None = None, **settings: Any) -> Scenario:
+    """``packets`` full frames at line rate; ``settings`` are LinkGuardian's."""
     return testbed.line_rate(
         case.rate_gbps,
         packets,
@@ -52,7 +53,7 @@ def stress(case: Case, packets: int, repair_loss: float | None = None, copies_gi
         loss=case.loss,
         repair_loss=repair_loss,
         scheme=case.scheme,
-        copies_given=copies_given,
+        settings=settings,
         measure=testbed.SAMPLED if repair_loss is None else None,
     )
 

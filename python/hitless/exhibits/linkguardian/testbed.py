@@ -47,9 +47,6 @@ for that, a lognormal one. `send_ns` is the fixed part on the way out where it d
 CLOSE: Mapping[str, int] = {"median_ns": 65_000, "p999_ns": 149_500}
 """How long after the last segment the receiving program closes: lognormal."""
 
-GRO: Mapping[str, Any] = {}
-"""Hosts have it, with its defaults."""
-
 DCTCP: Mapping[str, Any] = {
     "kind": "tcp",
     "congestion": "dctcp",
@@ -107,23 +104,22 @@ def scenario(
     loss: float | Mapping[str, Any] = 0.0,
     repair_loss: float | None = None,
     scheme: str = "none",
-    copies_given: int | None = None,
     settings: Mapping[str, Any] | None = None,
     kernel: Mapping[str, int] | None = KERNEL,
-    gro: Mapping[str, Any] | None = GRO,
+    gro: bool = True,
     measure: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """The testbed at ``rate_gbps`` with one kind of flow; ``scheme`` is "none", "LG" or "LG_NB".
 
     ``loss`` is the rate of independent losses, or a loss model in the words of a scenario; ``settings`` are further
     ones of LinkGuardian. ``kernel`` is one pass through the host's stack, None for a packet generator, which has none;
-    ``gro`` the settings of it, None for hosts that look at each packet by itself.
+    without ``gro`` hosts look at each packet by itself.
     """
     made: dict[str, Any] = {
         "name": name,
         "topology": _topology(rate_gbps),
         "switch": {"preset": "tofino-like", "ecn": {"threshold": "100 KB"}},
-        "host": _host(kernel, gro),
+        "host": _host(kernel, gro=gro),
         "transport": [{"name": "transport", **transport}],
         "flows": [{"name": name, "transport": "transport", "sources": ["h4"], "destinations": ["h8"], **flows}],
         "link": [{"name": LINK, "loss": loss_model(loss, repair_loss)}],
@@ -131,8 +127,7 @@ def scenario(
         **ends(None if duration_s is None else seconds(duration_s)),
     }
     if scheme in MODES:
-        given = {} if copies_given is None else {"copies": copies_given}
-        made["mechanism"] = [guardian(scheme, **given, **(settings or {}))]
+        made["mechanism"] = [guardian(scheme, **(settings or {}))]
     return made
 
 
@@ -196,13 +191,13 @@ def trials(payload_bytes: int, count: int) -> Mapping[str, Any]:
     }
 
 
-def _host(kernel: Mapping[str, int] | None, gro: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _host(kernel: Mapping[str, int] | None, *, gro: bool) -> Mapping[str, Any]:
     card = {"send": "1 us", "receive": "1 us", "jitter": {"kind": "lognormal", "median": "300 ns", "p999": "4 us"}}
     host: dict[str, Any] = {"network_card": card, "timer_tick": "1 ms"}
     if kernel is not None:
         receive = f"{kernel['fixed_ns']} ns"
         send = f"{kernel.get('send_ns', kernel['fixed_ns'])} ns"
-        offload = {} if gro is None else {"gro": gro}
+        offload: Mapping[str, Any] = {"gro": {}} if gro else {}
         host["kernel"] = {"send": send, "receive": receive, "jitter": jitter(kernel), **offload}
     return host
 
