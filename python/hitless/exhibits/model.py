@@ -64,25 +64,11 @@ class MissingRun(Exception):
     """Rows were asked of a point that did not finish."""
 
 
-class Runs:
+class Runs(dict[str, Run]):
     """The finished runs of an exhibit by the keys of their points, in the order of the points."""
 
-    def __init__(self, runs: Mapping[str, Run]) -> None:
-        self._runs = runs
-
-    def __getitem__(self, key: str) -> Run:
-        if key not in self._runs:
-            raise MissingRun(key)
-        return self._runs[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._runs)
-
-    def __len__(self) -> int:
-        return len(self._runs)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._runs
+    def __missing__(self, key: str) -> Run:
+        raise MissingRun(key)
 
 
 @dataclass(slots=True)
