@@ -103,7 +103,7 @@ def _beside(scheme: str, load: int, times: Durations) -> Iterator[Row]:
 
 def _network(runs: Runs, of: Case, load: int) -> Iterator[Row]:
     run, name, x = runs[of.key], of.scheme.name, f"{load} %"
-    measured = outcomes.load(run).percent(of.fabric.core_bps)
+    measured = outcomes.offered_percent(run, of.fabric.core_bps)
     note = f"payload asked for, of {of.fabric.core_bps / 1e9:g} Gbps from leaves to spines"
     yield Row(name, x, "load", "%", measured, note=note)
     yield Row(name, x, "packets dropped", "%", outcomes.dropped_percent(run), note="of those that hosts sent")

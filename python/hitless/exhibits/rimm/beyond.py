@@ -10,8 +10,6 @@ from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.rimm import testbed
 from hitless.exhibits.rimm.events import TABLES, Event, mean_completion, measure
 
-Flow = Mapping[str, Any]
-
 _SCHEMES = {name: testbed.SCHEMES[name] for name in ("basic forwarding", "RIMM")}
 _LENGTH_MS = 60.0
 _ANY_TIME = "5 MB, any neighbour at any time"
