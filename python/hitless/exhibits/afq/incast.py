@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from hitless.analysis import mean_interval
+from hitless.analysis.intervals import Numbers
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, Share, Unjudged, exhibit
 from hitless.exhibits.afq import cluster, schemes
@@ -38,8 +38,6 @@ COMPARED = (*schemes.COMPARED, schemes.DCTCP_WINDOW_10)
 _NEAR = 0.2
 """What "close to optimal" may be: above the ideal completion time."""
 _SETTINGS = f"{schemes.TCP_NOTE}; first timeout after {schemes.FIRST_TIMEOUT_MS} ms; AFQ: {schemes.PAIR_NOTE}"
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from hitless.analysis import jain_index
+from hitless.analysis.intervals import Numbers
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit, falling
 from hitless.exhibits.afq import schemes
@@ -24,8 +24,6 @@ _GBPS = 10
 _BUFFERS = Buffers("512 KB", {_GBPS: "20 packets"})
 _TCP_AFQ = Scheme("TCP+AFQ", schemes.TCP, afq=schemes.AFQ)
 _TCP_IDEAL = Scheme("TCP+Ideal-FQ", schemes.TCP, flow_queueing={"kind": "ideal-fq"})
-
-Numbers = NDArray[np.float64]
 
 
 def scenario(

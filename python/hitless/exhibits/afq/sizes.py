@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hitless.analysis.intervals import Numbers
 from hitless.checking import size_table
 
 MSS_BYTES = 1_448
@@ -28,8 +28,6 @@ SHORT_BYTES = 100_000
 """What the paper calls a short flow is below this."""
 
 _QUANTILES = 200_000
-
-Numbers = NDArray[np.float64]
 
 
 class Sizes(ABC):

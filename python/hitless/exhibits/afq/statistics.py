@@ -9,13 +9,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hitless.analysis import Interval, percentile, percentile_interval
-from hitless.analysis.intervals import central_interval
+from hitless.analysis.intervals import Numbers, central_interval
 
 _SLICES = 40
 _RESAMPLES = 2_000
 _CONFIDENCE = 0.95
-
-Numbers = NDArray[np.float64]
 
 
 def mean_ratio(flows: pl.DataFrame, above: str, below: str) -> tuple[float, Interval]:

@@ -21,9 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitless.analysis import Interval
-from hitless.analysis.intervals import central_interval
-
-Numbers: TypeAlias = NDArray[np.float64]
+from hitless.analysis.intervals import Numbers, central_interval
 
 _SLICES = 20
 _RESAMPLES = 400

@@ -186,7 +186,7 @@ def _order(x: str, samples: Sequence[Sequence[float]], share: float) -> Row:
     apart = [(a, b) for a, b in pairs if paper[a] > (1 + _APART) * paper[b]]
     said: dict[str, list[str]] = {"match": [], "unjudged": [], "differs": []}
     for a, b in apart:
-        verdict = slower(samples[a], samples[b], share, _APART)[2].judge(None, None, None).verdict
+        verdict = slower(samples[a], samples[b], share, _APART).judge(None, None, None).verdict
         said[verdict].append(f"{names[a]} and {names[b]}")
     words = {"unjudged": "not told apart", "differs": "not in that order"}
     notes = [f"{words[verdict]}: {', '.join(said[verdict])}" for verdict in words if said[verdict]]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hitless.analysis import Interval, percentile_interval, percentile_ratio
+from hitless.analysis import percentile_interval
 from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, Unjudged, above_one, exhibit
 from hitless.exhibits.estimates import percentile_of, ratio_of
 from hitless.exhibits.judge import Judge
@@ -31,7 +31,6 @@ _WHY = {
 }
 _RESTS_ON = {"DCTCP": basis.KERNEL_NOTE, "RDMA": basis.CARD_NOTE}
 UNBOUNDED = "too few trials to bound this percentile from above"
-_RESAMPLES = 1_000
 
 
 def completion_us(run: Run) -> list[float]:
@@ -41,16 +40,15 @@ def completion_us(run: Run) -> list[float]:
     return times
 
 
-def slower(slow: Sequence[float], fast: Sequence[float], percent: float, apart: float) -> tuple[float, Interval, Judge]:
-    """The ratio of a percentile of two samples, its interval, and whether that shows the first to be slower.
+def slower(slow: Sequence[float], fast: Sequence[float], percent: float, apart: float) -> Judge:
+    """Does the ratio of a percentile of two samples show the first to be slower?
 
     ``apart`` is the share by which it must be able to be slower (`above_one`). Resampling cannot go beyond the largest
     values seen, so it has no say where the trials do not bound a percentile.
     """
-    ratio, interval = percentile_ratio(slow, fast, percent, resamples=_RESAMPLES)
     if not is_bounded(slow, fast, percent=percent):
-        return ratio, interval, Unjudged(UNBOUNDED)
-    return ratio, interval, above_one(interval, "the first is slower", apart)
+        return Unjudged(UNBOUNDED)
+    return above_one(ratio_of(slow, fast, percent).interval, "the first is slower", apart)
 
 
 def is_bounded(*samples: Sequence[float], percent: float) -> bool:
