@@ -120,15 +120,14 @@ def test_when_in_a_flow_the_link_fails_is_told_by_the_rows_of_figure_11():
     ],
 )
 def test_the_ratio_of_two_shares_lies_in_its_interval(first, second, ratio):
-    found, interval = workloads.ratio_of_shares(first, second)
-    assert found == pytest.approx(ratio)
-    assert interval.low < found <= interval.high
-    assert interval.low > 0
+    found = workloads.ratio_of_shares(first, second)
+    assert found.value == pytest.approx(ratio)
+    assert 0 < found.interval.low < found.value <= found.interval.high
 
 
 def test_of_nothing_there_is_no_share():
     assert percent_of(0, 0) == Estimate(None)
-    assert math.isnan(workloads.ratio_of_shares((0, 10), (0, 10))[0])
+    assert math.isnan(workloads.ratio_of_shares((0, 10), (0, 10)).value)
 
 
 def test_one_number_has_one_judge_in_figures_10_and_11():

@@ -160,18 +160,18 @@ def _five_numbers(name: str, x: str, sample: fct.Times) -> Iterator[Row]:
     yield Row(name, x, "largest FCT", "us", float(sample.max()), note=note)
 
 
-def ratio_of_shares(first: tuple[int, int], second: tuple[int, int]) -> tuple[float, Interval]:
+def ratio_of_shares(first: tuple[int, int], second: tuple[int, int]) -> Estimate:
     """The ratio of two shares, each (part, whole), with its exact interval.
 
     Given how many there are in both together, those of the first are binomial (Przyborowski and Wilenski 1940).
     """
     (part, whole), (other, other_whole) = first, second
     if part + other == 0:
-        return math.nan, Interval(0.0, math.inf)
+        return Estimate(math.nan, Interval(0.0, math.inf))
     scale = other_whole / whole
     split = proportion_interval(part, part + other)
     low, high = (share / (1 - share) * scale if share < 1 else math.inf for share in (split.low, split.high))
-    return (part / other * scale if other else math.inf), Interval(low, high)
+    return Estimate(part / other * scale if other else math.inf, Interval(low, high))
 
 
 @exhibit("sqr/fig12", title="FCT of all flows, web search and data mining")
@@ -206,10 +206,10 @@ class Figure12(Exhibit):
             metric = "flows of 4 ms or more"
             share, of = percent_of(late[scheme], sample.size), [done[scheme]]
             yield share.row(scheme, workload, metric, paper, judge, unit="%", note=note, completed=of)
-        value, interval = ratio_of_shares((late["SB'"], samples["SB'"].size), (late["LRR"], samples["LRR"].size))
-        worse = above_one(interval, f"{workload}: the tail of SB' is worse than that of LRR")
-        ratio = Estimate(value, interval, [done["SB'"], done["LRR"]])
-        yield ratio.row("SB'", workload, "flows of 4 ms or more, over those of LRR", None, worse)
+        ratio = ratio_of_shares((late["SB'"], samples["SB'"].size), (late["LRR"], samples["LRR"].size))
+        worse = above_one(ratio.interval, f"{workload}: the tail of SB' is worse than that of LRR")
+        metric, both = "flows of 4 ms or more, over those of LRR", [done["SB'"], done["LRR"]]
+        yield ratio.row("SB'", workload, metric, None, worse, completed=both)
 
     @staticmethod
     def _of_reductions(workload: str, samples: dict[str, fct.Times], done: dict[str, Share]) -> Row:
