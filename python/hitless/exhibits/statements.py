@@ -1,6 +1,6 @@
 """Statements of a paper that are judged by their truth, and predicates on several numbers for them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
@@ -9,7 +9,7 @@ from hitless.analysis import Interval
 from hitless.exhibits.judge import NOTHING_MEASURED, Judge, Judgement, Paper, Unjudged
 
 if TYPE_CHECKING:
-    from hitless.exhibits.model import Row
+    from hitless.exhibits.model import Row, Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class Shape:
         return Judgement("match" if self.holds else "differs")
 
 
-def resting_on(rows: Iterable["Row"], note: str) -> Iterator["Row"]:
-    """The rows with ``note`` behind their own: what all of them hang on."""
+def resting_on(rows: Iterable["Row"], note: str = "", completed: Collection["Share"] = ()) -> Iterator["Row"]:
+    """The rows with what all of them hang on: ``note`` behind their own, and the share that was ``completed``."""
     for row in rows:
-        yield replace(row, note="; ".join(filter(None, [row.note, note])))
+        yield replace(row, note="; ".join(filter(None, [row.note, note])), completed=completed or row.completed)
 
 
 def counted_once(rows: Iterable["Row"]) -> Iterator["Row"]:

@@ -115,8 +115,7 @@ class Table2(Exhibit):
             names = (row.series,) if row.series in runs else tuple(COLUMNS)
             names = (*names, "ReTx+Tail+Order") if row.metric == _PRICE else names
             yield replace(row, completed=tuple(basis.share(name, runs[name]) for name in names))
-        for row in resting_on(self._rdma(runs), basis.CARD_NOTE):
-            yield row
+        yield from resting_on(self._rdma(runs), basis.CARD_NOTE)
 
     def _dctcp(self, runs: Runs) -> Iterator[Row]:
         times = {name: completion_us(runs[name]) for name in COLUMNS}

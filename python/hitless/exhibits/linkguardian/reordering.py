@@ -7,7 +7,6 @@ text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import polars as pl
 
@@ -18,6 +17,7 @@ from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.ablation import web_search
 from hitless.exhibits.linkguardian.latency import completion_us
+from hitless.exhibits.statements import resting_on
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
 
@@ -67,8 +67,7 @@ class Figure13(Exhibit):
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         shares = tuple(basis.share(label, runs[label]) for label in ("LG_NB", "no loss"))
-        for row in self._all(runs):
-            yield replace(row, completed=shares)
+        return resting_on(self._all(runs), completed=shares)
 
     def _all(self, runs: Runs) -> Iterator[Row]:
         run = runs["LG_NB"]

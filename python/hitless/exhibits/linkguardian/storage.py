@@ -5,7 +5,6 @@ paper does not say how many trials it made; it takes 3,688 to bound a 99.9th per
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from hitless.checking import Scenario
@@ -14,6 +13,7 @@ from hitless.exhibits.estimates import percent_of, percentile_of, ratio_of
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.latency import UNBOUNDED, completion_us, is_bounded
+from hitless.exhibits.statements import resting_on
 from hitless.plot import Plot, tail_series
 
 _BYTES = 2_000_000
@@ -51,8 +51,7 @@ class Figure12(Exhibit):
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         shares = tuple(basis.share(label, runs[label]) for label in (*testbed.SERIES, _NO_UNDO))
-        for row in self._all(runs):
-            yield replace(row, completed=shares)
+        return resting_on(self._all(runs), completed=shares)
 
     def _all(self, runs: Runs) -> Iterator[Row]:
         times = {label: completion_us(runs[label]) for label in testbed.SERIES}

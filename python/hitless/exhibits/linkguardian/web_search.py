@@ -7,7 +7,6 @@ selective repeat" goes beyond the paper, which leaves that to later work (sectio
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit
@@ -71,8 +70,7 @@ class Figure11(Exhibit):
         for transport in _TRANSPORTS:
             note = basis.CARD_NOTE if transport.startswith("RDMA") else basis.KERNEL_NOTE
             shares = tuple(basis.share(label, runs[f"{transport} {label}"]) for label in testbed.SERIES)
-            for row in resting_on(self._transport(transport, runs), note):
-                yield replace(row, completed=shares)
+            yield from resting_on(self._transport(transport, runs), note, shares)
 
     def _transport(self, transport: str, runs: Runs) -> Iterator[Row]:
         times = {label: completion_us(runs[f"{transport} {label}"]) for label in testbed.SERIES}
