@@ -108,7 +108,9 @@ class Figure3(Exhibit):
         note = "each 10 us of a flow counts once; hosts without HyStart, so slow start lasts as long as the flow"
         done = [fct.share(run, _NO_FAILURE)]
         # Windows of one flow depend on each other, so the interval is over batches of flows.
-        batches = [percentile(batch["segments"].to_numpy(), 90) for _, batch in samples.group_by("batch")]
+        batches = [
+            percentile(batch["segments"].to_numpy(), 90) for _, batch in samples.group_by("batch", maintain_order=True)
+        ]
         value, interval = percentile(samples["segments"].to_numpy(), 90), mean_interval(batches)
         yield Row(_NO_FAILURE, x, "p90 window", "segments", value, 10.0, interval, Factor(), note, done)
         largest = float(samples["segments"].max())  # type: ignore[arg-type]
