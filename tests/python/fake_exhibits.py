@@ -43,9 +43,6 @@ class Figure1(Exhibit):
 
 @exhibit("demo/tab2", title="Arithmetic", headline=True)
 class Table2(Exhibit):
-    def points(self, context):
-        return ()
-
     def rows(self, runs, context):
         yield Row("LG", "MTU", "overhead", "%", 100 * 3 / 1538, 0.195, judge=Exact())
 

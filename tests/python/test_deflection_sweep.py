@@ -23,24 +23,15 @@ from hitless.exhibits.deflection.judged_once import judged_once, near_one
 from hitless.exhibits.deflection.load_sweep import at
 from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.reduction import reduced
-from hitless.exhibits.deflection.sweep import Claim, before, judgeable, quotient
+from hitless.exhibits.deflection.sweep import Claim, Sweep, before, judgeable, quotient
 from hitless.exhibits.model import Share
 from hitless.simulation import Run, Summary
 
 SWEEPS = [
-    load_sweep.Figure1,
-    load_sweep.Figure6,
-    load_sweep.Table1,
-    side_effects.Figure7,
-    side_effects.Figure8,
-    incasts.Figure9,
-    networks.Figure10,
-    networks.Figure11,
-    networks.Figure17,
-    parameters.Figure12,
-    parameters.Figure13,
-    parameters.Figure14,
-    beyond.Future,
+    made
+    for module in (beyond, incasts, load_sweep, networks, parameters, side_effects)
+    for name, made in vars(module).items()
+    if isinstance(made, type) and issubclass(made, Sweep) and made is not Sweep and not name.startswith("_")
 ]
 ECMP, SIMPLE, QUANTILE, VERTIGO, DIBS = (
     at(scheme, 95) for scheme in (schemes.ECMP, schemes.SIMPLE, schemes.QUANTILE, schemes.VERTIGO, schemes.DIBS)
@@ -144,7 +135,7 @@ def test_a_quotient_says_what_share_of_either_run_it_saw():
         ("ECMP DCTCP", 200, 200),
         ("Simple DCTCP", 140, 200),
     ]
-    for metric in (metrics.REORDERED, metrics.WHOLE_MEAN_QCT, metrics.COMPLETE):
+    for metric in (metrics.REORDERED, metrics.MEAN_QCT.whole, metrics.COMPLETE):
         assert quotient(of, metric, ECMP, SIMPLE, "it").completed == ()
 
 
@@ -225,7 +216,7 @@ def test_the_authors_table_grants_being_faster_to_the_papers_schemes_alone(facto
 def test_who_is_before_whom_is_what_the_interval_shows():
     def verdict(worse_s, spread):
         of = measured(ecmp=run(worse_s, spread=spread), quantile=run(0.1, spread=spread))
-        return before(of, metrics.WHOLE_MEAN_QCT, QUANTILE, ECMP).verdict
+        return before(of, metrics.MEAN_QCT.whole, QUANTILE, ECMP).verdict
 
     assert verdict(0.13, 0.05) == "match"
     assert verdict(0.102, 0.9) == "unjudged"
@@ -275,13 +266,14 @@ def test_a_reduced_run_says_the_same(complete):
     assert small.table("flows").height == 2
     assert small.table("messages").estimated_size() < whole.table("messages").estimated_size()
     for number in (
-        outcomes.load,
+        lambda of: outcomes.offered_percent(of, 1e9),
+        lambda of: of.table("flows")["delivered_bytes"].sum(),
         outcomes.dropped_percent,
         outcomes.reordered_percent,
         outcomes.elephant_goodput_bps,
-        lambda of: outcomes.queries(of, 100).whole_mean_s,
+        lambda of: statistics.whole_mean(outcomes.queries(of, 100)),
         lambda of: outcomes.flows(of, "queries").percentile_s(99),
-        lambda of: outcomes.flows(of).mean_s,
+        lambda of: statistics.mean(outcomes.flows(of)),
     ):
         assert number(small) == number(whole)
     assert reduced(small).table("flows").equals(small.table("flows"))

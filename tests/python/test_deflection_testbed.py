@@ -9,7 +9,9 @@ import pytest
 from hitless.exhibits import Context, Runs
 from hitless.exhibits.deflection import bursts, control_packets, priorities, response_times, testbed
 from hitless.exhibits.deflection.bursts import Bursts
-from hitless.exhibits.deflection.response_times import Responses, ResponseTimes, mean_of
+from hitless.exhibits.deflection.response_times import Responses, ResponseTimes
+from hitless.exhibits.deflection.statistics import complete_share
+from hitless.exhibits.estimates import Estimate, mean_of
 from hitless.simulation import Run, Summary
 
 MS = 10**9
@@ -24,7 +26,7 @@ def test_a_request_without_an_answer_has_waited_to_the_end():
     delivered = [at + MS for at in started[:98]] + [-1, -1]
     messages = {"group": [testbed.HIGH] * 100, "requested_ps": started, "delivered_ps": delivered}
     times = Responses(run(messages=messages)).times
-    assert times.complete_share == pytest.approx(0.98)
+    assert complete_share(times) == pytest.approx(0.98)
     assert times.lasted_s[0] == pytest.approx(1e-3)
     assert times.lasted_s[98:] == pytest.approx([1 - 0.098, 1 - 0.099])
 
@@ -55,8 +57,8 @@ def test_packets_that_arrive_are_counted_by_group():
 
 
 def test_the_mean_of_runs_has_an_interval_where_there_are_several():
-    assert mean_of([3.0]) == (3.0, None)
-    mean, interval = mean_of([1.0, 2.0, 3.0])
+    assert mean_of([3.0]) == Estimate(3.0)
+    mean, interval = mean_of([1.0, 2.0, 3.0]).value, mean_of([1.0, 2.0, 3.0]).interval
     assert mean == 2.0
     assert interval is not None
     assert 2.0 in interval
@@ -124,7 +126,7 @@ def responses(p99_us):
 
 def rows_of(part, made):
     runs = Runs({point.key: made(point.key) for point in part.points(Context(effort="quick"))})
-    return {(row.series, row.x, row.metric): row for row in part.rows(runs)}
+    return {(row.series, row.x, row.metric): row for row in part.rows(runs, Context())}
 
 
 def test_response_times_of_the_paper_match_it():

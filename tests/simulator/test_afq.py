@@ -20,7 +20,6 @@ from hitless.exhibits.afq import (
     ratios,
     schedulers,
     schemes,
-    statistics,
 )
 from hitless.exhibits.afq.cluster import Case
 from hitless.exhibits.afq.sizes import ENTERPRISE, PARETO, PAYLOAD_SHARE, Sizes
@@ -98,7 +97,7 @@ def test_compared_are_the_flows_that_finished_under_every_scheme():
     assert compared.table["flow"].to_list() == [2, 1]
     assert compared.short.table["flow"].to_list() == [1]
     assert compared.only("first").table["flow"].to_list() == [2, 3, 1]
-    assert statistics.mean_ratio(compared.table, "first", "second")[0] == pytest.approx(11 / 3)
+    assert ratios.mean_ratio(compared.table, "first", "second")[0] == pytest.approx(11 / 3)
 
 
 def test_a_comparison_says_what_finished_under_each_scheme_and_what_is_left_of_it():
@@ -181,7 +180,7 @@ def test_an_interval_covers_slices_that_go_together():
     started = np.repeat(np.arange(40) * 1_000, 50)
     slow = np.repeat(np.random.default_rng(1).uniform(1, 3, 40), 50)
     table = pl.DataFrame({"started_ps": started, "slow": slow, "even": np.ones(2_000)})
-    value, interval = statistics.mean_ratio(table, "slow", "even")
+    value, interval = ratios.mean_ratio(table, "slow", "even")
     assert interval.low < value < interval.high
     # 2,000 independent values would give a tenth of that.
     assert interval.high - interval.low > 0.2

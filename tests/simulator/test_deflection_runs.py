@@ -33,7 +33,7 @@ def dropped(run):
 def test_the_load_is_that_which_was_asked_for(runs):
     case = small.case(schemes.ECMP, 75)
     asked = case.background_percent + case.incast.percent(case.fabric)
-    (load,) = {outcomes.load(run).percent(case.fabric.core_bps) for run in runs.values()}
+    (load,) = {outcomes.offered_percent(run, case.fabric.core_bps) for run in runs.values()}
     assert abs(load - asked) < 2 * _deviation_percent(runs["ECMP"], case), (load, asked)
 
 

@@ -5,16 +5,18 @@ import pytest
 
 from hitless.analysis import poisson_interval
 from hitless.exhibits import Context, Runs
+from hitless.exhibits.campaign import rows_of
 from hitless.exhibits.linkguardian import basis, storage, testbed
 from hitless.exhibits.linkguardian.counters import counter
 from hitless.exhibits.linkguardian.over_time import PARTS, Course, Measured, long_flow
 from hitless.exhibits.linkguardian.recovery import delays_us as delays
-from hitless.exhibits.linkguardian.stress import Case, copies, effective_loss, stress, theory
+from hitless.exhibits.linkguardian.stress import copies, effective_loss, stress, theory
+from hitless.exhibits.linkguardian.testbed import Case
 from hitless.simulation import Simulation
 
 
 def run(case, packets, repair_loss, seed):
-    scenario = stress(case, packets, repair_loss, copies_given=1)
+    scenario = stress(case, packets, repair_loss, copies=1)
     return Simulation(scenario, file_name="stress", seed=seed).run()
 
 
@@ -25,10 +27,10 @@ def test_importance_sampling_agrees_with_direct_counting(scheme):
     direct = run(case, 1_500_000, None, seed=1)
     protected = counter(direct, "sw2", "packets protected")
     counted = poisson_interval(counter(direct, "sw6", "packets lost"), protected, confidence=0.999)
-    estimate, interval = effective_loss(run(case, 300_000, 0.5, seed=2), case)
-    assert counted.low <= interval.high
-    assert interval.low <= counted.high
-    assert estimate == pytest.approx(1e-4, rel=0.15)
+    found = effective_loss(run(case, 300_000, 0.5, seed=2), case)
+    assert counted.low <= found.interval.high
+    assert found.interval.low <= counted.high
+    assert found.value == pytest.approx(1e-4, rel=0.15)
 
 
 @pytest.mark.parametrize(("loss", "expected"), [(1e-5, 1), (1e-4, 1), (1e-3, 2), (1.16e-3, 2), (1e-2, 3)])
@@ -53,7 +55,7 @@ def test_rows_of_completion_times_say_what_they_rest_on():
     context = Few()
     points = list(exhibit.points(context))
     runs = Runs({p.key: Simulation(p.what, file_name=p.key, seed=1).run(keep=p.keep) for p in points})
-    rows = list(exhibit.rows(runs, context))
+    rows = list(rows_of(exhibit, runs, context))
     assert all(row.completed and all(share.is_complete for share in row.completed) for row in rows)
     assert all(basis.KERNEL_NOTE in row.note for row in rows)
 
@@ -94,5 +96,5 @@ def test_only_without_backpressure_does_a_fast_link_overflow_the_reordering_buff
     lost = counter(measured.run, "sw6", "packets lost")
     assert lost <= 3 if backpressure else lost > 20
     assert (measured.depth_kb("sw6.recirculation0", "LG on")[1] > 190) != backpressure
-    assert measured.per_second("packets_retransmitted", "loss")[0] > 0
-    assert measured.per_second("packets_retransmitted", "clean")[0] == 0
+    assert measured.per_second("packets_retransmitted", "loss").value > 0
+    assert measured.per_second("packets_retransmitted", "clean").value == 0

@@ -27,19 +27,19 @@ def test_a_flush_of_link_layer_retry_is_as_rare_as_estimated():
     frames = counter(direct, "sw2", "frames numbered")
     flushes = poisson_interval(counter(direct, "sw2", "flushes"), frames, confidence=0.999)
     each = counter(direct, "sw6", "packets lost") / counter(direct, "sw2", "flushes")
-    estimate, interval = rivals.effective_loss(run(rivals.rare_losses(cell, 100_000), seed=2), cell)
-    assert agree(flushes.scaled(each), interval)
-    assert estimate == pytest.approx(0.1**4 * each, rel=0.3)
+    found = rivals.effective_loss(run(rivals.rare_losses(cell, 100_000), seed=2), cell)
+    assert agree(flushes.scaled(each), found.interval)
+    assert found.value == pytest.approx(0.1**4 * each, rel=0.3)
 
 
 @pytest.mark.parametrize("loss", [1e-3, 1e-2])
 def test_wharf_leaves_what_its_code_leaves(loss):
     cell = rivals.Cell(400, loss, "Wharf")
-    estimate, interval = rivals.effective_loss(run(rivals.rare_losses(cell, 1_000_000)), cell)
+    found = rivals.effective_loss(run(rivals.rare_losses(cell, 1_000_000)), cell)
     theory = rivals.wharf_theory(loss)
-    assert interval.low <= theory * 1.2
-    assert interval.high >= theory / 1.2
-    assert estimate > 0.0
+    assert found.interval.low <= theory * 1.2
+    assert found.interval.high >= theory / 1.2
+    assert found.value > 0.0
 
 
 def test_below_a_thousandth_two_losses_of_a_block_are_what_is_left():
@@ -65,8 +65,8 @@ def test_the_exhibit_has_a_run_for_each_row_it_shows():
     keys = [point.key for point in exhibit.points(Context(effort="quick"))]
     assert len(keys) == len(set(keys))
     for cell in rivals.cells():
-        assert cell.line_rate_key() in keys
-        assert cell.delay_key() in keys
+        assert cell.key("line rate") in keys
+        assert cell.key("delay") in keys
         assert cell.scheme == "none" or cell.loss_key(rivals._copies_for(cell)) in keys
 
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from hitless.exhibits import Context, Runs
+from hitless.exhibits.estimates import Estimate, percent_of
 from hitless.exhibits.sqr import fct, phases, testbed, workloads
 from hitless.exhibits.sqr.counters import CHECKED, GIVEN_UP, checked, counter
 from hitless.simulation import Simulation
@@ -21,7 +22,7 @@ def short_flows(scheme, count=300, **sqr):
     scenario = testbed.scenario(
         "short-flows",
         [fct.short_flows("web search", count)],
-        failures=testbed.failures(recovery),
+        failures=[testbed.failures(recovery)],
         recovery=testbed.recovery(recovery),
         sqr=sqr if has_sqr else None,
         measure={"order": True},
@@ -119,15 +120,14 @@ def test_when_in_a_flow_the_link_fails_is_told_by_the_rows_of_figure_11():
     ],
 )
 def test_the_ratio_of_two_shares_lies_in_its_interval(first, second, ratio):
-    found, interval = workloads.ratio_of_shares(first, second)
-    assert found == pytest.approx(ratio)
-    assert interval.low < found <= interval.high
-    assert interval.low > 0
+    found = workloads.ratio_of_shares(first, second)
+    assert found.value == pytest.approx(ratio)
+    assert 0 < found.interval.low < found.value <= found.interval.high
 
 
 def test_of_nothing_there_is_no_share():
-    assert fct.percent_of(0, 0) == (None, None)
-    assert math.isnan(workloads.ratio_of_shares((0, 10), (0, 10))[0])
+    assert percent_of(0, 0) == Estimate(None)
+    assert math.isnan(workloads.ratio_of_shares((0, 10), (0, 10)).value)
 
 
 def test_one_number_has_one_judge_in_figures_10_and_11():

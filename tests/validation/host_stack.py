@@ -83,15 +83,8 @@ def closing_hosts() -> Iterator[Hosts]:
 def column(hosts: Hosts, trials: int, seed: int) -> dict[str, float]:
     """The same five numbers of a run."""
     flows = testbed.trials(testbed.WEB_SEARCH_BYTES, trials)
-    gro = {} if hosts.gro else None
-    made = testbed.scenario(
-        100,
-        name="trials",
-        transport=hosts.transport(),
-        flows=flows,
-        kernel=hosts.kernel,
-        gro=gro,
-    )
+    hosted = {"transport": hosts.transport(), "kernel": hosts.kernel, "gro": hosts.gro}
+    made = testbed.scenario(100, name="trials", flows=flows, **hosted)
     times = completion_us(Simulation(made, file_name="host_stack", seed=seed).run(keep=("messages",)))
     found = {share: percentile(times, float(share)) for share in list(COLUMN_US)[:-1]}
     return found | {"std dev": statistics.stdev(times)}

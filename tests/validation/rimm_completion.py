@@ -19,8 +19,9 @@ from typing import Any
 
 import polars as pl
 
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import TABLES, Event, mean_of, measure
+from hitless.exhibits.rimm.events import TABLES, Event, measure
 from hitless.simulation import Simulation
 
 _BURST_MS = 80.0
@@ -104,17 +105,17 @@ _HOSTS = (
 def describe(scheme: str, found: Sequence[Event]) -> str:
     """One half of a line."""
     times = [time for event in found if (time := event.completion_ms("burst")) is not None]
-    mean, interval = mean_of(times)
+    mean, interval = mean_of(times).value, mean_of(times).interval
     spread = f"[{interval.low:.1f}, {interval.high:.1f}]" if interval else ""
     timeouts = sum(event.of("burst", "timeouts") for event in found)
-    again = mean_of([_sent_again(event) for event in found])[0]
-    deepest = mean_of([event.peak_segments() for event in found])[0]
-    jitter_us = mean_of([event.jitter_us("burst") for event in found])[0]
+    again = mean_of([_sent_again(event) for event in found]).value
+    deepest = mean_of([event.peak_segments() for event in found]).value
+    jitter_us = mean_of([event.jitter_us("burst") for event in found]).value
     rates = [_background_gbps(event) for event in found]
     return (
         f"  {scheme:5} {mean:8.1f} ms {spread:16} {len(times)}/{len(found)} done, {timeouts} timeouts; sent again"
         f" {again:7.1f}; jitter {jitter_us:7.2f} us; deepest queue {deepest:6.0f} segments; background"
-        f" before the burst {mean_of(rates)[0]:.2f} Gbps"
+        f" before the burst {mean_of(rates).value:.2f} Gbps"
     )
 
 

@@ -14,8 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import TABLES, Event, mean_of, measure
+from hitless.exhibits.rimm.events import TABLES, Event, measure
 from hitless.simulation import Simulation
 
 LOST = 31.0
@@ -44,15 +45,16 @@ def overflow_us(event: Event) -> int:
 
 def mean_lost(found: Sequence[Event]) -> float:
     """Packets per event."""
-    return mean_of([event.lost for event in found])[0]
+    return mean_of([event.lost for event in found]).value or 0.0
 
 
 def describe(stack_us: float, found: Sequence[Event]) -> str:
     """One line of the table."""
-    mean, interval = mean_of([event.lost for event in found])
+    lost = mean_of([event.lost for event in found])
+    mean, interval = lost.value, lost.interval
     spread = f"[{interval.low:5.1f}, {interval.high:5.1f}]" if interval else ""
     overflows = [overflow_us(event) for event in found if event.lost > 0]
-    full_us = f"{mean_of(overflows)[0]:8.1f}" if overflows else "-"
+    full_us = f"{mean_of(overflows).value:8.1f}" if overflows else "-"
     return f"{stack_us:8g} {mean:8.1f} {spread}  {len(overflows):4}/{len(found)} {full_us:>8}"
 
 

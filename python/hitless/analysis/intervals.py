@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from hitless.analysis.distributions import binomial_limits, poisson_limits, student_t_quantile
 
-Sample: TypeAlias = NDArray[np.float64] | Sequence[float]
-Statistic: TypeAlias = Callable[[NDArray[np.float64]], float]
+Numbers: TypeAlias = NDArray[np.float64]
+Sample: TypeAlias = Numbers | Sequence[float]
+Statistic: TypeAlias = Callable[[Numbers], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def bootstrap_interval(
     return central_interval(results, confidence)
 
 
-def central_interval(values: NDArray[np.float64], confidence: float) -> Interval:
+def central_interval(values: Numbers, confidence: float) -> Interval:
     """The middle ``confidence`` share of simulated results."""
     tail = _tail(confidence)
     low, high = np.quantile(values, [tail, 1.0 - tail])

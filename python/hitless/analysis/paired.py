@@ -15,9 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hitless.analysis.intervals import Interval, mean_interval
+from hitless.analysis.intervals import Interval, Numbers, mean_interval
 
 _Z_CONFIDENCE = 1.96
 _Z_POWER = 0.84
@@ -60,7 +59,7 @@ def paired_difference(a: Sequence[float], b: Sequence[float]) -> Paired:
     return _of(np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64), neutral=0.0)
 
 
-def _of(differences: NDArray[np.float64], neutral: float) -> Paired:
+def _of(differences: Numbers, neutral: float) -> Paired:
     mean = float(differences.mean())
     if differences.size < 2:
         return Paired(mean, None, neutral, None)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitless.analysis.distributions import binomial_cdf
-from hitless.analysis.intervals import Interval, Sample, central_interval
+from hitless.analysis.intervals import Interval, Numbers, Sample, central_interval
 
 
 def percentile(sample: Sample, percent: float) -> float:
@@ -79,9 +79,7 @@ def _plot_ranks(size: int, points_max: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate([even, tail]).round().astype(np.int64))
 
 
-def _resampled_percentiles(
-    values: NDArray[np.float64], percent: float, resamples: int, random: np.random.Generator
-) -> NDArray[np.float64]:
+def _resampled_percentiles(values: Numbers, percent: float, resamples: int, random: np.random.Generator) -> Numbers:
     """The percentile of each of ``resamples`` bootstrap samples, without drawing them.
 
     The rank-th smallest of n uniform numbers is a Beta(rank, n + 1 - rank) variable, and a bootstrap sample picks
@@ -115,7 +113,7 @@ def _share(percent: float) -> float:
     return percent / 100.0
 
 
-def _values(sample: Sample) -> NDArray[np.float64]:
+def _values(sample: Sample) -> Numbers:
     values = np.asarray(sample, dtype=np.float64)
     if values.size == 0:
         raise ValueError("an empty sample has no percentile")

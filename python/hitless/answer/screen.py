@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hitless.answer import chosen, gains, verdicts
 from hitless.exhibits import registry
 from hitless.exhibits.campaign import Result
+from hitless.exhibits.model import Row
 from hitless.exhibits.numbers import format_paper
 from hitless.numbers import format_number
 
@@ -44,7 +45,7 @@ def first_screen(results: Sequence[Result]) -> Screen:
     return Screen(
         gains.gains(chosen.mechanisms(), present),
         _tallies(present),
-        [_difference(one) for one in verdicts.disagreements(present)],
+        [_difference(*one) for one in verdicts.disagreements(present)],
         verdicts.reasons(present).most_common(),
         [f"{result.entry.id}: {', '.join(result.shortened)}" for result in present if result.shortened],
         len(present),
@@ -61,13 +62,12 @@ def _tallies(results: Sequence[Result]) -> list[verdicts.Tally]:
     return [*made, verdicts.total(made)] if len(made) > 1 else made
 
 
-def _difference(one: verdicts.Disagreement) -> Difference:
-    row = one.row
+def _difference(factor: float, exhibit: str, row: Row) -> Difference:
     unit = "" if row.unit in {"", "times"} or row.unit in row.metric else f" {row.unit}"
-    if one.factor == float("inf"):
+    if factor == float("inf"):
         off = "one is zero" if 0.0 in {row.measured, row.paper} else "other sign"
     else:
-        off = f"{format_number(float(f'{one.factor:.2g}'))}x off"
+        off = f"{format_number(float(f'{factor:.2g}'))}x off"
     what = ", ".join(filter(None, [row.series, row.x, row.metric]))
     measured = format_number(None if row.measured is None else float(f"{row.measured:.3g}"))
-    return Difference(one.exhibit, what, f"{format_paper(row.paper)}{unit}", f"{measured}{unit}", off)
+    return Difference(exhibit, what, f"{format_paper(row.paper)}{unit}", f"{measured}{unit}", off)

@@ -38,16 +38,6 @@ class Tally:
         return self.near + self.allowed + self.statements + self.beyond + self.differs
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """A row that differs."""
-
-    exhibit: str
-    row: Row
-    factor: float
-    """Between the measurement and the paper's value, at least 1; infinite where one of them is zero."""
-
-
 def tally(mechanism: str, results: Iterable[Result]) -> Tally:
     """The outcomes of one paper's exhibits."""
     outcomes = Counter(_outcome(row) for result in results for row in result.rows)
@@ -62,17 +52,20 @@ def total(tallies: Sequence[Tally]) -> Tally:
     return Tally("all", *map(sum, columns))
 
 
-def disagreements(results: Iterable[Result]) -> list[Disagreement]:
-    """The furthest of each exhibit, the furthest exhibit first; statements have no distance and are left out."""
+def disagreements(results: Iterable[Result]) -> list[tuple[float, str, Row]]:
+    """The row of each exhibit that differs most, its `distance` and the exhibit before it, the furthest first.
+
+    Statements have no distance and are left out.
+    """
     made = []
     for result in results:
         found = [
-            Disagreement(result.entry.id, row, factor)
+            (factor, result.entry.id, row)
             for row in result.rows
             if row.verdict == "differs" and (factor := distance(row.measured, row.paper)) is not None
         ]
-        made += sorted(found, key=lambda one: -one.factor)[:1]
-    return sorted(made, key=lambda one: -one.factor)
+        made += sorted(found, key=lambda one: -one[0])[:1]
+    return sorted(made, key=lambda one: -one[0])
 
 
 def reasons(results: Iterable[Result]) -> Counter[str]:

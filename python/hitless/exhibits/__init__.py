@@ -12,12 +12,13 @@ An exhibit is a class that says which runs it needs and which numbers of theirs 
             speed = runs["LG 100G"].summary["links.protected.goodput_share"]
             yield Row("LG", "100G 1e-3", "link speed", "%", 100 * speed, paper=92, judge=Exact())
 
-- ``model``: points, rows, exhibits; ``judge``, ``statements``: verdicts; ``registry``: the list of papers
+- ``model``: points, rows, exhibits; ``estimates``: numbers with their intervals; ``judge``, ``statements``: verdicts
+- ``registry``: the list of papers
 - ``pool``, ``campaign``, ``keeping``: points on all cores, exhibits from points to rows, points that are done already
 """
 
 from hitless.exhibits.judge import Exact, Factor, Gain, Range, Unjudged
-from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs, Share
+from hitless.exhibits.model import Context, Exhibit, Parts, Point, Replicated, Row, Runs, Share
 from hitless.exhibits.registry import exhibit
 from hitless.exhibits.statements import Shape, above_one, at_most, close, falling, rising
 
@@ -27,8 +28,10 @@ __all__ = [
     "Exhibit",
     "Factor",
     "Gain",
+    "Parts",
     "Point",
     "Range",
+    "Replicated",
     "Row",
     "Runs",
     "Shape",

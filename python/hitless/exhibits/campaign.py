@@ -13,7 +13,7 @@ from hitless.exhibits.keeping import KeptPoints, KeptWork
 from hitless.exhibits.model import Context, Effort, Exhibit, MissingRun, Point, Row, Runs
 from hitless.exhibits.pool import Pool, Task
 from hitless.exhibits.registry import Entry, Heading
-from hitless.exhibits.statements import counted_once
+from hitless.exhibits.statements import counted_once, resting_on
 from hitless.plot import Plot
 
 _KEYS_SHOWN = 8
@@ -96,10 +96,15 @@ class _Work:
         return result
 
     def _work_out(self, runs: Runs) -> None:
-        for row in counted_once(self._exhibit.rows(runs, self._context)):
+        for row in rows_of(self._exhibit, runs, self._context):
             self.result.rows.append(row)
         self.result.plots = list(self._exhibit.plots(runs, self._context))
         self.result.tables = self._exhibit.tables(runs, self._context)
+
+
+def rows_of(exhibit: Exhibit, runs: Runs, context: Context) -> Iterator[Row]:
+    """The rows of an exhibit as they are shown."""
+    return counted_once(resting_on(exhibit.rows(runs, context), exhibit.rests_on))
 
 
 def _fault(entry: Heading, fault: Exception) -> HitlessError:

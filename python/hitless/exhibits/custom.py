@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from hitless.analysis import percentile, percentile_interval
 from hitless.checkpoints import Checkpoints
+from hitless.exhibits.estimates import percentile_of
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
 from hitless.outcome.losses import CORRUPTED, LINK_DOWN, Losses, losses_of
 from hitless.outcome.pictures import samples, tail
@@ -59,9 +59,8 @@ def _time_rows(times: Times) -> Iterable[Row]:
     short = "FCT" if times.what == "messages" else "QCT"
     for percent in PERCENTILES:
         if enough_for(percent, times.us.size):
-            interval = percentile_interval(times.us, percent)
             x = f"{times.us.size:,} {times.what}{sizes}"
-            yield Row(times.group, x, f"p{percent:g} {short}", "us", percentile(times.us, percent), interval=interval)
+            yield percentile_of(times.us, percent).row(times.group, x, f"p{percent:g} {short}", unit="us")
 
 
 def _loss_rows(losses: Losses) -> Iterable[Row]:

@@ -67,13 +67,20 @@ def refresh(folders: Sequence[Path], path: Path = FILE) -> list[str]:
     return list(added)
 
 
-def _measured(folder: Path) -> Iterable[tuple[str, str, Duration]]:
+def read_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What `hitless reproduce` found, and how it ran. Raises `BadInput` for a folder without results."""
     try:
-        summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        summary, manifest = (
+            json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("summary", "manifest")
+        )
     except (OSError, ValueError) as missing:
         hint = "name a folder that hitless reproduce has written"
         raise BadInput("there are no results of hitless reproduce", where=str(folder), hint=hint) from missing
+    return summary, manifest
+
+
+def _measured(folder: Path) -> Iterable[tuple[str, str, Duration]]:
+    summary, manifest = read_folder(folder)
     for exhibit in summary["exhibits"]:
         name = exhibit["id"]
         runs = [run for run in manifest["runs"] if run["name"].startswith(f"{name} ")]

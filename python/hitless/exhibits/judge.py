@@ -1,7 +1,7 @@
 """How a measured number is judged beside the paper's.
 
 A judge is written before the number is known, and nothing is tuned to please it. It says what the rule allows around
-the paper's value or range, a `Band`, and `judged` compares the measurement's interval with it:
+the paper's value or range, a `Band`, and `Near` compares the measurement's interval with it:
 
 - ``match``: the interval overlaps the band;
 - ``beyond``: all of the interval lies outside the band, further than the paper in the direction that the paper claims
@@ -13,6 +13,7 @@ Rules for statements, and predicates on several numbers for them, are in `hitles
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, TypeAlias
@@ -34,6 +35,7 @@ VERDICT_WORDS: Mapping[Verdict, str] = {
 Direction: TypeAlias = Literal["lower", "higher"]
 
 NO_PAPER_VALUE = "the paper has no number"
+NOTHING_MEASURED = "nothing was measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +107,41 @@ class Unjudged:
         return no_verdict(self.reason)
 
 
-@dataclass(frozen=True, slots=True)
-class Exact:
-    """Follows from the protocol or from arithmetic: within ``tolerance`` of the paper's; zero means zero.
+class Near(ABC):
+    """A rule that allows a band around the paper's value or range: the one place that compares a measurement with it.
 
     ``better`` is the direction that the paper claims as good, for rows of its own scheme.
     """
+
+    better: Direction | None
+
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
+        """Match where the interval has allowed values."""
+        if measured is None or math.isnan(measured):
+            return no_verdict(NOTHING_MEASURED)
+        if paper is None:
+            return no_verdict(NO_PAPER_VALUE)
+        band = self._band(paper.low, paper.high) if isinstance(paper, Range) else self._band(float(paper), float(paper))
+        low, high = _seen(measured, interval)
+        if low < band.low and band.high < high:
+            return no_verdict("the interval is wider than what the rule allows: it takes longer runs")
+        if low <= band.high and band.low <= high:
+            return self._matched(measured, interval)
+        is_further = (self.better == "lower" and high < band.low) or (self.better == "higher" and low > band.high)
+        return Judgement("beyond" if is_further else "differs")
+
+    @abstractmethod
+    def _band(self, low: float, high: float) -> Band:
+        """What is allowed around a range, or around a value that is both its ends."""
+
+    def _matched(self, measured: float, interval: Interval | None) -> Judgement:
+        """What is said of an interval that overlaps the band."""
+        return Judgement("match")
+
+
+@dataclass(frozen=True, slots=True)
+class Exact(Near):
+    """Follows from the protocol or from arithmetic: within ``tolerance`` of the paper's; zero means zero."""
 
     tolerance: float = 0.02
     better: Direction | None = None
@@ -125,7 +156,7 @@ class Exact:
         """Match where the interval has values within the tolerance; where the paper has none of a thing, only none."""
         if paper == 0.0 and measured is not None:
             return Judgement("match" if measured == 0.0 else "differs")
-        return judged(measured, paper, interval, self._band, self.better)
+        return Near.judge(self, measured, paper, interval)
 
     def _band(self, low: float, high: float) -> Band:
         def slack(end: float) -> float:
@@ -135,8 +166,8 @@ class Exact:
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
-    """A quantity within a factor ``limit`` of the paper's.
+class Factor(Near):
+    """A quantity within a factor ``limit`` of the paper's; what was never seen is judged only if excluded.
 
     For quantities with a unit. A ratio between two schemes is judged by `Gain`: below a gain of two, a factor of two
     would allow that the other scheme wins.
@@ -151,19 +182,17 @@ class Factor:
         """The rule in words."""
         return f"within a factor of {self.limit:g} of the paper"
 
-    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """Match where the interval has values within the factor; what was never seen is judged only if excluded."""
-        judgement = judged(measured, paper, interval, self._band, self.better)
-        if measured == 0.0 and judgement.verdict == "match":
+    def _matched(self, measured: float, interval: Interval | None) -> Judgement:
+        if measured == 0.0:
             return no_verdict("no event was seen, and the interval still allows the paper's value")
-        return judgement
+        return Judgement("match")
 
     def _band(self, low: float, high: float) -> Band:
         return Band(_positive(low) / self.limit, _positive(high) * self.limit)
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
+class Gain(Near):
     """A ratio between two schemes: the same winner, by about as much.
 
     Allowed is what is within a factor ``limit`` of the paper's ratio and whose logarithm is within that factor of the
@@ -183,12 +212,10 @@ class Gain:
             f"and its logarithm within that factor of the paper's"
         )
 
-    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """Match where the interval has allowed values and lies on one side of 1."""
-        judgement = judged(measured, paper, interval, self._band, self.better)
-        if judgement.verdict == "match" and interval is not None and interval.low <= 1.0 <= interval.high:
+    def _matched(self, measured: float, interval: Interval | None) -> Judgement:
+        if interval is not None and interval.low <= 1.0 <= interval.high:
             return no_verdict("the interval has values on both sides of 1: which scheme wins was not seen")
-        return judgement
+        return Judgement("match")
 
     def _band(self, low: float, high: float) -> Band:
         low, high = _positive(low), _positive(high)
@@ -198,34 +225,6 @@ class Gain:
         if low > 1.0:
             return Band(max(by_factor.low, low ** (1 / self.limit)), min(by_factor.high, high**self.limit))
         return Band(max(by_factor.low, low**self.limit), min(by_factor.high, high ** (1 / self.limit)))
-
-
-class _Allowed(Protocol):
-    def __call__(self, low: float, high: float, /) -> Band:
-        """What is allowed around a paper's value or range."""
-
-
-def judged(
-    measured: float | None,
-    paper: Paper | None,
-    interval: Interval | None,
-    allowed: _Allowed,
-    better: Direction | None = None,
-) -> Judgement:
-    """Compare a measurement with what a rule allows around the paper's value or range: the one place that does."""
-    if measured is None or math.isnan(measured):
-        return no_verdict("nothing was measured")
-    if paper is None:
-        return no_verdict(NO_PAPER_VALUE)
-    said = paper if isinstance(paper, Range) else None
-    band = allowed(said.low, said.high) if said else allowed(float(paper), float(paper))  # type: ignore[arg-type]
-    low, high = _seen(measured, interval)
-    if low < band.low and band.high < high:
-        return no_verdict("the interval is wider than what the rule allows: it takes longer runs")
-    if low <= band.high and band.low <= high:
-        return Judgement("match")
-    is_further = (better == "lower" and high < band.low) or (better == "higher" and low > band.high)
-    return Judgement("beyond" if is_further else "differs")
 
 
 def _seen(measured: float, interval: Interval | None) -> tuple[float, float]:

@@ -3,9 +3,10 @@
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from itertools import chain
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import polars as pl
 
@@ -63,25 +64,11 @@ class MissingRun(Exception):
     """Rows were asked of a point that did not finish."""
 
 
-class Runs:
+class Runs(dict[str, Run]):
     """The finished runs of an exhibit by the keys of their points, in the order of the points."""
 
-    def __init__(self, runs: Mapping[str, Run]) -> None:
-        self._runs = runs
-
-    def __getitem__(self, key: str) -> Run:
-        if key not in self._runs:
-            raise MissingRun(key)
-        return self._runs[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._runs)
-
-    def __len__(self) -> int:
-        return len(self._runs)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._runs
+    def __missing__(self, key: str) -> Run:
+        raise MissingRun(key)
 
 
 @dataclass(slots=True)
@@ -198,9 +185,12 @@ class Exhibit(ABC):
     did not finish, so yield them one by one.
     """
 
-    @abstractmethod
+    rests_on: ClassVar[str] = ""
+    """What all of its numbers hang on: stands behind the notes of all its rows."""
+
     def points(self, context: Context) -> Iterable[Point]:
         """The runs that it needs; none for what is arithmetic."""
+        return ()
 
     @abstractmethod
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
@@ -213,3 +203,43 @@ class Exhibit(ABC):
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
         """Further tables to keep as Parquet, by name."""
         return {}
+
+
+class Replicated(Exhibit):
+    """An exhibit of several cases, each with several seeds, which all cases share."""
+
+    _replicas: int = 0
+
+    def replicated(
+        self, count: int, cases: Mapping[str, Scenario], keep: Collection[str], reduce: Reduction | None = None
+    ) -> Iterator[Point]:
+        """So many points of each case, by their names."""
+        self._replicas = count
+        for replica in range(count):
+            for name, scenario in cases.items():
+                yield Point(f"{name} {replica}", scenario, replica, keep, reduce)
+
+    def each(self, runs: Runs, case: str) -> list[Run]:
+        """The runs of a case."""
+        return [runs[f"{case} {replica}"] for replica in range(self._replicas)]
+
+
+class Parts(Exhibit):
+    """An exhibit of several questions, each with points and rows of its own; no two have points of one key."""
+
+    parts: ClassVar[Sequence[type[Exhibit]]]
+
+    def __init__(self) -> None:
+        self._parts = [part() for part in self.parts]
+
+    def points(self, context: Context) -> Iterable[Point]:
+        """Those of all parts."""
+        return chain.from_iterable(part.points(context) for part in self._parts)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        """Those of all parts."""
+        return chain.from_iterable(part.rows(runs, context) for part in self._parts)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        """Those of all parts."""
+        return chain.from_iterable(part.plots(runs, context) for part in self._parts)

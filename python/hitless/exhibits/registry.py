@@ -1,10 +1,12 @@
 """The list of papers and the exhibits of each.
 
-A new paper is a module in this package and one line in `PAPERS`; its exhibits register themselves on import.
+A new paper is a package in this one and one line in `PAPERS`; its exhibits register themselves when `entries` imports
+its modules.
 """
 
 import difflib
 import importlib
+import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -77,7 +79,9 @@ def exhibit(id: str, *, title: str, headline: bool = False) -> Callable[[Exhibit
 def entries() -> list[Entry]:
     """All exhibits, paper by paper, in the order of their modules."""
     for paper in PAPERS:
-        importlib.import_module(paper.module)
+        path = getattr(importlib.import_module(paper.module), "__path__", ())
+        for module in pkgutil.iter_modules(path, f"{paper.module}."):
+            importlib.import_module(module.name)
     names = {paper.name for paper in PAPERS}
     return [entry for entry in _entries.values() if entry.paper in names]
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 from hitless.numbers import format_number
 from hitless.plot import Position, Scale
@@ -22,17 +22,6 @@ class Tick:
     label: str
 
 
-class Axis(Protocol):
-    """What both kinds of axes answer."""
-
-    @property
-    def ticks(self) -> Sequence[Tick]:
-        """In rising order."""
-
-    def at(self, value: Position) -> float | None:
-        """Share of the axis; None for what has no place on it, as zero has none on a logarithmic one."""
-
-
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """An axis of numbers from ``low`` to ``high``."""
@@ -45,7 +34,7 @@ class Numbers:
 
     @property
     def ticks(self) -> Sequence[Tick]:
-        """Round numbers."""
+        """Round numbers, in rising order."""
         values = _log_ticks(self.low, self.high) if self.is_log else _round_ticks(self.low, self.high)
         values = values if self.only is None else [self.only]
         places = [(value, self.at(value)) for value in values]
@@ -56,7 +45,7 @@ class Numbers:
         ]
 
     def at(self, value: Position) -> float | None:
-        """Share of the axis."""
+        """Share of the axis; None for what has no place on it, as zero has none on a logarithmic one."""
         if isinstance(value, str) or not math.isfinite(value):
             return None
         if not self.is_log:
@@ -82,6 +71,9 @@ class Categories:
     def slot(self, number: int) -> float:
         """The middle of a slot."""
         return (number + 0.5) / len(self.names)
+
+
+Axis: TypeAlias = Numbers | Categories
 
 
 def axis(values: Iterable[Position], scale: Scale, *, from_zero: bool = False) -> Axis:

@@ -10,6 +10,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hitless.errors import BadInput
+from hitless.exhibits.durations import read_folder
 from hitless.exhibits.judge import SEVERITY, Verdict
 
 _DIGITS = 5
@@ -161,12 +162,7 @@ class _Found:
 
 
 def _read_folder(folder: Path) -> Iterable[_Found]:
-    try:
-        document = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as missing:
-        hint = "name a folder that hitless reproduce has written"
-        raise BadInput("there are no results of hitless reproduce", where=str(folder), hint=hint) from missing
+    document, manifest = read_folder(folder)
     for exhibit in document["exhibits"]:
         if exhibit["id"] in manifest["incomplete"]:
             raise BadInput(f"{exhibit['id']} is not complete", where=str(folder), hint="run it again, to its end")

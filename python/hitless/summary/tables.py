@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from hitless.exhibits.judge import VERDICTS
+from hitless.exhibits.judge import VERDICT_WORDS, VERDICTS
 from hitless.numbers import format_number
 from hitless.summary.document import Summary, SummaryExhibit, SummaryRow
 
-_WORDS = {"match": "match", "beyond": "beyond", "differs": "**differs**", "unjudged": "not judged"}
+_WORDS = {**VERDICT_WORDS, "differs": "**differs**"}
 
 
 def counts(summary: Summary, papers: Sequence[tuple[str, str]]) -> str:

@@ -1,7 +1,6 @@
 """What waits and what is dropped in the cluster, enterprise workload: figure 10."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -64,12 +63,9 @@ class Figure10(Exhibit):
                 yield Row(name, f"{_LOAD} %", metric, "%", None, judge=Unjudged("no packet was seen"))
                 continue
             note = f"{many:,} of {size:,} counts, most {counts[name].max():,.0f} packets"
-            row = Row(name, f"{_LOAD} %", metric, "%", shares[name], note=note)
-            yield (
-                replace(row, judge=Shape(holds, statement), note=f"{note}; {schemes.PAIR_NOTE}")
-                if (name == "AFQ")
-                else row
-            )
+            judge = Shape(holds, statement) if name == "AFQ" else Unjudged()
+            note = f"{note}; {schemes.PAIR_NOTE}" if name == "AFQ" else note
+            yield Row(name, f"{_LOAD} %", metric, "%", shares[name], judge=judge, note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for title, unit, value in (

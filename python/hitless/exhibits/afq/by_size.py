@@ -1,7 +1,6 @@
 """Completion time against flow size at 70 % load: figure 15 (appendix B)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -67,8 +66,7 @@ def _spreads(ranges: Mapping[str, Compared], left_out: Sequence[str]) -> Iterato
     without = f"; without {', '.join(left_out)}, of which less finished" if left_out else ""
     note = f"{schemes.TCP_NOTE}; {schemes.PAIR_NOTE}; ranges of which 95 % finished under every scheme{without}"
     for name, spread in spreads.items():
-        row = Row(name, x, metric, "times", spread, note=note)
-        yield replace(row, judge=judge) if name == "AFQ" else row
+        yield Row(name, x, metric, "times", spread, judge=judge if name == "AFQ" else Unjudged(), note=note)
 
 
 def _ranges(compared: Compared) -> Mapping[str, Compared]:

@@ -15,6 +15,7 @@ from hitless.exhibits.afq.counters import dropped
 from hitless.exhibits.afq.prototype import Testbed
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import FRAME_BYTES
+from hitless.exhibits.estimates import Estimate
 
 _EXPERIMENT = Unjudged("an experiment, judged in the figure with its own settings")
 
@@ -146,9 +147,9 @@ class _Timeout:
         sample, ideal = incast.completion_ms(run), incast.ideal_ms(self.senders)
         x, metric = f"{self.senders} senders, first timeout {self.ms:g} ms", "completion time over ideal"
         note = f"{dropped(run) / incast.queries_begun(run):.0f} packets dropped for each query"
-        value, interval = float(sample.mean()) / ideal, mean_interval(sample).scaled(1 / ideal)
+        over = Estimate(float(sample.mean()) / ideal, mean_interval(sample).scaled(1 / ideal))
         of = (incast.share(self.case, run),)
-        return Row(self.scheme.name, x, metric, "times", value, None, interval, _EXPERIMENT, note, of)
+        return over.row(self.scheme.name, x, metric, None, _EXPERIMENT, note=note, completed=of)
 
 
 def _sharing(flows: int, rows: int, columns: int, per_port: str) -> one_link.Sharing:

@@ -73,45 +73,27 @@ class Case:
     sizes: Sizes
     load: int
     scheme: Scheme
-    replica: int = 0
 
     @property
     def key(self) -> str:
         """The key of its run."""
-        again = f" #{self.replica}" if self.replica else ""
-        return f"{self.scheme.name} {self.load} %{again}"
+        return f"{self.scheme.name} {self.load} %"
 
     def point(self, duration_ms: float, measure: Mapping[str, Any] | None = None, keep: Iterable[str] = ()) -> Point:
         """Its run."""
-        return Point(self.key, self.scenario(duration_ms, measure or {}), self.replica, keep=(*TABLES, *keep))
+        return Point(self.key, self.scenario(duration_ms, measure or {}), keep=(*TABLES, *keep))
 
     def scenario(self, duration_ms: float, measure: Mapping[str, Any]) -> Scenario:
         """The cluster under this load."""
         rate = flows_per_second(self.sizes, self.load / 100, duration_ms / 1e3)
-        made = {
-            "name": "cluster",
-            "duration": f"{duration_ms} ms",
-            "topology": topology(),
-            "switch": self.scheme.switch(BUFFERS),
-            "transport": [{"name": "transport", **self.scheme.transport}],
-            "flows": [
-                {
-                    "name": self.sizes.name,
-                    "transport": "transport",
-                    "kind": "poisson",
-                    "sizes": self.sizes.scenario,
-                    "flows_per_second": round(rate),
-                }
-            ],
-            "measure": measure,
-        }
-        mechanisms = self.scheme.mechanisms(BUFFERS)
-        return {**made, "mechanism": mechanisms} if mechanisms else made
+        length, flows = f"{duration_ms} ms", [self.sizes.group(rate)]
+        of = {"name": "cluster", "duration": length, "topology": topology(), "flows": flows, "measure": measure}
+        return self.scheme.scenario(BUFFERS, **of)
 
 
-def duration_ms(context: Context, quick: int, normal: int = 200) -> int:
+def duration_ms(context: Context, quick: int) -> int:
     """Simulated time: 10 s in the paper."""
-    return context.length("ms of traffic", full=10_000, normal=normal, quick=quick)
+    return context.length("ms of traffic", full=10_000, normal=200, quick=quick)
 
 
 def utilization(run: Run) -> float:
@@ -141,5 +123,4 @@ def completion(run: Run) -> pl.DataFrame:
 
 def compared(runs: Runs, cases: Sequence[Case]) -> flows.Compared:
     """The flows of cases that differ in their scheme only."""
-    of = {case.scheme.name: runs[case.key] for case in cases}
-    return flows.Compared({name: completion(run) for name, run in of.items()}, flows.begun_bytes(of.values()))
+    return flows.compared({case.scheme.name: runs[case.key] for case in cases}, completion)

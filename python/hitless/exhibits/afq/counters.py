@@ -4,6 +4,8 @@ import polars as pl
 
 from hitless.simulation import Run
 
+TABLES = ("flows", "messages", "mechanisms")
+"""What completion times and counters are read from."""
 AFTER_THE_END = "arrived after the end of the flow"
 """The reason of drops at hosts, which are no losses."""
 

@@ -9,7 +9,7 @@ about: the paper has those that finished, of each scheme its own, in a run that 
 and what remains in the comparison are shares of what began, and stand beside each number.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -58,6 +58,13 @@ def begun_bytes(runs: Iterable[Run]) -> pl.Series:
     if not all(first.equals(other) for other in others):
         raise ValueError("runs to be compared must have the same flows")
     return first
+
+
+def with_idle_us(run: Run, rates_gbps: Sequence[float], fixed_us: float) -> pl.DataFrame:
+    """The flows that finished, and ``idle_us``."""
+    done = delivered(run)
+    size_bytes = done["bytes"].to_numpy().astype(np.float64)
+    return done.with_columns(idle_us=pl.Series(idle_us(size_bytes, rates_gbps, fixed_us)))
 
 
 class Compared:
@@ -110,3 +117,8 @@ class Compared:
     def by_length(self) -> Mapping[str, "Compared"]:
         """All flows, and the short ones, as metrics name them."""
         return {ALL_FLOWS: self, SHORT_FLOWS: self.short}
+
+
+def compared(runs: Mapping[str, Run], completion: Callable[[Run], pl.DataFrame]) -> Compared:
+    """The flows of runs that differ in their scheme only, by its name; ``completion`` is as `with_idle_us`."""
+    return Compared({name: completion(run) for name, run in runs.items()}, begun_bytes(runs.values()))

@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from hitless.analysis import mean_interval
+from hitless.analysis.intervals import Numbers
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, Share, Unjudged, exhibit
 from hitless.exhibits.afq import cluster, schemes
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import HEADER_BYTES, MSS_BYTES, OVERHEAD_BYTES
+from hitless.exhibits.estimates import Estimate, curve
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
 
@@ -37,8 +38,6 @@ COMPARED = (*schemes.COMPARED, schemes.DCTCP_WINDOW_10)
 _NEAR = 0.2
 """What "close to optimal" may be: above the ideal completion time."""
 _SETTINGS = f"{schemes.TCP_NOTE}; first timeout after {schemes.FIRST_TIMEOUT_MS} ms; AFQ: {schemes.PAIR_NOTE}"
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -64,18 +63,15 @@ class Case:
             "period": f"{PERIOD_MS} ms",
             "count": queries,
         }
-        made = {
-            "name": "incast",
-            "until": "all-flows-done",
-            "duration": f"{queries * PERIOD_MS + _LATE_MS} ms",
-            "topology": cluster.topology(),
-            "switch": self.scheme.switch(_BUFFERS),
-            "transport": [{"name": "transport", **self.scheme.transport}],
-            "flows": [{**group, "clients": [client]} if client else group],
-            "measure": measure or {},
-        }
-        mechanisms = self.scheme.mechanisms(_BUFFERS)
-        return {**made, "mechanism": mechanisms} if mechanisms else made
+        return self.scheme.scenario(
+            _BUFFERS,
+            name="incast",
+            until="all-flows-done",
+            duration=f"{queries * PERIOD_MS + _LATE_MS} ms",
+            topology=cluster.topology(),
+            flows=[{**group, "clients": [client]} if client else group],
+            measure=measure or {},
+        )
 
 
 def ideal_ms(senders: int) -> float:
@@ -132,20 +128,21 @@ class Figure11(Exhibit):
         yield _degrades(times, shares)
         for (name, senders), sample in times.items():
             note = f"ideal {ideal_ms(senders):.3f} ms; longest {sample.max():.3g} ms"
-            value, interval, of = float(sample.mean()), mean_interval(sample), (shares[name, senders],)
-            x, metric = f"{senders} senders", "completion time"
-            yield Row(name, x, metric, "ms", value, interval=interval, note=note, completed=of)
+            x, of = f"{senders} senders", (shares[name, senders],)
+            yield _mean(sample).row(name, x, "completion time", unit="ms", note=note, completed=of)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         series = []
         for scheme in COMPARED:
-            samples = [completion_ms(runs[Case(scheme, senders).key]) for senders in SENDERS]
-            means = [float(sample.mean()) for sample in samples]
-            intervals = [mean_interval(sample) for sample in samples]
-            series.append(Series(scheme.name, [str(senders) for senders in SENDERS], means, intervals))
+            means = [_mean(completion_ms(runs[Case(scheme, senders).key])) for senders in SENDERS]
+            series.append(curve(scheme.name, [str(senders) for senders in SENDERS], means))
         ideal = [ideal_ms(senders) for senders in SENDERS]
         series.append(Series("ideal", [str(senders) for senders in SENDERS], ideal))
         yield Plot("Completion time", "senders", "completion time (ms)", series, y_scale="log")
+
+
+def _mean(sample: Numbers) -> Estimate:
+    return Estimate(float(sample.mean()), mean_interval(sample))
 
 
 Times = Mapping[tuple[str, int], Numbers]

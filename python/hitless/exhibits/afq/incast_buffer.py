@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from hitless.analysis import jain_index, percentile
+from hitless.analysis.intervals import Numbers
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless.exhibits.afq import schemes
 from hitless.exhibits.afq.buffers import packets_of_flows
 from hitless.exhibits.afq.counters import dropped
-from hitless.exhibits.afq.incast import COMPARED, SENDERS, Case, Numbers, cases, queries_begun
+from hitless.exhibits.afq.incast import COMPARED, SENDERS, Case, cases, queries_begun
 from hitless.exhibits.afq.sizes import FRAME_BYTES
 from hitless.plot import Plot, Series, tail_series
 from hitless.simulation import Run

@@ -9,6 +9,7 @@ from hitless.exhibits.afq import cluster, ratios, schemes
 from hitless.exhibits.afq.cluster import Case
 from hitless.exhibits.afq.flows import ALL_FLOWS, SHORT_FLOWS, Compared
 from hitless.exhibits.afq.sizes import ENTERPRISE, PARETO, Sizes
+from hitless.exhibits.estimates import curve
 from hitless.plot import Plot, Series
 
 BUCKETS_KB = ((0, 10), (10, 100), (100, 1_000), (1_000, 10_000), (10_000, 1_000_000_000))
@@ -192,7 +193,7 @@ def _plot(title: str, groups: Mapping[int, Compared]) -> Plot:
     for scheme in schemes.COMPARED:
         points = [ratios.normalized_mean(group, scheme.name) for group in groups.values()]
         loads = [float(load) for load in groups]
-        series.append(Series(scheme.name, loads, *ratios.as_points(points)))
+        series.append(curve(scheme.name, loads, points))
     return Plot(title, "load (%)", "FCT over that in an idle network (times)", series, y_scale="log")
 
 
@@ -200,7 +201,7 @@ def _bucket_plot(flows: Compared) -> Plot:
     groups = buckets(flows, BUCKETS_KB)
     series = []
     for name in flows.names:
-        values, _ = ratios.as_points([ratios.normalized_mean(group, name) for group in groups.values()])
+        values = [ratios.normalized_mean(group, name).value for group in groups.values()]
         series.append(Series(name, list(groups), values, style="bars"))
     title = f"Mean FCT by size at {BUCKET_LOAD} % load"
     return Plot(title, "size", "FCT over that in an idle network (times)", series, y_scale="log")

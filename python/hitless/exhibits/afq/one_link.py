@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from hitless.analysis import jain_index
+from hitless.analysis.intervals import Numbers
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit, falling
 from hitless.exhibits.afq import schemes
@@ -24,8 +24,6 @@ _GBPS = 10
 _BUFFERS = Buffers("512 KB", {_GBPS: "20 packets"})
 _TCP_AFQ = Scheme("TCP+AFQ", schemes.TCP, afq=schemes.AFQ)
 _TCP_IDEAL = Scheme("TCP+Ideal-FQ", schemes.TCP, flow_queueing={"kind": "ideal-fq"})
-
-Numbers = NDArray[np.float64]
 
 
 def scenario(
@@ -42,23 +40,15 @@ def scenario(
 ) -> Scenario:
     """``hosts`` senders, h0 onwards, one bottleneck, and one receiver."""
     delay = f"{round(rtt_us * 1e3 / 6)} ns"
-    made = {
-        "name": name,
-        "duration": duration,
-        "topology": {
-            "kind": "dumbbell",
-            "hosts_left": hosts,
-            "hosts_right": 1,
-            "host_link": {"rate": f"{host_gbps} Gbps", "delay": delay},
-            "bottleneck": {"rate": f"{_GBPS} Gbps", "delay": delay},
-        },
-        "switch": scheme.switch(buffers),
-        "transport": [{"name": "transport", **scheme.transport}],
-        "flows": list(flows),
-        "measure": measure or {},
+    topology = {
+        "kind": "dumbbell",
+        "hosts_left": hosts,
+        "hosts_right": 1,
+        "host_link": {"rate": f"{host_gbps} Gbps", "delay": delay},
+        "bottleneck": {"rate": f"{_GBPS} Gbps", "delay": delay},
     }
-    mechanisms = scheme.mechanisms(buffers)
-    return {**made, "mechanism": mechanisms} if mechanisms else made
+    of = {"name": name, "duration": duration, "topology": topology, "flows": list(flows), "measure": measure or {}}
+    return scheme.scenario(buffers, **of)
 
 
 _CONVERGENCE = f"{_BUFFERS.per_port} of buffer; {schemes.TCP_NOTE}"
@@ -105,13 +95,13 @@ class Figure14(Exhibit):
         statement = "with AFQ throughputs stay within 5 % of the fair share, and vary five times as much with drop-tail"
         judge = Shape(afq <= 5 and tail >= 5 * afq, statement)
         for name, value in spreads.items():
-            row = Row(name, "all intervals", "standard deviation from the fair share", "%", value, note=_CONVERGENCE)
-            yield replace(row, judge=judge) if name == _TCP_AFQ.name else row
+            of, metric = judge if name == _TCP_AFQ.name else Unjudged(), "standard deviation from the fair share"
+            yield Row(name, "all intervals", metric, "%", value, judge=of, note=_CONVERGENCE)
         statement = "with AFQ flows have their fair share at once: within 10 % in the first twentieth of an interval"
         for name, value in late.items():
             metric = "deviation from the fair share right after a change"
-            row = Row(name, "all changes", metric, "%", value, note=_CONVERGENCE)
-            yield replace(row, judge=Shape(value <= 10, statement)) if name == _TCP_AFQ.name else row
+            of = Shape(value <= 10, statement) if name == _TCP_AFQ.name else Unjudged()
+            yield Row(name, "all changes", metric, "%", value, judge=of, note=_CONVERGENCE)
         for name in spreads:
             for number, share in enumerate(self._utilization(runs[name])):
                 yield Row(name, f"interval {number}", "goodput of all flows", "Gb/s", share)
@@ -258,8 +248,15 @@ def _by_scheme(runs: Mapping[str, Run], flows: int) -> Iterator[Row]:
     if within_a_burst(runs["AFQ"]) and within_a_burst(runs[best]):
         judge = Unjudged(f"with AFQ and {best} no sender is more than a burst ahead of another")
     for name, value in of.items():
-        row = Row(name, f"{flows:,} flows", UNFAIRNESS, "", value, note=_SHARING)
-        yield replace(row, judge=judge) if name == "AFQ" else row
+        verdict = judge if name == "AFQ" else Unjudged()
+        yield Row(name, f"{flows:,} flows", UNFAIRNESS, "", value, judge=verdict, note=_SHARING)
+
+
+def _judged_last(values: Mapping[str, float], judge: Shape) -> Iterator[Row]:
+    """Unfairness of AFQ by one of its settings: what the paper shows of all is judged in the last row."""
+    for x, value in values.items():
+        of = judge if x == [*values][-1] else Unjudged()
+        yield Row("AFQ", f"{x}, {_DEFAULT_FLOWS} flows", UNFAIRNESS, "", value, judge=of, note=_SHARING)
 
 
 @exhibit("afq/fig16", title="Unfairness: one minus Jain's index, on-off DCTCP senders")
@@ -301,22 +298,17 @@ class Figure16(Exhibit):
             case = self._small_buffer(scheme)
             x = f"{case.flows} flows, {case.buffers.per_port}"
             yield Row(scheme.name, x, UNFAIRNESS, "", values[case.key])
-        by_columns = [values[self._sketch(columns).key] for columns in self._COLUMNS]
+        by_columns = {f"2 x {columns:,}": values[self._sketch(columns).key] for columns in self._COLUMNS}
+        falls = list(by_columns.values())
         statement = (
             "unfairness falls as the sketch grows, and is that of the largest once there are cells for all flows"
         )
-        holds = by_columns[0] >= 2 * by_columns[-1] and by_columns[-2] <= 1.5 * by_columns[-1] + 0.005
-        judge: Shape | Unjudged = Shape(holds and falling(by_columns, slack=0.1), statement)
-        for columns, value in zip(self._COLUMNS, by_columns, strict=True):
-            x = f"2 x {columns:,}, {_DEFAULT_FLOWS} flows"
-            row = Row("AFQ", x, UNFAIRNESS, "", value, note=_SHARING)
-            yield replace(row, judge=judge) if columns == self._COLUMNS[-1] else row
-        by_queues = [values[self._queues(queues).key] for queues in self._QUEUES]
-        holds = by_queues[-1] <= 1.1 * by_queues[0] + 0.005
-        judge = Shape(holds, "unfairness does not grow with the number of queues")
-        for queues, value in zip(self._QUEUES, by_queues, strict=True):
-            row = Row("AFQ", f"{queues} queues, {_DEFAULT_FLOWS} flows", UNFAIRNESS, "", value, note=_SHARING)
-            yield replace(row, judge=judge) if queues == self._QUEUES[-1] else row
+        holds = falls[0] >= 2 * falls[-1] and falls[-2] <= 1.5 * falls[-1] + 0.005
+        yield from _judged_last(by_columns, Shape(holds and falling(falls, slack=0.1), statement))
+        by_queues = {f"{queues} queues": values[self._queues(queues).key] for queues in self._QUEUES}
+        few, *_, many = by_queues.values()
+        judge = Shape(many <= 1.1 * few + 0.005, "unfairness does not grow with the number of queues")
+        yield from _judged_last(by_queues, judge)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         series = []

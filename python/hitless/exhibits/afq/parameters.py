@@ -82,11 +82,11 @@ class Figure17(Exhibit):
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         compared = cluster.compared(runs, self._cases(*_schemes()))
-        means, _ = ratios.as_points([ratios.normalized_mean(compared, _queues(number).name) for number in _QUEUES])
+        means = [ratios.normalized_mean(compared, _queues(number).name).value for number in _QUEUES]
         values = Series("AFQ", [float(number) for number in _QUEUES], means)
         yield Plot("Mean FCT by number of queues", "queues", "FCT over that in an idle network (times)", [values])
         names = [scheme.name for scheme in _END_HOSTS]
-        means, _ = ratios.as_points([ratios.normalized_mean(compared, name) for name in names])
+        means = [ratios.normalized_mean(compared, name).value for name in names]
         hosts = Series("AFQ", names, means, style="bars")
         yield Plot("Mean FCT by transport", "transport and switch", "FCT over that in an idle network (times)", [hosts])
         counts = [_misestimated(runs, sketch) for sketch in _SKETCHES]
@@ -111,7 +111,7 @@ def _queue_rows(compared: Compared, note: str) -> Iterator[Row]:
     enough = _queues(_PLATEAU).name
     statement = f"with {_QUEUES[0]} queues flows take longer than with {_QUEUES[-1]}"
     loss = ratios.mean(compared, least, most)
-    judge = above_one(loss.interval, statement) if loss.interval else Unjudged("no flow finished")
+    judge = above_one(loss.interval, statement, nothing="no flow finished")
     yield loss.row("AFQ", least, f"{metric} {most}", judge=judge, note=note)
     gain = ratios.mean(compared, enough, most)
     words = "no gain beyond 16 to 20 queues"
@@ -132,7 +132,7 @@ def _host_rows(compared: Compared, note: str) -> Iterator[Row]:
         (_DROP_TAIL.name, tcp, "TCP gains when switches change from drop-tail to AFQ"),
     ):
         ratio = ratios.mean(compared, slower, faster)
-        judge = above_one(ratio.interval, statement) if ratio.interval else Unjudged("no flow finished")
+        judge = above_one(ratio.interval, statement, nothing="no flow finished")
         yield ratio.row(faster, f"{_LOAD} %", f"mean FCT of {ALL_FLOWS}, {slower} over it", judge=judge, note=note)
     for scheme in _END_HOSTS:
         ratio = ratios.normalized_mean(compared, scheme.name)

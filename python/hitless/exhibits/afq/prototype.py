@@ -20,17 +20,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Exhibit, Gain, Point, Row, Runs, Unjudged, above_one, exhibit
+from hitless.exhibits import Context, Exhibit, Gain, Point, Row, Runs, above_one, exhibit
 from hitless.exhibits.afq import flows, ratios, schemes
 from hitless.exhibits.afq.flows import ALL_FLOWS, SHORT_FLOWS, Compared
 from hitless.exhibits.afq.load_sweep import buckets, by_bucket
 from hitless.exhibits.afq.schemes import Buffers, Scheme
 from hitless.exhibits.afq.sizes import ENTERPRISE, FRAME_BYTES, OVERHEAD_BYTES
-from hitless.plot import Plot, Series
+from hitless.exhibits.estimates import curve
+from hitless.plot import Plot
 from hitless.simulation import Run
 
 _GBPS = 10
@@ -85,42 +85,25 @@ def scenario(scheme: Scheme, load: int, duration_ms: int, testbed: Testbed = AS_
     servers = [f"s{number}" for number in range(_CLIENTS)]
     clients = [f"c{number}" for number in range(_CLIENTS)]
     link = {"rate": f"{_GBPS} Gbps", "delay": f"{_LINK_NS} ns"}
-    switch = {**scheme.switch(buffers), "ingress_latency": f"{_SWITCH_PASS_US} us"}
     kernel = {"send": f"{_HOST_PASS_US} us", "receive": f"{_HOST_PASS_US} us"}
-    made = {
-        "name": "prototype",
-        "duration": f"{duration_ms} ms",
-        "topology": {
+    made = scheme.scenario(
+        buffers,
+        name="prototype",
+        duration=f"{duration_ms} ms",
+        topology={
             "kind": "graph",
             "hosts": [*servers, *clients],
             "switches": ["afq"],
             "links": [{"ends": [host, "afq"], **link} for host in (*servers, *clients)],
         },
-        "switch": switch,
-        "host": {"kernel": kernel, "timer_tick": "1 ms"},
-        "transport": [{"name": "transport", **scheme.transport}],
-        "flows": [
-            {
-                "name": "enterprise",
-                "transport": "transport",
-                "kind": "poisson",
-                "sizes": ENTERPRISE.scenario,
-                "sources": servers,
-                "destinations": clients,
-                "flows_per_second": round(per_second),
-                **shared,
-            }
-        ],
-    }
-    mechanisms = scheme.mechanisms(buffers)
-    return {**made, "mechanism": mechanisms} if mechanisms else made
+        host={"kernel": kernel, "timer_tick": "1 ms"},
+        flows=[ENTERPRISE.group(per_second, sources=servers, destinations=clients, **shared)],
+    )
+    return {**made, "switch": {**made["switch"], "ingress_latency": f"{_SWITCH_PASS_US} us"}}
 
 
 def _completion(run: Run) -> pl.DataFrame:
-    done = flows.delivered(run)
-    fixed_us = _SWITCH_PASS_US + 2 * _HOST_PASS_US + 2 * _LINK_NS / 1e3
-    idle = flows.idle_us(done["bytes"].to_numpy().astype(np.float64), (_GBPS, _GBPS), fixed_us)
-    return done.with_columns(idle_us=pl.Series(idle))
+    return flows.with_idle_us(run, (_GBPS, _GBPS), _SWITCH_PASS_US + 2 * _HOST_PASS_US + 2 * _LINK_NS / 1e3)
 
 
 @exhibit("afq/fig7", title="Completion times through one switch, enterprise workload")
@@ -155,9 +138,9 @@ class Figure7(Exhibit):
         means, tails = [], []
         for name in (scheme.name for scheme in SCHEMES):
             points = [ratios.normalized_mean(group, name) for group in groups.values()]
-            means.append(Series(name, loads, *ratios.as_points(points)))
+            means.append(curve(name, loads, points))
             points = [ratios.normalized_percentile(group.short, name) for group in groups.values()]
-            tails.append(Series(name, loads, *ratios.as_points(points)))
+            tails.append(curve(name, loads, points))
         yield Plot(f"Mean FCT of {ALL_FLOWS}", "load (%)", y_title, means, y_scale="log")
         yield Plot(f"p99 FCT of {SHORT_FLOWS}", "load (%)", y_title, tails, y_scale="log")
 
@@ -168,7 +151,7 @@ def _key(scheme: Scheme, load: int) -> str:
 
 def compared(runs: Mapping[str, Run]) -> Compared:
     """The flows of runs that differ in their scheme only."""
-    return Compared({name: _completion(run) for name, run in runs.items()}, flows.begun_bytes(runs.values()))
+    return flows.compared(runs, _completion)
 
 
 def gains(group: Compared, x: str) -> Iterator[Row]:
@@ -185,7 +168,7 @@ def pairs_are_better(group: Compared, x: str) -> Row:
     """Does packet pair improve on DCTCP, "especially for short flows" (section 6.1.4)?"""
     ratio = ratios.mean(group.short, DCTCP_AFQ.name, PAIR_AFQ.name)
     statement = "packet pair improves on DCTCP for short flows, both with AFQ"
-    judge = above_one(ratio.interval, statement) if ratio.interval else Unjudged("no flow finished under both")
+    judge = above_one(ratio.interval, statement, nothing="no flow finished under both")
     return ratio.row(PAIR_AFQ.name, x, f"mean FCT of {SHORT_FLOWS}, {DCTCP_AFQ.name} over it", judge=judge, note=_NOTE)
 
 

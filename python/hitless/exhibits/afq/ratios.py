@@ -1,66 +1,56 @@
-"""Numbers of completion times as rows have them: value, interval, and the share of the flows behind it."""
+"""Ratios of completion times, how sure they are, and the shares of the flows behind them.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+Flows that are under way at the same time wait for each other, so that intervals of independent flows would be too
+narrow. Ratios are therefore resampled by slices of time: 40 of equal length, in order of the flows' starts.
+"""
 
-from hitless.analysis import Interval
-from hitless.exhibits import Row, Share, Unjudged
-from hitless.exhibits.afq import statistics
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from hitless.analysis import Interval, percentile, percentile_interval
+from hitless.analysis.intervals import Numbers, central_interval
+from hitless.exhibits import Share
 from hitless.exhibits.afq.flows import Compared
-from hitless.exhibits.judge import Judge, Paper
+from hitless.exhibits.estimates import Estimate
+
+_SLICES = 40
+_RESAMPLES = 2_000
+_CONFIDENCE = 0.95
+_TAIL = 99
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """A ratio of completion times."""
-
-    value: float | None
-    interval: Interval | None
-    completed: tuple[Share, ...] = field(default=())
-
-    def row(
-        self,
-        series: str,
-        x: str,
-        metric: str,
-        paper: Paper | None = None,
-        judge: Judge | None = None,
-        *,
-        note: str = "",
-    ) -> Row:
-        """The ratio as a row."""
-        judge = judge or Unjudged()
-        return Row(series, x, metric, "times", self.value, paper, self.interval, judge, note, self.completed)
-
-
-def mean(compared: Compared, above: str, below: str) -> Ratio:
+def mean(compared: Compared, above: str, below: str) -> Estimate:
     """The mean completion time under ``above`` over that under ``below``, of the flows that finished under both."""
     both = compared.only(above, below)
-    if both.table.is_empty():
-        return Ratio(None, None, both.shares)
-    return Ratio(*statistics.mean_ratio(both.table, above, below), both.shares)
+    return _of_flows(both, both.shares, mean_ratio, above, below)
 
 
-def tail(compared: Compared, above: str, below: str, percent: float = 99) -> Ratio:
-    """A percentile under ``above`` over that under ``below``, of the flows that finished under both."""
+def tail(compared: Compared, above: str, below: str) -> Estimate:
+    """The 99th percentile under ``above`` over that under ``below``, of the flows that finished under both."""
     both = compared.only(above, below)
-    if both.table.is_empty():
-        return Ratio(None, None, both.shares)
-    return Ratio(*statistics.tail_ratio(both.table, above, below, percent), both.shares)
+    return _of_flows(both, both.shares, _tail_ratio, above, below)
 
 
-def normalized_mean(compared: Compared, scheme: str) -> Ratio:
+def normalized_mean(compared: Compared, scheme: str) -> Estimate:
     """The mean over that in an idle network, of the flows that finished under every scheme of ``compared``."""
-    if compared.table.is_empty():
-        return Ratio(None, None, compared.shares)
-    return Ratio(*statistics.mean_ratio(compared.table, scheme, "idle_us"), _of(compared, scheme))
+    return _of_flows(compared, _of(compared, scheme), mean_ratio, scheme, "idle_us")
 
 
-def normalized_percentile(compared: Compared, scheme: str, percent: float = 99) -> Ratio:
-    """A percentile over the mean of an idle network, of the flows that finished under every scheme."""
+def normalized_percentile(compared: Compared, scheme: str) -> Estimate:
+    """The 99th percentile over the mean of an idle network, of the flows that finished under every scheme."""
+    return _of_flows(compared, _of(compared, scheme), _tail_slowdown, scheme)
+
+
+def _of_flows(
+    compared: Compared, shares: tuple[Share, ...], statistic: Callable[..., tuple[float, Interval]], *of: str
+) -> Estimate:
+    """A statistic of the flows that finished under every scheme; of none there is none."""
     if compared.table.is_empty():
-        return Ratio(None, None, compared.shares)
-    return Ratio(*statistics.slowdown_percentile(compared.table, scheme, percent), _of(compared, scheme))
+        return Estimate(None, None, compared.shares)
+    return Estimate(*statistic(compared.table, *of), shares)
 
 
 def _of(compared: Compared, scheme: str) -> tuple[Share, ...]:
@@ -69,6 +59,51 @@ def _of(compared: Compared, scheme: str) -> tuple[Share, ...]:
     return (*(share for share in each if share.series == scheme), every) if each else (every,)
 
 
-def as_points(points: Sequence[Ratio]) -> tuple[list[float | None], list[Interval | None]]:
-    """The values and intervals, as plots take them."""
-    return [point.value for point in points], [point.interval for point in points]
+def mean_ratio(flows: pl.DataFrame, above: str, below: str) -> tuple[float, Interval]:
+    """The mean of column ``above`` over that of ``below``, of the same flows."""
+    sums = np.stack([_by_slice(flows, above), _by_slice(flows, below)])
+    random = np.random.Generator(np.random.PCG64(1))
+    chosen = random.integers(0, _SLICES, (_RESAMPLES, _SLICES))
+    resampled = sums[:, chosen].sum(axis=2)
+    kept = resampled[1] > 0
+    ratios = resampled[0][kept] / resampled[1][kept]
+    totals = sums.sum(axis=1)
+    return float(totals[0] / totals[1]), central_interval(ratios, _CONFIDENCE)
+
+
+def _tail_slowdown(flows: pl.DataFrame, scheme: str) -> tuple[float, Interval]:
+    """The tail of a scheme's completion times over the mean of those of an idle network."""
+    sample = flows[scheme].to_numpy()
+    idle = float(flows["idle_us"].mean())  # type: ignore[arg-type]
+    return percentile(sample, _TAIL) / idle, percentile_interval(sample, _TAIL).scaled(1 / idle)
+
+
+def _tail_ratio(flows: pl.DataFrame, above: str, below: str) -> tuple[float, Interval]:
+    """The tail of column ``above`` over that of ``below``, resampled by slices of time."""
+    groups = [group for group in _slices(flows, above, below) if group.size]
+    random = np.random.Generator(np.random.PCG64(1))
+    picks = random.integers(0, len(groups), (_RESAMPLES // 10, len(groups)))
+    resampled = (np.concatenate([groups[i] for i in pick]) for pick in picks)
+    ratios = np.array([percentile(pairs[:, 0], _TAIL) / percentile(pairs[:, 1], _TAIL) for pairs in resampled])
+    value = percentile(flows[above].to_numpy(), _TAIL) / percentile(flows[below].to_numpy(), _TAIL)
+    return value, central_interval(ratios, _CONFIDENCE)
+
+
+def _slices(flows: pl.DataFrame, *columns: str) -> list[Numbers]:
+    """The columns' values, of the flows that started in each slice."""
+    number = _slice_numbers(flows)
+    values = flows.select(columns).to_numpy()
+    order = np.argsort(number, kind="stable")
+    edges = np.searchsorted(number[order], np.arange(1, _SLICES))
+    return np.split(values[order], edges)
+
+
+def _by_slice(flows: pl.DataFrame, column: str) -> Numbers:
+    return np.bincount(_slice_numbers(flows), weights=flows[column].to_numpy(), minlength=_SLICES).astype(np.float64)
+
+
+def _slice_numbers(flows: pl.DataFrame) -> NDArray[np.int64]:
+    started = flows["started_ps"].to_numpy().astype(np.float64)
+    length = (started.max() - started.min() + 1) / _SLICES
+    numbers: NDArray[np.int64] = ((started - started.min()) / length).astype(np.int64)
+    return numbers

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
+from hitless.exhibits import Context, Exhibit, Factor, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.statement_of_resources import TABLES_TOO, Statement, statement
 
 _BLOCKS = "SRAM (blocks of 16 KiB)"
@@ -35,9 +35,6 @@ def scenario(rows: int, columns: int, hosts: int = 2) -> Scenario:
 @exhibit("afq/tab1", title="What AFQ takes of a switch")
 class Table1(Exhibit):
     """Stages and memory of the sketch, beside the compiler's additional ones."""
-
-    def points(self, context: Context) -> Iterable[Point]:
-        return ()
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         stated = {name: statement(scenario(*sketch), "leaf", "afq") for name, sketch in _SKETCHES.items()}

@@ -19,7 +19,8 @@ from hitless.exhibits.afq.counters import dropped_per_flow
 from hitless.exhibits.afq.flows import SHORT_FLOWS, Compared
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import ENTERPRISE
-from hitless.plot import Plot, Series
+from hitless.exhibits.estimates import curve
+from hitless.plot import Plot
 from hitless.simulation import Run
 
 _LOAD = 70
@@ -82,8 +83,7 @@ class Schedulers(Exhibit):
         compared = cluster.compared(runs, self._cases())
         points = [ratios.mean(compared.short, name, _ROTATING) for name in compared.names if name != _ROTATING]
         names = [name for name in compared.names if name != _ROTATING]
-        values, intervals = ratios.as_points(points)
-        series = Series("AFQ", names, values, intervals, style="bars")
+        series = curve("AFQ", names, points, "bars")
         title = "Mean FCT of flows below 100 KB"
         yield Plot(title, "scheduler", f"FCT over that under {_ROTATING} (times)", [series])
 
@@ -108,7 +108,7 @@ def differing_flows(first: Run, second: Run) -> tuple[int, int]:
 def _few_queues(compared: Compared) -> Row:
     ratio = ratios.mean(compared.short, _GROUPS_OF_8, _ROTATING)
     statement = "reasonable with 8 queues: within a quarter of 32 queues under the scheduler itself"
-    judge = at_most(ratio.interval, 1.25, statement) if ratio.interval else Unjudged("no flow finished under both")
+    judge = at_most(ratio.interval, 1.25, statement, nothing="no flow finished under both")
     return ratio.row(_GROUPS_OF_8, f"{_LOAD} %", f"mean FCT of {SHORT_FLOWS}, over {_ROTATING}", judge=judge)
 
 

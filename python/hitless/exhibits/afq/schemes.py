@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from hitless.checking import Scenario
 from hitless.exhibits.afq.sizes import FRAME_BYTES
 
 _ACK_DELAY_US = 200
@@ -91,11 +92,10 @@ class Scheme:
             made["flow_queueing"] = dict(self.flow_queueing)
         return made
 
-    def mechanisms(self, buffers: "Buffers") -> list[Mapping[str, Any]]:
-        """``[[mechanism]]``: AFQ on every port, or nothing."""
-        if self.afq is None:
-            return []
-        return [{"kind": "afq", **self.afq}]
+    def scenario(self, buffers: "Buffers", **others: Any) -> Scenario:
+        """What hosts and switches do, AFQ on every port or none, and the ``others`` of a scenario's tables."""
+        made = {**others, "switch": self.switch(buffers), "transport": [{"name": "transport", **self.transport}]}
+        return made if self.afq is None else {**made, "mechanism": [{"kind": "afq", **self.afq}]}
 
 
 @dataclass(frozen=True)

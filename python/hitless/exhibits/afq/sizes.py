@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hitless.analysis.intervals import Numbers
 from hitless.checking import size_table
 
 MSS_BYTES = 1_448
@@ -29,8 +29,6 @@ SHORT_BYTES = 100_000
 
 _QUANTILES = 200_000
 
-Numbers = NDArray[np.float64]
-
 
 class Sizes(ABC):
     """A distribution of flow sizes."""
@@ -42,6 +40,12 @@ class Sizes(ABC):
     @abstractmethod
     def quantiles(self, shares: Numbers) -> Numbers:
         """Sizes in bytes that these shares of all flows do not exceed."""
+
+    def group(self, flows_per_second: float, **ends: Any) -> Mapping[str, Any]:
+        """So many flows that start at random, between all hosts or the ``ends``."""
+        name, rate = self.name, round(flows_per_second)
+        common = {"transport": "transport", "kind": "poisson", "sizes": self.scenario, "flows_per_second": rate}
+        return {"name": name, **common, **ends}
 
     def sent_bytes(self, rate_bps: float, duration_s: float) -> Numbers:
         """Payload that flows of equally likely sizes send on the average until the run ends.

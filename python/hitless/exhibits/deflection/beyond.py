@@ -10,6 +10,7 @@ from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.schemes import FAIR, Scheme
 from hitless.exhibits.deflection.setting import BACKGROUND, LIARS, Case
 from hitless.exhibits.deflection.sweep import Sweep, quotient
+from hitless.exhibits.estimates import Estimate
 from hitless.exhibits.statements import at_most
 
 _LOAD = 95
@@ -82,12 +83,10 @@ def _gain(measured: Measured, case: Case) -> Row:
     """What lying is worth: FCT of the honest half of the background over that of liars, whose sizes are alike."""
     run = measured.runs[case.key]
     honest, liars = (outcomes.flows(run, group) for group in (BACKGROUND, LIARS))
-    value = statistics.ratio(honest.whole_mean_s, liars.whole_mean_s)
-    interval = statistics.ratio_interval_within(honest, liars, statistics.whole_mean)
+    value = statistics.ratio(*map(statistics.whole_mean, (honest, liars)))
+    gain = Estimate(value, statistics.ratio_interval_within(honest, liars, statistics.whole_mean))
     metric = "mean FCT of honest background flows over that of liars, unfinished flows counted"
-    return Row(
-        case.title, case.x, metric, "times", value, interval=interval, note=f"liars claim 1/{LIE} of what is left"
-    )
+    return gain.row(case.title, case.x, metric, note=f"liars claim 1/{LIE} of what is left")
 
 
 def _gains(plain: Row, guarded: Row) -> Iterator[Row]:

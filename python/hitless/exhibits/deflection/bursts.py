@@ -1,16 +1,16 @@
 """Figure 5c: bursts of UDP packets of high priority, and how many of them arrive."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Gain, Point, Row, Runs
+from hitless.exhibits import Context, Exact, Gain, Point, Replicated, Row, Runs
 from hitless.exhibits.deflection import testbed
-from hitless.exhibits.deflection.response_times import RUNS, mean_of
+from hitless.exhibits.deflection.response_times import RUNS
 from hitless.exhibits.deflection.testbed import Scheme
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.judge import Judge
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
@@ -72,7 +72,7 @@ _NO_GAIN = 0.05
 """How near "fails to provide any improvement" is to 1."""
 
 
-class Bursts:
+class Bursts(Replicated):
     """Its runs and rows."""
 
     _RATIOS: ClassVar[Sequence[tuple[Sequence[Scheme], Scheme, int, float, Judge]]] = (
@@ -85,51 +85,40 @@ class Bursts:
     )
     """Packets that arrive under each of the first over those under the second, in the paper."""
 
-    def points(self, context: Context) -> Iterator[Point]:
-        """Each scheme at each load."""
-        self._runs = context.length("runs", full=RUNS, normal=RUNS, quick=2)
+    def points(self, context: Context) -> Iterable[Point]:
+        count = context.length("runs", full=RUNS, normal=RUNS, quick=2)
         period_ms = context.length("ms for each burst", full=1_000, normal=100, quick=25)
-        for replica in range(self._runs):
-            for load in LOADS:
-                for scheme in testbed.COMPARED:
-                    made = scenario(scheme, load, period_ms)
-                    yield Point(_key(scheme, load, replica), made, replica, keep=("flows", "mechanisms"))
+        of = ((scheme, load) for load in LOADS for scheme in testbed.COMPARED)
+        cases = {f"bursts {scheme.name} {load}": scenario(scheme, load, period_ms) for scheme, load in of}
+        return self.replicated(count, cases, keep=("flows", "mechanisms"))
 
-    def rows(self, runs: Runs) -> Iterator[Row]:
-        """What arrives, then the paper's quotients."""
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for load in LOADS:
             for scheme in testbed.COMPARED:
-                value, interval = mean_of(self._delivered(runs, scheme, load))
-                row = Row(
-                    scheme.name, f"{load} % background", "packets of bursts that arrive", "%", value, None, interval
-                )
-                is_pd = scheme in testbed.PREEMPTIVE
-                yield replace(row, paper=100.0, judge=Exact(), note=testbed.ALPHA_NOTE) if is_pd else row
+                is_pd, x = scheme in testbed.PREEMPTIVE, f"{load} % background"
+                paper, rule, note = (100.0, Exact(), testbed.ALPHA_NOTE) if is_pd else (None, None, "")
+                mean, metric = mean_of(self._delivered(runs, scheme, load)), "packets of bursts that arrive"
+                yield mean.row(scheme.name, x, metric, paper, rule, unit="%", note=note)
         for schemes, below, load, paper, judge in self._RATIOS:
             for above in schemes:
                 pairs = zip(self._delivered(runs, above, load), self._delivered(runs, below, load), strict=True)
-                value, interval = mean_of([first / second if second else math.nan for first, second in pairs])
+                over = mean_of([first / second if second else math.nan for first, second in pairs])
                 metric = f"packets of bursts that arrive, over {below.name}"
                 note = testbed.ALPHA_NOTE if above in testbed.PREEMPTIVE else ""
-                yield Row(above.name, f"{load} % background", metric, "times", value, paper, interval, judge, note)
+                yield over.row(above.name, f"{load} % background", metric, paper, judge, note=note)
         for load in LOADS:
             for scheme in testbed.COMPARED:
-                value, interval = mean_of(self._delivered(runs, scheme, load, testbed.LOW))
+                mean = mean_of(self._delivered(runs, scheme, load, testbed.LOW))
                 metric = "packets of the background that arrive"
-                yield Row(scheme.name, f"{load} % background", metric, "%", value, interval=interval)
+                yield mean.row(scheme.name, f"{load} % background", metric, unit="%")
 
-    def plots(self, runs: Runs) -> Iterator[Plot]:
-        """Bars by load."""
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         names = [f"{load} %" for load in LOADS]
         series = []
         for scheme in testbed.COMPARED:
-            values = [mean_of(self._delivered(runs, scheme, load))[0] for load in LOADS]
+            values = [mean_of(self._delivered(runs, scheme, load)).value for load in LOADS]
             series.append(Series(scheme.name, names, values, style="bars"))
         yield Plot("Packets of high priority that arrive", "background", "share (%)", series)
 
     def _delivered(self, runs: Runs, scheme: Scheme, load: int, group: str = testbed.HIGH) -> list[float]:
-        return [delivered_percent(runs[_key(scheme, load, replica)], group) for replica in range(self._runs)]
-
-
-def _key(scheme: Scheme, load: int, replica: int) -> str:
-    return f"bursts {scheme.name} {load} {replica}"
+        return [delivered_percent(run, group) for run in self.each(runs, f"bursts {scheme.name} {load}")]

@@ -12,7 +12,7 @@ from hitless.exhibits.deflection.sweep import of_case, quotient
 from hitless.plot import Plot, Series
 
 SCHEMES = (*small.SCHEMES, schemes.TRIMMING)
-_METRICS = (metrics.WHOLE_MEAN_QCT, metrics.WHOLE_P99_QCT)
+_METRICS = (metrics.MEAN_QCT.whole, metrics.P99_QCT.whole)
 
 
 def case(scheme: Scheme, load: int, preset: Preset) -> Case:

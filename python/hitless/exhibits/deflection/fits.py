@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers: TypeAlias = NDArray[np.float64]
+from hitless.analysis.intervals import Numbers
+
 Density: TypeAlias = Callable[[Numbers], Numbers]
 
 BINS = 200

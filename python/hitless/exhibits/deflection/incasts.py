@@ -62,7 +62,7 @@ class Figure9(Sweep):
         ]
         for better, worse in orders:
             if better.key in ran and worse.key in ran:
-                yield before(measured, metrics.WHOLE_MEAN_QCT, better, worse)
+                yield before(measured, metrics.MEAN_QCT.whole, better, worse)
 
     def panel(self, case: Case) -> str:
         return "by size of answers" if case.label.endswith("KB") else "by scale"

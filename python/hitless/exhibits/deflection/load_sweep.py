@@ -107,7 +107,7 @@ def _orderings(measured: Measured, ran: Mapping[str, Case], preset: Preset) -> I
     cases = [at(scheme, 95, preset=preset) for scheme in order]
     for better, worse in itertools.pairwise(cases):
         if better.key in ran and worse.key in ran:
-            row = before(measured, metrics.WHOLE_MEAN_QCT, better, worse)
+            row = before(measured, metrics.MEAN_QCT.whole, better, worse)
             yield row if preset is PAPER else replace(row, judge=Unjudged(), note=preset.note)
 
 
@@ -118,10 +118,10 @@ def _drops(measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
     for transport, paper in pairs:
         other = at(schemes.QUANTILE, 95, transport)
         if dctcp.key in ran and other.key in ran:
-            value = measured.ratio(metrics.DROPPED, dctcp, other)
-            note = "" if value is not None else f"nothing was dropped with {transport}"
+            ratio = measured.ratio(metrics.DROPPED, dctcp, other)
+            note = "" if ratio.value is not None else f"nothing was dropped with {transport}"
             name = "share of packets dropped with DCTCP, over it"
-            yield Row(other.title, other.x, name, "times", value, paper, judge=Gain(), note=note)
+            yield ratio.row(other.title, other.x, name, paper, Gain(), note=note)
 
 
 TABLE_1: Mapping[str, Sequence[float]] = {
@@ -233,4 +233,4 @@ class Figure1(Sweep):
     def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
         for percent in (LOW, HIGH):
             ecmp, vertigo = _figure_1(schemes.ECMP, percent), _figure_1(schemes.VERTIGO, percent)
-            yield before(measured, metrics.WHOLE_MEAN_QCT, vertigo, ecmp)
+            yield before(measured, metrics.MEAN_QCT.whole, vertigo, ecmp)

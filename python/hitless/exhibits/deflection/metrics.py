@@ -1,14 +1,14 @@
 """The numbers that figures show, each by its name, and how sure they are."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from hitless.analysis import Interval
 from hitless.exhibits import Runs
 from hitless.exhibits.deflection import outcomes, statistics
 from hitless.exhibits.deflection.setting import QUERIES, Case
 from hitless.exhibits.deflection.statistics import Durations, Statistic
+from hitless.exhibits.estimates import Estimate
 from hitless.exhibits.model import Share
 from hitless.simulation import Run
 
@@ -22,6 +22,12 @@ class Sample:
     take: Callable[[Run, Case], Durations]
 
 
+_WHOLE: Mapping[Statistic, Statistic] = {
+    statistics.mean: statistics.whole_mean,
+    statistics.p99: statistics.whole_p99,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Timed:
     """A statistic of how long queries or flows took."""
@@ -33,6 +39,12 @@ class Timed:
     scale: float = 1e3
     """From the statistic to the unit."""
     counts_unfinished: bool = False
+
+    @property
+    def whole(self) -> "Timed":
+        """The same of all that began, of those that count complete ones only."""
+        name = f"{self.name}, unfinished {self.sample.name} counted"
+        return replace(self, name=name, statistic=_WHOLE[self.statistic], counts_unfinished=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,59 +66,23 @@ class Counted:
 Metric: TypeAlias = Timed | Counted
 
 
-def _queries(run: Run, case: Case) -> Durations:
-    return outcomes.queries(run, case.incast.fan_in)
-
-
-def _answers(run: Run, case: Case) -> Durations:  # noqa: ARG001 - all samples are taken alike
-    return outcomes.flows(run, QUERIES)
-
-
-def _background(run: Run, case: Case) -> Durations:  # noqa: ARG001
-    return outcomes.flows(run)
-
-
-def _elephants(run: Run, case: Case) -> Durations:  # noqa: ARG001
-    return outcomes.elephants(run)
-
-
-OF_QUERIES = Sample("queries", _queries)
-OF_ANSWERS = Sample("answers", _answers)
-OF_BACKGROUND = Sample("background flows", _background)
-OF_ELEPHANTS = Sample("elephants", _elephants)
-
-
-def _whole(name: str, sample: Sample, statistic: Statistic) -> Timed:
-    """A metric of all that began."""
-    return Timed(f"{name}, unfinished {sample.name} counted", sample, statistic, counts_unfinished=True)
+OF_QUERIES = Sample("queries", lambda run, case: outcomes.queries(run, case.incast.fan_in))
+OF_ANSWERS = Sample("answers", lambda run, _: outcomes.flows(run, QUERIES))
+OF_BACKGROUND = Sample("background flows", lambda run, _: outcomes.flows(run))
+OF_ELEPHANTS = Sample("elephants", lambda run, _: outcomes.elephants(run))
 
 
 MEAN_QCT = Timed("mean QCT", OF_QUERIES, statistics.mean)
 P99_QCT = Timed("p99 QCT", OF_QUERIES, statistics.p99)
-WHOLE_MEAN_QCT = _whole("mean QCT", OF_QUERIES, statistics.whole_mean)
-WHOLE_P99_QCT = _whole("p99 QCT", OF_QUERIES, statistics.whole_p99)
 MEAN_FCT = Timed("mean FCT of the background", OF_BACKGROUND, statistics.mean)
 P99_FCT = Timed("p99 FCT of the background", OF_BACKGROUND, statistics.p99)
-WHOLE_MEAN_FCT = _whole("mean FCT of the background", OF_BACKGROUND, statistics.whole_mean)
-WHOLE_P99_FCT = _whole("p99 FCT of the background", OF_BACKGROUND, statistics.whole_p99)
 P99_ANSWER = Timed("p99 FCT of answers", OF_ANSWERS, statistics.p99)
-WHOLE_P99_ANSWER = _whole("p99 FCT of answers", OF_ANSWERS, statistics.whole_p99)
 COMPLETE = Timed("queries complete", OF_QUERIES, statistics.complete_share, unit="%", scale=100, counts_unfinished=True)
 DROPPED = Counted("packets dropped, of those sent", "%", outcomes.dropped_percent)
 REORDERED = Counted("packets out of order", "%", outcomes.reordered_percent)
 ELEPHANT_GOODPUT = Counted(
     "goodput of elephants", "Gbps", lambda run: _giga(outcomes.elephant_goodput_bps(run)), OF_ELEPHANTS
 )
-
-WHOLE = {
-    MEAN_QCT.name: WHOLE_MEAN_QCT,
-    P99_QCT.name: WHOLE_P99_QCT,
-    MEAN_FCT.name: WHOLE_MEAN_FCT,
-    P99_FCT.name: WHOLE_P99_FCT,
-    P99_ANSWER.name: WHOLE_P99_ANSWER,
-}
-"""What has a form with unfinished ones counted."""
-
 
 _LEFT_OF_MEAN = 0.25
 """Above this share of queries that last longer than the run, their mean is a bound and no mean."""
@@ -140,12 +116,13 @@ class Measured:
         found = metric.statistic(self.sample(metric, case))
         return None if found is None else metric.scale * found
 
-    def interval(self, metric: Metric, case: Case) -> Interval | None:
-        """Its interval, of those that have one."""
+    def estimate(self, metric: Metric, case: Case) -> Estimate:
+        """The same with its interval, of those that have one."""
+        value, completed = self.value(metric, case), self.completed(metric, case)
         if isinstance(metric, Counted):
-            return None
+            return Estimate(value, None, completed)
         found = self.sample(metric, case).interval(metric.statistic)
-        return None if found is None else found.scaled(metric.scale)
+        return Estimate(value, found and found.scaled(metric.scale), completed)
 
     def completed(self, metric: Metric, *cases: Case) -> tuple[Share, ...]:
         """How much of each run a metric saw, if it sees complete queries or flows only, as the authors' does."""
@@ -163,12 +140,11 @@ class Measured:
         left = self.sample(metric, case).unfinished_share
         return left < (_LEFT_OF_MEAN if metric.statistic is statistics.whole_mean else 0.01)
 
-    def ratio(self, metric: Metric, above: Case, below: Case) -> float | None:
-        """A metric of a run over that of another one."""
-        return statistics.ratio(self.value(metric, above), self.value(metric, below))
-
-    def ratio_interval(self, metric: Metric, above: Case, below: Case) -> Interval | None:
-        """Its interval, of those that have one."""
+    def ratio(self, metric: Metric, above: Case, below: Case) -> Estimate:
+        """A metric of a run over that of another one, with its interval, of those that have one."""
+        value = statistics.ratio(self.value(metric, above), self.value(metric, below))
+        completed = self.completed(metric, above, below)
         if isinstance(metric, Counted):
-            return None
-        return statistics.ratio_interval(self.sample(metric, above), self.sample(metric, below), metric.statistic)
+            return Estimate(value, None, completed)
+        first, second = (self.sample(metric, case) for case in (above, below))
+        return Estimate(value, statistics.ratio_interval(first, second, metric.statistic), completed)

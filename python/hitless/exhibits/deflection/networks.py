@@ -110,7 +110,7 @@ class Figure11(Sweep):
     def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
         better, worse = _FAST[55].case(schemes.SIMPLE), _FAST[55].case(schemes.ECMP)
         if better.key in ran:
-            yield before(measured, metrics.WHOLE_MEAN_QCT, better, worse)
+            yield before(measured, metrics.MEAN_QCT.whole, better, worse)
 
 
 _MIXES = (
@@ -152,7 +152,7 @@ class Figure17(Sweep):
     def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
         pair = [_MIXES[0].case(scheme) for scheme in (schemes.ECMP, schemes.QUANTILE)]
         for ecmp, quantile in (pair, [web_search(case) for case in pair]):
-            yield quotient(measured, metrics.WHOLE_MEAN_QCT, ecmp, quantile, quantile.title)
+            yield quotient(measured, metrics.MEAN_QCT.whole, ecmp, quantile, quantile.title)
 
     def panel(self, case: Case) -> str:
         return super().panel(case) + (", web search" if case.sizes == WEB_SEARCH else "")

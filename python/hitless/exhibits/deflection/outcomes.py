@@ -1,7 +1,6 @@
 """What a run says: completion of queries and flows, goodput of large flows, reordering, drops, and the load it had."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -95,22 +94,7 @@ def dropped_in_switches(drops: Mapping[str, int]) -> int:
     return sum(count for reason, count in drops.items() if reason not in IN_HOSTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What was asked of the network, payload only."""
-
-    offered_bps: float
-    """Sizes of the flows that began, over the simulated time."""
-    delivered_bps: float
-
-    def percent(self, capacity_bps: float) -> float:
-        """The offered load."""
-        return 100 * self.offered_bps / capacity_bps
-
-
-def load(run: Run) -> Load:
-    """The load that a run had."""
-    seconds = run.summary["simulated_s"]
+def offered_percent(run: Run, capacity_bps: float) -> float:
+    """The load that a run had: sizes of the flows that began, payload only, over the simulated time."""
     offered = int(run.table("messages")["bytes"].sum())
-    delivered = int(run.table("flows")["delivered_bytes"].sum())
-    return Load(offered * 8 / seconds, delivered * 8 / seconds)
+    return float(100 * (offered * 8 / run.summary["simulated_s"]) / capacity_bps)

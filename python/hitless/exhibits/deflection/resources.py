@@ -8,7 +8,7 @@ is far from the paper's number says nothing for it, so there is no verdict.
 from collections.abc import Iterable, Mapping
 
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Unjudged, exhibit
+from hitless.exhibits import Context, Exhibit, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.statement_of_resources import TABLES_TOO, Statement, statement
 
@@ -37,9 +37,6 @@ def _stated(scheme: testbed.Scheme) -> Statement:
 @exhibit("pd/resources", title="Stages that deflection takes of a pipeline")
 class Resources(Exhibit):
     """The least number of stages for the state, beside the programs'."""
-
-    def points(self, context: Context) -> Iterable[Point]:
-        return ()
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         stated = {name: _stated(scheme) for name, scheme in _SCHEMES.items()}

@@ -1,6 +1,6 @@
 """Figure 5b: response times of a key-value store, on a link to the client that is full of bulk data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hitless.analysis import Interval, mean_interval
-from hitless.exhibits import Context, Exact, Gain, Point, Range, Row, Runs, Unjudged
+from hitless.exhibits import Context, Exact, Gain, Point, Range, Replicated, Row, Runs, Unjudged
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.deflection.reduction import reduced
-from hitless.exhibits.deflection.statistics import Durations
+from hitless.exhibits.deflection.statistics import Durations, complete_share
 from hitless.exhibits.deflection.testbed import Scheme
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.judge import Direction, Judge
 from hitless.plot import Plot, tail_series
 from hitless.simulation import Run
@@ -133,22 +133,17 @@ class Responses:
         return float(flows["delivered_bytes"].sum()) * 8 / 1e9 / float(self.run.summary["simulated_s"])
 
 
-class ResponseTimes:
+class ResponseTimes(Replicated):
     """Its runs and rows."""
 
-    def points(self, context: Context) -> Iterator[Point]:
-        """Each scheme, in runs that share their arrivals with those of the other schemes."""
-        self._runs = context.length("runs", full=RUNS, normal=RUNS, quick=2)
+    def points(self, context: Context) -> Iterable[Point]:
+        count = context.length("runs", full=RUNS, normal=RUNS, quick=2)
         requests_ms = context.length("ms of requests", full=5_000, normal=1_000, quick=220)
-        for replica in range(self._runs):
-            for scheme in SCHEMES:
-                made = scenario(scheme, requests_ms)
-                yield Point(_key(scheme, replica), made, replica, keep=TABLES, reduce=reduced)
-            made = scenario(testbed.DROP_TAIL, requests_ms, streams=1)
-            yield Point(_key(_ONE_STREAM, replica), made, replica, keep=TABLES, reduce=reduced)
+        cases = {f"requests {scheme.name}": scenario(scheme, requests_ms) for scheme in SCHEMES}
+        cases[f"requests {_ONE_STREAM.name}"] = scenario(testbed.DROP_TAIL, requests_ms, streams=1)
+        return self.replicated(count, cases, keep=TABLES, reduce=reduced)
 
-    def rows(self, runs: Runs) -> Iterator[Row]:
-        """The paper's quotients, then each scheme."""
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         p99 = {scheme.name: [of.p99_us for of in self._of(runs, scheme)] for scheme in SCHEMES}
         for above, schemes, paper, better in _RATIOS:
             for below in schemes:
@@ -160,7 +155,7 @@ class ResponseTimes:
         for scheme in (*SCHEMES, _ONE_STREAM):
             yield from self._scheme(scheme, self._of(runs, scheme))
 
-    def plots(self, runs: Runs) -> Iterator[Plot]:
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         """The tails of the first run."""
         series = [tail_series(scheme.name, 1e6 * self._of(runs, scheme)[0].times.lasted_s) for scheme in SCHEMES]
         yield Plot("Response times", "time (us)", "share of requests above", series, x_scale="log", y_scale="log")
@@ -170,7 +165,7 @@ class ResponseTimes:
         yield _mean_row(scheme, "median response time", "us", [run.median_us for run in runs])
         metric = f"requests that took {TIMEOUT_MS} ms or more"
         yield _mean_row(scheme, metric, "%", [run.timed_out_percent for run in runs])
-        yield _mean_row(scheme, "requests answered", "%", [100 * (run.times.complete_share or 0.0) for run in runs])
+        yield _mean_row(scheme, "requests answered", "%", [100 * (complete_share(run.times) or 0.0) for run in runs])
         if scheme.has_background:
             row = _mean_row(scheme, "background", "Gbps", [run.background_gbps for run in runs])
             calibrated = Unjudged(f"the {STREAMS} flows of each sender are calibrated on it")
@@ -178,11 +173,7 @@ class ResponseTimes:
             yield replace(row, paper=Range(high=35.0), judge=calibrated) if is_calibrated else row
 
     def _of(self, runs: Runs, scheme: Scheme) -> list[Responses]:
-        return [Responses(runs[_key(scheme, replica)]) for replica in range(self._runs)]
-
-
-def _key(scheme: Scheme, replica: int) -> str:
-    return f"requests {scheme.name} {replica}"
+        return [Responses(run) for run in self.each(runs, f"requests {scheme.name}")]
 
 
 def _ratio(
@@ -194,16 +185,8 @@ def _ratio(
     above, below = pair
     note = testbed.ALPHA_NOTE if {above, below} & set(testbed.PREEMPTIVE) else ""
     ratios = [first / second for first, second in zip(values[above.name], values[below.name], strict=True)]
-    metric = f"p99 response time over that of {below.name}"
-    value, interval = mean_of(ratios)
-    return Row(above.name, _X, metric, "times", value, paper, interval, judge, note)
+    return mean_of(ratios).row(above.name, _X, f"p99 response time over that of {below.name}", paper, judge, note=note)
 
 
 def _mean_row(scheme: Scheme, metric: str, unit: str, values: Sequence[float]) -> Row:
-    value, interval = mean_of(values)
-    return Row(scheme.name, _X, metric, unit, value, interval=interval)
-
-
-def mean_of(values: Sequence[float]) -> tuple[float, Interval | None]:
-    """The mean over runs and its interval, which a single run has none of."""
-    return sum(values) / len(values), mean_interval(values) if len(values) > 1 else None
+    return mean_of(values).row(scheme.name, _X, metric, unit=unit)

@@ -1,7 +1,7 @@
 """What switches do with a packet whose queue is full, or is getting full."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from hitless.exhibits.judge import Direction
@@ -100,7 +100,6 @@ class Preset:
 
     name: Literal["paper", "fair"]
     note: str = ""
-    routing: Mapping[str, Any] = field(default_factory=dict)
 
 
 PAPER = Preset("paper")

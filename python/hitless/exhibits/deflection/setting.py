@@ -93,7 +93,6 @@ class Case:
     transport: TransportName = "DCTCP"
     background_percent: float = 50
     preset: Preset = PAPER
-    replica: int = 0
     switch: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the switches that differ."""
     lie_divisor: int = 1
@@ -124,17 +123,14 @@ class Case:
     @property
     def key(self) -> str:
         """The key of its run."""
-        parts = [self.scheme.name, self.transport, self.fabric.name, f"{self.percent} %", self.label]
-        if self.preset is not PAPER:
-            parts.append(self.preset.name)
-        if self.replica:
-            parts.append(f"#{self.replica}")
+        preset = "" if self.preset is PAPER else self.preset.name
+        parts = (self.scheme.name, self.transport, self.fabric.name, f"{self.percent} %", self.label, preset)
         return " ".join(filter(None, parts))
 
     def point(self, duration_ms: float, keep: Iterable[str] = ()) -> Point:
         """Its run of this length."""
         made = self.scenario(duration_ms)
-        return Point(self.key, made, self.replica, keep=(*TABLES, *keep), reduce=reduced)
+        return Point(self.key, made, keep=(*TABLES, *keep), reduce=reduced)
 
     def scenario(self, duration_ms: float) -> Scenario:
         """The run as a scenario."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 
 from hitless.exhibits import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.deflection import outcomes, published, schemes, statistics
 from hitless.exhibits.deflection.fabrics import LEAF_SPINE_1G
 from hitless.exhibits.deflection.setting import DURATION_MS, Case, Incast
 from hitless.exhibits.deflection.statistics import Durations
+from hitless.exhibits.estimates import Estimate
 from hitless.exhibits.model import Share
 from hitless.plot import Plot, Series
 
@@ -23,6 +23,8 @@ SCHEMES = (
 MULTIPLIERS = (1, 0.33, 0.2, 0.14, 0.11)
 """Of the time between queries, of which there are 244 a second with 1: the authors' configuration."""
 FAN_IN, ANSWER_BYTES = 40, 20_000
+_SHOWN = (("mean", statistics.mean, published.MEAN_S), ("p99", statistics.p99, published.P99_S))
+"""The authors' statistics, and their numbers."""
 _HOSTS = "hosts and transport of the authors' simulator: with those of today's RFCs 51 of the 60 were within 2"
 
 
@@ -56,13 +58,11 @@ class Small(Exhibit):
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         times = self._times(runs)
-        for title, statistic, paper in (
-            ("Mean QCT", statistics.mean, published.MEAN_S),
-            ("p99 QCT", statistics.p99, published.P99_S),
-        ):
+        for name, statistic, paper in _SHOWN:
             series = [_series(scheme.name, statistic, times) for scheme in SCHEMES]
             series += [_paper_series(scheme.name, paper) for scheme in SCHEMES]
             caption = "Hollow: the authors' numbers."
+            title = f"{name[0].upper()}{name[1:]} QCT" if name == "mean" else f"{name} QCT"
             yield Plot(title, "load (%)", "QCT (s)", series, y_scale="log", caption=caption)
 
     def _times(self, runs: Runs) -> Mapping[tuple[str, int], Durations]:
@@ -77,12 +77,10 @@ def _judged(scheme: str, load: int, times: Durations) -> Iterator[Row]:
     index = published.LOADS.index(load)
     better = schemes.claimed("lower", next(made for made in SCHEMES if made.name == scheme))
     share = Share(scheme, int(times.is_complete.sum()), times.is_complete.size, "queries")
-    row = partial(Row, scheme, f"{load} %", unit="s", judge=Factor(better=better), note=_HOSTS, completed=(share,))
-    mean, p99 = times.mean_s, times.percentile_s(99)
-    paper = published.MEAN_S[scheme][index]
-    yield row(metric="mean QCT", measured=mean, paper=paper, interval=times.interval(statistics.mean))
-    paper = published.P99_S[scheme][index]
-    yield row(metric="p99 QCT", measured=p99, paper=paper, interval=times.interval(statistics.p99))
+    x, judge = f"{load} %", Factor(better=better)
+    for metric, statistic, published_s in _SHOWN:
+        measured = Estimate(statistic(times), times.interval(statistic), (share,))
+        yield measured.row(scheme, x, f"{metric} QCT", published_s[scheme][index], judge, unit="s", note=_HOSTS)
 
 
 def _near(rows: list[Row]) -> Row:
@@ -95,21 +93,20 @@ def _near(rows: list[Row]) -> Row:
 
 def _beside(scheme: str, load: int, times: Durations) -> Iterator[Row]:
     """What the authors' statistics leave out."""
-    row = partial(Row, scheme, f"{load} %")
-    share = times.complete_share
+    x, share = f"{load} %", statistics.complete_share(times)
     note = f"of {times.is_complete.size:,}"
-    yield row("queries complete", "%", None if share is None else 100 * share, note=note)
+    yield Row(scheme, x, "queries complete", "%", None if share is None else 100 * share, note=note)
     for metric, statistic in (("mean QCT", statistics.whole_mean), ("p99 QCT", statistics.whole_p99)):
-        interval = times.interval(statistic)
-        yield row(f"{metric}, unfinished queries counted", "s", statistic(times), interval=interval)
+        measured = Estimate(statistic(times), times.interval(statistic))
+        yield measured.row(scheme, x, f"{metric}, unfinished queries counted", unit="s")
 
 
 def _network(runs: Runs, of: Case, load: int) -> Iterator[Row]:
-    run, row = runs[of.key], partial(Row, of.scheme.name, f"{load} %")
-    measured = outcomes.load(run).percent(of.fabric.core_bps)
+    run, name, x = runs[of.key], of.scheme.name, f"{load} %"
+    measured = outcomes.offered_percent(run, of.fabric.core_bps)
     note = f"payload asked for, of {of.fabric.core_bps / 1e9:g} Gbps from leaves to spines"
-    yield row("load", "%", measured, note=note)
-    yield row("packets dropped", "%", outcomes.dropped_percent(run), note="of those that hosts sent")
+    yield Row(name, x, "load", "%", measured, note=note)
+    yield Row(name, x, "packets dropped", "%", outcomes.dropped_percent(run), note="of those that hosts sent")
 
 
 def _series(name: str, statistic: statistics.Statistic, times: Mapping[tuple[str, int], Durations]) -> Series:

@@ -21,9 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitless.analysis import Interval
-from hitless.analysis.intervals import central_interval
-
-Numbers: TypeAlias = NDArray[np.float64]
+from hitless.analysis.intervals import Numbers, central_interval
 
 _SLICES = 20
 _RESAMPLES = 400
@@ -44,28 +42,13 @@ class Durations:
         return self.lasted_s[self.is_complete]
 
     @property
-    def complete_share(self) -> float | None:
-        """Complete ones over those that began."""
-        return float(self.is_complete.mean()) if self.is_complete.size else None
-
-    @property
     def unfinished_share(self) -> float:
         """The estimated share that lasts longer than anything seen."""
         return float(_survival(self.lasted_s, self.is_complete)[1][-1]) if self.lasted_s.size else 0.0
 
-    @property
-    def mean_s(self) -> float | None:
-        """As the authors compute it: of complete ones."""
-        return float(self.complete_s.mean()) if self.complete_s.size else None
-
     def percentile_s(self, percent: float) -> float | None:
         """As the authors compute it: of complete ones, interpolated."""
         return float(np.percentile(self.complete_s, percent)) if self.complete_s.size else None
-
-    @property
-    def whole_mean_s(self) -> float | None:
-        """With unfinished ones, up to the longest time seen."""
-        return _restricted_mean(self.lasted_s, self.is_complete) if self.lasted_s.size else None
 
     def whole_percentile_s(self, percent: float) -> float | None:
         """With unfinished ones; the longest time seen where they leave more above it."""
@@ -104,27 +87,27 @@ Statistic: TypeAlias = Callable[[Durations], float | None]
 
 
 def mean(of: Durations) -> float | None:
-    """`Durations.mean_s`, as a statistic."""
-    return of.mean_s
+    """As the authors compute it: of complete ones."""
+    return float(of.complete_s.mean()) if of.complete_s.size else None
 
 
 def p99(of: Durations) -> float | None:
-    """The 99th percentile of complete ones, as a statistic."""
+    """The 99th percentile of complete ones."""
     return of.percentile_s(99)
 
 
 def complete_share(of: Durations) -> float | None:
-    """`Durations.complete_share`, as a statistic."""
-    return of.complete_share
+    """Complete ones over those that began."""
+    return float(of.is_complete.mean()) if of.is_complete.size else None
 
 
 def whole_mean(of: Durations) -> float | None:
-    """`Durations.whole_mean_s`, as a statistic."""
-    return of.whole_mean_s
+    """With unfinished ones, up to the longest time seen."""
+    return _restricted_mean(of.lasted_s, of.is_complete) if of.lasted_s.size else None
 
 
 def whole_p99(of: Durations) -> float | None:
-    """The 99th percentile with unfinished ones, as a statistic."""
+    """The 99th percentile with unfinished ones."""
     return of.whole_percentile_s(99)
 
 

@@ -45,9 +45,9 @@ class Claim:
         """
         row = quotient(measured, self.metric, self.above, self.below, self._other)
         yield self._judged(row)
-        whole = metrics.WHOLE.get(self.metric.name)
-        if whole is None:
+        if not isinstance(self.metric, Timed):
             return
+        whole = self.metric.whole
         other = quotient(measured, whole, self.above, self.below, self._other)
         if all(share.is_complete for share in row.completed):
             yield replace(other, judge=Unjudged("that of complete ones is judged"))
@@ -110,7 +110,7 @@ class Sweep(Exhibit):
             yield from self._values(measured, case)
 
     def _values(self, measured: Measured, case: Case) -> Iterator[Row]:
-        whole = (metrics.WHOLE[metric.name] for metric in self.shown if metric.name in metrics.WHOLE)
+        whole = (metric.whole for metric in self.shown if isinstance(metric, Timed))
         for metric in (*self.shown, *whole, metrics.COMPLETE, metrics.DROPPED):
             yield of_case(measured, metric, case)
 
@@ -139,17 +139,13 @@ class Sweep(Exhibit):
 
 def quotient(measured: Measured, metric: Metric, above: Case, below: Case, name: str) -> Row:
     """A metric of ``above`` over that of ``below``, as a row of ``above`` that nobody judges."""
-    value = measured.ratio(metric, above, below)
-    interval = measured.ratio_interval(metric, above, below)
-    completed = measured.completed(metric, above, below)
-    title = f"{metric.name}, over {name}"
-    return Row(above.title, above.x, title, "times", value, interval=interval, completed=completed)
+    return measured.ratio(metric, above, below).row(above.title, above.x, f"{metric.name}, over {name}")
 
 
 def judgeable(measured: Measured, metric: Timed, above: Case, below: Case, name: str) -> Row:
     """The quotient of complete queries, or where too many are left out, that with unfinished ones if runs reach it."""
     row = quotient(measured, metric, above, below, name)
-    whole = metrics.WHOLE[metric.name]
+    whole = metric.whole
     if all(share.is_complete for share in row.completed):
         return row
     reaches = all(measured.reaches(whole, case) for case in (above, below))
@@ -158,9 +154,7 @@ def judgeable(measured: Measured, metric: Timed, above: Case, below: Case, name:
 
 def of_case(measured: Measured, metric: Metric, case: Case) -> Row:
     """A metric of a run, as a row that nobody judges."""
-    value, interval = measured.value(metric, case), measured.interval(metric, case)
-    completed = measured.completed(metric, case)
-    return Row(case.title, case.x, metric.name, metric.unit, value, interval=interval, completed=completed)
+    return measured.estimate(metric, case).row(case.title, case.x, metric.name, unit=metric.unit)
 
 
 def before(measured: Measured, metric: Metric, better: Case, worse: Case) -> Row:

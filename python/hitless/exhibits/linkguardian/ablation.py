@@ -14,20 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from hitless.analysis import (
-    bootstrap_interval,
-    percentile,
-    percentile_interval,
-    percentile_ratio,
-    proportion_interval,
-)
+from hitless.analysis import bootstrap_interval
 from hitless.analysis.intervals import Sample
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits.estimates import Estimate, percent_of, percentile_of, ratio_of
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.latency import UNBOUNDED, completion_us, is_bounded, slower
 from hitless.exhibits.linkguardian.web_search import PAPER_NON_BLOCKING_OVER_LG, RDMA
+from hitless.exhibits.statements import resting_on
 from hitless.plot import Plot, tail_series
 
 _NO_TAIL = {"tail_detection": False}
@@ -115,12 +111,11 @@ class Table2(Exhibit):
                 yield Point(_rdma_key(name, loss), made, keep=("messages",))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        for row in basis.resting_on(self._dctcp(runs), basis.KERNEL_NOTE):
+        for row in resting_on(self._dctcp(runs), basis.KERNEL_NOTE):
             names = (row.series,) if row.series in runs else tuple(COLUMNS)
             names = (*names, "ReTx+Tail+Order") if row.metric == _PRICE else names
             yield replace(row, completed=tuple(basis.share(name, runs[name]) for name in names))
-        for row in basis.resting_on(self._rdma(runs), basis.CARD_NOTE):
-            yield row
+        yield from resting_on(self._rdma(runs), basis.CARD_NOTE)
 
     def _dctcp(self, runs: Runs) -> Iterator[Row]:
         times = {name: completion_us(runs[name]) for name in COLUMNS}
@@ -132,32 +127,21 @@ class Table2(Exhibit):
             if share > 99:
                 yield _price_of_disorder(share, times)
         for name in (*_RARER, _EXACT):
-            sample = completion_us(runs[name])
-            interval = percentile_interval(sample, 99.9)
             note = f"the paper has {_PAPER_US[99.9][list(COLUMNS).index(name.partition(',')[0])]} us at about 1e-3"
             note = _TICKS if name == _EXACT else note
-            yield Row(name, "99.9%", "FCT", "us", percentile(sample, 99.9), interval=interval, note=note)
+            yield percentile_of(completion_us(runs[name]), 99.9).row(name, "99.9%", "FCT", unit="us", note=note)
 
     def _rdma(self, runs: Runs) -> Iterator[Row]:
         """The sentence about RDMA: what keeping order is worth where the tail is left to the card."""
         for loss in (testbed.MEASURED_LOSS, _RARER_LOSS):
             keys = {name: _rdma_key(name, loss) for name in _RDMA_COLUMNS}
             slow, fast = (completion_us(runs[key]) for key in keys.values())
-            gain, interval = percentile_ratio(slow, fast, 99.9, resamples=_RESAMPLES)
+            gain = ratio_of(slow, fast, 99.9, _RESAMPLES)
             is_at_the_papers_loss = loss == testbed.MEASURED_LOSS
             judge: Judge = Gain() if is_at_the_papers_loss else Unjudged("at another loss rate than the paper's")
-            yield Row(
-                "ReTx+Order",
-                f"99.9%, RDMA, loss {loss:g}",
-                "FCT of ReTx over it",
-                "times",
-                gain,
-                _PAPER_RDMA_GAIN,
-                interval,
-                judge,
-                _EDGE,
-                tuple(basis.share(name, runs[key]) for name, key in keys.items()),
-            )
+            x, metric = f"99.9%, RDMA, loss {loss:g}", "FCT of ReTx over it"
+            shares = tuple(basis.share(name, runs[key]) for name, key in keys.items())
+            yield gain.row("ReTx+Order", x, metric, _PAPER_RDMA_GAIN, judge, note=_EDGE, completed=shares)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         series = [tail_series(name, completion_us(runs[name])) for name in COLUMNS]
@@ -172,16 +156,15 @@ def _rdma_key(name: str, loss: float) -> str:
 def _column(name: str, number: int, sample: Sequence[float]) -> Iterator[Row]:
     is_calibrated = name == "No Loss"
     for share, paper in _PAPER_US.items():
-        interval = percentile_interval(sample, share)
         note = _EDGE if share == 99.9 and name in _RDMA_COLUMNS else ""
         judge: Judge = Factor() if is_bounded(sample, percent=share) else Unjudged(UNBOUNDED)
         judge = _CALIBRATED if is_calibrated else judge
-        measured = percentile(sample, share)
-        yield Row(name, percent(share), "FCT", "us", measured, paper[number], interval, judge, note)
-    deviation, interval = _deviation(sample), bootstrap_interval(sample, _deviation, resamples=_RESAMPLES)
+        measured = percentile_of(sample, share)
+        yield measured.row(name, percent(share), "FCT", paper[number], judge, unit="us", note=note)
+    deviation = Estimate(_deviation(sample), bootstrap_interval(sample, _deviation, resamples=_RESAMPLES))
     paper_us = _PAPER_DEVIATION_US[number]
     judge = _CALIBRATED if is_calibrated else Factor()
-    yield Row(name, "all", "standard deviation of FCT", "us", deviation, paper_us, interval, judge)
+    yield deviation.row(name, "all", "standard deviation of FCT", paper_us, judge, unit="us")
 
 
 def _deviation(sample: Sample) -> float:
@@ -191,9 +174,7 @@ def _deviation(sample: Sample) -> float:
 def _waiting(name: str, sample: Sequence[float]) -> Row:
     """How many flows waited for a timer: a timeout, a probe, or RACK's, none of which fires within a millisecond."""
     waited = sum(time_us > _TIMER_US for time_us in sample)
-    interval = proportion_interval(waited, len(sample)).scaled(100.0)
-    share = 100 * waited / len(sample)
-    return Row(name, "all", "flows that took more than 1 ms", "%", share, interval=interval)
+    return percent_of(waited, len(sample)).row(name, "all", "flows that took more than 1 ms", unit="%")
 
 
 def _order(x: str, samples: Sequence[Sequence[float]], share: float) -> Row:
@@ -204,7 +185,7 @@ def _order(x: str, samples: Sequence[Sequence[float]], share: float) -> Row:
     apart = [(a, b) for a, b in pairs if paper[a] > (1 + _APART) * paper[b]]
     said: dict[str, list[str]] = {"match": [], "unjudged": [], "differs": []}
     for a, b in apart:
-        verdict = slower(samples[a], samples[b], share, _APART)[2].judge(None, None, None).verdict
+        verdict = slower(samples[a], samples[b], share, _APART).judge(None, None, None).verdict
         said[verdict].append(f"{names[a]} and {names[b]}")
     words = {"unjudged": "not told apart", "differs": "not in that order"}
     notes = [f"{words[verdict]}: {', '.join(said[verdict])}" for verdict in words if said[verdict]]
@@ -218,7 +199,6 @@ def _order(x: str, samples: Sequence[Sequence[float]], share: float) -> Row:
 def _price_of_disorder(share: float, times: Mapping[str, Sequence[float]]) -> Row:
     """LG_NB over LG: what is left to gain by keeping the order."""
     slow, fast = times["ReTx+Tail"], times["ReTx+Tail+Order"]
-    over, interval = percentile_ratio(slow, fast, share, resamples=_RESAMPLES)
     judge: Judge = Gain() if is_bounded(slow, fast, percent=share) else Unjudged(UNBOUNDED)
-    paper = PAPER_NON_BLOCKING_OVER_LG[share]
-    return Row("ReTx+Tail", percent(share), _PRICE, "times", over, paper, interval, judge)
+    over, paper = ratio_of(slow, fast, share, _RESAMPLES), PAPER_NON_BLOCKING_OVER_LG[share]
+    return over.row("ReTx+Tail", percent(share), _PRICE, paper, judge)

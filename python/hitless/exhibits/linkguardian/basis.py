@@ -1,9 +1,6 @@
 """What rows of LinkGuardian's exhibits rest on: settings that were calibrated or assumed, and flows that finished."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-
-from hitless.exhibits import Row, Share
+from hitless.exhibits import Share
 from hitless.simulation import Run
 
 KERNEL_NOTE = 'hosts as in the authors\' scripts, their delays calibrated on the column "No Loss" of table 2'
@@ -14,12 +11,6 @@ REPAIR_NOTE = "latency of repairs calibrated on the largest delay at 25G of figu
 
 CARD_NOTE = "the jitter of the RDMA card is assumed"
 """Of every number that RDMA makes."""
-
-
-def resting_on(rows: Iterable[Row], note: str) -> Iterator[Row]:
-    """The rows with ``note`` behind their own: what all of them hang on."""
-    for row in rows:
-        yield replace(row, note="; ".join(filter(None, [row.note, note])))
 
 
 def share(series: str, run: Run) -> Share:

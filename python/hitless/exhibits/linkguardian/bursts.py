@@ -58,18 +58,9 @@ def longer_than(model: Mapping[str, Any], frames: int) -> float:
 
 def _line_rate(model: Mapping[str, Any], packets: int, registers: int | None = None) -> Scenario:
     """Full frames at line rate; with ``registers`` LinkGuardian, at the end of the link, has so many."""
-    duration_s = testbed.packets_duration_s(packets, 100)
-    return testbed.scenario(
-        100,
-        name="bursts",
-        transport={"kind": "udp", "rate": "100 Gbps"},
-        flows={"kind": "constant-rate", "stop": testbed.seconds(duration_s)},
-        duration_s=duration_s,
-        loss=model,
-        scheme="none" if registers is None else "LG",
-        settings={} if registers is None else {"consecutive_losses_max": registers},
-        kernel=None,
-    )
+    settings = {} if registers is None else {"consecutive_losses_max": registers}
+    scheme = "none" if registers is None else "LG"
+    return testbed.line_rate(100, packets, name="bursts", loss=model, scheme=scheme, settings=settings)
 
 
 def guarded() -> Iterator[tuple[str, int]]:

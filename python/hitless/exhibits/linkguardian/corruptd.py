@@ -4,6 +4,7 @@ The daemons and their messages are real, and so is Redis where a redis-server is
 the bus of one process, and the rows say so. The switches, the counters and the time are the simulator's.
 """
 
+import math
 import shutil
 import socket
 import subprocess
@@ -13,14 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from hitless.analysis import poisson_interval
 from hitless.corruptd.bus import Bus, LocalBus, LocalHub
 from hitless.corruptd.detection import Detector, Policy
 from hitless.corruptd.lab import Lab
 from hitless.corruptd.messages import channel
 from hitless.corruptd.redis_bus import RedisBus, RedisSettings
 from hitless.corruptd.window import Reading, Sample, Window
-from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits import Context, Exact, Exhibit, Row, Runs, Shape, exhibit
+from hitless.exhibits.estimates import rate_of
 from hitless.exhibits.linkguardian.repair import POLL_S, lab_plan, policy, scenario
 
 RATE_GBPS = 100
@@ -54,9 +55,6 @@ class Episode:
 @exhibit("lg/corruptd", title="corruptd: from counters to activation over publish-subscribe")
 class Corruptd(Exhibit):
     """What appendix C states, and the way back, which it leaves out."""
-
-    def points(self, context: Context) -> Iterable[Point]:
-        return ()
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         yield from window_rows()
@@ -127,23 +125,23 @@ def episode_rows(episodes: Sequence[Episode], note: str) -> Iterator[Row]:
         x = f"loss {episode.loss:.0e}"
         polls = float(episode.polls_to_activation)
         yield Row("corruptd", x, "polls from corruption to activation", "polls", polls, judge=soon, note=note)
-        interval, rate = poisson_interval(episode.lost, episode.protected), episode.lost / episode.protected
         counted = f"{episode.protected:,} packets protected, {episode.recovered:,} recovered, N = {episode.copies}"
         notes = f"{note}; {counted}; so few packets cannot show a rate of 1e-8, see the interval"
-        yield Row("corruptd", x, "effective loss rate", "", rate, interval=interval, judge=masked, note=notes)
+        lost = rate_of(episode.lost, episode.protected)
+        yield lost.row("corruptd", x, "effective loss rate", None, masked, unit="", note=notes)
         polls = float(episode.polls_to_deactivation)
         yield Row("corruptd", x, "polls from repair to deactivation", "polls", polls, judge=back, note=more)
 
 
 def countable_row(episode: Episode, note: str) -> Row:
     """The effective loss where there are enough packets to see it."""
-    interval = poisson_interval(episode.lost, episode.protected)
-    below = Shape(interval.high <= COUNTABLE_TARGET, f"below the target of {COUNTABLE_TARGET:g}, with 95 % confidence")
+    lost = rate_of(episode.lost, episode.protected)
+    high = lost.interval.high if lost.interval else math.inf
+    below = Shape(high <= COUNTABLE_TARGET, f"below the target of {COUNTABLE_TARGET:g}, with 95 % confidence")
     expected = episode.loss ** (episode.copies + 1)
     notes = f"{note}; N = {episode.copies}, for which equation 1 gives {expected:.1e}"
-    rate = episode.lost / episode.protected
     x = f"loss {episode.loss:.0e}, target {COUNTABLE_TARGET:.0e}"
-    return Row("corruptd", x, "effective loss rate", "", rate, interval=interval, judge=below, note=notes)
+    return lost.row("corruptd", x, "effective loss rate", None, below, unit="", note=notes)
 
 
 def watch(loss: float, polls: int, seed: int, buses: Mapping[str, Bus], target: float | None = None) -> Episode:

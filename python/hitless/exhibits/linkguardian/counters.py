@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from hitless.exhibits.linkguardian import testbed
 from hitless.simulation import Run
 
 
@@ -16,6 +17,12 @@ def counter(run: Run, switch: str, name: str) -> int:
 def arrived_bytes(run: Run, link: str) -> int:
     """Bytes of the frames that arrived whole over a link."""
     return int(run.table("links").filter(pl.col("link") == link)["arrived_bytes"].sum())
+
+
+def speed_percent(run: Run, rate_gbps: int, link: str = "sw6->h8", seconds: float | None = None) -> float:
+    """Full frames delivered over a link, by default the one behind the protected one, in percent of its line rate."""
+    bits = arrived_bytes(run, link) * testbed.WIRE_BYTES / testbed.FRAME_BYTES * 8
+    return 100 * bits / ((seconds or float(run.summary["simulated_s"])) * rate_gbps * 1e9)
 
 
 def depths_bytes(run: Run, port: str) -> list[int]:

@@ -11,8 +11,9 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from hitless.analysis import Interval, bootstrap_interval
+from hitless.analysis import bootstrap_interval
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Gain, Point, Range, Row, Runs, Shape, exhibit
+from hitless.exhibits.estimates import Estimate
 from hitless.fleet.comparison import BASELINE, PROTECTED, Comparison
 from hitless.fleet.statistics import WEEK_DAYS, YEAR_S, mean_over_time
 from hitless.plot import Plot, Series
@@ -31,22 +32,15 @@ _WEEK_NOTE = {
 _PUBLISHED = "paper column: one year of the authors' published simulator"
 
 
-def _years(context: Context, policies: tuple[str, ...]) -> Iterator[Point]:
-    count = context.length("seeded years", full=20, quick=4, normal=10)
-    work = Comparison(policies, CAPACITIES, window=YEAR_S)
-    for replica in range(count):
-        yield Point(f"year {replica + 1}", work, replica)
-
-
 def _of(runs: Runs, table: str, capacity: float) -> list[pl.DataFrame]:
     """A table of each year, for one capacity."""
     return [runs[key].table(table).filter(pl.col("capacity") == capacity) for key in runs]
 
 
-def _median(values: list[float]) -> tuple[float, Interval | None]:
+def _median(values: list[float]) -> Estimate:
     """The median over years, and its interval where there is more than one."""
     interval = bootstrap_interval(values, lambda sample: float(np.median(sample))) if len(values) > 1 else None
-    return float(np.median(values)), interval
+    return Estimate(float(np.median(values)), interval)
 
 
 def _percent(capacity: float) -> str:
@@ -59,7 +53,9 @@ class _Years(Exhibit):
     policies: ClassVar[tuple[str, ...]]
 
     def points(self, context: Context) -> Iterable[Point]:
-        return _years(context, self.policies)
+        count = context.length("seeded years", full=20, quick=4, normal=10)
+        work = Comparison(self.policies, CAPACITIES, window=YEAR_S)
+        return (Point(f"year {replica + 1}", work, replica) for replica in range(count))
 
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
         names = ("years", "gains")
@@ -86,11 +82,8 @@ class Figure15(_Years):
             weeks = _of(runs, "week", capacity)
             yield from _penalties(weeks, capacity)
             ratios = [_mean_in_week(w, BASELINE, _PENALTY) / _mean_in_week(w, PROTECTED, _PENALTY) for w in weeks]
-            gain, interval = _median(ratios)
-            note = _WEEK_NOTE[capacity]
-            judge = Gain(_ORDER, better="higher")
-            what = "penalty of CorrOpt over LG+CorrOpt"
-            yield Row("LG+CorrOpt", _percent(capacity), what, "times", gain, papers[capacity], interval, judge, note)
+            what, x, judge = "penalty of CorrOpt over LG+CorrOpt", _percent(capacity), Gain(_ORDER, better="higher")
+            yield _median(ratios).row("LG+CorrOpt", x, what, papers[capacity], judge, note=_WEEK_NOTE[capacity])
             yield _least_paths(weeks, capacity)
             yield _least_capacity(weeks, capacity)
 
@@ -115,8 +108,8 @@ _PENALTY = "total_effective_penalty"
 
 def _penalties(weeks: list[pl.DataFrame], capacity: float) -> Iterator[Row]:
     for policy in (BASELINE, PROTECTED):
-        mean, interval = _median([_mean_in_week(week, policy, _PENALTY) for week in weeks])
-        yield Row(_NAMES[policy], _percent(capacity), "mean total penalty", "sum of rates", mean, interval=interval)
+        mean = _median([_mean_in_week(week, policy, _PENALTY) for week in weeks])
+        yield mean.row(_NAMES[policy], _percent(capacity), "mean total penalty", unit="sum of rates")
 
 
 def _least_paths(weeks: list[pl.DataFrame], capacity: float) -> Row:
@@ -175,41 +168,35 @@ def _gain_values(runs: Runs, capacity: float, column: str) -> list[float]:
 
 def _gain_rows(runs: Runs, capacity: float) -> Iterator[Row]:
     published = {0.5: 10**3.95, 0.75: 10**5.47}[capacity]
-    median, interval = _median(_gain_values(runs, capacity, "median_gain"))
-    judge = Gain(better="higher")
-    x = _percent(capacity)
-    yield Row("LG+CorrOpt", x, "median gain by events", "times", median, published, interval, judge, _PUBLISHED)
-    median, interval = _median(_gain_values(runs, capacity, "median_gain_by_time"))
-    yield Row("LG+CorrOpt", x, "median gain by time", "times", median, interval=interval)
+    median, x, judge = _median(_gain_values(runs, capacity, "median_gain")), _percent(capacity), Gain(better="higher")
+    yield median.row("LG+CorrOpt", x, "median gain by events", published, judge, note=_PUBLISHED)
+    median = _median(_gain_values(runs, capacity, "median_gain_by_time"))
+    yield median.row("LG+CorrOpt", x, "median gain by time")
 
 
 def _share_rows(runs: Runs, capacity: float) -> Iterator[Row]:
     x = _percent(capacity)
-    share, interval = _median([100 * share for share in _gain_values(runs, capacity, "share_without_gain")])
+    share = _median([100 * share for share in _gain_values(runs, capacity, "share_without_gain")])
     if capacity == 0.5:
-        judge = Factor(1.5)
-        yield Row("LG+CorrOpt", x, "events with gain 1", "%", share, 35.0, interval, judge, "gain 1 is below 1.1")
+        note = "gain 1 is below 1.1"
+        yield share.row("LG+CorrOpt", x, "events with gain 1", 35.0, Factor(1.5), unit="%", note=note)
     else:
-        nearly_all = Shape(share <= 1.0, "a gain at nearly all events: all but 1 %")
-        yield Row("LG+CorrOpt", x, "events with gain 1", "%", share, interval=interval, judge=nearly_all)
-    share, interval = _median([100 * share for share in _gain_values(runs, capacity, "share_without_gain_by_time")])
-    yield Row("LG+CorrOpt", x, "time with gain 1", "%", share, interval=interval)
+        nearly_all = Shape((share.value or 0.0) <= 1.0, "a gain at nearly all events: all but 1 %")
+        yield share.row("LG+CorrOpt", x, "events with gain 1", None, nearly_all, unit="%")
+    share = _median([100 * share for share in _gain_values(runs, capacity, "share_without_gain_by_time")])
+    yield share.row("LG+CorrOpt", x, "time with gain 1", unit="%")
 
 
 def _capacity_rows(runs: Runs, capacity: float) -> Iterator[Row]:
     published = {0.5: 0.05, 0.75: 0.21}[capacity]
     lost = [100 * gbps / _POD_GBPS for gbps in _gain_values(runs, capacity, "worst_capacity_loss_gbps")]
-    worst, interval = _median(lost)
-    metric, judge = "capacity lost by the worst pod, at most", Factor(better="lower")
-    yield Row("LG+CorrOpt", _percent(capacity), metric, "% of a pod", worst, published, interval, judge, _PUBLISHED)
-    most, interval = _median([float(table["max_lg_ports_per_pipe"][0]) for table in _protected(runs, capacity)])
+    x, metric, judge = _percent(capacity), "capacity lost by the worst pod, at most", Factor(better="lower")
+    yield _median(lost).row("LG+CorrOpt", x, metric, published, judge, unit="% of a pod", note=_PUBLISHED)
+    protected = [table.filter(pl.col("policy") == PROTECTED) for table in _of(runs, "years", capacity)]
+    most = _median([float(table["max_lg_ports_per_pipe"][0]) for table in protected])
     note = 'section 4.6: "no more than 2-4", of both constraints together'
-    metric, ports = "links with LinkGuardian in one pipe, at most", Range(2, 4)
-    yield Row("LG+CorrOpt", _percent(capacity), metric, "links", most, ports, interval, Exact(0.0), note)
-
-
-def _protected(runs: Runs, capacity: float) -> list[pl.DataFrame]:
-    return [table.filter(pl.col("policy") == PROTECTED) for table in _of(runs, "years", capacity)]
+    metric = "links with LinkGuardian in one pipe, at most"
+    yield most.row("LG+CorrOpt", x, metric, Range(2, 4), Exact(0.0), unit="links", note=note)
 
 
 def _own_rows(runs: Runs, capacity: float) -> Iterator[Row]:
@@ -221,17 +208,8 @@ def _own_rows(runs: Runs, capacity: float) -> Iterator[Row]:
 
     years = _of(runs, "years", capacity)
     ratios = [100 * mean(table, OWN) / mean(table, PROTECTED) for table in years]
-    median, interval = _median(ratios)
-    note = "LG+drain is a policy of our own: docs/explanation/fleet.md"
-    yield Row(
-        _NAMES[OWN],
-        _percent(capacity),
-        "mean penalty over that of LG+CorrOpt",
-        "%",
-        median,
-        interval=interval,
-        note=note,
-    )
+    metric, note = "mean penalty over that of LG+CorrOpt", "LG+drain is a policy of our own: docs/explanation/fleet.md"
+    yield _median(ratios).row(_NAMES[OWN], _percent(capacity), metric, unit="%", note=note)
 
 
 def _mean_cdf(runs: Runs, capacity: float, column: str) -> Series:

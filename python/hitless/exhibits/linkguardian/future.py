@@ -5,13 +5,13 @@ number of the paper's; where a row has a verdict, it says what must hold for the
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, exhibit
-from hitless.exhibits.judge import Judge, Unjudged
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless.exhibits.linkguardian import basis, testbed
-from hitless.exhibits.linkguardian.counters import arrived_bytes, counter
+from hitless.exhibits.linkguardian.counters import counter, speed_percent
 from hitless.simulation import Run
 
 _TABLES = ("mechanisms", "links", "flows")
@@ -86,9 +86,9 @@ def _missing(run: Run, group: str | None = None) -> tuple[int, int]:
     return sent - int(flows["packets_received"].sum()) + int(flows["packets_duplicate"].sum()), sent
 
 
-def _speed_percent(run: Run, link: str, rate_gbps: int, seconds: float) -> float:
-    bits = arrived_bytes(run, link) * testbed.WIRE_BYTES / testbed.FRAME_BYTES * 8
-    return 100 * bits / (seconds * rate_gbps * 1e9)
+def _count(series: str, x: str, metric: str, count: int, judge: Shape | None = None, *, note: str = "") -> Row:
+    """How many there were: judged, or only shown."""
+    return Row(series, x, metric, "", count, judge=judge or Unjudged(), note=note)
 
 
 @exhibit("lg/future", title="What LinkGuardian's section 5 leaves for later")
@@ -134,13 +134,13 @@ class Future(Exhibit):
             for label in _CONTROL:
                 run = found[loss, label]
                 lost = _sum(run, "packets lost")
-                judge: Judge = nothing if label == "repeated" else Unjudged()
                 series, x = f"control messages {label}", f"25G both ways {loss:g}"
                 note = f"of {_sum(run, 'packets protected'):,}, both directions"
-                yield Row(series, x, "packets lost on the link", "", lost, judge=judge, note=note)
+                judge = nothing if label == "repeated" else None
+                yield _count(series, x, "packets lost on the link", lost, judge, note=note)
                 missing, sent = _missing(run)
                 note = f"of {sent:,}, at 90 % of the line; the others were dropped before a link that stood still"
-                yield Row(series, x, "datagrams missing", "", missing, note=note)
+                yield _count(series, x, "datagrams missing", missing, None, note=note)
 
     # Several protected links on one path.
 
@@ -162,9 +162,8 @@ class Future(Exhibit):
         for hops in _HOPS:
             for scheme in ("none", "LG"):
                 lost, sent = _missing(runs[f"path {hops} {scheme}"])
-                judge: Judge = hardly if scheme == "LG" else Unjudged()
-                x = f"25G, {hops} links in a row"
-                yield Row(scheme, x, "datagrams lost", "", lost, judge=judge, note=f"of {sent:,}, 1e-3 on each link")
+                x, judge = f"25G, {hops} links in a row", hardly if scheme == "LG" else None
+                yield _count(scheme, x, "datagrams lost", lost, judge, note=f"of {sent:,}, 1e-3 on each link")
 
     # Several protected links on one switch.
 
@@ -186,9 +185,9 @@ class Future(Exhibit):
                 is_admitted = count <= _ADMITTED[rate_gbps]
                 series = "admitted" if is_admitted else "refused by the rule"
                 x = f"{rate_gbps}G, {count} links on two recirculation ports"
-                judge: Judge = promise if is_admitted else Unjudged()
-                yield Row(series, x, "datagrams lost", "", lost, judge=judge, note=f"of {sent:,}, 1e-3 on each link")
-                yield Row(series, x, "copies that found no room", "", unprotected)
+                judge, note = promise if is_admitted else None, f"of {sent:,}, 1e-3 on each link"
+                yield _count(series, x, "datagrams lost", lost, judge, note=note)
+                yield _count(series, x, "copies that found no room", unprotected)
 
     # Bursts.
 
@@ -208,12 +207,9 @@ class Future(Exhibit):
         )
         for (length, label), count in late.items():
             run = runs[f"burst {length} {label}"]
-            judge: Judge = better if label == "12 and probes" else Unjudged()
-            x = f"100G, 1e-2 in bursts of {length}"
-            note = f"those that took {_LATE_US:.0f} us or more"
-            done = (basis.share(label, run),)
-            metric = "packets not repaired by the link"
-            yield Row(label, x, metric, "", count, judge=judge, note=note, completed=done)
+            x, metric = f"100G, 1e-2 in bursts of {length}", "packets not repaired by the link"
+            judge, note = better if label == "12 and probes" else None, f"those that took {_LATE_US:.0f} us or more"
+            yield replace(_count(label, x, metric, count, judge, note=note), completed=(basis.share(label, run),))
 
     # Two classes.
 
@@ -238,22 +234,16 @@ class Future(Exhibit):
     def _class_rows(self, runs: Runs) -> Iterator[Row]:
         for scheme in _CLASS_SCHEMES:
             run = runs[f"classes {scheme}"]
-            flows = run.table("flows")
+            flows, is_both = run.table("flows"), scheme == "both at once"
             for group in ("ordered", "unordered"):
                 of_group = flows.filter(flows["group"] == group)
                 lost, sent = _missing(run, group)
-                reordered = int(of_group["packets_reordered"].sum())
-                is_both = scheme == "both at once"
-                kept: Judge = (
-                    Shape(reordered == 0, "its order is kept") if is_both and group == "ordered" else Unjudged()
-                )
-                yield Row(
-                    scheme, f"class {group}", "datagrams out of order", "", reordered, judge=kept, note=f"of {sent:,}"
-                )
+                x, note, reordered = f"class {group}", f"of {sent:,}", int(of_group["packets_reordered"].sum())
+                kept = Shape(reordered == 0, "its order is kept") if is_both and group == "ordered" else None
+                yield _count(scheme, x, "datagrams out of order", reordered, kept, note=note)
                 of_both = Shape(lost == 0, f"two classes at once: nothing of class {group} is lost")
-                judge: Judge = of_both if is_both else Unjudged()
-                yield Row(scheme, f"class {group}", "datagrams lost", "", lost, judge=judge, note=f"of {sent:,}")
-            yield Row(scheme, "link", "packets that waited", "", _sum(run, "packets buffered"))
+                yield _count(scheme, x, "datagrams lost", lost, of_both if is_both else None, note=note)
+            yield _count(scheme, "link", "packets that waited", _sum(run, "packets buffered"))
 
     # Fallback.
 
@@ -266,14 +256,11 @@ class Future(Exhibit):
         for scheme in _FALLBACK_SCHEMES:
             run = runs[f"fallback {scheme}"]
             changes = _sum(run, "level changes")
-            seconds = float(run.summary["simulated_s"])
             x = "100G, 1e-4, then 5e-2 for a third of the run, then 1e-4"
             note = "over the whole run, with the last millisecond, in which nothing is sent; second copies count too"
-            yield Row(scheme, x, "link speed", "%", _speed_percent(run, "b->right", 100, seconds), note=note)
-            judge: Judge = (
-                Shape(changes == 2, "there and back, without flapping") if scheme == "fallback" else Unjudged()
-            )
-            yield Row(scheme, x, "changes of level", "", changes, judge=judge)
+            yield Row(scheme, x, "link speed", "%", speed_percent(run, 100, "b->right"), note=note)
+            judge = Shape(changes == 2, "there and back, without flapping") if scheme == "fallback" else None
+            yield _count(scheme, x, "changes of level", changes, judge)
 
     # 400G.
 
@@ -292,11 +279,11 @@ class Future(Exhibit):
         for label in _FAST:
             run = runs[f"400G {label}"]
             lost, sent = _sum(run, "packets lost"), _sum(run, "packets protected")
-            judge: Judge = nothing if label in fast else Unjudged()
-            yield Row(label, "400G 1e-3", "packets lost on the link", "", lost, judge=judge, note=f"of {sent:,}")
+            judge = nothing if label in fast else None
+            yield _count(label, "400G 1e-3", "packets lost on the link", lost, judge, note=f"of {sent:,}")
             seconds = testbed.packets_duration_s(self._packets * 2, 400)
-            yield Row(label, "400G 1e-3", "link speed", "%", _speed_percent(run, "b->right", 400, seconds))
-            yield Row(label, "400G 1e-3", "ackNoTimeouts", "", _sum(run, "ackNoTimeouts"))
+            yield Row(label, "400G 1e-3", "link speed", "%", speed_percent(run, 400, "b->right", seconds))
+            yield _count(label, "400G 1e-3", "ackNoTimeouts", _sum(run, "ackNoTimeouts"))
 
 
 _LATE_US = 100.0

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import polars as pl
 
-from hitless.analysis import Interval, mean_interval
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, exhibit, falling
+from hitless.exhibits.estimates import Estimate, curve, mean_of
 from hitless.exhibits.judge import Direction, Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, rivals, testbed
 from hitless.plot import Plot, Series
@@ -77,61 +77,56 @@ def _cases() -> Iterator[tuple[str, float]]:
                 yield scheme, loss
 
 
-def _x(loss: float) -> str:
-    return f"{loss:.0e}".replace("e-0", "e-") if loss else "0"
-
-
-def goodput_gbps(run: Run) -> tuple[float, Interval]:
+def goodput_gbps(run: Run) -> Estimate:
     """Payload delivered a second after the first fifth of the run, with the interval over its parts."""
     samples = run.table("throughput").filter(pl.col("link") == "sw6->h8")["value_bytes"].to_list()
     steady = samples[len(samples) // 5 :]
     gbps = [value * _PAYLOAD_BYTES / testbed.FRAME_BYTES * 8 / (_PERIOD_MS * 1e-3) / 1e9 for value in steady]
-    return sum(gbps) / len(gbps), mean_interval(gbps)
+    return mean_of(gbps)
 
 
 @exhibit("lg/tab3", title="CUBIC goodput on a 10G link against the loss rate", headline=True)
 class Table3(Exhibit):
     """One long flow. Wharf's column is numeric in the paper and measured here, with the same blocks."""
 
+    rests_on = basis.KERNEL_NOTE
+
     def points(self, context: Context) -> Iterable[Point]:
         duration_ms = context.length("ms of traffic", full=10_000, normal=2_000, quick=500)
         for scheme, loss in _cases():
-            yield Point(f"{scheme} {_x(loss)}", _iperf(scheme, loss, duration_ms), keep=("throughput",))
+            yield Point(f"{scheme} {testbed.exponent(loss)}", _iperf(scheme, loss, duration_ms), keep=("throughput",))
         for loss in _SLOWED:
             made = _iperf("none", loss, duration_ms, kernel=_FAR_KERNEL)
-            yield Point(f"{_FAR} {_x(loss)}", made, keep=("throughput",))
+            yield Point(f"{_FAR} {testbed.exponent(loss)}", made, keep=("throughput",))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        yield from basis.resting_on(self._all(runs), basis.KERNEL_NOTE)
-
-    def _all(self, runs: Runs) -> Iterator[Row]:
         measured: dict[str, list[float]] = {scheme: [] for scheme in _PAPER_GBPS}
         for scheme, published in _PAPER_GBPS.items():
             for loss, paper in zip(_LOSSES, published, strict=True):
                 if paper is None:
                     continue
-                gbps, interval = goodput_gbps(runs[f"{scheme} {_x(loss)}"])
-                measured[scheme].append(gbps)
+                gbps = goodput_gbps(runs[f"{scheme} {testbed.exponent(loss)}"])
+                measured[scheme].append(gbps.value or 0.0)
                 is_slowed = scheme == "none" and loss in _SLOWED
                 note = f'goes with 1 / RTT, which the paper does not give; see "{_FAR}"' if is_slowed else ""
                 better: Direction | None = "higher" if scheme in testbed.MODES else None
                 judge: Judge = Factor() if is_slowed else Exact(better=better)
-                yield Row(scheme, _x(loss), "goodput", "Gb/s", gbps, paper, interval, judge, note)
+                yield gbps.row(scheme, testbed.exponent(loss), "goodput", paper, judge, unit="Gb/s", note=note)
         kept = [scheme for scheme, values in measured.items() if falling(values, 0.02)]
         shape = Shape(len(kept) == len(measured), "goodput does not rise with the loss rate under any scheme")
         yield Row("all", "all", "schemes whose goodput does not rise with the loss", "", len(kept), judge=shape)
         for loss in _SLOWED:
-            gbps, interval = goodput_gbps(runs[f"{_FAR} {_x(loss)}"])
+            gbps = goodput_gbps(runs[f"{_FAR} {testbed.exponent(loss)}"])
             paper = _PAPER_GBPS["none"][_LOSSES.index(loss)]
             judge = Unjudged("its round-trip time was chosen with the paper's column in view")
-            yield Row(_FAR, _x(loss), "goodput", "Gb/s", gbps, paper, interval, judge)
+            yield gbps.row(_FAR, testbed.exponent(loss), "goodput", paper, judge, unit="Gb/s")
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         series = []
         for scheme, published in _PAPER_GBPS.items():
             given = [(loss, gbps) for loss, gbps in zip(_LOSSES, published, strict=True) if gbps is not None]
-            x = [_x(loss) for loss, _ in given]
-            found = [goodput_gbps(runs[f"{scheme} {_x(loss)}"]) for loss, _ in given]
-            series.append(Series(scheme, x, [value for value, _ in found], [ci for _, ci in found]))
+            x = [testbed.exponent(loss) for loss, _ in given]
+            found = [goodput_gbps(runs[f"{scheme} {testbed.exponent(loss)}"]) for loss, _ in given]
+            series.append(curve(scheme, x, found))
             series.append(Series(scheme, x, [gbps for _, gbps in given], style="points", source="paper"))
         yield Plot("CUBIC goodput, 10G", "loss rate of the link", "goodput (Gb/s)", series)

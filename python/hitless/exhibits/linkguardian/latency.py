@@ -9,13 +9,14 @@ that do not. The runs use 1.16e-3, what the authors measured for it.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from hitless.analysis import Interval, percentile, percentile_interval, percentile_ratio
+from hitless.analysis import percentile_interval
 from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, Unjudged, above_one, exhibit
+from hitless.exhibits.estimates import percentile_of, ratio_of
 from hitless.exhibits.judge import Judge
 from hitless.exhibits.linkguardian import basis, testbed
+from hitless.exhibits.statements import resting_on
 from hitless.plot import Plot, tail_series
 from hitless.simulation import Run
 
@@ -30,10 +31,6 @@ _WHY = {
 }
 _RESTS_ON = {"DCTCP": basis.KERNEL_NOTE, "RDMA": basis.CARD_NOTE}
 UNBOUNDED = "too few trials to bound this percentile from above"
-_RESAMPLES = 1_000
-_SCHEMES = {"no loss": ("none", 0.0), "loss": ("none", testbed.MEASURED_LOSS)} | {
-    scheme: (scheme, testbed.MEASURED_LOSS) for scheme in testbed.MODES
-}
 
 
 def completion_us(run: Run) -> list[float]:
@@ -43,16 +40,15 @@ def completion_us(run: Run) -> list[float]:
     return times
 
 
-def slower(slow: Sequence[float], fast: Sequence[float], percent: float, apart: float) -> tuple[float, Interval, Judge]:
-    """The ratio of a percentile of two samples, its interval, and whether that shows the first to be slower.
+def slower(slow: Sequence[float], fast: Sequence[float], percent: float, apart: float) -> Judge:
+    """Does the ratio of a percentile of two samples show the first to be slower?
 
     ``apart`` is the share by which it must be able to be slower (`above_one`). Resampling cannot go beyond the largest
     values seen, so it has no say where the trials do not bound a percentile.
     """
-    ratio, interval = percentile_ratio(slow, fast, percent, resamples=_RESAMPLES)
     if not is_bounded(slow, fast, percent=percent):
-        return ratio, interval, Unjudged(UNBOUNDED)
-    return ratio, interval, above_one(interval, "the first is slower", apart)
+        return Unjudged(UNBOUNDED)
+    return above_one(ratio_of(slow, fast, percent).interval, "the first is slower", apart)
 
 
 def is_bounded(*samples: Sequence[float], percent: float) -> bool:
@@ -69,32 +65,29 @@ class Figure10(Exhibit):
         requests = {"kind": "requests", "size": "143 B", "count": trials, "gap": "10 us"}
         for transport, settings in _TRANSPORTS.items():
             flows = testbed.trials(143, trials) if transport == "DCTCP" else requests
-            for label, (scheme, loss) in _SCHEMES.items():
+            for label, (scheme, loss) in testbed.SERIES.items():
                 made = testbed.scenario(100, name="trials", transport=settings, flows=flows, loss=loss, scheme=scheme)
                 yield Point(f"{transport} {label}", made, keep=("messages",))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for transport in _TRANSPORTS:
-            yield from basis.resting_on(self._transport(transport, runs), _RESTS_ON[transport])
+            yield from resting_on(self._transport(transport, runs), _RESTS_ON[transport])
 
     def _transport(self, transport: str, runs: Runs) -> Iterator[Row]:
-        times = {label: completion_us(runs[f"{transport} {label}"]) for label in _SCHEMES}
-        shares = {label: basis.share(label, runs[f"{transport} {label}"]) for label in _SCHEMES}
+        times = {label: completion_us(runs[f"{transport} {label}"]) for label in testbed.SERIES}
+        shares = {label: basis.share(label, runs[f"{transport} {label}"]) for label in testbed.SERIES}
         for label, sample in times.items():
-            interval, done = percentile_interval(sample, 99.9), (shares[label],)
-            p999 = percentile(sample, 99.9)
-            yield Row(label, transport, "p99.9 FCT", "us", p999, interval=interval, completed=done)
+            p999 = percentile_of(sample, 99.9)
+            yield p999.row(label, transport, "p99.9 FCT", unit="us", completed=(shares[label],))
         for scheme in testbed.MODES:
-            over, interval = percentile_ratio(times[scheme], times["no loss"], 99.9, resamples=_RESAMPLES)
-            row = Row(scheme, transport, "p99.9 FCT over no loss", "times", over, 1.0, interval, Exact(0.05))
-            yield replace(row, completed=(shares[scheme], shares["no loss"]))
-            gain, interval = percentile_ratio(times["loss"], times[scheme], 99.9, resamples=_RESAMPLES)
+            over, both = ratio_of(times[scheme], times["no loss"], 99.9), (shares[scheme], shares["no loss"])
+            yield over.row(scheme, transport, "p99.9 FCT over no loss", 1.0, Exact(0.05), completed=both)
+            gain, both = ratio_of(times["loss"], times[scheme], 99.9), (shares["loss"], shares[scheme])
             paper, judge, why = _PAPER_GAIN[transport], Gain(better="higher"), _WHY[transport]
-            row = Row(scheme, transport, "p99.9 FCT, loss over it", "times", gain, paper, interval, judge, why)
-            yield replace(row, completed=(shares["loss"], shares[scheme]))
+            yield gain.row(scheme, transport, "p99.9 FCT, loss over it", paper, judge, note=why, completed=both)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for transport in _TRANSPORTS:
-            series = [tail_series(label, completion_us(runs[f"{transport} {label}"])) for label in _SCHEMES]
+            series = [tail_series(label, completion_us(runs[f"{transport} {label}"])) for label in testbed.SERIES]
             title = f"{transport}, 143 B, 100G"
             yield Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")

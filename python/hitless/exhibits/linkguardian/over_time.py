@@ -11,16 +11,16 @@ decides when CUBIC meets congestion. Host stacks are those of all exhibits: thei
 packets, stops a busy sender for tens of microseconds now and then.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from hitless.analysis import Interval, mean_interval, percentile
+from hitless.analysis import percentile
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits.estimates import Estimate, mean_of
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import counter
@@ -35,6 +35,7 @@ _UDP = "UDP at line rate"
 _BACKPRESSURE = {True: "LG", False: "LG without backpressure"}
 _BUFFER_KB = 200.0
 """Size of the reordering buffer (section 4)."""
+_AGAIN = "end-to-end retransmissions"
 _CLOSE = 0.05
 """How near "comparable to the effective link speed" is held to be."""
 _SMALL = 1.1
@@ -113,9 +114,13 @@ class Measured:
     run: Run
     course: Course
 
-    def throughput(self, part: str) -> tuple[float, Interval]:
+    def throughput(self, part: str) -> Estimate:
         """Gb/s on the link to h8, preamble and gaps included."""
-        return self._mean([gbps for _, gbps in self._gbps(part)])
+        return mean_of([gbps for _, gbps in self._gbps(part)])
+
+    def gbps(self, part: str) -> float:
+        """The same without its interval."""
+        return self.throughput(part).value or 0.0
 
     def usual_throughput(self, part: str) -> float:
         """The median of the intervals: what a drained flight of BBR, 200 ms in each 10 s, does not move."""
@@ -129,10 +134,10 @@ class Measured:
         for time_ps, value in samples.select("time_ps", "value_bytes").iter_rows():
             yield time_ps / 1e9, value * scale
 
-    def per_second(self, column: str, part: str) -> tuple[float, Interval]:
+    def per_second(self, column: str, part: str) -> Estimate:
         """A count of the sender, a second."""
         samples = self.course.settled(self.run.table("goodput"), part)[column].to_list()
-        return self._mean([count / (self.course.period_ms * 1e-3) for count in samples])
+        return mean_of([count / (self.course.period_ms * 1e-3) for count in samples])
 
     def depth_kb(self, port: str, part: str) -> tuple[float, float]:
         """The mean and the largest depth of a port's queue."""
@@ -160,14 +165,11 @@ class Measured:
         time_ms = (largest["slot"] * self.course.period_ms).to_list()
         return Series(name, time_ms, (largest["value_bytes"] / 1e3).to_list())
 
-    @staticmethod
-    def _mean(values: list[float]) -> tuple[float, Interval]:
-        return sum(values) / len(values), mean_interval(values)
-
 
 class OverTime(Exhibit):
     """What the four figures share: the flow, and the line of the effective link speed."""
 
+    rests_on = f"{basis.KERNEL_NOTE}; {basis.REPAIR_NOTE}"
     rate_gbps: int
     scheme: str
     transport: Mapping[str, Any]
@@ -185,41 +187,30 @@ class OverTime(Exhibit):
         udp = {"kind": "udp", "rate": f"{self.rate_gbps} Gbps"}
         yield Point(_UDP, long_flow(self.rate_gbps, udp, self._course, is_tcp=False), keep=_TABLES)
 
-    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        yield from basis.resting_on(self._rows(runs), f"{basis.KERNEL_NOTE}; {basis.REPAIR_NOTE}")
-
-    @abstractmethod
-    def _rows(self, runs: Runs) -> Iterable[Row]:
-        """The numbers; what all of them hang on is added to their notes."""
-
     def _measured(self, runs: Runs, key: str) -> Measured:
         return Measured(runs[key], self._course)
 
     def _throughput(self, measured: Measured, series: str) -> Iterator[Row]:
         for part in PARTS:
-            gbps, interval = measured.throughput(part)
-            yield Row(series, part, "link throughput", "Gb/s", gbps, interval=interval)
+            yield measured.throughput(part).row(series, part, "link throughput", unit="Gb/s")
         for part in PARTS[:2]:
-            rate, interval = measured.per_second("packets_retransmitted", part)
-            yield Row(series, part, "end-to-end retransmissions", "1/s", rate, interval=interval)
+            yield measured.per_second("packets_retransmitted", part).row(series, part, _AGAIN, unit="1/s")
 
     def _sent_again(self, measured: Measured) -> Row:
         """Shown, not judged: losses to congestion are among them."""
-        rate, interval = measured.per_second("packets_retransmitted", "LG on")
-        return Row("LG", "LG on", "end-to-end retransmissions", "1/s", rate, interval=interval)
+        return measured.per_second("packets_retransmitted", "LG on").row("LG", "LG on", _AGAIN, unit="1/s")
 
     def _returns(self, runs: Runs) -> Row:
         """The throughput returns to the effective link speed."""
-        flow, interval = self._measured(runs, self.scheme).throughput("LG on")
-        speed, around = self._measured(runs, _UDP).throughput("LG on")
-        note = f"effective link speed {speed:.2f} Gb/s ({around.low:.2f} to {around.high:.2f})"
-        metric, percent = "throughput over the effective link speed", 100 / speed
-        scaled = interval.scaled(percent)
-        return Row("LG", "LG on", metric, "%", flow * percent, 100.0, scaled, Exact(_CLOSE), note)
+        flow, line = (self._measured(runs, key) for key in (self.scheme, _UDP))
+        speed, around = line.gbps("LG on"), line.throughput("LG on").interval
+        note = f"effective link speed {speed:.2f} Gb/s ({around.low:.2f} to {around.high:.2f})" if around else ""
+        over, metric = flow.throughput("LG on").scaled(100 / speed), "throughput over the effective link speed"
+        return over.row("LG", "LG on", metric, 100.0, Exact(_CLOSE), unit="%", note=note)
 
     def _collapses(self, runs: Runs) -> Row:
         measured = self._measured(runs, self.scheme)
-        left = measured.throughput("loss")[0] / measured.throughput("clean")[0]
+        left = measured.gbps("loss") / measured.gbps("clean")
         judge = Shape(left < _SHARP, "reduced sharply")
         return Row("none", "loss", "throughput over that of the clean link", "%", 100 * left, judge=judge)
 
@@ -233,12 +224,18 @@ class OverTime(Exhibit):
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         measured = self._measured(runs, self.scheme)
         line = self._measured(runs, _UDP).series("effective link speed")
-        title = f"{self.scheme}, {self.rate_gbps}G, loss {LOSS:g}"
-        yield Plot(f"Throughput: {title}", "time (ms)", "on the link (Gb/s)", [measured.series("flow"), line])
         depths = [measured.depths("qdepth", _PORT), measured.depths("Rx buffer", _BUFFER)]
-        yield Plot(f"Buffers: {title}", "time (ms)", "largest depth (KB)", depths)
-        again = [measured.retransmissions("end-to-end")]
-        yield Plot(f"Retransmissions: {title}", "time (ms)", "packets an interval", again)
+        flow, again = measured.series("flow"), measured.retransmissions("end-to-end")
+        yield from _plots(f"{self.scheme}, {self.rate_gbps}G", [flow, line], "Buffers", depths, [again])
+
+
+def _plots(
+    flow: str, throughput: list[Series], buffer: str, depths: list[Series], again: list[Series]
+) -> Iterator[Plot]:
+    title, time = f"{flow}, loss {LOSS:g}", "time (ms)"
+    yield Plot(f"Throughput: {title}", time, "on the link (Gb/s)", throughput)
+    yield Plot(f"{buffer}: {title}", time, "largest depth (KB)", depths)
+    yield Plot(f"Retransmissions: {title}", time, "packets an interval", again)
 
 
 @exhibit("lg/fig9a", title="DCTCP over time on a 25G link: clean, loss of 1e-3, LinkGuardian")
@@ -249,18 +246,17 @@ class Figure9a(OverTime):
     scheme = "DCTCP"
     transport = testbed.DCTCP
 
-    def _rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         measured = self._measured(runs, self.scheme)
         yield from self._throughput(measured, self.scheme)
         yield self._collapses(runs)
         yield self._returns(runs)
         yield self._queue(measured)
-        again, interval = measured.per_second("packets_retransmitted", "LG on")
-        note = "the corruption losses are eliminated"
-        yield Row("LG", "LG on", "end-to-end retransmissions", "1/s", again, 0.0, interval, Exact(), note)
-        echoes, interval = measured.per_second("congestion_echoes", "LG on")
-        marks = Shape(echoes > 0, "the queue triggers ECN marking")
-        yield Row("LG", "LG on", "acknowledgements that echo congestion", "1/s", echoes, interval=interval, judge=marks)
+        again, note = measured.per_second("packets_retransmitted", "LG on"), "the corruption losses are eliminated"
+        yield again.row("LG", "LG on", _AGAIN, 0.0, Exact(), unit="1/s", note=note)
+        echoes = measured.per_second("congestion_echoes", "LG on")
+        marks = Shape((echoes.value or 0.0) > 0, "the queue triggers ECN marking")
+        yield echoes.row("LG", "LG on", "acknowledgements that echo congestion", None, marks, unit="1/s")
         mean, most = measured.depth_kb(_BUFFER, "LG on")
         low = Shape(most < _BUFFER_KB, "kept low by backpressure: it never fills")
         yield Row("LG", "LG on", "largest Rx buffer", "KB", most, judge=low, note=f"mean {mean:.1f} KB")
@@ -286,7 +282,7 @@ class Figure9b(OverTime):
                 made = long_flow(rate_gbps, self.transport, course, backpressure=backpressure)
                 yield Point(_key(name, rate_gbps), made, keep=_TABLES)
 
-    def _rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for rate_gbps, course in ((25, self._course), (100, self._fast)):
             found = (runs[_key(name, rate_gbps)] for name in _BACKPRESSURE.values())
             with_it, without = (Measured(run, course) for run in found)
@@ -300,11 +296,11 @@ class Figure9b(OverTime):
         def judged(holds: bool, statement: str) -> Judge:
             return Shape(holds, statement) if rate_gbps == self.rate_gbps else Unjudged()
 
-        before, _ = without.per_second("packets_retransmitted", "loss")
-        during, interval = without.per_second("packets_retransmitted", "LG on")
-        judge = judged(during > 2 * before, "more severe than the corruption before it")
+        before = without.per_second("packets_retransmitted", "loss").value or 0.0
+        during = without.per_second("packets_retransmitted", "LG on")
+        judge = judged((during.value or 0.0) > 2 * before, "more severe than the corruption before it")
         note = f"{before:.0f} a second while the link corrupts unprotected"
-        yield Row(series, "LG on", "end-to-end retransmissions", "1/s", during, None, interval, judge, note)
+        yield during.row(series, "LG on", _AGAIN, None, judge, unit="1/s", note=note)
         lost = counter(without.run, "sw6", "packets lost")
         judge = judged(lost > 0, "the reordering buffer overflows")
         yield Row(series, "LG on", "packets lost by LinkGuardian", "", lost, judge=judge)
@@ -312,30 +308,18 @@ class Figure9b(OverTime):
         judge = judged(most > 0.95 * _BUFFER_KB, "periodically builds up to its size of 200 KB")
         note = f"mean {mean:.1f} KB; largest with backpressure {with_it.depth_kb(_BUFFER, 'LG on')[1]:.1f} KB"
         yield Row(series, "LG on", "largest Rx buffer", "KB", most, judge=judge, note=note)
-        slower, faster = without.throughput("LG on")[0], with_it.throughput("LG on")[0]
+        slower, faster = without.gbps("LG on"), with_it.gbps("LG on")
         judge = judged(slower < 0.98 * faster, "lower than with backpressure")
-        note = f"{slower:.2f} Gb/s after {faster:.2f}"
-        yield Row(
-            series,
-            "LG on",
-            "throughput over that with backpressure",
-            "%",
-            100 * slower / faster,
-            judge=judge,
-            note=note,
-        )
+        metric, note = "throughput over that with backpressure", f"{slower:.2f} Gb/s after {faster:.2f}"
+        yield Row(series, "LG on", metric, "%", 100 * slower / faster, judge=judge, note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for rate_gbps, course in ((25, self._course), (100, self._fast)):
             found = {name: Measured(runs[_key(name, rate_gbps)], course) for name in _BACKPRESSURE.values()}
-            title = f"DCTCP, {rate_gbps}G, loss {LOSS:g}"
-            yield Plot(
-                f"Throughput: {title}", "time (ms)", "on the link (Gb/s)", [m.series(n) for n, m in found.items()]
-            )
+            flows = [measured.series(name) for name, measured in found.items()]
             buffers = [measured.depths(name, _BUFFER) for name, measured in found.items()]
-            yield Plot(f"Rx buffer: {title}", "time (ms)", "largest depth (KB)", buffers)
             again = [measured.retransmissions(name) for name, measured in found.items()]
-            yield Plot(f"Retransmissions: {title}", "time (ms)", "packets an interval", again)
+            yield from _plots(f"DCTCP, {rate_gbps}G", flows, "Rx buffer", buffers, again)
 
 
 def _key(name: str, rate_gbps: int) -> str:
@@ -351,15 +335,12 @@ class Figure21a(OverTime):
     quick_ms = 3_600
     transport: Mapping[str, Any] = {**testbed.DCTCP, "congestion": "cubic"}
 
-    def _rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         measured = self._measured(runs, self.scheme)
         yield from self._throughput(measured, self.scheme)
         yield self._collapses(runs)
-        clean, _ = measured.throughput("clean")
-        protected, interval = measured.throughput("LG on")
-        metric, percent = "throughput over that of the clean link", 100 / clean
-        scaled = interval.scaled(percent)
-        yield Row("LG", "LG on", metric, "%", protected * percent, 100.0, scaled, Exact(_CLOSE))
+        over = measured.throughput("LG on").scaled(100 / measured.gbps("clean"))
+        yield over.row("LG", "LG on", "throughput over that of the clean link", 100.0, Exact(_CLOSE), unit="%")
         yield self._returns(runs)
         yield self._queue(measured)
         yield self._sent_again(measured)
@@ -379,34 +360,19 @@ class Figure21b(OverTime):
     scheme = "BBR"
     transport: Mapping[str, Any] = {**testbed.DCTCP, "congestion": "bbr"}
 
-    def _rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         measured = self._measured(runs, self.scheme)
         yield from self._throughput(measured, self.scheme)
-        clean, _ = measured.throughput("clean")
-        lossy, interval = measured.throughput("loss")
+        clean, lossy = measured.gbps("clean"), measured.gbps("loss")
         minimal = Shape(lossy >= 0.9 * clean, "minimal degradation: a tenth at most")
-        share = 100 * lossy / clean
-        yield Row(
-            "none",
-            "loss",
-            "throughput over that of the clean link",
-            "%",
-            share,
-            interval=interval.scaled(100 / clean),
-            judge=minimal,
-        )
+        interval = measured.throughput("loss").scaled(100 / clean).interval
+        metric = "throughput over that of the clean link"
+        yield Row("none", "loss", metric, "%", 100 * lossy / clean, interval=interval, judge=minimal)
         before, after = measured.usual_throughput("loss"), measured.usual_throughput("LG on")
         more = Shape(before < after <= _SMALL * before, "a small increase: a tenth at most")
         note = f"medians: {after:.3f} Gb/s after {before:.3f}"
-        yield Row(
-            "LG",
-            "LG on",
-            "throughput more than with the losses",
-            "%",
-            100 * (after / before - 1),
-            judge=more,
-            note=note,
-        )
+        metric = "throughput more than with the losses"
+        yield Row("LG", "LG on", metric, "%", 100 * (after / before - 1), judge=more, note=note)
         yield self._returns(runs)
         yield self._sent_again(measured)
 

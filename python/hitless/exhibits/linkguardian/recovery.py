@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hitless.analysis import percentile, poisson_interval, proportion_interval
+from hitless.analysis import percentile, poisson_interval
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Range, Row, Runs, Shape, exhibit
+from hitless.exhibits.estimates import percent_of
 from hitless.exhibits.judge import Judge, Paper, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import counter
@@ -38,18 +39,7 @@ _TRACE_COPIES = {"two copies": 2, "one copy": 1}
 
 
 def _line_rate(rate_gbps: int, loss: float | Mapping[str, Any], packets: int, **settings: Any) -> Scenario:
-    duration_s = testbed.packets_duration_s(packets, rate_gbps)
-    return testbed.scenario(
-        rate_gbps,
-        name="recovery",
-        transport={"kind": "udp", "rate": f"{rate_gbps} Gbps"},
-        flows={"kind": "constant-rate", "stop": testbed.seconds(duration_s)},
-        duration_s=duration_s,
-        loss=loss,
-        scheme="LG",
-        settings=settings,
-        kernel=None,
-    )
+    return testbed.line_rate(rate_gbps, packets, name="recovery", loss=loss, scheme="LG", settings=settings)
 
 
 def delays_us(run: Run) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -58,14 +48,16 @@ def delays_us(run: Run) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     return table["value"].to_numpy() / 1e3, table["count"].cast(pl.Int64).to_numpy()
 
 
-def _percentile(run: Run, share: float) -> float:
+def _median_us(run: Run) -> float:
     values, counts = delays_us(run)
-    return percentile(np.repeat(values, counts).tolist(), share)
+    return percentile(np.repeat(values, counts).tolist(), 50)
 
 
 @exhibit("lg/fig19", title="Delay from finding a loss to the retransmission")
 class Figure19(Exhibit):
     """25G and 100G as in the figure, buffered in loops and without them; 10G beside the published trace."""
+
+    rests_on = basis.REPAIR_NOTE
 
     def points(self, context: Context) -> Iterable[Point]:
         packets = context.length("packets a run", full=100_000_000, normal=5_000_000, quick=1_500_000)
@@ -78,9 +70,6 @@ class Figure19(Exhibit):
             yield Point(f"10G, {name}", _line_rate(10, _TRACE_LOSS, packets, copies=copies), keep=keep)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        yield from basis.resting_on(self._rows(runs), basis.REPAIR_NOTE)
-
-    def _rows(self, runs: Runs) -> Iterator[Row]:
         for rate_gbps, paper in _LARGEST_US.items():
             run = runs[f"{rate_gbps}G"]
             largest = float(delays_us(run)[0].max())
@@ -89,7 +78,7 @@ class Figure19(Exhibit):
             x = f"{rate_gbps}G"
             judge = _CALIBRATED if rate_gbps == 25 else Factor(better="lower")
             yield Row("LG", x, "largest retransmission delay", "us", largest, paper, judge=judge, note=note)
-            yield Row("LG", x, "median retransmission delay", "us", _percentile(run, 50))
+            yield Row("LG", x, "median retransmission delay", "us", _median_us(run))
         yield from _timeouts({f"{rate_gbps}G": runs[f"{rate_gbps}G"] for rate_gbps in _LARGEST_US})
         yield from _without_loops(runs)
         for name in _TRACE_COPIES:
@@ -130,7 +119,7 @@ def _timeouts(runs: Mapping[str, Run]) -> Iterator[Row]:
 def _trace_rows(name: str, run: Run) -> Iterator[Row]:
     """The clusters of one run at 10G; two copies stand beside the published trace."""
     values, counts = delays_us(run)
-    median = _percentile(run, 50)
+    median = _median_us(run)
     is_beside = name == "two copies"
     series = f"LG, {name}"
     note = "paper column: 10,000 delays that the authors published, taken to be at 10G and 0.96 % loss"
@@ -140,12 +129,12 @@ def _trace_rows(name: str, run: Run) -> Iterator[Row]:
     total = int(counts.sum())
     for cluster, published in enumerate(_TRACE_CLUSTERS):
         count = int(counts[late == cluster].sum())
-        interval = proportion_interval(count, total).scaled(100.0)
-        x, share = f"10G, {cluster} packets late", 100 * count / total
+        x = f"10G, {cluster} packets late"
         paper = published if is_beside else None
         # Nearly all of them lie in the first cluster, where a factor of two could not differ.
         judge: Judge = Exact() if cluster == 0 else Factor()
-        yield Row(series, x, "of the recoveries", "%", share, paper, interval, judge, _CAUSES[cluster])
+        share = percent_of(count, total)
+        yield share.row(series, x, "of the recoveries", paper, judge, unit="%", note=_CAUSES[cluster])
     off_ns = 1e3 * float(np.abs(values - median - late * _PACKET_US)[late > 0].max(initial=0.0))
     yield Row(series, "10G", "largest distance from whole packets' times", "ns", off_ns)
 

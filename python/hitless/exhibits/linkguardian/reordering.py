@@ -7,28 +7,17 @@ text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import polars as pl
 
-from hitless.analysis import percentile_ratio, proportion_interval
-from hitless.exhibits import (
-    Context,
-    Exact,
-    Exhibit,
-    Point,
-    Range,
-    Row,
-    Runs,
-    Shape,
-    above_one,
-    at_most,
-    exhibit,
-)
+from hitless.analysis import proportion_interval
+from hitless.exhibits import Context, Exact, Exhibit, Point, Range, Row, Runs, Shape, above_one, at_most, exhibit
+from hitless.exhibits.estimates import percent_of, ratio_of
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.ablation import web_search
 from hitless.exhibits.linkguardian.latency import completion_us
+from hitless.exhibits.statements import resting_on
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
 
@@ -40,7 +29,6 @@ _FEW = 0.25
 """The share of the affected flows that "a small fraction" is held to be, at most; the number is ours."""
 _SAME = 0.1
 """A completion time that differs by less is "not affected"; the number is ours."""
-_RESAMPLES = 1_000
 
 CLASSES = {
     "A": "at most 2 MSS sacked, no tail loss",
@@ -69,6 +57,8 @@ def affected(run: Run) -> pl.DataFrame:
 class Figure13(Exhibit):
     """The tree of the figure with its counts, and what the text says of each class."""
 
+    rests_on = basis.KERNEL_NOTE
+
     def points(self, context: Context) -> Iterable[Point]:
         trials = context.length("trials", full=300_000, quick=100_000)
         keep = ("messages", "flows")
@@ -77,21 +67,19 @@ class Figure13(Exhibit):
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         shares = tuple(basis.share(label, runs[label]) for label in ("LG_NB", "no loss"))
-        for row in basis.resting_on(self._all(runs), basis.KERNEL_NOTE):
-            yield replace(row, completed=shares)
+        return resting_on(self._all(runs), completed=shares)
 
     def _all(self, runs: Runs) -> Iterator[Row]:
         run = runs["LG_NB"]
         flows, all_flows = affected(run), len(run.table("flows"))
-        interval = proportion_interval(len(flows), all_flows).scaled(100.0)
-        share = 100 * len(flows) / all_flows
-        yield Row("LG_NB", "all", "flows affected", "%", share, interval=interval, note=f"{len(flows):,} flows")
+        share = percent_of(len(flows), all_flows)
+        yield share.row("LG_NB", "all", "flows affected", unit="%", note=f"{len(flows):,} flows")
         for name, words in CLASSES.items():
             count = len(flows.filter(pl.col("group_of") == name))
             interval = proportion_interval(count, len(flows))
             judge = at_most(interval, _FEW, "a small fraction: at most a quarter") if name == "D" else Unjudged()
-            share, note, scaled = 100 * count / len(flows), f"{words}: {count:,} flows", interval.scaled(100.0)
-            yield Row("LG_NB", name, "of the affected flows", "%", share, interval=scaled, judge=judge, note=note)
+            share, note = percent_of(count, len(flows)), f"{words}: {count:,} flows"
+            yield share.row("LG_NB", name, "of the affected flows", None, judge, unit="%", note=note)
         yield from self._statements(flows, runs)
 
     def _statements(self, flows: pl.DataFrame, runs: Runs) -> Iterable[Row]:
@@ -125,9 +113,9 @@ def _over(name: str, metric: str, sample: Sequence[float], other: Sequence[float
     """The ratio of two medians, which the text has as one, or above one."""
     if not sample or not other:
         return Row("LG_NB", name, metric, "times", None, judge=Unjudged("no such flows"))
-    over, interval = percentile_ratio(sample, other, 50, resamples=_RESAMPLES)
+    over = ratio_of(sample, other, 50)
     if is_same:
         note = "the text: the completion time is not affected, read as within a tenth"
-        return Row("LG_NB", name, metric, "times", over, 1.0, interval, Exact(_SAME), note)
-    judge = above_one(interval, f"the text: that of class D is somewhat higher, {metric}", apart=0.0)
-    return Row("LG_NB", name, metric, "times", over, interval=interval, judge=judge)
+        return over.row("LG_NB", name, metric, 1.0, Exact(_SAME), note=note)
+    judge = above_one(over.interval, f"the text: that of class D is somewhat higher, {metric}", apart=0.0)
+    return over.row("LG_NB", name, metric, None, judge)

@@ -25,7 +25,7 @@ def scenario(loss: float, *, begins_s: float, ends_s: float, duration_s: float, 
             flows={"kind": "constant-rate"},
             duration_s=duration_s,
             scheme="LG",
-            copies_given=1,
+            settings={"copies": 1},
             kernel=None,
         )
     )

@@ -33,17 +33,8 @@ _EXTRAPOLATED_PERCENT = 3.984
 
 def small_frames(rate_gbps: int, packets: int) -> Scenario:
     """Frames of 250 B at line rate over the protected link."""
-    duration_s = packets * (_SMALL_BYTES + 20) * 8 / (rate_gbps * 1e9)
-    return testbed.scenario(
-        rate_gbps,
-        name="small-frames",
-        transport={"kind": "udp", "rate": f"{rate_gbps} Gbps", "frame_bytes": f"{_SMALL_BYTES} B"},
-        flows={"kind": "constant-rate", "stop": testbed.seconds(duration_s)},
-        duration_s=duration_s,
-        loss=_LOSS,
-        scheme="LG",
-        kernel=None,
-    )
+    name, size = "small-frames", _SMALL_BYTES
+    return testbed.line_rate(rate_gbps, packets, name=name, frame_bytes=size, loss=_LOSS, scheme="LG")
 
 
 @exhibit("lg/resources", title="What LinkGuardian takes of a pipeline")
@@ -66,16 +57,9 @@ class Resources(Exhibit):
                 passes = counter(run, switch, name) / float(run.summary["simulated_s"])
                 percent = 100 * passes / PIPELINE_PACKETS_PER_S
                 note = "the paper's is extrapolated from full frames, as an upper bound for all four"
-                yield Row(
-                    "LG",
-                    f"{rate_gbps}G 1e-3, {_SMALL_BYTES} B, {side}",
-                    "recirculation overhead",
-                    "%",
-                    percent,
-                    _EXTRAPOLATED_PERCENT if (rate_gbps, side) == (100, "RX") else None,
-                    judge=Factor(better="lower"),
-                    note=note,
-                )
+                paper = _EXTRAPOLATED_PERCENT if (rate_gbps, side) == (100, "RX") else None
+                x, judge = f"{rate_gbps}G 1e-3, {_SMALL_BYTES} B, {side}", Factor(better="lower")
+                yield Row("LG", x, "recirculation overhead", "%", percent, paper, judge=judge, note=note)
 
 
 def _registers() -> Iterable[Row]:

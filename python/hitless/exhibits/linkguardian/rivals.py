@@ -23,16 +23,16 @@ link: through one of 100G the copies of a 400G link do not pass.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from hitless.analysis import Interval, percentile, percentile_interval, poisson_interval
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, close, exhibit
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, close, exhibit
+from hitless.exhibits.estimates import Estimate, curve, percentile_of, rate_of
 from hitless.exhibits.linkguardian import basis, testbed
-from hitless.exhibits.linkguardian.counters import arrived_bytes, counter, depths_bytes
+from hitless.exhibits.linkguardian.counters import counter, depths_bytes, speed_percent
+from hitless.exhibits.linkguardian.testbed import Case
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
 
@@ -47,18 +47,13 @@ _REPLAYS_MAX = 3
 _LOAD = 0.3
 _TIMEOUT_MS = 1
 _WHARF_BLOCKS = {1e-5: (25, 1), 1e-4: (25, 1), 1e-3: (25, 1), 1e-2: (5, 1)}
-_SAMPLED = {"queue": [{"ports": ["sw2.recirculation0", "sw6.recirculation0"], "period": "1 us"}]}
 _TABLES = ("mechanisms", "links", "flows", "queues")
 
 
-def wharf(data_frames: int, parity_frames: int) -> Mapping[str, Any]:
-    """Wharf on the testbed's link."""
-    return {"kind": "wharf", "link": testbed.LINK, "data_frames": data_frames, "parity_frames": parity_frames}
-
-
 def wharf_at(loss: float) -> Mapping[str, Any]:
-    """Wharf with the block that table 3 has for a loss rate."""
-    return wharf(*_WHARF_BLOCKS[loss])
+    """Wharf on the testbed's link, with the block that table 3 has for a loss rate."""
+    data, parity = _WHARF_BLOCKS[loss]
+    return {"kind": "wharf", "link": testbed.LINK, "data_frames": data, "parity_frames": parity}
 
 
 def mechanisms(scheme: str, loss: float) -> list[Mapping[str, Any]]:
@@ -74,41 +69,18 @@ def mechanisms(scheme: str, loss: float) -> list[Mapping[str, Any]]:
     return []
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One scheme at one rate and one loss rate."""
-
-    rate_gbps: int
-    loss: float
-    scheme: str
-
-    @property
-    def x(self) -> str:
-        """The position on the axis."""
-        return f"{self.rate_gbps}G {exponent(self.loss)}"
+class Cell(Case):
+    """One scheme at one rate and one loss rate, with runs at "line rate", for the "delay", and for the "loss"."""
 
     @property
     def raised_loss(self) -> float:
         """The loss rate of its "loss" run."""
         return max(self.loss, _RAISED_LOSS)
 
-    def line_rate_key(self) -> str:
-        """The key of its run at line rate."""
-        return f"{self.scheme} {self.x} line rate"
-
     def loss_key(self, copies_for: float | None) -> str:
         """The key of its "loss" run, which cells share where nothing but the weight differs."""
-        what = f", copies for {exponent(copies_for)}" if copies_for else ""
-        return f"{self.scheme} {self.rate_gbps}G loss {exponent(self.raised_loss)}{what}"
-
-    def delay_key(self) -> str:
-        """The key of its "delay" run."""
-        return f"{self.scheme} {self.x} delay"
-
-
-def exponent(loss: float) -> str:
-    """The loss rate as people write it: 1e-5."""
-    return f"{loss:.0e}".replace("e-0", "e-")
+        what = f", copies for {testbed.exponent(copies_for)}" if copies_for else ""
+        return f"{self.scheme} {self.rate_gbps}G loss {testbed.exponent(self.raised_loss)}{what}"
 
 
 def cells() -> Iterator[Cell]:
@@ -126,7 +98,7 @@ def _copies_for(cell: Cell) -> float | None:
 
 def line_rate(cell: Cell, packets: int) -> Scenario:
     """Full frames at the link's rate."""
-    return _datagrams(cell, packets, cell.loss, mechanisms(cell.scheme, cell.loss), measure=_SAMPLED)
+    return _datagrams(cell, packets, cell.loss, mechanisms(cell.scheme, cell.loss), measure=testbed.SAMPLED)
 
 
 def rare_losses(cell: Cell, packets: int) -> Scenario:
@@ -145,18 +117,9 @@ def _datagrams(
     repair_loss: float | None = None,
     measure: Mapping[str, Any] | None = None,
 ) -> Scenario:
-    duration_s = testbed.packets_duration_s(packets, cell.rate_gbps)
-    made = testbed.scenario(
-        cell.rate_gbps,
-        name="stress",
-        transport={"kind": "udp", "rate": f"{cell.rate_gbps} Gbps"},
-        flows={"kind": "constant-rate", "stop": testbed.seconds(duration_s)},
-        duration_s=duration_s,
-        loss=loss,
-        repair_loss=repair_loss,
-        measure=measure,
-    )
-    return _on_link(made, cell.rate_gbps, protection)
+    rate_gbps = cell.rate_gbps
+    made = testbed.line_rate(rate_gbps, packets, name="stress", loss=loss, repair_loss=repair_loss, measure=measure)
+    return _on_link(made, rate_gbps, protection)
 
 
 def messages(rate_gbps: int, loss: float, protection: list[Mapping[str, Any]], count: int) -> Scenario:
@@ -179,35 +142,25 @@ def _on_link(made: Scenario, rate_gbps: int, protection: list[Mapping[str, Any]]
     return {**made, "host": {}, "switch": switch, "mechanism": protection}
 
 
-def effective_speed_percent(run: Run, rate_gbps: int) -> float:
-    """Full frames delivered behind the link, in percent of its line rate."""
-    delivered_bits = arrived_bytes(run, "sw6->h8") * testbed.WIRE_BYTES / testbed.FRAME_BYTES * 8
-    return 100 * delivered_bits / (float(run.summary["simulated_s"]) * rate_gbps * 1e9)
-
-
-def effective_loss(run: Run, cell: Cell) -> tuple[float, Interval]:
+def effective_loss(run: Run, cell: Cell) -> Estimate:
     """Packets lost for good over packets sent, each weighted by how much likelier its losses were made."""
     raised = cell.loss / cell.raised_loss
     if cell.scheme == "none":
         links = run.table("links").filter(pl.col("link") == testbed.LINK)
-        lost, sent = int(links["frames_corrupted"].sum()), int(links["frames_sent"].sum())
-        return lost / sent, poisson_interval(lost, sent)
+        return rate_of(int(links["frames_corrupted"].sum()), int(links["frames_sent"].sum()))
     lost = counter(run, "sw6", "packets lost")
     if cell.scheme == "Wharf":
-        return _weighted(lost, counter(run, "sw2", "data frames sent"), raised ** (1 + _WHARF_BLOCKS[cell.loss][1]))
+        weight = raised ** (1 + _WHARF_BLOCKS[cell.loss][1])
+        return rate_of(lost, counter(run, "sw2", "data frames sent")).scaled(weight)
     if cell.scheme == "LLR":
         weight = raised * (cell.loss / _REPAIR_LOSS) ** _REPLAYS_MAX
         flushes = counter(run, "sw2", "flushes")
         # A flush takes several packets at once: what is rare, and independent, is the flush.
         each = lost / flushes if flushes else 1.0
-        return _weighted(flushes, counter(run, "sw2", "frames numbered"), weight * each)
+        return rate_of(flushes, counter(run, "sw2", "frames numbered")).scaled(weight * each)
     copies = counter(run, "sw2", "copies per lost packet")
     weight = raised * (cell.loss / _REPAIR_LOSS) ** copies
-    return _weighted(lost, counter(run, "sw2", "packets protected"), weight)
-
-
-def _weighted(events: int, trials: int, weight: float) -> tuple[float, Interval]:
-    return events / trials * weight, poisson_interval(events, trials).scaled(weight)
+    return rate_of(lost, counter(run, "sw2", "packets protected")).scaled(weight)
 
 
 def wharf_theory(loss: float) -> float:
@@ -233,9 +186,9 @@ def _known(runs: Runs) -> Mapping[str, Shape]:
     of = {scheme: [cell for cell in cells() if cell.scheme == scheme] for scheme in SCHEMES}
     made = {}
     for scheme in _IN_ORDER:
-        in_order = all(reordered_percent(runs[cell.line_rate_key()]) == 0.0 for cell in of[scheme])
+        in_order = all(reordered_percent(runs[cell.key("line rate")]) == 0.0 for cell in of[scheme])
         made[scheme] = Shape(in_order, f"{scheme} keeps the order of packets, at any rate and loss")
-    speeds = [(effective_speed_percent(runs[c.line_rate_key()], c.rate_gbps), c.loss) for c in of["Wharf"]]
+    speeds = [(speed_percent(runs[c.key("line rate")], c.rate_gbps), c.loss) for c in of["Wharf"]]
     holds = all(close(percent, wharf_speed_percent(loss), 0.02) for percent, loss in speeds)
     made["Wharf"] = Shape(
         holds, "Wharf leaves what its headers and parity leave by arithmetic, within 2 %, at any loss"
@@ -285,7 +238,7 @@ class Rivals(Exhibit):
         count = context.length("messages for the delay", full=1_000_000, normal=200_000, quick=40_000)
         keys = set()
         for cell in cells():
-            yield Point(cell.line_rate_key(), line_rate(cell, packets), keep=_TABLES)
+            yield Point(cell.key("line rate"), line_rate(cell, packets), keep=_TABLES)
             key = cell.loss_key(_copies_for(cell))
             if cell.scheme != "none" and key not in keys:
                 keys.add(key)
@@ -293,7 +246,7 @@ class Rivals(Exhibit):
                 factor = 4 if cell.scheme == "Wharf" else 1
                 yield Point(key, rare_losses(cell, rare * factor), keep=("mechanisms", "links"))
             protection = mechanisms(cell.scheme, cell.loss)
-            yield Point(cell.delay_key(), messages(cell.rate_gbps, cell.loss, protection, count), keep=("messages",))
+            yield Point(cell.key("delay"), messages(cell.rate_gbps, cell.loss, protection, count), keep=("messages",))
         for rate_gbps in RATES_GBPS:
             yield Point(f"clean {rate_gbps}G delay", messages(rate_gbps, 0.0, [], count), keep=("messages",))
 
@@ -303,30 +256,28 @@ class Rivals(Exhibit):
             yield from self._cell(cell, runs, known)
 
     def _cell(self, cell: Cell, runs: Runs, known: Mapping[str, Shape]) -> Iterator[Row]:
-        line_rate = runs[cell.line_rate_key()]
+        line_rate = runs[cell.key("line rate")]
         loss_run = line_rate if cell.scheme == "none" else runs[cell.loss_key(_copies_for(cell))]
-        loss, interval = effective_loss(loss_run, cell)
         note = f"arithmetic: {wharf_theory(cell.loss):.1e}" if cell.scheme == "Wharf" else ""
-        yield Row(cell.scheme, cell.x, "effective loss rate", "", loss, interval=interval, note=note)
+        loss = effective_loss(loss_run, cell)
+        yield loss.row(cell.scheme, cell.x, "effective loss rate", unit="", note=note)
         yield self._speed(cell, line_rate, known)
         added = self._delays(cell, runs)
-        done = (basis.share(cell.scheme, runs[cell.delay_key()]),)
+        done = (basis.share(cell.scheme, runs[cell.key("delay")]),)
         for name, percent in (("median", 50.0), ("p99.9", 99.9)):
-            value, reach = percentile(added, percent), percentile_interval(added, percent)
             note = "" if cell.scheme == "none" else "messages that one loss delays come together: it is too narrow"
             metric = f"{name} of the delay added"
-            yield Row(cell.scheme, cell.x, metric, "ns", value, interval=reach, note=note, completed=done)
+            delay = percentile_of(added, percent)
+            yield delay.row(cell.scheme, cell.x, metric, unit="ns", note=note, completed=done)
         sender, receiver = buffers_bytes(line_rate, cell.scheme)
         yield Row(cell.scheme, cell.x, "largest buffer of the sender", "KB", sender / 1e3)
         yield Row(cell.scheme, cell.x, "largest buffer of the receiver", "KB", receiver / 1e3)
         reordered = reordered_percent(line_rate)
-        if cell.scheme in _IN_ORDER:
-            yield Row(cell.scheme, cell.x, "packets out of order", "%", reordered, judge=known[cell.scheme])
-        else:
-            yield Row(cell.scheme, cell.x, "packets out of order", "%", reordered)
+        judge = known[cell.scheme] if cell.scheme in _IN_ORDER else Unjudged()
+        yield Row(cell.scheme, cell.x, "packets out of order", "%", reordered, judge=judge)
 
     def _speed(self, cell: Cell, run: Run, known: Mapping[str, Shape]) -> Row:
-        percent = effective_speed_percent(run, cell.rate_gbps)
+        percent = speed_percent(run, cell.rate_gbps)
         if cell.scheme != "Wharf":
             return Row(cell.scheme, cell.x, "effective speed", "%", percent)
         data, parity = _WHARF_BLOCKS[cell.loss]
@@ -334,7 +285,7 @@ class Rivals(Exhibit):
         return Row(cell.scheme, cell.x, "effective speed", "%", percent, judge=known[cell.scheme], note=note)
 
     def _delays(self, cell: Cell, runs: Runs) -> list[float]:
-        key = cell.delay_key()
+        key = cell.key("delay")
         if key not in self._added:
             self._added[key] = added_ns(runs[key], runs[f"clean {cell.rate_gbps}G delay"])
         return self._added[key]
@@ -342,32 +293,22 @@ class Rivals(Exhibit):
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for rate_gbps in RATES_GBPS:
             of_rate = [cell for cell in cells() if cell.rate_gbps == rate_gbps]
-            yield Plot(
-                f"Effective loss rate, {rate_gbps}G",
-                "loss rate of the link",
-                "effective loss rate",
-                [self._losses(scheme, of_rate, runs) for scheme in SCHEMES],
-                "log",
-                "log",
-            )
-            yield Plot(
-                f"Effective speed, {rate_gbps}G",
-                "loss rate of the link",
-                "speed (% of the line rate)",
-                [self._speeds(scheme, of_rate, runs) for scheme in SCHEMES],
-                "log",
-            )
+            title, x_title = f"Effective loss rate, {rate_gbps}G", "loss rate of the link"
+            losses = [self._losses(scheme, of_rate, runs) for scheme in SCHEMES]
+            yield Plot(title, x_title, "effective loss rate", losses, "log", "log")
+            speeds = [self._speeds(scheme, of_rate, runs) for scheme in SCHEMES]
+            yield Plot(f"Effective speed, {rate_gbps}G", x_title, "speed (% of the line rate)", speeds, "log")
 
     def _losses(self, scheme: str, of_rate: list[Cell], runs: Runs) -> Series:
         found = []
         for cell in (cell for cell in of_rate if cell.scheme == scheme):
-            key = cell.line_rate_key() if scheme == "none" else cell.loss_key(_copies_for(cell))
+            key = cell.key("line rate") if scheme == "none" else cell.loss_key(_copies_for(cell))
             found.append(effective_loss(runs[key], cell))
-        return Series(scheme, list(LOSSES), [value for value, _ in found], [interval for _, interval in found])
+        return curve(scheme, list(LOSSES), found)
 
     def _speeds(self, scheme: str, of_rate: list[Cell], runs: Runs) -> Series:
         of_scheme = [cell for cell in of_rate if cell.scheme == scheme]
-        speeds = [effective_speed_percent(runs[cell.line_rate_key()], cell.rate_gbps) for cell in of_scheme]
+        speeds = [speed_percent(runs[cell.key("line rate")], cell.rate_gbps) for cell in of_scheme]
         return Series(scheme, list(LOSSES), speeds)
 
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:

@@ -5,15 +5,15 @@ paper does not say how many trials it made; it takes 3,688 to bound a 99.9th per
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from hitless.analysis import percentile, percentile_interval, percentile_ratio, proportion_interval
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, exhibit
+from hitless.exhibits.estimates import percent_of, percentile_of, ratio_of
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.latency import UNBOUNDED, completion_us, is_bounded
+from hitless.exhibits.statements import resting_on
 from hitless.plot import Plot, tail_series
 
 _BYTES = 2_000_000
@@ -23,9 +23,6 @@ _PAPER_GAIN = {"LG": 4.0, "LG_NB": 2.0}
 _PAPER_NON_BLOCKING_OVER_LG = 2.0
 """The quotient of the two gains."""
 _AFFECTED_PERCENT = 80.0
-_SCHEMES = {"no loss": ("none", 0.0), "loss": ("none", testbed.MEASURED_LOSS)} | {
-    scheme: (scheme, testbed.MEASURED_LOSS) for scheme in testbed.MODES
-}
 _NO_UNDO = "LG_NB, no undo"
 _WHY = (
     "a needless retransmission ends slow start; a window that is not restored then grows by a packet a round trip, and "
@@ -42,50 +39,44 @@ def _storage(scheme: str, loss: float, transport: Mapping[str, Any], trials: int
 class Figure12(Exhibit):
     """What LG and LG_NB gain at the 99.9th percentile, and how many flows meet a loss."""
 
+    rests_on = basis.KERNEL_NOTE
+
     def points(self, context: Context) -> Iterable[Point]:
         trials = context.length("trials", full=20_000, normal=5_000, quick=4_000)
         keep = ("messages", "flows")
-        for label, (scheme, loss) in _SCHEMES.items():
+        for label, (scheme, loss) in testbed.SERIES.items():
             yield Point(label, _storage(scheme, loss, testbed.CLOSING, trials), keep=keep)
         without_undo = {**testbed.CLOSING, "dsack_undo": False}
         yield Point(_NO_UNDO, _storage("LG_NB", testbed.MEASURED_LOSS, without_undo, trials), keep=keep)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        shares = tuple(basis.share(label, runs[label]) for label in (*_SCHEMES, _NO_UNDO))
-        for row in basis.resting_on(self._all(runs), basis.KERNEL_NOTE):
-            yield replace(row, completed=shares)
+        shares = tuple(basis.share(label, runs[label]) for label in (*testbed.SERIES, _NO_UNDO))
+        return resting_on(self._all(runs), completed=shares)
 
     def _all(self, runs: Runs) -> Iterator[Row]:
-        times = {label: completion_us(runs[label]) for label in _SCHEMES}
+        times = {label: completion_us(runs[label]) for label in testbed.SERIES}
         for label, sample in times.items():
             for share in (50.0, 99.0, 99.9):
-                interval = percentile_interval(sample, share)
-                yield Row(label, "DCTCP", f"p{share:g} FCT", "us", percentile(sample, share), interval=interval)
+                yield percentile_of(sample, share).row(label, "DCTCP", f"p{share:g} FCT", unit="us")
         for scheme, paper in _PAPER_GAIN.items():
-            gain, interval = percentile_ratio(times["loss"], times[scheme], 99.9, resamples=1_000)
-            judge = Gain(better="higher")
-            note = _WHY if scheme == "LG_NB" else ""
-            yield Row(scheme, "DCTCP", "p99.9 FCT, loss over it", "times", gain, paper, interval, judge, note)
-        over, interval = percentile_ratio(times["LG_NB"], times["LG"], 99.9, resamples=1_000)
+            gain, note = ratio_of(times["loss"], times[scheme], 99.9), _WHY if scheme == "LG_NB" else ""
+            yield gain.row(scheme, "DCTCP", "p99.9 FCT, loss over it", paper, Gain(better="higher"), note=note)
+        over = ratio_of(times["LG_NB"], times["LG"], 99.9)
         ordered: Judge = Gain() if is_bounded(times["LG_NB"], times["LG"], percent=99.9) else Unjudged(UNBOUNDED)
-        paper = _PAPER_NON_BLOCKING_OVER_LG
-        yield Row("LG_NB", "DCTCP", "p99.9 FCT over LG's", "times", over, paper, interval, ordered)
+        yield over.row("LG_NB", "DCTCP", "p99.9 FCT over LG's", _PAPER_NON_BLOCKING_OVER_LG, ordered)
         yield self._affected(runs)
-        without = completion_us(runs[_NO_UNDO])
-        interval = percentile_interval(without, 99.9)
-        yield Row(_NO_UNDO, "DCTCP", "p99.9 FCT", "us", percentile(without, 99.9), interval=interval, note=_WHY)
+        without = percentile_of(completion_us(runs[_NO_UNDO]), 99.9)
+        yield without.row(_NO_UNDO, "DCTCP", "p99.9 FCT", unit="us", note=_WHY)
 
     def _affected(self, runs: Runs) -> Row:
         flows = runs["loss"].table("flows")
         lost = int((flows["packets_sent"] > flows["packets_received"]).sum())
-        interval = proportion_interval(lost, len(flows)).scaled(100.0)
         expected = [f"{100 * (1 - (1 - p) ** _PACKETS):.1f} % at {p:g}" for p in (testbed.MEASURED_LOSS, _NOMINAL_LOSS)]
         note = f"1 - (1 - p)^{_PACKETS} is {' and '.join(expected)}, which the paper calls the rate"
-        share = 100 * lost / len(flows)
-        paper, judge = _AFFECTED_PERCENT, Exact(0.05)
-        return Row("loss", "DCTCP", "flows that lost a packet", "%", share, paper, interval, judge, note)
+        share, metric = percent_of(lost, len(flows)), "flows that lost a packet"
+        return share.row("loss", "DCTCP", metric, _AFFECTED_PERCENT, Exact(0.05), unit="%", note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        series = [tail_series(label, completion_us(runs[label])) for label in _SCHEMES]
+        series = [tail_series(label, completion_us(runs[label])) for label in testbed.SERIES]
         title = "DCTCP, 2 MB, 100G"
         yield Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")

@@ -10,14 +10,18 @@ direct counting where that is possible. Everything else is measured in runs with
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import product
+from typing import Any
 
 from hitless.analysis import Interval, percentile, poisson_interval
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits.estimates import Estimate, curve
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
-from hitless.exhibits.linkguardian.counters import arrived_bytes, counter, depths_bytes
+from hitless.exhibits.linkguardian.counters import arrived_bytes, counter, depths_bytes, speed_percent
+from hitless.exhibits.linkguardian.testbed import Case
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
 
@@ -33,50 +37,24 @@ _PATIENCE_US = 7.5 + 0.2
 """The longer of the paper's two ackNoTimeouts, and two periods of the timer packets."""
 
 _TABLES = ("mechanisms", "links", "queues")
-_SAMPLED = {"queue": [{"ports": ["sw2.recirculation0", "sw6.recirculation0"], "period": "1 us"}]}
 
 
-@dataclass(frozen=True)
-class Case:
-    """One combination of the figure's axes."""
-
-    rate_gbps: int
-    loss: float
-    scheme: str
-
-    @property
-    def x(self) -> str:
-        """The position on the axis."""
-        return f"{self.rate_gbps}G {self.loss:.0e}".replace("e-0", "e-")
-
-    def key(self, what: str) -> str:
-        """The key of its run."""
-        return f"{self.scheme} {self.x} {what}"
+def cases(schemes: Iterable[str] = tuple(testbed.MODES), rates_gbps: Iterable[int] = RATES_GBPS) -> list[Case]:
+    """Those of some schemes and rates, in the order of the figure."""
+    return [Case(rate, loss, scheme) for rate, loss, scheme in product(rates_gbps, testbed.LOSSES, schemes)]
 
 
-def cases() -> Iterator[Case]:
-    """All of them, in the order of the figure."""
-    for rate_gbps in RATES_GBPS:
-        for loss in testbed.LOSSES:
-            for scheme in testbed.MODES:
-                yield Case(rate_gbps, loss, scheme)
-
-
-def stress(case: Case, packets: int, repair_loss: float | None = None, copies_given: int | None = None) -> Scenario:
-    """``packets`` full frames at line rate; ``copies_given`` overrides equation 2."""
-    duration_s = testbed.packets_duration_s(packets, case.rate_gbps)
-    return testbed.scenario(
+def stress(case: Case, packets: int, repair_loss: float | None = None, **settings: Any) -> Scenario:
+    """``packets`` full frames at line rate; ``settings`` are LinkGuardian's."""
+    return testbed.line_rate(
         case.rate_gbps,
+        packets,
         name="stress",
-        transport={"kind": "udp", "rate": f"{case.rate_gbps} Gbps"},
-        flows={"kind": "constant-rate", "stop": testbed.seconds(duration_s)},
-        duration_s=duration_s,
         loss=case.loss,
         repair_loss=repair_loss,
         scheme=case.scheme,
-        copies_given=copies_given,
-        kernel=None,
-        measure=_SAMPLED if repair_loss is None else None,
+        settings=settings,
+        measure=testbed.SAMPLED if repair_loss is None else None,
     )
 
 
@@ -89,13 +67,12 @@ def speed_points(context: Context) -> Iterator[Point]:
 
 def loss_points(context: Context, schemes: Iterable[str]) -> Iterator[Point]:
     """The runs that the effective loss is estimated in: longer where losses are rarer."""
-    for case in cases():
-        if case.scheme in schemes:
-            least = round(25 / case.loss)
-            quick, normal = max(300_000, least), max(3_000_000, 10 * least)
-            what = f"packets at {case.loss:.0e} for the effective loss".replace("e-0", "e-")
-            packets = context.length(what, full=10 * normal, normal=normal, quick=quick)
-            yield Point(case.key("loss"), stress(case, packets, REPAIR_LOSS), keep=("mechanisms",))
+    for case in cases(schemes):
+        least = round(25 / case.loss)
+        quick, normal = max(300_000, least), max(3_000_000, 10 * least)
+        what = f"packets at {testbed.exponent(case.loss)} for the effective loss"
+        packets = context.length(what, full=10 * normal, normal=normal, quick=quick)
+        yield Point(case.key("loss"), stress(case, packets, REPAIR_LOSS), keep=("mechanisms",))
 
 
 def copies(run: Run) -> int:
@@ -111,7 +88,7 @@ def theory(case: Case) -> float:
     return float(case.loss ** (_PAPER_COPIES[case.loss] + 1))
 
 
-def effective_loss(run: Run, case: Case) -> tuple[float, Interval]:
+def effective_loss(run: Run, case: Case) -> Estimate:
     """Lost packets over protected ones, each weighted by how much likelier its loss was made."""
     lost = counter(run, "sw6", "packets lost")
     beyond = min(lost, counter(run, "sw2", "losses beyond the request registers"))
@@ -120,38 +97,30 @@ def effective_loss(run: Run, case: Case) -> tuple[float, Interval]:
     interval = poisson_interval(lost - beyond, protected).scaled(weight)
     certain = beyond / protected
     measured = (lost - beyond) / protected * weight + certain
-    return measured, Interval(interval.low + certain, interval.high + certain)
-
-
-def link_speed_percent(run: Run, case: Case) -> float:
-    """Full frames delivered behind the link, in percent of its line rate."""
-    delivered_bits = arrived_bytes(run, "sw6->h8") * testbed.WIRE_BYTES / testbed.FRAME_BYTES * 8
-    return 100 * delivered_bits / (float(run.summary["simulated_s"]) * case.rate_gbps * 1e9)
+    return Estimate(measured, Interval(interval.low + certain, interval.high + certain))
 
 
 @exhibit("lg/fig8", title="Effective loss rate and link speed under line-rate traffic")
 class Figure8(Exhibit):
     """The paper's text: the theory for all six losses, and a link speed of about 92 % with LG at 100G and 1e-3."""
 
+    rests_on = basis.REPAIR_NOTE
+
     def points(self, context: Context) -> Iterable[Point]:
         yield from speed_points(context)
         yield from loss_points(context, testbed.MODES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        yield from basis.resting_on(self._rows(runs), basis.REPAIR_NOTE)
-
-    def _rows(self, runs: Runs) -> Iterator[Row]:
         for case in cases():
             run = runs[case.key("loss")]
-            measured, interval = effective_loss(run, case)
             paper, made = _PAPER_COPIES[case.loss], copies(run)
             note = (
                 f"paper: theory for N = {paper}, here N = {made}; importance sampling, copies lost with {REPAIR_LOSS}"
             )
             judge: Judge = _NOT_INDEPENDENT if (case.rate_gbps, case.loss) == (25, 1e-3) else Factor()
-            expected = theory(case)
-            yield Row(case.scheme, case.x, "effective loss rate", "", measured, expected, interval, judge, note)
-        speeds = {case: link_speed_percent(runs[case.key("speed")], case) for case in cases()}
+            loss = effective_loss(run, case)
+            yield loss.row(case.scheme, case.x, "effective loss rate", theory(case), judge, unit="", note=note)
+        speeds = {case: speed_percent(runs[case.key("speed")], case.rate_gbps) for case in cases()}
         for case in cases():
             yield self._speed(case, speeds)
 
@@ -172,8 +141,7 @@ class Figure8(Exhibit):
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for rate_gbps in RATES_GBPS:
             series = [_loss_series(rate_gbps, scheme, runs) for scheme in testbed.MODES]
-            blocking = [case for case in cases() if (case.rate_gbps, case.scheme) == (rate_gbps, "LG")]
-            expected = [theory(case) for case in blocking]
+            expected = [theory(case) for case in cases(("LG",), (rate_gbps,))]
             series.append(Series("LG", list(testbed.LOSSES), expected, style="points", source="theory"))
             title = f"Effective loss rate, {rate_gbps}G"
             yield Plot(title, "loss rate of the link", "effective loss rate", series, "log", "log")
@@ -182,15 +150,14 @@ class Figure8(Exhibit):
 
 
 def _loss_series(rate_gbps: int, scheme: str, runs: Runs) -> Series:
-    of_scheme = [case for case in cases() if (case.rate_gbps, case.scheme) == (rate_gbps, scheme)]
+    of_scheme = cases((scheme,), (rate_gbps,))
     found = [effective_loss(runs[case.key("loss")], case) for case in of_scheme]
-    x = [case.loss for case in of_scheme]
-    return Series(scheme, x, [value for value, _ in found], [interval for _, interval in found], "points")
+    return curve(scheme, [case.loss for case in of_scheme], found, "points")
 
 
 def _speed_series(scheme: str, runs: Runs) -> Series:
-    of_scheme = [case for case in cases() if case.scheme == scheme]
-    speeds = [link_speed_percent(runs[case.key("speed")], case) for case in of_scheme]
+    of_scheme = cases((scheme,))
+    speeds = [speed_percent(runs[case.key("speed")], case.rate_gbps) for case in of_scheme]
     return Series(scheme, [case.x for case in of_scheme], speeds, style="bars")
 
 
@@ -198,6 +165,7 @@ def _speed_series(scheme: str, runs: Runs) -> Series:
 class Figure14(Exhibit):
     """The recirculation queues of sw2 (TX) and sw6 (RX), polled every microsecond."""
 
+    rests_on = basis.REPAIR_NOTE
     _PORTS = (("TX", "sw2.recirculation0"), ("RX", "sw6.recirculation0"))
     _PAPER_KB = {  # noqa: RUF012
         ("LG", 25, "TX"): 3.6,
@@ -212,9 +180,6 @@ class Figure14(Exhibit):
         yield from speed_points(context)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        yield from basis.resting_on(self._rows(runs), basis.REPAIR_NOTE)
-
-    def _rows(self, runs: Runs) -> Iterator[Row]:
         for rate_gbps in RATES_GBPS:
             for scheme in testbed.MODES:
                 for side, port in self._PORTS:
@@ -234,8 +199,8 @@ class Figure14(Exhibit):
             yield Row("LG_NB", f"{rate_gbps}G TX", metric, "times", with_order / without, paper, judge=judge)
 
     def _largest(self, rate_gbps: int, scheme: str, port: str, runs: Runs) -> float:
-        of_scheme = [case for case in cases() if (case.rate_gbps, case.scheme) == (rate_gbps, scheme)]
-        return max(max(depths_bytes(runs[case.key("speed")], port)) for case in of_scheme) / 1e3
+        found = cases((scheme,), (rate_gbps,))
+        return max(max(depths_bytes(runs[case.key("speed")], port)) for case in found) / 1e3
 
     def _row(self, rate_gbps: int, scheme: str, side: str, largest: float) -> Row:
         x = f"{rate_gbps}G {side}"
@@ -250,7 +215,7 @@ class Figure14(Exhibit):
         for side, port in self._PORTS:
             series = []
             for scheme in testbed.MODES:
-                of_scheme = [case for case in cases() if case.scheme == scheme]
+                of_scheme = cases((scheme,))
                 largest = [max(depths_bytes(runs[case.key("speed")], port)) / 1e3 for case in of_scheme]
                 series.append(Series(scheme, [case.x for case in of_scheme], largest, style="bars"))
             yield Plot(f"Largest use of the {side} buffer", "link and loss rate", "buffer (KB)", series)
@@ -260,6 +225,7 @@ class Figure14(Exhibit):
 class Table4(Exhibit):
     """Passes through the recirculation port a second, over what the pipeline can process."""
 
+    rests_on = basis.REPAIR_NOTE
     _PAPER = {  # noqa: RUF012
         (25, "TX"): (0.45, 0.449, 0.444),
         (25, "RX"): (0.661, 0.662, 0.664),
@@ -269,14 +235,10 @@ class Table4(Exhibit):
 
     def points(self, context: Context) -> Iterable[Point]:
         packets = context.length("packets a run", full=20_000_000, normal=4_000_000, quick=1_000_000)
-        for case in cases():
-            if case.scheme == "LG":
-                yield Point(case.key("speed"), stress(case, packets), keep=_TABLES)
+        for case in cases(("LG",)):
+            yield Point(case.key("speed"), stress(case, packets), keep=_TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        yield from basis.resting_on(self._rows(runs), basis.REPAIR_NOTE)
-
-    def _rows(self, runs: Runs) -> Iterator[Row]:
         for (rate_gbps, side), published in self._PAPER.items():
             for loss, paper in zip(testbed.LOSSES, published, strict=True):
                 case = Case(rate_gbps, loss, "LG")
@@ -285,16 +247,8 @@ class Table4(Exhibit):
                 passes = counter(run, {"TX": "sw2", "RX": "sw6"}[side], name)
                 percent = 100 * passes / float(run.summary["simulated_s"]) / PIPELINE_PACKETS_PER_S
                 note = "the reordering buffer is in use from the first loss on" if side == "RX" else ""
-                yield Row(
-                    "LG",
-                    f"{case.x} {side}",
-                    "recirculation overhead",
-                    "%",
-                    percent,
-                    paper,
-                    judge=Factor(better="lower"),
-                    note=note,
-                )
+                x, judge = f"{case.x} {side}", Factor(better="lower")
+                yield Row("LG", x, "recirculation overhead", "%", percent, paper, judge=judge, note=note)
 
 
 @exhibit("lg/overhead", title="Header overhead")
@@ -316,23 +270,21 @@ class Overhead(Exhibit):
             yield Row(scheme, "MTU", "header", "bytes", header_bytes, 3.0, judge=Exact(), note=note)
             percent = 100 * header_bytes / testbed.WIRE_BYTES
             yield Row(scheme, "MTU", "overhead", "%", percent, 0.2, judge=Exact(0.05), note='paper: "about 0.2 %"')
-            speed = link_speed_percent(run, Case(100, 0.0, scheme))
-            clean = link_speed_percent(runs["none"], Case(100, 0.0, "none"))
-            yield Row(scheme, "100G", "link speed given up on a clean link", "%", clean - speed)
+            given_up = speed_percent(runs["none"], 100) - speed_percent(run, 100)
+            yield Row(scheme, "100G", "link speed given up on a clean link", "%", given_up)
 
 
 @exhibit("lg/timeouts", title="Loss events that end in ackNoTimeout, and stalls")
 class Timeouts(Exhibit):
     """Section 4.1: 476 of about 31 million loss events, over all LG runs of figure 8; transmission never stalls."""
 
+    rests_on = basis.REPAIR_NOTE
+
     def points(self, context: Context) -> Iterable[Point]:
         yield from loss_points(context, ("LG",))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        yield from basis.resting_on(self._rows(runs), basis.REPAIR_NOTE)
-
-    def _rows(self, runs: Runs) -> Iterator[Row]:
-        blocking = [case for case in cases() if case.scheme == "LG"]
+        blocking = cases(("LG",))
         shares, intervals = {}, {}
         for case in blocking:
             run = runs[case.key("loss")]

@@ -21,14 +21,22 @@ Where a number comes from:
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from hitless.checking import Scenario
+from hitless.exhibits.scenarios import ends
 
 LINK = "sw2->sw6"
 LOSSES = (1e-5, 1e-4, 1e-3)
 MEASURED_LOSS = 1.16e-3
 MODES = {"LG": "blocking", "LG_NB": "non-blocking"}
+SERIES: Mapping[str, tuple[str, float]] = {
+    "no loss": ("none", 0.0),
+    "loss": ("none", MEASURED_LOSS),
+    **{scheme: (scheme, MEASURED_LOSS) for scheme in MODES},
+}
+"""Scheme and loss rate of what figures 10 to 12 compare."""
 REPAIR_LATENCY = "3 us"
 """What a retransmission takes to its queue beside a pass of the pipeline."""
 
@@ -38,9 +46,6 @@ for that, a lognormal one. `send_ns` is the fixed part on the way out where it d
 
 CLOSE: Mapping[str, int] = {"median_ns": 65_000, "p999_ns": 149_500}
 """How long after the last segment the receiving program closes: lognormal."""
-
-GRO: Mapping[str, Any] = {}
-"""Hosts have it, with its defaults."""
 
 DCTCP: Mapping[str, Any] = {
     "kind": "tcp",
@@ -64,9 +69,29 @@ WEB_SEARCH_BYTES = 24_387
 WEB_SEARCH_PACKETS = 17
 """What that is in packets (section 4.4)."""
 
+SAMPLED = {"queue": [{"ports": ["sw2.recirculation0", "sw6.recirculation0"], "period": "1 us"}]}
+"""The buffers of both ends."""
 FRAME_BYTES = 1_518
 WIRE_BYTES = 1_538
 """A full frame with preamble and gap: what the paper counts link speed in."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One combination of a rate, a loss rate and a scheme."""
+
+    rate_gbps: int
+    loss: float
+    scheme: str
+
+    @property
+    def x(self) -> str:
+        """The position on the axis."""
+        return f"{self.rate_gbps}G {exponent(self.loss)}"
+
+    def key(self, what: str) -> str:
+        """The key of its run."""
+        return f"{self.scheme} {self.x} {what}"
 
 
 def scenario(
@@ -79,36 +104,46 @@ def scenario(
     loss: float | Mapping[str, Any] = 0.0,
     repair_loss: float | None = None,
     scheme: str = "none",
-    copies_given: int | None = None,
     settings: Mapping[str, Any] | None = None,
     kernel: Mapping[str, int] | None = KERNEL,
-    gro: Mapping[str, Any] | None = GRO,
+    gro: bool = True,
     measure: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """The testbed at ``rate_gbps`` with one kind of flow; ``scheme`` is "none", "LG" or "LG_NB".
 
     ``loss`` is the rate of independent losses, or a loss model in the words of a scenario; ``settings`` are further
     ones of LinkGuardian. ``kernel`` is one pass through the host's stack, None for a packet generator, which has none;
-    ``gro`` the settings of it, None for hosts that look at each packet by itself.
+    without ``gro`` hosts look at each packet by itself.
     """
     made: dict[str, Any] = {
         "name": name,
         "topology": _topology(rate_gbps),
         "switch": {"preset": "tofino-like", "ecn": {"threshold": "100 KB"}},
-        "host": _host(kernel, gro),
+        "host": _host(kernel, gro=gro),
         "transport": [{"name": "transport", **transport}],
         "flows": [{"name": name, "transport": "transport", "sources": ["h4"], "destinations": ["h8"], **flows}],
         "link": [{"name": LINK, "loss": loss_model(loss, repair_loss)}],
         "measure": measure or {},
+        **ends(None if duration_s is None else seconds(duration_s)),
     }
-    if duration_s is None:
-        made["until"] = "all-flows-done"
-    else:
-        made["duration"] = seconds(duration_s)
     if scheme in MODES:
-        given = {} if copies_given is None else {"copies": copies_given}
-        made["mechanism"] = [guardian(scheme, **given, **(settings or {}))]
+        made["mechanism"] = [guardian(scheme, **(settings or {}))]
     return made
+
+
+def line_rate(rate_gbps: int, packets: int, *, name: str, frame_bytes: int = FRAME_BYTES, **more: Any) -> Scenario:
+    """So many frames at the rate of the link, from a packet generator; ``more`` is for `scenario`."""
+    duration_s = packets_duration_s(packets, rate_gbps, frame_bytes)
+    size = {} if frame_bytes == FRAME_BYTES else {"frame_bytes": f"{frame_bytes} B"}
+    return scenario(
+        rate_gbps,
+        name=name,
+        transport={"kind": "udp", "rate": f"{rate_gbps} Gbps", **size},
+        flows={"kind": "constant-rate", "stop": seconds(duration_s)},
+        duration_s=duration_s,
+        kernel=None,
+        **more,
+    )
 
 
 def guardian(scheme: str, **settings: Any) -> Mapping[str, Any]:
@@ -127,9 +162,14 @@ def loss_model(loss: float | Mapping[str, Any], repair_loss: float | None) -> Ma
     return model if repair_loss is None else {**model, "repair_rate": repair_loss}
 
 
-def packets_duration_s(packets: int, rate_gbps: int) -> float:
-    """Time that so many full frames take at line rate."""
-    return packets * WIRE_BYTES * 8 / (rate_gbps * 1e9)
+def packets_duration_s(packets: int, rate_gbps: int, frame_bytes: int = FRAME_BYTES) -> float:
+    """Time that so many frames take at line rate, with preamble and gap."""
+    return packets * (frame_bytes + WIRE_BYTES - FRAME_BYTES) * 8 / (rate_gbps * 1e9)
+
+
+def exponent(loss: float) -> str:
+    """A loss rate as people write it: 1e-5."""
+    return f"{loss:.0e}".replace("e-0", "e-") if loss else "0"
 
 
 def seconds(duration_s: float) -> str:
@@ -151,13 +191,13 @@ def trials(payload_bytes: int, count: int) -> Mapping[str, Any]:
     }
 
 
-def _host(kernel: Mapping[str, int] | None, gro: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _host(kernel: Mapping[str, int] | None, *, gro: bool) -> Mapping[str, Any]:
     card = {"send": "1 us", "receive": "1 us", "jitter": {"kind": "lognormal", "median": "300 ns", "p999": "4 us"}}
     host: dict[str, Any] = {"network_card": card, "timer_tick": "1 ms"}
     if kernel is not None:
         receive = f"{kernel['fixed_ns']} ns"
         send = f"{kernel.get('send_ns', kernel['fixed_ns'])} ns"
-        offload = {} if gro is None else {"gro": gro}
+        offload: Mapping[str, Any] = {"gro": {}} if gro else {}
         host["kernel"] = {"send": send, "receive": receive, "jitter": jitter(kernel), **offload}
     return host
 

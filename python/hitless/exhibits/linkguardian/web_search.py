@@ -7,14 +7,14 @@ selective repeat" goes beyond the paper, which leaves that to later work (sectio
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from hitless.analysis import percentile, percentile_interval, percentile_ratio
 from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit
+from hitless.exhibits.estimates import percentile_of, ratio_of
 from hitless.exhibits.judge import Gain, Judge
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.latency import completion_us
+from hitless.exhibits.statements import resting_on
 from hitless.plot import Plot, tail_series
 
 RDMA: Mapping[str, Any] = {"kind": "roce", "timeout": "1 ms"}
@@ -25,9 +25,6 @@ _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
     "RDMA, selective repeat": {**RDMA, "recovery": "selective-repeat"},
 }
 _PAPER_GAIN = {"DCTCP": 19.0, "BBR": 19.0, "RDMA": 39.0}
-_SCHEMES = {"no loss": ("none", 0.0), "loss": ("none", testbed.MEASURED_LOSS)} | {
-    scheme: (scheme, testbed.MEASURED_LOSS) for scheme in testbed.MODES
-}
 _NEAR = 0.1
 """How near LG_NB is held to be to LG when it "performs nearly as well", and to loss where it "provides no improvement";
 the number is ours."""
@@ -48,7 +45,7 @@ class Figure11(Exhibit):
     def points(self, context: Context) -> Iterable[Point]:
         for transport, settings in _TRANSPORTS.items():
             trials = self._trials(transport, context)
-            for label, (scheme, loss) in _SCHEMES.items():
+            for label, (scheme, loss) in testbed.SERIES.items():
                 made = testbed.scenario(
                     100,
                     name="trials",
@@ -72,15 +69,13 @@ class Figure11(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for transport in _TRANSPORTS:
             note = basis.CARD_NOTE if transport.startswith("RDMA") else basis.KERNEL_NOTE
-            shares = tuple(basis.share(label, runs[f"{transport} {label}"]) for label in _SCHEMES)
-            for row in basis.resting_on(self._transport(transport, runs), note):
-                yield replace(row, completed=shares)
+            shares = tuple(basis.share(label, runs[f"{transport} {label}"]) for label in testbed.SERIES)
+            yield from resting_on(self._transport(transport, runs), note, shares)
 
     def _transport(self, transport: str, runs: Runs) -> Iterator[Row]:
-        times = {label: completion_us(runs[f"{transport} {label}"]) for label in _SCHEMES}
+        times = {label: completion_us(runs[f"{transport} {label}"]) for label in testbed.SERIES}
         for label, sample in times.items():
-            interval = percentile_interval(sample, 99.9)
-            yield Row(label, transport, "p99.9 FCT", "us", percentile(sample, 99.9), interval=interval)
+            yield percentile_of(sample, 99.9).row(label, transport, "p99.9 FCT", unit="us")
         yield from self._gains(transport, times)
         if transport in ("DCTCP", "BBR"):
             yield from self._out_of_order(transport, times)
@@ -88,30 +83,28 @@ class Figure11(Exhibit):
             yield from self._go_back(times)
 
     def _gains(self, transport: str, times: Mapping[str, list[float]]) -> Iterator[Row]:
-        over, interval = percentile_ratio(times["LG"], times["no loss"], 99.9, resamples=1_000)
-        yield Row("LG", transport, "p99.9 FCT over no loss", "times", over, 1.0, interval, Exact(0.1))
+        over = ratio_of(times["LG"], times["no loss"], 99.9)
+        yield over.row("LG", transport, "p99.9 FCT over no loss", 1.0, Exact(0.1))
         for scheme in testbed.MODES:
-            gain, interval = percentile_ratio(times["loss"], times[scheme], 99.9, resamples=1_000)
+            gain = ratio_of(times["loss"], times[scheme], 99.9)
             paper = _PAPER_GAIN.get(transport) if scheme == "LG" else None
-            judge = Gain(better="higher")
-            yield Row(scheme, transport, "p99.9 FCT, loss over it", "times", gain, paper, interval, judge)
+            yield gain.row(scheme, transport, "p99.9 FCT, loss over it", paper, Gain(better="higher"))
 
     def _out_of_order(self, transport: str, times: Mapping[str, list[float]]) -> Iterator[Row]:
         """LG_NB for TCP: "nearly as well as LinkGuardian except at very high percentiles"; of DCTCP in numbers."""
         for share in (99.0, 99.9):
-            over, interval = percentile_ratio(times["LG_NB"], times["LG"], share, resamples=1_000)
             judge: Judge = Exact(_NEAR)
             paper, note = 1.0, "nearly as well as LG"
             if transport == "DCTCP":
                 paper, note = PAPER_NON_BLOCKING_OVER_LG[share], "paper: table 2, of the same flows"
                 judge = Gain() if share > 99 else judge
-            yield Row("LG_NB", transport, f"p{share:g} FCT over LG's", "times", over, paper, interval, judge, note)
+            over = ratio_of(times["LG_NB"], times["LG"], share)
+            yield over.row("LG_NB", transport, f"p{share:g} FCT over LG's", paper, judge, note=note)
 
     def _go_back(self, times: Mapping[str, list[float]]) -> Iterator[Row]:
         """LG_NB for RDMA that goes back: "no improvement over the loss case other than preventing RTO"."""
-        gain, interval = percentile_ratio(times["loss"], times["LG_NB"], 99.0, resamples=1_000)
-        note = "no improvement but at the end of the tail"
-        yield Row("LG_NB", "RDMA", "p99 FCT, loss over it", "times", gain, 1.0, interval, Exact(_NEAR), note)
+        gain, note = ratio_of(times["loss"], times["LG_NB"], 99.0), "no improvement but at the end of the tail"
+        yield gain.row("LG_NB", "RDMA", "p99 FCT, loss over it", 1.0, Exact(_NEAR), note=note)
         late = sum(time >= _TIMEOUT_US for time in times["LG_NB"])
         before = sum(time >= _TIMEOUT_US for time in times["loss"])
         prevented = Shape(late == 0 < before, "timeouts are prevented")
@@ -120,6 +113,6 @@ class Figure11(Exhibit):
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for transport in _TRANSPORTS:
-            series = [tail_series(label, completion_us(runs[f"{transport} {label}"])) for label in _SCHEMES]
+            series = [tail_series(label, completion_us(runs[f"{transport} {label}"])) for label in testbed.SERIES]
             title = f"{transport}, 24,387 B, 100G"
             yield Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")

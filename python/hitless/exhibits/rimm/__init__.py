@@ -6,7 +6,3 @@
 - ``exact``: the release that the paper's switch could not do; ``rivals``: DIBS and DCTCP beside it
 - ``beyond``: what the paper does not measure
 """
-
-from hitless.exhibits.rimm import beyond, depth, exact, microbursts, resources, rivals
-
-__all__ = ["beyond", "depth", "exact", "microbursts", "resources", "rivals"]

@@ -1,15 +1,14 @@
 """What the paper does not measure: other flows, several bursts at once, full neighbours, and who else notices."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits import Context, Point, Replicated, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import TABLES, Event, completed, completions_ms, mean_of, measure
-
-Flow = Mapping[str, Any]
+from hitless.exhibits.rimm.events import TABLES, Event, mean_completion, measure
 
 _SCHEMES = {name: testbed.SCHEMES[name] for name in ("basic forwarding", "RIMM")}
 _LENGTH_MS = 60.0
@@ -125,26 +124,24 @@ _VARIANTS = (
 
 
 @exhibit("rimm/beyond", title="RIMM beyond the paper: UDP, several bursts, full neighbours, other bursts and hosts")
-class Beyond(Exhibit):
+class Beyond(Replicated):
     """Each variant differs in one thing from the events of section IV, under basic forwarding and under RIMM."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._count = context.length("events for each variant", full=20, quick=5)
+        count = context.length("events for each variant", full=20, quick=5)
         for variant in _VARIANTS:
-            for number in range(self._count):
-                for scheme, settings in _SCHEMES.items():
-                    yield Point(f"{variant.name} {scheme} {number}", variant.make(settings), number, keep=TABLES)
+            cases = {f"{variant.name} {scheme}": variant.make(settings) for scheme, settings in _SCHEMES.items()}
+            yield from self.replicated(count, cases, keep=TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for variant in _VARIANTS:
             lost = {}
             for scheme in _SCHEMES:
-                events = [Event(runs[f"{variant.name} {scheme} {number}"]) for number in range(self._count)]
-                lost[scheme] = mean_of([_lost_to_hosts(event) for event in events])[0]
+                events = list(map(Event, self.each(runs, f"{variant.name} {scheme}")))
+                lost[scheme] = mean_of([_lost_to_hosts(event) for event in events]).value or 0.0
                 yield from _rows(variant, scheme, events)
             yield _harm(variant.name, *lost.values())
-        events = [Event(runs[f"5 MB RIMM {number}"]) for number in range(self._count)]
-        yield from _diffusion(events)
+        yield from _diffusion(list(map(Event, self.each(runs, "5 MB RIMM"))))
 
 
 def _harm(x: str, basic: float, rimm: float) -> Row:
@@ -164,35 +161,32 @@ def _lost_to_hosts(event: Event) -> int:
 
 def _rows(variant: Variant, scheme: str, events: Sequence[Event]) -> Iterator[Row]:
     x = variant.name
-    mean, interval = mean_of([_lost_to_hosts(event) for event in events])
-    yield Row(scheme, x, "packets lost per event", "", mean, interval=interval, note=variant.note)
+    mean = mean_of([_lost_to_hosts(event) for event in events])
+    yield mean.row(scheme, x, "packets lost per event", unit="", note=variant.note)
     if variant.name != "UDP":
-        mean, interval = mean_of([event.retransmitted for event in events])
-        yield Row(scheme, x, "retransmissions per event", "", mean, interval=interval)
-        times, done = completions_ms(events, "burst"), [completed(events, "burst", scheme)]
-        if times:
-            mean, interval = mean_of(times)
-            yield Row(scheme, x, "mean FCT of the burst", "ms", mean, interval=interval, completed=done)
+        mean = mean_of([event.retransmitted for event in events])
+        yield mean.row(scheme, x, "retransmissions per event", unit="")
+        mean = mean_completion(events, "burst", scheme)
+        if mean.value is not None:
+            yield mean.row(scheme, x, "mean FCT of the burst", unit="ms")
     if scheme == "RIMM":
         for name in ("packets detoured", "detours ended by congestion", "detours ended by full neighbours"):
-            yield Row(scheme, x, f"{name} per event", "", mean_of([event.counter(name) for event in events])[0])
+            yield Row(scheme, x, f"{name} per event", "", mean_of([event.counter(name) for event in events]).value)
         rounds = [event.counter("detours") / max(1, event.counter("packets detoured")) for event in events]
-        yield Row(scheme, x, "detours of a packet that is detoured", "", mean_of(rounds)[0])
+        yield Row(scheme, x, "detours of a packet that is detoured", "", mean_of(rounds).value)
     if variant.name in ("5 MB", _ANY_TIME):
-        times, done = completions_ms(events, "background"), [completed(events, "background", scheme)]
-        mean_ms = mean_of(times)[0] if times else None
-        yield Row(scheme, x, "mean FCT of the background", "ms", mean_ms, completed=done)
+        mean = replace(mean_completion(events, "background", scheme), interval=None)
+        yield mean.row(scheme, x, "mean FCT of the background", unit="ms")
 
 
 def _diffusion(events: Sequence[Event]) -> Iterator[Row]:
     """Does the burst go to the neighbours?"""
     x = "5 MB, at the neighbours"
     deepest = [max(event.peak_segments(port) for port in testbed.NEIGHBOUR_PORTS) for event in events]
-    mean, interval = mean_of(deepest)
     below = Shape(
         max(deepest) < testbed.ALARM_SEGMENTS, "below alpha, so that no neighbour has a microburst of its own"
     )
-    yield Row("RIMM", x, "deepest queue to S2-3", "segments", mean, interval=interval, judge=below)
+    yield mean_of(deepest).row("RIMM", x, "deepest queue to S2-3", None, below, unit="segments")
     elsewhere = [_alarms_elsewhere(event) for event in events]
     yield Row("RIMM", x, "alarms at other switches", "", sum(elsewhere), judge=Shape(sum(elsewhere) == 0, "none"))
 

@@ -2,55 +2,48 @@
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits import Context, Exact, Factor, Point, Replicated, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import TABLES, Event, Events, mean_of, measure
+from hitless.exhibits.rimm.events import TABLES, Event, OfEvents, measure
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
-
-if TYPE_CHECKING:
-    from hitless.exhibits.judge import Judge
 
 _MESSAGES = "messages have a queue of their own at the neighbour, so that ingress knows after about 2 us"
 
 
 @exhibit("rimm/tab3", title="Depth of the queue that raises the alarm, against the threshold")
-class Table3(Exhibit):
+class Table3(OfEvents):
     """The deepest that egress saw the queue in each event. Section V, "Change of Queue Depth"."""
 
-    def points(self, context: Context) -> Iterable[Point]:
-        self._events = Events({"RIMM": testbed.RIMM})
-        return self._events.points(context)
+    schemes: ClassVar = {"RIMM": testbed.RIMM}
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        events = self._events.of(runs, "RIMM")
-        x = f"{len(events)} events"
+        events, x = self.events(runs, "RIMM"), self.x
         peaks = [peak for peak in map(_peak, events) if peak is not None]
         yield Row("RIMM", x, "events with an alarm", "", len(peaks), float(len(events)), judge=Exact())
         if not peaks:
             return
-        mean, interval = mean_of(peaks)
         judge = Unjudged("judged as the excess, which is the same number")
-        yield Row("RIMM", x, "mean depth", "segments", mean, 20_251.5, interval, judge)
+        yield mean_of(peaks).row("RIMM", x, "mean depth", 20_251.5, judge, unit="segments")
         yield Row("RIMM", x, "largest depth", "segments", max(peaks), 20_728, judge=judge)
         lower = Factor(better="lower")
         spread = statistics.stdev(peaks) if len(peaks) > 1 else None
         yield Row("RIMM", x, "standard deviation", "segments", spread, 201.2396, judge=lower, note=_MESSAGES)
         over = [100 * (peak / testbed.ALARM_SEGMENTS - 1) for peak in peaks]
-        mean, interval = mean_of(over)
-        yield Row("RIMM", x, "mean excess", "% of alpha", mean, 1.3, interval, lower, _MESSAGES)
+        yield mean_of(over).row("RIMM", x, "mean excess", 1.3, lower, unit="% of alpha", note=_MESSAGES)
         yield Row("RIMM", x, "largest excess", "% of alpha", max(over), 3.64, judge=lower, note=_MESSAGES)
         note = "from the crossing until ingress knows: a round trip to a neighbour"
         slowest = [value for event in events if (value := event.histogram_max("message round trip, ns")) is not None]
         yield Row("RIMM", x, "longest response", "us", max(slowest) / 1e3 if slowest else None, note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
-        peaks = [_peak(event) for event in self._events.of(runs, "RIMM")]
+        peaks = [_peak(event) for event in self.events(runs, "RIMM")]
         yield Plot(
             "Deepest in each event", "event", "segments", [Series("RIMM", list(range(1, len(peaks) + 1)), peaks)]
         )
@@ -76,7 +69,7 @@ _SERIES = (*TABLES, "series")
 
 
 @exhibit("rimm/qdm", title="The detour follows the least-loaded neighbour, and ends when a burst is congestion")
-class QueueDepthMonitor(Exhibit):
+class QueueDepthMonitor(Replicated):
     """Figure 2 and section V. Two flows at a constant rate overload VM7: for half a millisecond, or for 6 ms.
 
     With change = "any-time", as in section III-A2, each new packet gets the neighbour whose queue is the shortest. The
@@ -85,15 +78,13 @@ class QueueDepthMonitor(Exhibit):
     """
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._count = context.length("events", full=20, normal=10, quick=5)
-        for number in range(self._count):
-            yield Point(f"burst {number}", _overload(0.5, _ANY_TIME), number, keep=_SERIES)
-            for scheme, settings in _LASTING.items():
-                yield Point(f"{scheme} {number}", _overload(6.0, settings), number, keep=_SERIES)
+        count = context.length("events", full=20, normal=10, quick=5)
+        lasting = {scheme: _overload(6.0, settings) for scheme, settings in _LASTING.items()}
+        return self.replicated(count, {"burst": _overload(0.5, _ANY_TIME), **lasting}, keep=_SERIES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        x = f"{self._count} bursts"
-        found = [_Choices(runs[f"burst {number}"]) for number in range(self._count)]
+        x = f"{self._replicas} bursts"
+        found = [_Choices(run) for run in self.each(runs, "burst")]
         changes = sum(choices.count for choices in found)
         share = 100 * sum(choices.right for choices in found) / changes if changes else None
         note = f"{changes:,} changes of the neighbour; queues looked at every {_SAMPLE_US} us"
@@ -102,26 +93,25 @@ class QueueDepthMonitor(Exhibit):
         used = {port for choices in found for port in choices.ports}
         both = Shape(len(used) == len(testbed.NEIGHBOUR_PORTS), "the detour moves between both neighbours")
         yield Row("RIMM", x, "neighbours used", "", len(used), judge=both)
-        lost = sum(Event(runs[f"burst {number}"]).lost for number in range(self._count))
-        tried: Judge = Exact() if changes else Unjudged("no packet was detoured: nothing was tried")
+        lost = sum(Event(run).lost for run in self.each(runs, "burst"))
+        tried = Exact() if changes else testbed.NOTHING_DETOURED
         yield Row("RIMM", x, "packets lost", "", lost, 0, judge=tried)
         yield from self._ends(runs)
 
     def _ends(self, runs: Runs) -> Iterator[Row]:
-        x = f"{self._count} times congestion"
-        found = {scheme: [runs[f"{scheme} {number}"] for number in range(self._count)] for scheme in _LASTING}
+        x = f"{self._replicas} times congestion"
+        found = {scheme: self.each(runs, scheme) for scheme in _LASTING}
         ended = sum(Event(run).counter("detours ended by congestion") > 0 for run in found["launcher"])
-        yield Row("launcher", x, "detours ended", "", ended, float(self._count), judge=Exact())
+        yield Row("launcher", x, "detours ended", "", ended, float(self._replicas), judge=Exact())
         lengths = [length for run in found["launcher"] if (length := _alarm_to_end_ms(run)) is not None]
         if lengths:
-            mean, interval = mean_of(lengths)
             metric = "from the first alarm to the last packet that is detoured"
-            yield Row("launcher", x, metric, "ms", mean, _CONGESTION_MS, interval=interval, judge=Exact())
+            yield mean_of(lengths).row("launcher", x, metric, _CONGESTION_MS, Exact(), unit="ms")
         basic = sum(Event(run).lost for run in found["basic forwarding"])
         for scheme in ("launcher", "RIMM"):
             share = sum(Event(run).lost for run in found[scheme]) / basic if basic else None
             fewer = Shape(share is not None and share <= 1.01, f"{scheme} loses no more than basic forwarding")
-            judge: Judge = fewer if basic else Unjudged("basic forwarding lost nothing")
+            judge: Shape | Unjudged = fewer if basic else Unjudged("basic forwarding lost nothing")
             yield Row(scheme, x, "packets lost, of basic forwarding's", "", share, judge=judge)
         full = sum(Event(run).counter("detours ended by full neighbours") for run in found["RIMM"])
         yield Row("RIMM", x, "detours ended by full neighbours", "", full)

@@ -1,15 +1,18 @@
 """Microburst events: one run each, and what happened in it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from hitless.analysis import Interval, mean_interval
-from hitless.exhibits import Context, Point, Runs, Share
+from hitless.analysis import Interval
+from hitless.exhibits import Context, Point, Replicated, Runs, Share
+from hitless.exhibits.estimates import Estimate, mean_of
 from hitless.exhibits.rimm import testbed
+from hitless.plot import Plot, cdf_series
 from hitless.simulation import Run
 
 TABLES = ("flows", "messages", "flow_progress", "queues", "mechanisms", "histograms")
@@ -82,31 +85,38 @@ class Event:
         return None if found.is_empty() else int(found["value"].max())  # type: ignore[arg-type]
 
 
-class Events:
-    """The events of an exhibit: the same for all schemes, each in a run of its own.
+class OfEvents(Replicated):
+    """An exhibit of events: the same for all schemes, each in a run of its own.
 
     Events of one number share a seed, so that all schemes meet the same one.
     """
 
-    def __init__(self, schemes: Mapping[str, Mapping[str, Any]]) -> None:
-        self.schemes = schemes
-        self.count = 0
+    schemes: ClassVar[Mapping[str, Mapping[str, Any]]]
 
-    def points(
-        self, context: Context, flows: Callable[[float], Sequence[Mapping[str, Any]]] | None = None
-    ) -> Iterator[Point]:
-        """Every event under every scheme; ``flows`` has those of an event that lasts so many milliseconds."""
-        self.count = context.length("events", full=EVENTS, quick=EVENTS)
+    @property
+    def x(self) -> str:
+        """How many there are, as rows say it."""
+        return f"{self._replicas} events"
+
+    def points(self, context: Context) -> Iterable[Point]:
+        count = context.length("events", full=EVENTS, quick=EVENTS)
         length_ms = context.length("ms for each event", full=1_000, normal=200, quick=60)
-        made = flows or (lambda length_ms: [testbed.background(length_ms), testbed.burst()])
-        for number in range(self.count):
-            for scheme, settings in self.schemes.items():
-                scenario = testbed.scenario("event", made(length_ms), settings, measure=measure())
-                yield Point(f"{scheme} {number}", scenario, number, keep=TABLES)
+        flows = [testbed.background(length_ms), testbed.burst()]
+        cases = {
+            scheme: testbed.scenario("event", flows, settings, measure=measure())
+            for scheme, settings in self.schemes.items()
+        }
+        return self.replicated(count, cases, keep=TABLES)
 
-    def of(self, runs: Runs, scheme: str) -> list[Event]:
+    def events(self, runs: Runs, scheme: str) -> list[Event]:
         """The events under a scheme."""
-        return [Event(runs[f"{scheme} {number}"]) for number in range(self.count)]
+        return list(map(Event, self.each(runs, scheme)))
+
+    def completions(self, runs: Runs, group: str) -> Plot:
+        """The completion times of a group's flow, by scheme."""
+        by_scheme = {scheme: completions_ms(self.events(runs, scheme), group) for scheme in self.schemes}
+        series = [cdf_series(scheme, times) for scheme, times in by_scheme.items()]
+        return Plot(f"Completion times of the {group}", "FCT (ms)", "share of events", series)
 
 
 def measure(groups: Sequence[str] = ("background", "burst")) -> Mapping[str, Any]:
@@ -128,22 +138,22 @@ def completed(events: Sequence[Event], group: str, scheme: str) -> Share:
     return Share(scheme, len(completions_ms(events, group)), len(events), "events")
 
 
-def ratio_of_means(above: Sequence[float], below: Sequence[float]) -> tuple[float | None, Interval | None]:
+def mean_completion(events: Sequence[Event], group: str, scheme: str) -> Estimate:
+    """The mean of the completion times, in ms."""
+    return replace(mean_of(completions_ms(events, group)), completed=(completed(events, group, scheme),))
+
+
+def ratio_of_means(above: Sequence[float], below: Sequence[float]) -> Estimate:
     """The mean of the first over that of the second, of the same events in the same order, with a bootstrap interval.
 
     None where the second are all zero: of nothing there is no share.
     """
     pairs = np.column_stack([np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)])
     if not pairs[:, 1].any():
-        return None, None
+        return Estimate(None)
     random = np.random.Generator(np.random.PCG64(1))
     drawn = pairs[random.integers(0, len(pairs), (_RESAMPLES, len(pairs)))].mean(axis=1)
     seen = drawn[drawn[:, 1] > 0]
     low, high = np.quantile(seen[:, 0] / seen[:, 1], [0.025, 0.975])
     first, second = pairs.mean(axis=0)
-    return float(first / second), Interval(float(low), float(high))
-
-
-def mean_of(values: Sequence[float]) -> tuple[float, Interval | None]:
-    """The mean and its interval, which a single value has none of."""
-    return sum(values) / len(values), mean_interval(values) if len(values) > 1 else None
+    return Estimate(float(first / second), Interval(float(low), float(high)))

@@ -6,7 +6,7 @@ a neighbour. It has no number for this, and `rimm/tab3` measures what follows fr
 
 from collections.abc import Iterable
 
-from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Unjudged, exhibit
+from hitless.exhibits import Context, Exact, Exhibit, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.rimm import testbed
 from hitless.exhibits.statement_of_resources import Statement, statement
 
@@ -19,9 +19,6 @@ _NEIGHBOURS = len(testbed.SPINES)
 @exhibit("rimm/tab2", title="Memory that RIMM takes: 4n + 32K bytes")
 class Table2(Exhibit):
     """The state that the paper counts, and all of it."""
-
-    def points(self, context: Context) -> Iterable[Point]:
-        return ()
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         of = statement(testbed.scenario("resources", [], testbed.RIMM, settles=False), _LEAF, "rimm")

@@ -1,19 +1,14 @@
 """RIMM beside others: the same 20 events for all."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import ClassVar
 
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, exhibit
+from hitless.exhibits import Context, Row, Runs, exhibit
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import Event, Events, completed, completions_ms, mean_of
-from hitless.plot import Plot, Series, cdf_series
+from hitless.exhibits.rimm.events import Event, OfEvents, mean_completion
+from hitless.plot import Plot, Series
 
-_SCHEMES: Mapping[str, Mapping[str, Any]] = {
-    **testbed.SCHEMES,
-    "RIMM, exact release": testbed.EXACT,
-    "DIBS": testbed.DIBS,
-    "ECN, DCTCP": testbed.ECN,
-}
 _NOTES = {
     "DIBS": "ingress reads the depths of all ports exactly, on hardware that shows them there",
     "ECN, DCTCP": "hosts with DCTCP, marks from 65 packets on; all other schemes leave hosts as they are",
@@ -21,35 +16,32 @@ _NOTES = {
 
 
 @exhibit("rimm/rivals", title="The same microbursts under six strategies")
-class Rivals(Exhibit):
+class Rivals(OfEvents):
     """Losses, retransmissions, completion times and queues. The paper compares with the first two only."""
 
-    def points(self, context: Context) -> Iterable[Point]:
-        self._events = Events(_SCHEMES)
-        return self._events.points(context)
+    schemes: ClassVar = {
+        **testbed.SCHEMES,
+        "RIMM, exact release": testbed.EXACT,
+        "DIBS": testbed.DIBS,
+        "ECN, DCTCP": testbed.ECN,
+    }
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        x = f"{self._events.count} events"
-        for scheme in _SCHEMES:
-            events = self._events.of(runs, scheme)
+        for scheme in self.schemes:
+            events = self.events(runs, scheme)
             note = _NOTES.get(scheme, "")
             for metric, unit, values in _metrics(scheme, events):
-                mean, interval = mean_of(values) if values else (None, None)
-                yield Row(scheme, x, metric, unit, mean, interval=interval, note=note)
+                yield mean_of(values).row(scheme, self.x, metric, unit=unit, note=note)
                 note = ""
             for group in ("burst", "background"):
-                times, done = completions_ms(events, group), [completed(events, group, scheme)]
-                mean, interval = mean_of(times) if times else (None, None)
-                yield Row(scheme, x, f"FCT of the {group}", "ms", mean, interval=interval, completed=done)
+                yield mean_completion(events, group, scheme).row(scheme, self.x, f"FCT of the {group}", unit="ms")
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for group in ("burst", "background"):
-            by_scheme = {scheme: completions_ms(self._events.of(runs, scheme), group) for scheme in _SCHEMES}
-            series = [cdf_series(scheme, times) for scheme, times in by_scheme.items()]
-            yield Plot(f"Completion times of the {group}", "FCT (ms)", "share of events", series)
+            yield self.completions(runs, group)
         series = []
-        for scheme in _SCHEMES:
-            events = self._events.of(runs, scheme)
+        for scheme in self.schemes:
+            events = self.events(runs, scheme)
             lost, again = (sum(values) / len(events) for values in _lost_and_again(events))
             series.append(Series(scheme, [max(lost, 0.1)], [max(again, 0.1)], style="points"))
         caption = "means over the events; 0.1 stands for none"

@@ -25,16 +25,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hitless.checking import Scenario
+from hitless.exhibits import Unjudged
+from hitless.exhibits.scenarios import ends, linux
 
 SEGMENT_BYTES = 80
 QUEUE_SEGMENTS = 24_000
 ALARM_SEGMENTS = 20_000
+_QUEUE = {"kind": "static", "per_port": f"{QUEUE_SEGMENTS * SEGMENT_BYTES} B"}
+"""That of section IV, at each port."""
 
 STACK_US = 43.0
 """Delay of a host's kernel in one direction; see above."""
 
 CALIBRATED = "calibrated on this number: the hosts' 43 us a pass"
 """Why what basic forwarding loses and sends again is not judged."""
+NOTHING_DETOURED = Unjudged("no packet was detoured: nothing was tried")
 HOSTS_NOTE = (
     "hosts: 43 us a pass, calibrated on basic forwarding's 31 losses; CUBIC, SACK, RACK, RTO_min 200 ms, assumed"
 )
@@ -104,25 +109,6 @@ def topology(hosts: Mapping[str, str] = HOSTS) -> Mapping[str, Any]:
     }
 
 
-def host(stack_us: float = STACK_US) -> Mapping[str, Any]:
-    """Virtual machines."""
-    return {
-        "kernel": {
-            "send": f"{stack_us} us",
-            "receive": f"{stack_us} us",
-            "jitter": {"kind": "lognormal", "median": "1 us", "p999": "20 us"},
-        },
-        "network_card": {"send": "1 us", "receive": "1 us"},
-        "timer_tick": "4 ms",
-    }
-
-
-def switch(overrides: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-    """Tofino-like, with the queue of section IV at each port."""
-    queue = {"kind": "static", "per_port": f"{QUEUE_SEGMENTS * SEGMENT_BYTES} B"}
-    return {"preset": "tofino-like", "buffer": queue, **(overrides or {})}
-
-
 def background(length_ms: float, name: str = "background") -> Mapping[str, Any]:
     """One flow of as many bytes as 9.42 Gbps are in the time."""
     return one_flow(name, "VM1", "VM7", round(BACKGROUND_GBPS * 1e6 / 8 * length_ms), 0)
@@ -169,18 +155,15 @@ def scenario(
         "name": name,
         "topology": topology(hosts),
         "routing": {"choice": "by-sum"},
-        "switch": switch(scheme.get("switch")),
-        "host": {**host(stack_us), **scheme.get("host", {})},
+        "switch": {"preset": "tofino-like", "buffer": _QUEUE, **scheme.get("switch", {})},
+        "host": {**linux(stack_us), **scheme.get("host", {})},
         "transport": [{"name": title, **settings} for title, settings in named.items()],
         "flows": list(flows),
         "measure": measure or {},
+        **ends(duration),
     }
     if settles:
         made["link"] = [{"name": "VM1->S2-1", "changes": _SLOW_START_ENDS}]
-    if duration is None:
-        made["until"] = "all-flows-done"
-    else:
-        made["duration"] = duration
     if "mechanism" in scheme:
         made["mechanism"] = list(scheme["mechanism"])
     return made

@@ -7,7 +7,3 @@
 - ``overhead``: packet buffer and egress capacity: figures 13 and 14
 - ``beyond``: what the paper does not measure
 """
-
-from hitless.exhibits.sqr import beyond, failure_hit, masking, overhead, resources, sizes, workloads
-
-__all__ = ["beyond", "failure_hit", "masking", "overhead", "resources", "sizes", "workloads"]

@@ -65,12 +65,11 @@ class Variant:
 
     def _failures(self) -> Iterable[Mapping[str, Any]]:
         for link in self.links:
-            for failure in testbed.failures(self.scheme):
-                # Without jitter all links fail in the same instant, and again so long after.
-                made = {**failure, "link": link, "every": "21.3 ms", "jitter": "0 s"}
-                yield made
-                if self.again_after_us is not None:
-                    yield {**made, "first": testbed.microseconds(20_000 + self.again_after_us)}
+            # Without jitter all links fail in the same instant, and again so long after.
+            made = {**testbed.failures(self.scheme), "link": link, "every": "21.3 ms", "jitter": "0 s"}
+            yield made
+            if self.again_after_us is not None:
+                yield {**made, "first": testbed.microseconds(20_000 + self.again_after_us)}
 
 
 def _bursts() -> Sequence[Mapping[str, Any]]:

@@ -2,18 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from hitless.analysis import mean_interval, percentile, percentile_interval, proportion_interval
+from hitless.analysis import mean_interval, percentile, proportion_interval
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Range, Row, Runs, Shape, Share, Unjudged, exhibit
+from hitless.exhibits.estimates import percent_of, percentile_of
 from hitless.exhibits.sqr import fct, testbed
 from hitless.plot import Plot, Series, cdf_series
 from hitless.simulation import Run
-
-if TYPE_CHECKING:
-    from hitless.exhibits.judge import Judge
 
 _TRANSPORTS = {"SB'": testbed.TCP, "SB', RACK and probes": testbed.RACK, "SB', delayed ACKs": testbed.DELAYED_ACKS}
 _NO_FAILURE = "no failure"
@@ -33,17 +30,16 @@ class _Band:
     def rows(self, series: str, times_ms: fct.Times, done: Share, *, is_judged: bool) -> Iterator[Row]:
         """How many of the hit flows are in it, and where its middle is."""
         inside = times_ms[(times_ms >= self.low_ms) & (times_ms < self.high_ms)]
-        percent, interval = fct.percent_of(inside.size, times_ms.size)
-        judge: Judge = Shape(inside.size > 0, f"some hit flows take {self.name}") if is_judged else _VARIANT
-        if percent is None:
+        judge: Shape | Unjudged = Shape(inside.size > 0, f"some hit flows take {self.name}") if is_judged else _VARIANT
+        if not times_ms.size:
             judge = Unjudged("no flow was hit")
         note = testbed.HOSTS_NOTE if is_judged else ""
-        metric = "share of the hit flows"
-        yield Row(series, self.name, metric, "%", percent, interval=interval, judge=judge, note=note, completed=[done])
+        share, metric = percent_of(inside.size, times_ms.size), "share of the hit flows"
+        yield share.row(series, self.name, metric, None, judge, unit="%", note=note, completed=[done])
         if inside.size:
-            paper, judge = (self.centre_ms, Factor()) if is_judged else (None, _VARIANT)
-            median, interval = percentile(inside, 50), percentile_interval(inside, 50)
-            yield Row(series, self.name, "median FCT", "ms", median, paper, interval, judge, note, [done])
+            paper, rule = (self.centre_ms, Factor()) if is_judged else (None, _VARIANT)
+            median = percentile_of(inside, 50)
+            yield median.row(series, self.name, "median FCT", paper, rule, unit="ms", note=note, completed=[done])
 
 
 _VARIANT = Unjudged("the paper has one kind of host")
@@ -68,7 +64,7 @@ class Figure3(Exhibit):
                 "short-flows",
                 [fct.short_flows("web search", count)],
                 transports={"tcp": transport},
-                failures=testbed.failures(testbed.SAME_PORT),
+                failures=[testbed.failures(testbed.SAME_PORT)],
                 recovery=testbed.recovery(testbed.SAME_PORT),
                 measure={"order": True},
             )
@@ -95,7 +91,7 @@ class Figure3(Exhibit):
         below = int((times_ms < _BANDS[0].low_ms).sum())
         yield Row(name, "all", "hit flows below 4 ms", "", below, note="only ACKs were lost")
         fast = int((hit["fast_recoveries"] > 0).sum())
-        judge: Judge = _VARIANT if not is_paper else Exact() if hit.height else Unjudged("no flow was hit")
+        judge: Exact | Unjudged = _VARIANT if not is_paper else Exact() if hit.height else Unjudged("no flow was hit")
         paper, note = (0.0, f"of {hit.height:,} hit flows") if is_paper else (None, "")
         yield Row(name, "all", "hit flows with a fast retransmission", "", fast, paper, judge=judge, note=note)
         longest_ms = float(fct.times_us(table.filter(~pl.col("is_hit"))).max()) / 1e3
@@ -112,7 +108,9 @@ class Figure3(Exhibit):
         note = "each 10 us of a flow counts once; hosts without HyStart, so slow start lasts as long as the flow"
         done = [fct.share(run, _NO_FAILURE)]
         # Windows of one flow depend on each other, so the interval is over batches of flows.
-        batches = [percentile(batch["segments"].to_numpy(), 90) for _, batch in samples.group_by("batch")]
+        batches = [
+            percentile(batch["segments"].to_numpy(), 90) for _, batch in samples.group_by("batch", maintain_order=True)
+        ]
         value, interval = percentile(samples["segments"].to_numpy(), 90), mean_interval(batches)
         yield Row(_NO_FAILURE, x, "p90 window", "segments", value, 10.0, interval, Factor(), note, done)
         largest = float(samples["segments"].max())  # type: ignore[arg-type]
@@ -181,21 +179,19 @@ class Figure8(Exhibit):
         gaps_us, handshakes = found.gaps_us, found.between_syn_and_data
         above = int((gaps_us > testbed.ROUTE_FAILURE_US).sum())
         hit = gaps_us.size + handshakes + found.before_syn
-        percent, interval = fct.percent_of(above + handshakes, hit)
         counted = (
             f"{hit} flows, {handshakes} of them interrupted between SYN and data, {found.before_syn} before the SYN"
         )
         note = f"{counted}; not counted: {found.after_data} of which only the last ACKs were hit"
         metric, about = "recovery times above 760 us", Exact(0.1)
-        yield Row("SB'+SQR", _ALL, metric, "%", percent, 90.0, interval, about, note, done)
-        percent, interval = fct.percent_of(above, gaps_us.size)
-        note = f"{gaps_us.size} flows"
-        yield Row("SB'+SQR", _INTERRUPTED, "gaps above 760 us", "%", percent, interval=interval, note=note)
+        share = percent_of(above + handshakes, hit)
+        yield share.row("SB'+SQR", _ALL, metric, 90.0, about, unit="%", note=note, completed=done)
+        share, note = percent_of(above, gaps_us.size), f"{gaps_us.size} flows"
+        yield share.row("SB'+SQR", _INTERRUPTED, "gaps above 760 us", unit="%", note=note)
         if gaps_us.size == 0:
             return
         for rank in (50, 99):
-            value, interval = percentile(gaps_us, rank), percentile_interval(gaps_us, rank)
-            yield Row("SB'+SQR", _INTERRUPTED, f"p{rank} recovery time", "us", value, interval=interval)
+            yield percentile_of(gaps_us, rank).row("SB'+SQR", _INTERRUPTED, f"p{rank} recovery time", unit="us")
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         series = [cdf_series(_INTERRUPTED, _Recovery.of(runs[_FIGURE_8.key]).gaps_us)]

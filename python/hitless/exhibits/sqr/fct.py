@@ -23,7 +23,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hitless.analysis import Interval, proportion_interval
 from hitless.exhibits import Context, Point, Share
 from hitless.exhibits.sqr import testbed
 from hitless.exhibits.sqr.counters import protected
@@ -101,7 +100,7 @@ def points(cases: Iterable[Case], count: int) -> Iterable[Point]:
             "short-flows",
             [short_flows(case.workload, count), *({**group, "stop": stop} for group in background())],
             transports={"tcp": testbed.TCP, "background": {**testbed.TCP, "handshake": False}},
-            failures=testbed.failures(recovery),
+            failures=[testbed.failures(recovery)],
             recovery=testbed.recovery(recovery),
             sqr={} if has_sqr else None,
             measure={"order": True},
@@ -166,13 +165,6 @@ class Outages:
 def times_us(table: pl.DataFrame) -> Times:
     """The completion times."""
     return table["fct_us"].to_numpy()
-
-
-def percent_of(part: int, whole: int) -> tuple[float | None, Interval | None]:
-    """A share in percent with its interval; of nothing there is none."""
-    if whole == 0:
-        return None, None
-    return 100 * part / whole, proportion_interval(part, whole).scaled(100)
 
 
 def flow_count(context: Context) -> int:

@@ -2,20 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from hitless.analysis import mean_interval
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit, rising
+from hitless.exhibits import Context, Exact, Factor, Point, Replicated, Row, Runs, Shape, Unjudged, exhibit, rising
+from hitless.exhibits.estimates import mean_of
 from hitless.exhibits.sqr import fct, testbed
 from hitless.exhibits.sqr.counters import GIVEN_UP, checked, counter, protected
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
-
-if TYPE_CHECKING:
-    from hitless.exhibits.judge import Judge
 
 _STANDSTILL = "longest time without a new segment, mean over the runs"
 _SCHEMES = ("SB'", "SB'+SQR")
@@ -28,41 +25,41 @@ _WINDOW_US = 150.0
 
 
 @exhibit("sqr/fig7", title="cwnd and sequence number of a long flow that meets one failure")
-class Figure7(Exhibit):
+class Figure7(Replicated):
     """The failure comes up to 4 ms late, in each of several runs: the timeout counts in ticks of 4 ms."""
 
     _AFTER_MS = 60
 
     def points(self, context: Context) -> Iterable[Point]:
         self._failure_ms = context.length("ms before the failure", full=2_000, normal=500, quick=100)
-        self._replicas = context.length("runs", full=20, quick=6)
+        count = context.length("runs", full=20, quick=6)
         failure = {"link": testbed.FAILING, "first": testbed.milliseconds(self._failure_ms), "jitter": "4 ms"}
         end = testbed.milliseconds(self._failure_ms + self._AFTER_MS)
-        for replica in range(self._replicas):
-            for scheme in _SCHEMES:
-                made = testbed.scenario(
-                    "one-failure",
-                    [testbed.one_long_flow(end)],
-                    duration=end,
-                    failures=[failure],
-                    recovery=testbed.recovery(testbed.SAME_PORT),
-                    sqr={} if scheme.endswith("SQR") else None,
-                    measure={"order": True, "flow": [{"group": "iperf", "period": f"{_PERIOD_US} us"}]},
-                )
-                yield Point(f"{scheme} {replica}", made, replica, keep=("flows", "flow_progress", "failures"))
+        cases = {
+            scheme: testbed.scenario(
+                "one-failure",
+                [testbed.one_long_flow(end)],
+                duration=end,
+                failures=[failure],
+                recovery=testbed.recovery(testbed.SAME_PORT),
+                sqr={} if scheme.endswith("SQR") else None,
+                measure={"order": True, "flow": [{"group": "iperf", "period": f"{_PERIOD_US} us"}]},
+            )
+            for scheme in _SCHEMES
+        }
+        return self.replicated(count, cases, keep=("flows", "flow_progress", "failures"))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for scheme in _SCHEMES:
-            found = [_Progress(runs[f"{scheme} {replica}"]) for replica in range(self._replicas)]
+            found = [_Progress(run) for run in self.each(runs, scheme)]
             yield from self._masked(found) if scheme.endswith("SQR") else self._alone(found)
 
     @staticmethod
     def _alone(found: list["_Progress"]) -> Iterator[Row]:
         scheme, x = _SCHEMES[0], "one failure"
         stops = [progress.standstill_ms for progress in found]
-        mean, interval = sum(stops) / len(stops), mean_interval(stops)
         note = f"{_STANDSTILL}; {testbed.HOSTS_NOTE}"
-        yield Row(scheme, x, "disruption", "ms", mean, 12.0, interval, Factor(), note)
+        yield mean_of(stops).row(scheme, x, "disruption", 12.0, Factor(), unit="ms", note=note)
         left = max(100 * progress.least_window_share for progress in found)
         collapses = Shape(left < 10, "the window collapses, to less than a tenth in every run")
         yield Row(scheme, x, "largest of the least windows, of that before", "%", left, judge=collapses)
@@ -126,32 +123,30 @@ class _Progress:
 
 
 @exhibit("sqr/fig9", title="Packets lost in a failure, against the route failure time", headline=True)
-class Figure9(Exhibit):
+class Figure9(Replicated):
     """X is any recovery that takes so long. 30 us, where nothing is left after the detection, are those of LRR."""
 
     _TIMES_US = (30, 100, 200, 300, 400, 500, 600, 700, 760, 800, 1_000)
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._replicas = context.length("runs", full=10, normal=3, quick=1)
+        count = context.length("runs", full=10, normal=3, quick=1)
         failures = context.length("failures a run", full=10, quick=2)
-        for replica in range(self._replicas):
-            for time_us in self._TIMES_US:
-                for scheme in ("X", "X+SQR"):
-                    made = long_flow(_repair(time_us), failures, {} if scheme == "X+SQR" else None)
-                    yield Point(
-                        f"{scheme} {time_us} {replica}", made, replica, keep=("flows", "failures", "mechanisms")
-                    )
+        cases = {
+            f"{scheme} {time_us}": long_flow(_repair(time_us), failures, sqr)
+            for time_us in self._TIMES_US
+            for scheme, sqr in (("X", None), ("X+SQR", {}))
+        }
+        return self.replicated(count, cases, keep=("flows", "failures", "mechanisms"))
 
     def _per_failure(self, runs: Runs, scheme: str, time_us: int) -> list[float]:
-        return [_lost_per_failure(runs[f"{scheme} {time_us} {replica}"]) for replica in range(self._replicas)]
+        return [_lost_per_failure(run) for run in self.each(runs, f"{scheme} {time_us}")]
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         lost = {}
         for time_us in self._TIMES_US:
             each = self._per_failure(runs, "X", time_us)
             lost[time_us] = sum(each) / len(each)
-            interval = mean_interval(each) if len(each) > 1 else None
-            yield Row("X", f"{time_us} us", "packets lost per failure", "", lost[time_us], interval=interval)
+            yield mean_of(each).row("X", f"{time_us} us", "packets lost per failure", unit="")
         rises = rising([lost[time_us] for time_us in self._TIMES_US if time_us <= 600], slack=0.05)
         growth = Shape(rises and lost[600] > 2 * lost[30], "grows with the route failure time")
         ratio = lost[600] / lost[30] if lost[30] else None
@@ -164,11 +159,11 @@ class Figure9(Exhibit):
         ratio = max(late) / min(late) if min(late) else None
         yield Row("X", "600 us and more", "largest over least loss", "times", ratio, judge=plateau)
         for time_us in self._TIMES_US:
-            masked = [runs[f"X+SQR {time_us} {replica}"] for replica in range(self._replicas)]
+            masked = self.each(runs, f"X+SQR {time_us}")
             dead = sum(int(run.table("failures")["frames_lost"].sum()) for run in masked)
             note = f"{sum(len(run.table('failures')) for run in masked)} failures; {dead:,} frames died on the link"
             total = sum(checked(run, "network_packets_lost") for run in masked)
-            judge: Judge = Exact() if dead else _NOTHING_TRIED
+            judge: Exact | Unjudged = Exact() if dead else _NOTHING_TRIED
             yield Row("X+SQR", f"{time_us} us", "packets lost", "", total, 0.0, judge=judge, note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
@@ -186,7 +181,7 @@ def long_flow(
     others: Iterable[Mapping[str, Any]] = (),
 ) -> Scenario:
     """One flow and so many failures, 30 ms apart, repaired by ``scheme``; others may share the network."""
-    failing = {**testbed.failures(scheme, every_ms=30)[0], "count": failures, "jitter": "4 ms"}
+    failing = {**testbed.failures(scheme, every_ms=30), "count": failures, "jitter": "4 ms"}
     end = testbed.milliseconds(30 * failures + 10)
     background = [{**group, "stop": end} for group in others]
     return testbed.scenario(
@@ -227,7 +222,7 @@ class _Trial:
 
 
 @exhibit("sqr/order", title="Nothing lost, nothing reordered: the checker at the hosts and the switches agree")
-class Order(Exhibit):
+class Order(Replicated):
     """Each clock wraps in less than four times the delay that it measures. Background traffic shares all queues."""
 
     _TRIALS = (
@@ -236,18 +231,17 @@ class Order(Exhibit):
     )
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._replicas = context.length("runs", full=20, normal=5, quick=2)
+        count = context.length("runs", full=20, normal=5, quick=2)
         failures = context.length("failures a run", full=20, normal=10, quick=3)
-        for replica in range(self._replicas):
-            for trial in self._TRIALS:
-                settings = {"clock_bits": trial.clock_bits}
-                made = long_flow(_repair(trial.time_us), failures, settings, fct.background())
-                yield Point(f"{trial.name} {replica}", made, replica, keep=("flows", "failures", "mechanisms"))
+        cases = {
+            trial.name: long_flow(_repair(trial.time_us), failures, {"clock_bits": trial.clock_bits}, fct.background())
+            for trial in self._TRIALS
+        }
+        return self.replicated(count, cases, keep=("flows", "failures", "mechanisms"))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for trial in self._TRIALS:
-            found = [runs[f"{trial.name} {replica}"] for replica in range(self._replicas)]
-            yield from self._judged(trial, found)
+            yield from self._judged(trial, self.each(runs, trial.name))
 
     def _judged(self, trial: _Trial, found: list[Run]) -> Iterator[Row]:
         name = trial.name
@@ -255,7 +249,7 @@ class Order(Exhibit):
         turns = sum(float(run.summary["simulated_s"]) for run in found) / (2**trial.clock_bits * 1e-9)
         note = f"{failures} failures; a clock of {trial.clock_bits} bits, which wrapped {turns:,.0f} times"
         died = sum(int(protected(run)["frames_lost_to_failures"].sum()) for run in found)
-        judge: Judge = Exact() if died else _NOTHING_TRIED
+        judge: Exact | Unjudged = Exact() if died else _NOTHING_TRIED
         for column, metric in (("lost", "packets lost"), ("reordered", "packets reordered")):
             total = sum(checked(run, f"network_packets_{column}") for run in found)
             yield Row("checker", name, metric, "", total, 0.0, judge=judge, note=note)

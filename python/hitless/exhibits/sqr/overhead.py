@@ -9,20 +9,17 @@ p1's alone, as in the paper's measurements.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
-from hitless.analysis import Interval, mean_interval
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless.exhibits.estimates import Estimate, curve, mean_of
 from hitless.exhibits.sqr import testbed
 from hitless.exhibits.sqr.counters import counter, passes_per_copy
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
-
-if TYPE_CHECKING:
-    from hitless.exhibits.judge import Judge
 
 _RATES_GBPS = tuple(range(1, 11))
 _DELAY_US = 30.0
@@ -72,7 +69,7 @@ def _scenario(
     return {
         "name": "overhead",
         "topology": _topology(line_gbps),
-        "host": testbed.host(),
+        "host": testbed.HOST,
         "transport": [used for used in (udp, tcp) if used["name"] in {flow["transport"] for flow in flows}],
         "flows": flows,
         "duration": testbed.milliseconds(duration_ms),
@@ -197,11 +194,11 @@ class Figure14(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         measured = []
         for rate_gbps in self._RATES_GBPS:
-            gbps, interval = _throughput_gbps(runs[f"{rate_gbps} Gbps"])
-            measured.append(gbps)
+            throughput = _throughput_gbps(runs[f"{rate_gbps} Gbps"])
+            measured.append(throughput.value or 0.0)
             paper = {0: 10.0, 10: 9.25}.get(rate_gbps)
-            judge: Judge = Exact() if rate_gbps == 0 else _AS_TAKEN if rate_gbps == 10 else Unjudged()
-            yield Row("TCP", f"{rate_gbps} Gbps", "throughput", "Gb/s", gbps, paper, interval, judge)
+            judge: Exact | Unjudged = Exact() if rate_gbps == 0 else _AS_TAKEN if rate_gbps == 10 else Unjudged()
+            yield throughput.row("TCP", f"{rate_gbps} Gbps", "throughput", paper, judge, unit="Gb/s")
         taken = [measured[0] - gbps for gbps in measured]
         note = "copies in the ring; what egress consumes is read at 100 Gbps (P4 TNA), not calibrated on this figure"
         yield Row("SQR", "10 Gbps", "capacity taken", "Gb/s", taken[10], 0.75, judge=Factor(better="lower"), note=note)
@@ -212,15 +209,15 @@ class Figure14(Exhibit):
         found = [_throughput_gbps(runs[f"{rate} Gbps"]) for rate in self._RATES_GBPS]
         x = list(self._RATES_GBPS)
         series = [
-            Series("TCP", x, [value for value, _ in found], [interval for _, interval in found]),
+            curve("TCP", x, found),
             Series("TCP", [0, 10], [10.0, 9.25], style="points", source="paper"),
         ]
         yield Plot("Line-rate TCP by the caching port", "SQR traffic (Gb/s)", "throughput (Gb/s)", series)
 
 
-def _throughput_gbps(run: Run) -> tuple[float, Interval]:
+def _throughput_gbps(run: Run) -> Estimate:
     """Of the line, after the first half of the run, with the interval over its milliseconds."""
     samples = run.table("throughput").filter(pl.col("link") == "sw->p1")["value_bytes"].to_list()
     steady = samples[len(samples) // 2 :]
     gbps = [value * testbed.WIRE_BYTES / testbed.FRAME_BYTES * 8 / 1e6 for value in steady]
-    return sum(gbps) / len(gbps), mean_interval(gbps)
+    return mean_of(gbps)

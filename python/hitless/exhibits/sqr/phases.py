@@ -13,6 +13,7 @@ import polars as pl
 
 from hitless.analysis import Interval, percentile, percentile_interval
 from hitless.exhibits import Row, Unjudged
+from hitless.exhibits.estimates import Estimate
 from hitless.exhibits.sqr import fct, testbed
 
 _STEPS = 4
@@ -24,10 +25,9 @@ def rows(table: pl.DataFrame, clean_us: fct.Times) -> Iterator[Row]:
     for x, part in _parts(table):
         if part.height == 0:
             continue
-        value, interval = _added(fct.times_us(part), clean_us)
         note = f"{part.height:,} flows"
         metric = "median FCT above no failure, by when the link failed"
-        yield Row("SB'+SQR", x, metric, "us", value, interval=interval, judge=_JUDGED_ABOVE, note=note)
+        yield _added(fct.times_us(part), clean_us).row("SB'+SQR", x, metric, None, _JUDGED_ABOVE, unit="us", note=note)
 
 
 def _parts(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -48,7 +48,7 @@ def _parts(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     yield "any time, both", table.filter(hit | late)
 
 
-def _added(times_us: fct.Times, clean_us: fct.Times) -> tuple[float, Interval]:
+def _added(times_us: fct.Times, clean_us: fct.Times) -> Estimate:
     middle = percentile(clean_us, 50)
     interval = percentile_interval(times_us, 50)
-    return percentile(times_us, 50) - middle, Interval(interval.low - middle, interval.high - middle)
+    return Estimate(percentile(times_us, 50) - middle, Interval(interval.low - middle, interval.high - middle))

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 
 from hitless.checking import Scenario, check_scenario_of
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
+from hitless.exhibits import Context, Exact, Exhibit, Factor, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.sqr import testbed
 from hitless.exhibits.statement_of_resources import SRAM_BLOCKS, STATEFUL_ALUS, TABLES_TOO, statement
 
@@ -32,7 +32,7 @@ def scenario() -> Scenario:
         "sqr-resources",
         [testbed.one_long_flow("40 ms")],
         duration="40 ms",
-        failures=testbed.failures(testbed.SAME_PORT),
+        failures=[testbed.failures(testbed.SAME_PORT)],
         recovery=testbed.recovery(testbed.SAME_PORT),
         sqr={},
     )
@@ -41,9 +41,6 @@ def scenario() -> Scenario:
 @exhibit("sqr/tab1", title="Packet buffer that SQR's cache takes, beside that of chips")
 class Table1(Exhibit):
     """Equation 1, link speed times delay time, with the delays that the model keeps copies for."""
-
-    def points(self, context: Context) -> Iterable[Point]:
-        return ()
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         delays_us = _delays_us()
@@ -62,9 +59,6 @@ class Table1(Exhibit):
 @exhibit("sqr/tab2", title="What SQR takes of a pipeline")
 class Table2(Exhibit):
     """Registers of SQR beside the compiler's shares."""
-
-    def points(self, context: Context) -> Iterable[Point]:
-        return ()
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         of = statement(scenario(), "sw6", "sqr")

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from hitless.analysis import mean_interval, percentile, percentile_interval
+from hitless.analysis import mean_interval
 from hitless.exhibits import Context, Exact, Exhibit, Point, Range, Row, Runs, Unjudged, exhibit
+from hitless.exhibits.estimates import Estimate, percentile_of
 from hitless.exhibits.sqr import fct, testbed
 from hitless.plot import Plot, cdf_series
 from hitless.simulation import Run
@@ -37,12 +38,10 @@ class Figure6(Exhibit):
             done = [fct.share(run, workload)]
             largest, limit = float(sizes_kb.max()), Range(high=_LARGEST_KB)
             yield Row(workload, x, "largest flow", "KB", largest, limit, judge=Exact(0.001), completed=done)
-            mean, interval = float(sizes_kb.mean()), mean_interval(sizes_kb)
-            yield Row(workload, x, "mean size", "KB", mean, interval=interval, judge=_CURVE, completed=done)
-            for percent in (10, 50, 90):
-                value, interval = percentile(sizes_kb, percent), percentile_interval(sizes_kb, percent)
-                metric = f"p{percent} size"
-                yield Row(workload, x, metric, "KB", value, interval=interval, judge=_CURVE, completed=done)
+            mean = Estimate(float(sizes_kb.mean()), mean_interval(sizes_kb))
+            percentiles = {f"p{percent} size": percentile_of(sizes_kb, percent) for percent in (10, 50, 90)}
+            for metric, value in {"mean size": mean, **percentiles}.items():
+                yield value.row(workload, x, metric, None, _CURVE, unit="KB", completed=done)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         series = [cdf_series(workload, _sizes_kb(runs[workload])) for workload in fct.WORKLOADS]

@@ -24,6 +24,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hitless.checking import Scenario
+from hitless.exhibits.scenarios import ends, linux
 
 FAILING = "sw6<->sw10"
 PORT = 5001
@@ -45,6 +46,8 @@ TCP: Mapping[str, Any] = {
     "syn_timeout": "1 s",
     "rack_tlp": False,
 }
+HOST = linux(22)
+"""Xeon servers with kernel 4.13."""
 HOSTS_NOTE = "hosts: RTO_min 4 ms in ticks of 4 ms, no RACK and no probes; 22 us a kernel pass and its jitter assumed"
 """For the note of every row that hangs on when hosts send."""
 RACK: Mapping[str, Any] = {**TCP, "rack_tlp": True}
@@ -85,19 +88,6 @@ def topology(rate_gbps: int = 10) -> Mapping[str, Any]:
     }
 
 
-def host() -> Mapping[str, Any]:
-    """Xeon servers with kernel 4.13."""
-    return {
-        "kernel": {
-            "send": "22 us",
-            "receive": "22 us",
-            "jitter": {"kind": "lognormal", "median": "1 us", "p999": "20 us"},
-        },
-        "network_card": {"send": "1 us", "receive": "1 us"},
-        "timer_tick": "4 ms",
-    }
-
-
 def scenario(
     name: str,
     flows: Sequence[Mapping[str, Any]],
@@ -118,15 +108,12 @@ def scenario(
         "topology": topology(rate_gbps),
         "routing": {"choice": "by-sum"},
         "switch": {"preset": "tofino-like", **(switch or {})},
-        "host": host(),
+        "host": HOST,
         "transport": [{"name": title, **settings} for title, settings in named.items()],
         "flows": list(flows),
         "measure": measure or {},
+        **ends(duration),
     }
-    if duration is None:
-        made["until"] = "all-flows-done"
-    else:
-        made["duration"] = duration
     if failures:
         made["failure"] = list(failures)
     if recovery is not None:
@@ -141,13 +128,10 @@ def recovery(scheme: Mapping[str, Any], detection: Mapping[str, Any] | None = No
     return {"detection": detection or {"kind": "fixed", "delay": f"{DETECTION_US} us"}, "scheme": scheme}
 
 
-def failures(scheme: Mapping[str, Any], *, every_ms: float = 20) -> list[Mapping[str, Any]]:
+def failures(scheme: Mapping[str, Any], *, every_ms: float = 20) -> Mapping[str, Any]:
     """A failure of sw6 - sw10 every 20 ms, to the end of the run."""
-    every = milliseconds(every_ms)
-    made: dict[str, Any] = {"link": FAILING, "first": "20 ms", "every": every, "jitter": "12 ms"}
-    if scheme["kind"] == "local-reroute":
-        made["outage"] = _OUTAGE
-    return [made]
+    made = {"link": FAILING, "first": "20 ms", "every": milliseconds(every_ms), "jitter": "12 ms"}
+    return {**made, "outage": _OUTAGE} if scheme["kind"] == "local-reroute" else made
 
 
 def one_long_flow(stop: str) -> Mapping[str, Any]:

@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from hitless.analysis import Interval, percentile, percentile_interval, percentile_ratio, proportion_interval
+from hitless.analysis import Interval, percentile, percentile_interval, proportion_interval
 from hitless.exhibits import (
     Context,
     Exact,
@@ -22,12 +21,10 @@ from hitless.exhibits import (
     above_one,
     exhibit,
 )
+from hitless.exhibits.estimates import Estimate, percent_of, percentile_of, ratio_of
 from hitless.exhibits.sqr import fct, phases, testbed
 from hitless.exhibits.sqr.fct import Case
 from hitless.plot import Plot, Series, cdf_series, tail_series
-
-if TYPE_CHECKING:
-    from hitless.exhibits.judge import Judge
 
 _PERCENTS = (50, 95, 99)
 _IN_PROGRESS = (
@@ -70,9 +67,8 @@ class Figure10(Exhibit):
         done = _shares(runs, *self._CASES)
         for name, sample in samples.items():
             for percent in _PERCENTS:
-                value, interval = percentile(sample, percent), percentile_interval(sample, percent)
-                metric = f"p{percent} FCT"
-                yield Row(name, "web search", metric, "us", value, interval=interval, completed=done)
+                p = percentile_of(sample, percent)
+                yield p.row(name, "web search", f"p{percent} FCT", unit="us", completed=done)
         clean, masked = samples["no failure"], samples["SB'+SQR"]
         yield _above("median", masked, "no failure", clean, done)
         above = percentile(masked, 99) - percentile(clean, 99)
@@ -116,12 +112,9 @@ class Figure11(Exhibit):
     def _gains(self, hit: dict[str, pl.DataFrame], done: list[Share]) -> Iterator[Row]:
         for scheme in ("SB'", "LRR"):
             alone, masked = fct.times_us(hit[scheme]), fct.times_us(hit[f"{scheme}+SQR"])
-            gain, interval = percentile_ratio(alone, masked, 99, resamples=1_000)
-            metric = f"p99 FCT, {scheme} over it"
-            yield Row(
-                f"{scheme}+SQR", "all sizes", metric, "times", gain, Range(1_000.0, 10_000.0), interval,
-                Gain(better="higher"), testbed.HOSTS_NOTE, done,
-            )  # fmt: skip
+            series, metric, paper = f"{scheme}+SQR", f"p99 FCT, {scheme} over it", Range(1_000.0, 10_000.0)
+            gain, judge, note = ratio_of(alone, masked, 99), Gain(better="higher"), testbed.HOSTS_NOTE
+            yield gain.row(series, "all sizes", metric, paper, judge, note=note, completed=done)
 
     def _above(self, hit: dict[str, pl.DataFrame], clean: pl.DataFrame, done: list[Share]) -> Iterator[Row]:
         masked = fct.times_us(hit["SB'+SQR"])
@@ -163,23 +156,22 @@ def _five_numbers(name: str, x: str, sample: fct.Times) -> Iterator[Row]:
         return
     yield Row(name, x, "least FCT", "us", float(sample.min()), note=note)
     for percent in _PERCENTS:
-        interval = percentile_interval(sample, percent)
-        yield Row(name, x, f"p{percent} FCT", "us", percentile(sample, percent), interval=interval, note=note)
+        yield percentile_of(sample, percent).row(name, x, f"p{percent} FCT", unit="us", note=note)
     yield Row(name, x, "largest FCT", "us", float(sample.max()), note=note)
 
 
-def ratio_of_shares(first: tuple[int, int], second: tuple[int, int]) -> tuple[float, Interval]:
+def ratio_of_shares(first: tuple[int, int], second: tuple[int, int]) -> Estimate:
     """The ratio of two shares, each (part, whole), with its exact interval.
 
     Given how many there are in both together, those of the first are binomial (Przyborowski and Wilenski 1940).
     """
     (part, whole), (other, other_whole) = first, second
     if part + other == 0:
-        return math.nan, Interval(0.0, math.inf)
+        return Estimate(math.nan, Interval(0.0, math.inf))
     scale = other_whole / whole
     split = proportion_interval(part, part + other)
     low, high = (share / (1 - share) * scale if share < 1 else math.inf for share in (split.low, split.high))
-    return (part / other * scale if other else math.inf), Interval(low, high)
+    return Estimate(part / other * scale if other else math.inf, Interval(low, high))
 
 
 @exhibit("sqr/fig12", title="FCT of all flows, web search and data mining")
@@ -199,35 +191,32 @@ class Figure12(Exhibit):
             yield self._of_reductions(workload, samples, done)
             for scheme, sample in samples.items():
                 for percent in (50, 99, 99.9):
-                    value, interval = percentile(sample, percent), percentile_interval(sample, percent)
-                    metric = f"p{percent:g} FCT"
-                    yield Row(scheme, workload, metric, "us", value, interval=interval, completed=[done[scheme]])
+                    p = percentile_of(sample, percent)
+                    yield p.row(scheme, workload, f"p{percent:g} FCT", unit="us", completed=[done[scheme]])
 
     @staticmethod
     def _tails(workload: str, samples: dict[str, fct.Times], done: dict[str, Share]) -> Iterator[Row]:
         late = {scheme: int((sample >= 4_000).sum()) for scheme, sample in samples.items()}
         for scheme, sample in samples.items():
-            percent, interval = fct.percent_of(late[scheme], sample.size)
             note = f"largest FCT {float(sample.max()) / 1e3:.3g} ms; {testbed.HOSTS_NOTE}"
             is_masked = scheme.endswith("SQR")
             has_tail = Shape(late[scheme] > 0, f"{workload}: {scheme} alone has flows of 4 ms or more")
-            judge: Judge = Exact() if is_masked else has_tail
+            judge: Exact | Shape = Exact() if is_masked else has_tail
             paper = 0.0 if is_masked else None
             metric = "flows of 4 ms or more"
-            yield Row(scheme, workload, metric, "%", percent, paper, interval, judge, note, [done[scheme]])
-        ratio, interval = ratio_of_shares((late["SB'"], samples["SB'"].size), (late["LRR"], samples["LRR"].size))
-        worse = above_one(interval, f"{workload}: the tail of SB' is worse than that of LRR")
-        both = [done["SB'"], done["LRR"]]
-        metric = "flows of 4 ms or more, over those of LRR"
-        yield Row("SB'", workload, metric, "times", ratio, interval=interval, judge=worse, completed=both)
+            share, of = percent_of(late[scheme], sample.size), [done[scheme]]
+            yield share.row(scheme, workload, metric, paper, judge, unit="%", note=note, completed=of)
+        ratio = ratio_of_shares((late["SB'"], samples["SB'"].size), (late["LRR"], samples["LRR"].size))
+        worse = above_one(ratio.interval, f"{workload}: the tail of SB' is worse than that of LRR")
+        metric, both = "flows of 4 ms or more, over those of LRR", [done["SB'"], done["LRR"]]
+        yield ratio.row("SB'", workload, metric, None, worse, completed=both)
 
     @staticmethod
     def _of_reductions(workload: str, samples: dict[str, fct.Times], done: dict[str, Share]) -> Row:
-        ratio, interval = percentile_ratio(samples["SB'+SQR"], samples["LRR+SQR"], 99, resamples=1_000)
-        more = above_one(interval, f"{workload}: SQR reduces the tail of LRR more than that of SB'", apart=0.02)
+        ratio = ratio_of(samples["SB'+SQR"], samples["LRR+SQR"], 99)
+        more = above_one(ratio.interval, f"{workload}: SQR reduces the tail of LRR more than that of SB'", apart=0.02)
         both = [done["SB'+SQR"], done["LRR+SQR"]]
-        metric = "p99 FCT over that of LRR+SQR"
-        return Row("SB'+SQR", workload, metric, "times", ratio, interval=interval, judge=more, completed=both)
+        return ratio.row("SB'+SQR", workload, "p99 FCT over that of LRR+SQR", None, more, completed=both)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for workload in fct.WORKLOADS:

@@ -43,31 +43,30 @@ def _none_left(count: str, series: str, of: str) -> Mapping[str, Claim]:
     return {series: Claim(f"{of} without {series}, and none with it", holds)}
 
 
+def _sent_again(series: str, of: str) -> Metric:
+    claims = _none_left("sent again", series, of)
+    return Metric("sent again", "segments that kernel TCP had to retransmit", "segments", claims)
+
+
+def _out_of_order(claims: Mapping[str, Claim]) -> Metric:
+    return Metric("out of order", "segments out of order at the kernel's receiver", "segments", claims)
+
+
 _NEEDLESS = Metric("sent needlessly", "segments that it retransmitted though they had arrived", "segments", {})
 METRICS: Mapping[str, Sequence[Metric]] = {
     "LinkGuardian": (
         Metric("lost", "packets lost", "packets", _none_left("lost", "LinkGuardian", "packets are lost")),
         Metric("corrupted", "frames corrupted on the link", "frames", {}),
-        Metric(
-            "sent again",
-            "segments that kernel TCP had to retransmit",
-            "segments",
-            _none_left("sent again", "LinkGuardian", "TCP retransmits"),
-        ),
+        _sent_again("LinkGuardian", "TCP retransmits"),
         _NEEDLESS,
-        Metric("out of order", "segments out of order at the kernel's receiver", "segments", {}),
+        _out_of_order({}),
         Metric("bytes", "delivered by TCP", "B", {}),
     ),
     "SQR": (
         Metric("lost", "packets lost", "packets", _none_left("lost", "SQR", "cuts cost packets")),
-        Metric(
-            "sent again",
-            "segments that kernel TCP had to retransmit",
-            "segments",
-            _none_left("sent again", "SQR", "TCP retransmits after cuts"),
-        ),
+        _sent_again("SQR", "TCP retransmits after cuts"),
         _NEEDLESS,
-        Metric("out of order", "segments out of order at the kernel's receiver", "segments", {}),
+        _out_of_order({}),
         Metric("lost on the link", "frames lost on the link before its failure was known", "frames", {}),
         Metric("longest gap ms", "longest gap in TCP's delivery", "ms", {}),
     ),
@@ -103,18 +102,10 @@ METRICS: Mapping[str, Sequence[Metric]] = {
             "datagrams",
             {"RIMM": Claim("what is detoured comes in order", lambda _, ours: ours["reordered"] == 0 < ours["acted"])},
         ),
-        Metric(
-            "sent again",
-            "segments that kernel TCP had to retransmit",
-            "segments",
-            _none_left("sent again", "RIMM", "TCP beside them retransmits"),
-        ),
+        _sent_again("RIMM", "TCP beside them retransmits"),
         _NEEDLESS,
-        Metric(
-            "out of order",
-            "segments out of order at the kernel's receiver",
-            "segments",
-            {"RIMM": Claim("the kernel's receiver sees no reordering", lambda _, ours: ours["out of order"] == 0)},
+        _out_of_order(
+            {"RIMM": Claim("the kernel's receiver sees no reordering", lambda _, ours: ours["out of order"] == 0)}
         ),
     ),
     "deflection": (

@@ -8,8 +8,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hitless.analysis import jain_index, percentile
+from hitless.exhibits.deflection.outcomes import IN_HOSTS
 from hitless.exhibits.model import Share
 from hitless.exhibits.together import schemes
+from hitless.outcome.losses import CORRUPTED, LINK_DOWN
 from hitless.simulation import Run
 
 CORRUPTING = "spine1->leaf1"
@@ -21,13 +23,8 @@ _SHARED_S = 0.055
 _SHORT_BYTES = 100_000
 _LONG_BYTES = 1_000_000
 """Bounds that figures of web-search flows are usually cut at (deflection, AFQ)."""
-_IN_HOSTS = (
-    "network card full",
-    "arrived after the end of the flow",
-    "addressed to another host",
-    "copy of a packet held for order",
-)
-_ON_LINKS = ("corrupted on a link", "lost on a link that was down")
+_ELSEWHERE = (*IN_HOSTS, CORRUPTED, LINK_DOWN)
+"""Reasons of drops that are none of a switch."""
 
 Times = NDArray[np.float64]
 
@@ -100,15 +97,15 @@ class Counted:
     of: Callable[[Run], float]
 
 
-def _dropped(run: Run, groups: Callable[[pl.Expr], pl.Expr]) -> int:
-    is_of_switch = ~pl.col("reason").is_in([*_IN_HOSTS, *_ON_LINKS])
-    return int(run.table("drops").filter(is_of_switch & groups(pl.col("group")))["packets"].sum())
+def _dropped(run: Run, groups: pl.Expr) -> int:
+    is_of_switch = ~pl.col("reason").is_in(_ELSEWHERE)
+    return int(run.table("drops").filter(is_of_switch & groups)["packets"].sum())
 
 
 def _lost_on_links(run: Run) -> int:
     """Of what hosts sent: lost on the way, and dropped by no switch."""
     lost = int(run.summary["order.packets_lost"])
-    in_switches = sum(n for reason, n in run.summary.drops.items() if reason not in (*_IN_HOSTS, *_ON_LINKS))
+    in_switches = sum(n for reason, n in run.summary.drops.items() if reason not in _ELSEWHERE)
     return lost - in_switches
 
 
@@ -141,15 +138,15 @@ def _most_queued_kb(run: Run) -> float:
     return float(run.table("queues")["value_bytes"].max() or 0) / 1e3  # type: ignore[arg-type]
 
 
-def _reordered(run: Run) -> float:
-    return float(run.summary["order.packets_reordered"])
-
-
 LOST_TO_CORRUPTION = Counted("packets lost to corruption", "", _lost_to_corruption)
 LOST_TO_FAILURES = Counted("packets lost to failures", "", lambda run: _lost_on_links(run) - _lost_to_corruption(run))
-DROPPED = Counted("packets dropped in switches, the cheat's not counted", "", lambda run: _dropped(run, _others))
-DROPPED_OF_BURSTS = Counted("packets of bursts dropped in switches", "", lambda run: _dropped(run, _of_bursts))
-REORDERED = Counted("packets reordered in the network", "", _reordered)
+DROPPED = Counted(
+    "packets dropped in switches, the cheat's not counted", "", lambda run: _dropped(run, pl.col("group") != CHEAT)
+)
+DROPPED_OF_BURSTS = Counted(
+    "packets of bursts dropped in switches", "", lambda run: _dropped(run, pl.col("group") == "bursts")
+)
+REORDERED = Counted("packets reordered in the network", "", lambda run: float(run.summary["order.packets_reordered"]))
 FAIRNESS = Counted("Jain's index beside the cheat", "", _fairness)
 GOODPUT = Counted("goodput of the three fair flows", "Gbps", _goodput_gbps)
 MOST_QUEUED = Counted("most queued at a port", "KB", _most_queued_kb)
@@ -171,11 +168,3 @@ PERCENTILES: Mapping[Timed, Sequence[float]] = {
     BURSTS: (50, 99),
 }
 """What is shown of each."""
-
-
-def _others(group: pl.Expr) -> pl.Expr:
-    return group != CHEAT
-
-
-def _of_bursts(group: pl.Expr) -> pl.Expr:
-    return group == "bursts"

@@ -250,9 +250,8 @@ congestion_after = "200 ms"
         at_ns = time.monotonic_ns() + round(_START_S * 1e9)
         all_s = _START_S + seconds
         stream = lab.start("h2", "tcp-send", to=lab.address("slow"), port=_TCP, seconds=all_s, rate_bps=4e6)
-        bursty = _datagrams(
-            lab, "h1", "slow", sender=1, bursts=bursts, burst=burst, every_s=_BURST_EVERY_S, at_ns=at_ns
-        )
+        how = {"bursts": bursts, "burst": burst, "every_s": _BURST_EVERY_S, "at_ns": at_ns}
+        bursty = _datagrams(lab, "h1", "slow", sender=1, dscp=DEFAULT, **how)
         sent, again = bursty.result()["sent"], stream.result()
         lab.settle()
         received, arrivals = sink.result()["connections"][0], datagram_sink.result()["arrivals"]
@@ -287,20 +286,8 @@ kind = "simple-deflection"
     def drive(lab: OwnLab, _: _Wait) -> Counts:
         sink = lab.receive("slow", "udp-sink", port=_UDP)
         at_ns = time.monotonic_ns() + round(_START_S * 1e9)
-        programs = [
-            _datagrams(
-                lab,
-                host,
-                "slow",
-                sender=dscp,
-                dscp=dscp,
-                bursts=bursts,
-                burst=burst,
-                every_s=_BURST_EVERY_S,
-                at_ns=at_ns,
-            )
-            for host, dscp in senders.items()
-        ]
+        how = {"bursts": bursts, "burst": burst, "every_s": _BURST_EVERY_S, "at_ns": at_ns}
+        programs = [_datagrams(lab, host, "slow", sender=dscp, dscp=dscp, **how) for host, dscp in senders.items()]
         for program in programs:
             program.result()
         lab.settle()
@@ -333,7 +320,7 @@ relative_priority = {{ kind = "quantile", sample_every = 1 }}
 """
 
 
-def _datagrams(lab: OwnLab, host: str, to: str, *, sender: int, dscp: int = DEFAULT, **how: float) -> Program:
+def _datagrams(lab: OwnLab, host: str, to: str, *, sender: int, dscp: int, **how: float) -> Program:
     return lab.start(
         host, "udp-send", to=lab.address(to), port=_UDP, sender=sender, dscp=dscp, payload=_PAYLOAD_BYTES, **how
     )

@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from hitless.analysis import Interval, mean_interval, percentile, percentile_interval
-from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, Unjudged, above_one, at_most, exhibit
+from hitless.analysis import Interval, mean_interval
+from hitless.exhibits import Context, Exact, Point, Replicated, Row, Runs, Shape, Unjudged, above_one, at_most, exhibit
+from hitless.exhibits.estimates import Estimate, mean_of, percentile_of
 from hitless.exhibits.judge import Judge
 from hitless.exhibits.together import outcomes
 from hitless.exhibits.together.outcomes import BURSTS, LONG, QUERIES, SHORT, WEB_SEARCH, Counted, Timed
@@ -33,18 +34,16 @@ _Runs: TypeAlias = tuple[Scheme, Sequence[Run]]
 
 
 @exhibit("all/together", title="All five systems at once, each alone, and each taken out")
-class Together(Exhibit):
+class Together(Replicated):
     """Runs of one replica have the same arrivals, failures and seeds of corruption; ratios are of such pairs."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        self._replicas = context.length("seeds", full=10, normal=5, quick=3)
-        for replica in range(self._replicas):
-            for scheme in SCHEMES:
-                key = f"{scheme.name} {replica}"
-                yield Point(key, scenario(scheme), replica, keep=TABLES, reduce=reduced)
+        count = context.length("seeds", full=10, normal=5, quick=3)
+        cases = {scheme.name: scenario(scheme) for scheme in SCHEMES}
+        return self.replicated(count, cases, keep=TABLES, reduce=reduced)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        of = {scheme: [runs[f"{scheme.name} {replica}"] for replica in range(self._replicas)] for scheme in SCHEMES}
+        of = {scheme: self.each(runs, scheme.name) for scheme in SCHEMES}
         for scheme in SCHEMES:
             yield from _of_scheme(scheme, of[scheme])
         yield from _promises(of[ALL], of[CLEAN])
@@ -59,29 +58,14 @@ def _of_scheme(scheme: Scheme, runs: Sequence[Run]) -> Iterator[Row]:
         if counted in (outcomes.FAIRNESS, outcomes.GOODPUT) and scheme is CLEAN:
             continue  # nobody cheats there
         values = [counted.of(run) for run in runs]
-        yield Row(
-            scheme.name,
-            "a run",
-            counted.name,
-            counted.unit,
-            sum(values) / len(values),
-            interval=mean_interval(values),
-            judge=_promise(counted, scheme, values),
-        )
+        judge = _promise(counted, scheme, values)
+        yield mean_of(values).row(scheme.name, "a run", counted.name, None, judge, unit=counted.unit)
     for timed, percents in outcomes.PERCENTILES.items():
         times = np.concatenate([timed.times_ms(run) for run in runs])
         share = timed.share(scheme.name, runs)
         for percent in percents:
-            yield Row(
-                scheme.name,
-                timed.name,
-                f"p{percent:g} completion time",
-                "ms",
-                percentile(times, percent),
-                interval=percentile_interval(times, percent),
-                judge=_NO_PAPER,
-                completed=[share],
-            )
+            p, metric = percentile_of(times, percent), f"p{percent:g} completion time"
+            yield p.row(scheme.name, timed.name, metric, None, _NO_PAPER, unit="ms", completed=[share])
 
 
 def _promise(counted: Counted, scheme: Scheme, values: Sequence[float]) -> Judge:
@@ -105,40 +89,26 @@ def _promises(together: Sequence[Run], clean: Sequence[Run]) -> Iterator[Row]:
         share = timed.share(ALL.name, together)
         yield Row(ALL.name, timed.name, "completed", "%", 100 * share.finished / share.begun, 100.0, judge=Exact(0.0))
     for timed in _COMPARED:
-        ratio, interval = _ratio(timed, together, clean)
         statement = f"p99 of {timed.name} is at most {_TIMES_CLEAN:g} times that of the clean network"
-        yield Row(
-            ALL.name,
-            timed.name,
-            "p99 over the clean network's",
-            "times",
-            ratio,
-            interval=interval,
-            judge=at_most(interval, _TIMES_CLEAN, statement),
-            completed=[timed.share(ALL.name, together), timed.share(CLEAN.name, clean)],
-        )
+        ratio = _ratio(timed, (ALL, together), (CLEAN, clean))
+        judge = at_most(ratio.interval, _TIMES_CLEAN, statement)
+        yield ratio.row(ALL.name, timed.name, "p99 over the clean network's", None, judge)
 
 
 def _given(system: str, where: str, without: _Runs, with_it: _Runs) -> Iterator[Row]:
     """How much longer things take without a system; below 1 it costs something."""
     for timed in _COMPARED:
-        ratio, interval = _ratio(timed, without[1], with_it[1])
+        ratio = _ratio(timed, without, with_it)
         statement = f"{system} shortens the tail of {timed.name}, {where}"
-        yield Row(
-            system,
-            where,
-            f"p99 of {timed.name}, without it over with it",
-            "times",
-            ratio,
-            interval=interval,
-            judge=above_one(interval, statement) if _OWN.get(system) is timed else _NO_PAPER,
-            completed=[timed.share(scheme.name, runs) for scheme, runs in (without, with_it)],
-        )
+        judge = above_one(ratio.interval, statement) if _OWN.get(system) is timed else _NO_PAPER
+        yield ratio.row(system, where, f"p99 of {timed.name}, without it over with it", None, judge)
 
 
-def _ratio(timed: Timed, numerator: Sequence[Run], denominator: Sequence[Run]) -> tuple[float, Interval]:
+def _ratio(timed: Timed, above: _Runs, below: _Runs) -> Estimate:
     """The geometric mean over pairs of runs with one seed of the ratio of their p99, and its interval (Student)."""
-    pairs = zip(numerator, denominator, strict=True)
+    pairs = zip(above[1], below[1], strict=True)
     logs = [math.log(timed.tail_ms(one, _TAIL) / timed.tail_ms(other, _TAIL)) for one, other in pairs]
     reach = mean_interval(logs)
-    return math.exp(sum(logs) / len(logs)), Interval(math.exp(reach.low), math.exp(reach.high))
+    interval = Interval(math.exp(reach.low), math.exp(reach.high))
+    shares = [timed.share(scheme.name, runs) for scheme, runs in (above, below)]
+    return Estimate(math.exp(sum(logs) / len(logs)), interval, shares)

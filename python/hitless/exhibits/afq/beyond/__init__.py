@@ -7,9 +7,7 @@
 - ``rivals``: FQ-CoDel and DRR with a queue for each flow, in the cluster
 """
 
-from collections.abc import Iterable
-
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, exhibit
+from hitless.exhibits import Parts, exhibit
 from hitless.exhibits.afq.beyond.fast_links import FastLinks
 from hitless.exhibits.afq.beyond.many_flows import ManyFlows
 from hitless.exhibits.afq.beyond.rivals import Rivals
@@ -18,16 +16,7 @@ from hitless.exhibits.afq.beyond.weights import Weights
 
 
 @exhibit("afq/beyond", title="AFQ beyond the paper: weights, rates, many flows, shared buffers, rivals")
-class Beyond(Exhibit):
+class Beyond(Parts):
     """Nothing here is judged."""
 
-    def __init__(self) -> None:
-        self._parts = (Weights(), FastLinks(), ManyFlows(), SharedBuffer(), Rivals())
-
-    def points(self, context: Context) -> Iterable[Point]:
-        for part in self._parts:
-            yield from part.points(context)
-
-    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        for part in self._parts:
-            yield from part.rows(runs)
+    parts = (Weights, FastLinks, ManyFlows, SharedBuffer, Rivals)

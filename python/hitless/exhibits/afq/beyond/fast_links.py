@@ -7,15 +7,10 @@ two.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import numpy as np
-import polars as pl
-
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Point, Row, Runs
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs
 from hitless.exhibits.afq import flows, ratios, schemes
-from hitless.exhibits.afq.beyond.part import TABLES, Part
-from hitless.exhibits.afq.counters import dropped_per_flow
-from hitless.exhibits.afq.flows import Compared
+from hitless.exhibits.afq.counters import TABLES, dropped_per_flow
 from hitless.exhibits.afq.schemes import Buffers, Scheme
 from hitless.exhibits.afq.sizes import ENTERPRISE, FRAME_BYTES
 from hitless.simulation import Run
@@ -38,7 +33,7 @@ def _afq(frames: int) -> Scheme:
 _SCHEMES = (*map(_afq, _FRAMES), schemes.IDEAL)
 
 
-class FastLinks(Part):
+class FastLinks(Exhibit):
     """Completion times by bytes in a round, beside Ideal-FQ."""
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -47,7 +42,7 @@ class FastLinks(Part):
             for scheme in _SCHEMES:
                 yield Point(_key(rate_gbps, scheme), _scenario(scheme, rate_gbps, length_ms), keep=TABLES)
 
-    def rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for rate_gbps in _RATES_GBPS:
             yield from _rows(rate_gbps, {scheme.name: runs[_key(rate_gbps, scheme)] for scheme in _SCHEMES})
 
@@ -59,38 +54,18 @@ def _key(rate_gbps: int, scheme: Scheme) -> str:
 def _scenario(scheme: Scheme, rate_gbps: int, duration_ms: int) -> Scenario:
     data, _ = ENTERPRISE.wire_bytes(rate_gbps * 1e9, duration_ms / 1e3)
     link = {"rate": f"{rate_gbps} Gbps", "delay": f"{round(_RTT_US * 1e3 / 6)} ns"}
-    group = {
-        "name": "enterprise",
-        "transport": "transport",
-        "kind": "poisson",
-        "sizes": ENTERPRISE.scenario,
-        "sources": [f"h0..h{_HOSTS - 1}"],
-        "destinations": [f"h{_HOSTS}..h{2 * _HOSTS - 1}"],
-        "flows_per_second": round(_LOAD / 100 * rate_gbps * 1e9 / (8 * data)),
-    }
+    group = ENTERPRISE.group(
+        _LOAD / 100 * rate_gbps * 1e9 / (8 * data),
+        sources=[f"h0..h{_HOSTS - 1}"],
+        destinations=[f"h{_HOSTS}..h{2 * _HOSTS - 1}"],
+    )
     ends = {"hosts_left": _HOSTS, "hosts_right": _HOSTS, "host_link": link, "bottleneck": link}
-    made = {
-        "name": "fast",
-        "duration": f"{duration_ms} ms",
-        "topology": {"kind": "dumbbell", **ends},
-        "switch": scheme.switch(_BUFFERS),
-        "transport": [{"name": "transport", **scheme.transport}],
-        "flows": [group],
-    }
-    mechanisms = scheme.mechanisms(_BUFFERS)
-    return {**made, "mechanism": mechanisms} if mechanisms else made
-
-
-def _completion(run: Run, rate_gbps: int) -> pl.DataFrame:
-    done = flows.delivered(run)
-    rates, fixed_us = (rate_gbps, rate_gbps, rate_gbps), _RTT_US / 2
-    idle = flows.idle_us(done["bytes"].to_numpy().astype(np.float64), rates, fixed_us)
-    return done.with_columns(idle_us=pl.Series(idle))
+    topology = {"kind": "dumbbell", **ends}
+    return scheme.scenario(_BUFFERS, name="fast", duration=f"{duration_ms} ms", topology=topology, flows=[group])
 
 
 def _rows(rate_gbps: int, runs: Mapping[str, Run]) -> Iterator[Row]:
-    tables = {name: _completion(run, rate_gbps) for name, run in runs.items()}
-    compared = Compared(tables, flows.begun_bytes(runs.values()))
+    compared = flows.compared(runs, lambda run: flows.with_idle_us(run, (rate_gbps,) * 3, _RTT_US / 2))
     x = f"{rate_gbps} Gbps, {_LOAD} %"
     for name, run in runs.items():
         for title, group in compared.by_length.items():

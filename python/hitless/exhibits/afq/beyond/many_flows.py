@@ -6,13 +6,12 @@ E): what it gets wrong is measured beside Ideal-FQ, which keeps exact accounts.
 
 from collections.abc import Iterable, Iterator
 
-from hitless.analysis import percentile, percentile_interval
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Point, Row, Runs, Share
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Share
 from hitless.exhibits.afq import flows, one_link, schemes
-from hitless.exhibits.afq.beyond.part import TABLES, Part
-from hitless.exhibits.afq.counters import dropped_per_flow, misestimated
+from hitless.exhibits.afq.counters import TABLES, dropped_per_flow, misestimated
 from hitless.exhibits.afq.schemes import Scheme
+from hitless.exhibits.estimates import percentile_of
 from hitless.simulation import Run
 
 _CONNECTIONS = 100_000
@@ -33,7 +32,7 @@ _SCHEMES = (
 )
 
 
-class ManyFlows(Part):
+class ManyFlows(Exhibit):
     """Completion times of 10 KB, and how often the sketch was wrong."""
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -41,7 +40,7 @@ class ManyFlows(Part):
         for scheme in _SCHEMES:
             yield Point(f"many: {scheme.name}", _scenario(scheme, messages), keep=TABLES)
 
-    def rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for scheme in _SCHEMES:
             yield from _rows(scheme, runs[f"many: {scheme.name}"])
 
@@ -69,9 +68,7 @@ def _rows(scheme: Scheme, run: Run) -> Iterator[Row]:
     x = f"{len(run.table('flows')):,} connections"
     of = (Share(scheme.name, len(times), len(run.table("messages")), "messages"),)
     for percent in (50, 99):
-        interval = percentile_interval(times, percent)
-        value = percentile(times, percent)
-        yield Row(scheme.name, x, f"p{percent} FCT", "us", value, interval=interval, completed=of)
+        yield percentile_of(times, percent).row(scheme.name, x, f"p{percent} FCT", unit="us", completed=of)
     yield Row(scheme.name, x, "packets dropped per flow", "", dropped_per_flow(run))
     if scheme.afq is not None:
         later, checked = misestimated(run)

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hitless.exhibits import Context, Point, Row, Runs
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs
 from hitless.exhibits.afq import cluster, flows, ratios, schemes
-from hitless.exhibits.afq.beyond.part import Part
 from hitless.exhibits.afq.cluster import Case
 from hitless.exhibits.afq.counters import dropped_per_flow
-from hitless.exhibits.afq.flows import SHORT_FLOWS, Compared
+from hitless.exhibits.afq.flows import SHORT_FLOWS
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import ENTERPRISE
 
@@ -28,7 +27,7 @@ _SCHEMES = (
 )
 
 
-class Rivals(Part):
+class Rivals(Exhibit):
     """Completion times and drops."""
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -36,10 +35,9 @@ class Rivals(Part):
         for case in _cases():
             yield replace(case.point(length_ms), key=f"rivals: {case.key}")
 
-    def rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         of = {case.scheme.name: runs[f"rivals: {case.key}"] for case in _cases()}
-        tables = {name: cluster.completion(run) for name, run in of.items()}
-        compared = Compared(tables, flows.begun_bytes(of.values()))
+        compared = flows.compared(of, cluster.completion)
         x = f"cluster, {_LOAD} %"
         for name, run in of.items():
             for title, group in compared.by_length.items():

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator
 
 import polars as pl
 
-from hitless.analysis import percentile, percentile_interval
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Point, Row, Runs, Share
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Share
 from hitless.exhibits.afq import schemes
-from hitless.exhibits.afq.beyond.part import TABLES, Part
-from hitless.exhibits.afq.counters import dropped
+from hitless.exhibits.afq.counters import TABLES, dropped
 from hitless.exhibits.afq.schemes import Buffers, Scheme
+from hitless.exhibits.estimates import percentile_of
 from hitless.simulation import Run
 
 _TOTAL = "204.8 KB"
@@ -27,7 +26,7 @@ _SCHEMES = (
 )
 
 
-class SharedBuffer(Part):
+class SharedBuffer(Exhibit):
     """Answers, drops and long flows, with all queues, with a number that adapts, and with few."""
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -35,7 +34,7 @@ class SharedBuffer(Part):
         for scheme in _SCHEMES:
             yield Point(f"shared buffer: {scheme.name}", _scenario(scheme, length_ms), keep=TABLES)
 
-    def rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for scheme in _SCHEMES:
             yield from _rows(scheme, runs[f"shared buffer: {scheme.name}"])
 
@@ -58,17 +57,15 @@ def _scenario(scheme: Scheme, duration_ms: int) -> Scenario:
         "clients": hosts[_SENDERS:],
         "queries_per_second": 1_000,
     }
-    switch = {**scheme.switch(Buffers(_TOTAL)), "buffer": {"kind": "shared", "total": _TOTAL, "alpha": 1}}
     links = [{"ends": [host, "sw"], "rate": "10 Gbps", "delay": "1 us"} for host in hosts]
-    return {
-        "name": "shared-buffer",
-        "duration": f"{duration_ms} ms",
-        "topology": {"kind": "graph", "hosts": hosts, "switches": ["sw"], "links": links},
-        "switch": switch,
-        "transport": [{"name": "transport", **scheme.transport}],
-        "flows": [long, incast],
-        "mechanism": scheme.mechanisms(Buffers(_TOTAL)),
-    }
+    made = scheme.scenario(
+        Buffers(_TOTAL),
+        name="shared-buffer",
+        duration=f"{duration_ms} ms",
+        topology={"kind": "graph", "hosts": hosts, "switches": ["sw"], "links": links},
+        flows=[long, incast],
+    )
+    return {**made, "switch": {**made["switch"], "buffer": {"kind": "shared", "total": _TOTAL, "alpha": 1}}}
 
 
 def _rows(scheme: Scheme, run: Run) -> Iterator[Row]:
@@ -78,9 +75,7 @@ def _rows(scheme: Scheme, run: Run) -> Iterator[Row]:
     begun = len(run.table("messages").filter(pl.col("group") == "incast"))
     of = (Share(scheme.name, len(times), begun, "answers"),)
     for percent in (50, 99):
-        interval = percentile_interval(times, percent)
-        value, metric = percentile(times, percent), f"p{percent} FCT of answers"
-        yield Row(scheme.name, x, metric, "us", value, interval=interval, completed=of)
+        yield percentile_of(times, percent).row(scheme.name, x, f"p{percent} FCT of answers", unit="us", completed=of)
     yield Row(scheme.name, x, "packets dropped", "", dropped(run))
     long = run.table("flows").filter(pl.col("group") == "long")
     gbps = float(long["delivered_bytes"].sum()) * 8 / float(run.summary["simulated_s"]) / 1e9

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Point, Row, Runs
+from hitless.exhibits import Context, Exhibit, Point, Row, Runs
 from hitless.exhibits.afq import one_link, schemes
-from hitless.exhibits.afq.beyond.part import TABLES, Part
+from hitless.exhibits.afq.counters import TABLES
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.simulation import Run
 
@@ -49,7 +49,7 @@ _CASES = (
 )
 
 
-class Weights(Part):
+class Weights(Exhibit):
     """Shares of the link beside those that the weights ask for."""
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -57,7 +57,7 @@ class Weights(Part):
         for case in _CASES:
             yield Point(case.key, _scenario(case.scheme, length_ms), keep=TABLES)
 
-    def rows(self, runs: Runs) -> Iterable[Row]:
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for case in _CASES:
             yield from _rows(case, runs[case.key])
 

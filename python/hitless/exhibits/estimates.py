@@ -1,0 +1,80 @@
+"""Numbers as rows have them: a value, how sure it is, and the shares of what it was computed from."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from hitless.analysis import (
+    Interval,
+    mean_interval,
+    percentile,
+    percentile_interval,
+    percentile_ratio,
+    poisson_interval,
+    proportion_interval,
+)
+from hitless.analysis.intervals import Sample
+from hitless.exhibits.judge import Judge, Paper, Unjudged
+from hitless.exhibits.model import Row, Share
+from hitless.plot import Position, Series, Style
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its interval; None where there was nothing to compute it from."""
+
+    value: float | None
+    interval: Interval | None = None
+    completed: Collection[Share] = ()
+
+    def scaled(self, factor: float) -> "Estimate":
+        """The number times ``factor``, which is positive: a change of unit."""
+        value = None if self.value is None else self.value * factor
+        return Estimate(value, self.interval and self.interval.scaled(factor), self.completed)
+
+    def row(
+        self,
+        series: str,
+        x: str,
+        metric: str,
+        paper: Paper | None = None,
+        judge: Judge | None = None,
+        *,
+        unit: str = "times",
+        note: str = "",
+        completed: Collection[Share] = (),
+    ) -> Row:
+        """The number as a row."""
+        of, judge = completed or self.completed, judge or Unjudged()
+        return Row(series, x, metric, unit, self.value, paper, self.interval, judge, note, of)
+
+
+def curve(name: str, x: Sequence[Position], estimates: Sequence[Estimate], style: Style = "line") -> Series:
+    """Numbers at their positions, as a plot has them."""
+    return Series(name, x, [one.value for one in estimates], [one.interval for one in estimates], style)
+
+
+def mean_of(values: Sequence[float]) -> Estimate:
+    """The mean; a single value has no interval."""
+    if not values:
+        return Estimate(None)
+    return Estimate(sum(values) / len(values), mean_interval(values) if len(values) > 1 else None)
+
+
+def percentile_of(sample: Sample, percent: float) -> Estimate:
+    """A percentile by nearest rank, with its exact interval."""
+    return Estimate(percentile(sample, percent), percentile_interval(sample, percent))
+
+
+def ratio_of(above: Sample, below: Sample, percent: float, resamples: int = 1_000) -> Estimate:
+    """A percentile of one sample over that of another."""
+    return Estimate(*percentile_ratio(above, below, percent, resamples=resamples))
+
+
+def rate_of(count: int, exposure: float) -> Estimate:
+    """A rate of rare events, with its exact interval."""
+    return Estimate(count / exposure, poisson_interval(count, exposure))
+
+
+def percent_of(part: int, whole: int) -> Estimate:
+    """A share in percent, with its exact interval."""
+    return Estimate(100 * part / whole, proportion_interval(part, whole).scaled(100)) if whole else Estimate(None)
