@@ -1,8 +1,7 @@
 //! Parameters of both ends of a TCP connection.
 
 use super::congestion::{
-    BbrConfig, BoltTransportSettings, CongestionControlConfig, CubicConfig, DctcpConfig, SwiftSettings, WindowConfig,
-    WindowGrowth,
+    BbrConfig, BoltTransportSettings, CongestionControlConfig, DctcpConfig, SwiftSettings, WindowConfig, WindowGrowth,
 };
 use crate::stack::DelayConfig;
 use hitless_wire::Duration;
@@ -216,7 +215,7 @@ impl Default for TcpConfig {
             receive_window_bytes: None,
             segments_per_burst: None,
             pacing: None,
-            congestion_control: CongestionControlConfig::Cubic(CubicConfig::default()),
+            congestion_control: CongestionControlConfig::Cubic,
             ecn: false,
             sack: true,
             rack_tlp: true,

@@ -66,8 +66,8 @@ mod ticks;
 
 pub use config::{DelayedAck, RtoFormula, TcpConfig, TcpRecovery, WindowPacing};
 pub use congestion::{
-    BbrConfig, BbrState, BoltReaction, BoltTransportSettings, CongestionControlConfig, CongestionState, CubicConfig,
-    DctcpConfig, DctcpEstimate, HystartConfig, PathModel, SwiftSettings, WindowGrowth,
+    BbrConfig, BbrState, BoltReaction, BoltTransportSettings, CongestionControlConfig, CongestionState, DctcpConfig,
+    DctcpEstimate, PathModel, SwiftSettings, WindowGrowth,
 };
 pub use receiver::TcpReceiver;
 pub use sender::TcpSender;

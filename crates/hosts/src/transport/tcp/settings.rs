@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{DelayedAck, RtoFormula, TcpConfig, TcpRecovery, WindowPacing};
 use super::congestion::{
-    BbrConfig, BoltTransportSettings, CongestionControlConfig, CubicConfig, DctcpConfig, DctcpEstimate, SwiftSettings,
-    WindowGrowth,
+    BbrConfig, BoltTransportSettings, CongestionControlConfig, DctcpConfig, DctcpEstimate, SwiftSettings, WindowGrowth,
 };
 use crate::stack::{DelayConfig, Jitter};
 
@@ -211,7 +210,7 @@ impl TcpSettings {
     pub fn config(&self, timer_tick: Duration) -> TcpConfig {
         let congestion_control = match self.congestion {
             Congestion::Newreno => CongestionControlConfig::NewReno,
-            Congestion::Cubic => CongestionControlConfig::Cubic(CubicConfig::default()),
+            Congestion::Cubic => CongestionControlConfig::Cubic,
             Congestion::Dctcp => {
                 let (gain, estimate) = (self.dctcp_gain, self.dctcp_estimate);
                 let marking = DctcpConfig { gain, estimate, ..DctcpConfig::default() };

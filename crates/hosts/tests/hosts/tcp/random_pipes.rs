@@ -3,8 +3,8 @@
 use crate::faults::{Faults, fate, faults};
 use crate::pipe::{Delays, Pipe, Way};
 use hitless_hosts::transport::tcp::{
-    BbrConfig, BoltTransportSettings, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig,
-    RtoFormula, SwiftSettings, TcpConfig, TcpReceiver, TcpRecovery, TcpSender, WindowGrowth, WindowPacing,
+    BbrConfig, BoltTransportSettings, CongestionControlConfig, DctcpConfig, DelayedAck, RtoFormula, SwiftSettings,
+    TcpConfig, TcpReceiver, TcpRecovery, TcpSender, WindowGrowth, WindowPacing,
 };
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{Duration, Packet};
@@ -39,11 +39,9 @@ fn swift() -> impl Strategy<Value = SwiftSettings> {
 }
 
 fn algorithms() -> impl Strategy<Value = CongestionControlConfig> {
-    let hystart = CubicConfig { hystart: Some(HystartConfig::default()), ..CubicConfig::default() };
     prop_oneof![
         Just(CongestionControlConfig::NewReno),
-        Just(CongestionControlConfig::Cubic(CubicConfig::default())),
-        Just(CongestionControlConfig::Cubic(hystart)),
+        Just(CongestionControlConfig::Cubic),
         Just(CongestionControlConfig::Dctcp(DctcpConfig::default())),
         bbr().prop_map(CongestionControlConfig::Bbr),
         swift().prop_map(CongestionControlConfig::Swift),

@@ -54,7 +54,7 @@ impl Algorithm {
     pub fn new(control: &CongestionControlConfig, window: &WindowConfig, segments_per_burst: Option<u32>) -> Self {
         match *control {
             CongestionControlConfig::NewReno => Self::NewReno(NewReno::default()),
-            CongestionControlConfig::Cubic(cubic) => Self::Cubic(Cubic::new(cubic)),
+            CongestionControlConfig::Cubic => Self::Cubic(Cubic::default()),
             CongestionControlConfig::Dctcp(dctcp) => Self::Dctcp(Dctcp::new(dctcp)),
             CongestionControlConfig::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(bbr, window, segments_per_burst))),
             CongestionControlConfig::Swift(swift) => Self::Swift(Box::new(Swift::new(swift, window))),

@@ -2,7 +2,6 @@
 
 use super::bbr::BbrConfig;
 use super::bolt::BoltTransportSettings;
-use super::cubic::CubicConfig;
 use super::dctcp::DctcpConfig;
 use super::swift::SwiftSettings;
 
@@ -12,7 +11,7 @@ pub enum CongestionControlConfig {
     /// Slow start and congestion avoidance of RFC 5681.
     NewReno,
     /// CUBIC (RFC 9438).
-    Cubic(CubicConfig),
+    Cubic,
     /// DCTCP (RFC 8257); wants [`crate::transport::tcp::TcpConfig::ecn`].
     Dctcp(DctcpConfig),
     /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00); paces whatever
@@ -27,7 +26,7 @@ pub enum CongestionControlConfig {
 hitless_state::value!(
     enum CongestionControlConfig {
         NewReno,
-        Cubic(cubic),
+        Cubic,
         Dctcp(dctcp),
         Bbr(bbr),
         Swift(swift),
@@ -46,7 +45,7 @@ impl CongestionControlConfig {
         match self {
             Self::Swift(_) => Reflection::TimeToLive,
             Self::Bolt(_) => Reflection::Increases,
-            Self::NewReno | Self::Cubic(_) | Self::Dctcp(_) | Self::Bbr(_) => Reflection::Nothing,
+            Self::NewReno | Self::Cubic | Self::Dctcp(_) | Self::Bbr(_) => Reflection::Nothing,
         }
     }
 

@@ -13,7 +13,6 @@ mod config;
 mod cubic;
 mod dctcp;
 mod fractional;
-mod hystart;
 mod newreno;
 mod swift;
 
@@ -24,7 +23,5 @@ pub use bbr::{BbrConfig, BbrState, PathModel};
 pub use bolt::{BoltReaction, BoltTransportSettings};
 pub use config::CongestionControlConfig;
 pub(super) use config::Reflection;
-pub use cubic::CubicConfig;
 pub use dctcp::{DctcpConfig, DctcpEstimate};
-pub use hystart::HystartConfig;
 pub use swift::SwiftSettings;
