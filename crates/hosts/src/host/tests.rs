@@ -19,9 +19,9 @@ use crate::application::{
 use crate::flow::TransportConfig;
 use crate::records::FlowRecords;
 use crate::stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};
-use crate::transport::packet_pair::PacketPairConfig;
+use crate::transport::packet_pair::PacketPairSettings;
 use crate::transport::roce::RoceSettings;
-use crate::transport::tcp::{DelayedAck, TcpConfig};
+use crate::transport::tcp::{Congestion, TcpSettings};
 use crate::transport::udp::UdpSettings;
 
 const RATE: BitRate = BitRate::from_gbps(100);
@@ -140,7 +140,7 @@ fn udp(rate: BitRate) -> TransportConfig {
 }
 
 fn packet_pair() -> TransportConfig {
-    TransportConfig::PacketPair(PacketPairConfig::default())
+    TransportConfig::PacketPair(PacketPairSettings::default())
 }
 
 fn flow_config(source: u32, destination: u32, application: Application) -> FlowConfig {
@@ -505,8 +505,9 @@ fn packets_carry_what_a_fabric_needs() {
 }
 
 fn testbed_dctcp() -> TransportConfig {
-    let delayed_ack = DelayedAck::On { segments: 2, timeout: Duration::from_us(100), quickack_segments: 0 };
-    TransportConfig::Tcp(TcpConfig { delayed_ack, rto_min: Duration::from_ms(1), ..TcpConfig::dctcp() })
+    let (delayed_ack_timeout, rto_min) = (Duration::from_us(100), Duration::from_ms(1));
+    let dctcp = TcpSettings::with(Congestion::Dctcp);
+    TransportConfig::Tcp(TcpSettings { delayed_ack_segments: 2, delayed_ack_timeout, rto_min, ..dctcp })
 }
 
 #[test]
@@ -546,7 +547,7 @@ proptest! {
 
 #[test]
 fn appended_messages_share_a_connection_that_ends_when_it_is_closed() {
-    for transport in [roce(), TransportConfig::Tcp(TcpConfig::default()), packet_pair()] {
+    for transport in [roce(), TransportConfig::Tcp(TcpSettings::default()), packet_pair()] {
         for close_after in [Time(1_000_000), Time(50_000_000_000)] {
             let mut bench = Bench::new(&ethernet(), 2, transport.clone());
             let config = flow_config(0, 1, Application::Appended);

@@ -10,7 +10,13 @@ const REQUEST: Request = Request { bytes: 250, think: THINK };
 fn tcp(handshake: bool) -> TransportConfig {
     let timeout = Duration::from_ms(10);
     let (rto_min, rto_initial, syn_timeout) = (timeout, timeout, timeout);
-    TransportConfig::Tcp(TcpConfig { handshake, rto_min, rto_initial, syn_timeout, ..TcpConfig::new_reno() })
+    TransportConfig::Tcp(TcpSettings {
+        handshake,
+        rto_min,
+        rto_initial,
+        syn_timeout,
+        ..TcpSettings::with(Congestion::Newreno)
+    })
 }
 
 /// Host 1 asks host 0, which answers with so many bytes.

@@ -5,7 +5,7 @@ use hitless_wire::{
     TcpHeader, Time, Transport,
 };
 
-use super::config::PacketPairConfig;
+use super::settings::PacketPairSettings;
 use crate::transport::tcp::TcpReceiver;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
@@ -27,9 +27,9 @@ impl PacketPairReceiver {
     ///
     /// # Panics
     /// When `config` cannot work.
-    pub fn new(config: &PacketPairConfig, timer_phase: Duration) -> Self {
+    pub fn new(config: &PacketPairSettings, timer_phase: Duration) -> Self {
         config.check();
-        let tcp = TcpReceiver::new(&config.recovery, timer_phase);
+        let tcp = TcpReceiver::new(&config.recovery(), timer_phase);
         Self { tcp, pair: 0, first_arrived_at: Time::ZERO, gap: Duration::ZERO }
     }
 

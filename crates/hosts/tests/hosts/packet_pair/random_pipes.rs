@@ -4,10 +4,10 @@
 use super::script::{First, MSS, card};
 use crate::faults::{Faults, fate, faults};
 use crate::pipe::{Delays, Pipe, Way};
-use hitless_hosts::transport::packet_pair::{PacketPairConfig, PacketPairReceiver, PacketPairSender};
-use hitless_hosts::transport::tcp::{RtoFormula, TcpConfig};
+use hitless_hosts::transport::packet_pair::{PacketPairReceiver, PacketPairSender, PacketPairSettings};
+use hitless_hosts::transport::tcp::RtoFormula;
 use hitless_hosts::transport::{Outgoing, Receiver, Sender, SenderStatistics};
-use hitless_wire::{Duration, Packet, PacketPairHeader, Time, Transport};
+use hitless_wire::{Bytes, Duration, Packet, PacketPairHeader, Time, Transport};
 use proptest::prelude::*;
 
 /// A sender whose every packet is judged.
@@ -20,7 +20,7 @@ struct Judged {
 }
 
 impl Judged {
-    fn new(config: &PacketPairConfig) -> Self {
+    fn new(config: &PacketPairSettings) -> Self {
         Self { sender: PacketPairSender::new(config, &card(), Duration::ZERO), last: None, pair: 0, pairs: 0 }
     }
 
@@ -105,36 +105,33 @@ impl Sender for Judged {
     }
 }
 
-fn configs() -> impl Strategy<Value = PacketPairConfig> {
+fn configs() -> impl Strategy<Value = PacketPairSettings> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    let shares = (0.05..=1.0f64, 0.5..3.0f64, prop_oneof![Just(0), 0..10_000u32]);
+    let shares = (0.05..=1.0f64, 0.5..3.0f64, prop_oneof![Just(0), 0..10_000u64]);
     let tick = prop_oneof![Just(0u64), Just(100), Just(1_000)];
     (switches, shares, tick).prop_map(|((ecn, sack, rack_tlp, restart_after_idle, linux), shares, tick)| {
-        let default = PacketPairConfig::default();
-        PacketPairConfig {
-            recovery: TcpConfig {
-                mss_bytes: MSS as u16,
-                ecn,
-                sack,
-                rack_tlp,
-                timer_tick: Duration::from_us(tick),
-                rto_formula: if linux { RtoFormula::Linux } else { RtoFormula::Rfc6298 },
-                rto_min: Duration::from_us(200),
-                rto_initial: Duration::from_ms(2),
-                rto_max: Duration::from_ms(20),
-                ..default.recovery
-            },
+        PacketPairSettings {
+            mss: Bytes(MSS),
+            ecn,
+            sack,
+            rack_tlp,
+            timer_tick: Duration::from_us(tick),
+            rto_formula: if linux { RtoFormula::Linux } else { RtoFormula::Rfc6298 },
+            rto_min: Duration::from_us(200),
+            rto_initial: Duration::from_ms(2),
+            rto_max: Duration::from_ms(20),
             gap_gain: shares.0,
             window_factor: shares.1,
-            bytes_per_round: shares.2,
+            bytes_per_round: Bytes(shares.2),
             restart_after_idle,
+            ..PacketPairSettings::default()
         }
     })
 }
 
 /// Sends `writes` one after the other, each when the one before is acknowledged.
 fn run(
-    config: &PacketPairConfig,
+    config: &PacketPairSettings,
     faults: Faults,
     writes: &[u64],
     seed: u64,
@@ -174,8 +171,7 @@ proptest! {
 
     #[test]
     fn a_clean_pipe_needs_no_retransmission(config in configs(), bytes in 1..500_000u64) {
-        let recovery = TcpConfig { rto_min: Duration::from_ms(2), ..config.recovery };
-        let pipe = run(&PacketPairConfig { recovery, ..config }, Faults::default(), &[bytes], 1);
+        let pipe = run(&PacketPairSettings { rto_min: Duration::from_ms(2), ..config }, Faults::default(), &[bytes], 1);
         let statistics = pipe.sender.statistics();
         prop_assert_eq!((statistics.timeouts, statistics.packets_retransmitted), (0, 0));
         prop_assert_eq!(pipe.receiver.statistics().reordered_packets, 0);

@@ -2,7 +2,7 @@
 
 use super::script::{MSS, config, header_of};
 use crate::pipe::{Pipe, Way};
-use hitless_hosts::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
+use hitless_hosts::transport::tcp::{TcpReceiver, TcpSender, TcpSettings};
 use hitless_hosts::transport::{Outgoing, Receiver, Sender, SenderStatistics};
 use hitless_wire::{Duration, Packet};
 use std::cell::RefCell;
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 /// Sends 60 segments through a pipe with a round trip of 100 us; answers the segments in the order sent, and the
 /// counts.
 fn sent_with_losses(lost: &[u64]) -> (Vec<u64>, SenderStatistics) {
-    let config = TcpConfig { sack: false, rack_tlp: false, ..config() };
+    let config = TcpSettings { sack: false, rack_tlp: false, ..config() };
     let (left, sent) = (RefCell::new(lost.to_vec()), RefCell::new(Vec::new()));
     let fate = |way, packet: &mut Packet| {
         let Packet { transport, frame_bytes, ecn, .. } = *packet;

@@ -1,8 +1,8 @@
 //! A sender under a script: acknowledgements in, segments out, both in segments and microseconds.
 
-use hitless_hosts::transport::tcp::{TcpConfig, TcpSender};
+use hitless_hosts::transport::tcp::{Congestion, RtoFormula, TcpSender, TcpSettings};
 use hitless_hosts::transport::{Outgoing, Sender};
-use hitless_wire::{Duration, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
+use hitless_wire::{Bytes, Duration, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
 
 /// Payload of a full segment.
 pub const MSS: u64 = 1_000;
@@ -33,26 +33,26 @@ pub fn header_of(outgoing: &Outgoing) -> TcpHeader {
 }
 
 /// The script's configuration: segments of 1000 bytes, RTO by RFC 6298 with a minimum of 1 ms, NewReno.
-pub fn config() -> TcpConfig {
-    TcpConfig {
-        mss_bytes: MSS as u16,
+pub fn config() -> TcpSettings {
+    TcpSettings {
+        mss: Bytes(MSS),
         rto_min: Duration::from_ms(1),
-        rto_formula: hitless_hosts::transport::tcp::RtoFormula::Rfc6298,
-        ..TcpConfig::new_reno()
+        rto_formula: RtoFormula::Rfc6298,
+        ..TcpSettings::with(Congestion::Newreno)
     }
 }
 
 impl Script {
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpSettings) -> Self {
         Self::with_phase(config, Duration::ZERO)
     }
 
-    pub fn with_phase(config: &TcpConfig, timer_phase: Duration) -> Self {
+    pub fn with_phase(config: &TcpSettings, timer_phase: Duration) -> Self {
         Self { sender: TcpSender::new(config, timer_phase), sent: Vec::new(), headers: Vec::new() }
     }
 
     /// A sender that knows a round-trip time of 40 us: one segment went there and back.
-    pub fn warm(config: &TcpConfig) -> Self {
+    pub fn warm(config: &TcpSettings) -> Self {
         let mut script = Self::new(config);
         script.write(0, MSS);
         script.acknowledge(40, 1, &[]);

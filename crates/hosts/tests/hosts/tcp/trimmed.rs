@@ -4,9 +4,9 @@ use std::cell::RefCell;
 
 use super::script::{MSS, Script, at, config, header_of};
 use crate::pipe::{Pipe, Way};
-use hitless_hosts::transport::tcp::{CongestionState, DelayedAck, TcpConfig, TcpReceiver, TcpSender};
+use hitless_hosts::transport::tcp::{Congestion, CongestionState, TcpReceiver, TcpSender, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender, SenderStatistics};
-use hitless_wire::{Duration, Packet, TcpFlags, TcpHeader, Transport};
+use hitless_wire::{Bytes, Duration, Packet, TcpFlags, TcpHeader, Transport};
 use proptest::prelude::*;
 
 fn data(segment: u64) -> Packet {
@@ -35,8 +35,7 @@ fn answers(receiver: &mut TcpReceiver, packet: &Packet) -> Vec<(u64, Option<u64>
 
 #[test]
 fn a_segment_without_payload_is_named_at_once_and_delivers_nothing() {
-    let delayed_ack = DelayedAck::On { segments: 2, timeout: Duration::from_ms(40), quickack_segments: 0 };
-    let mut receiver = TcpReceiver::new(&TcpConfig { delayed_ack, ..config() }, Duration::ZERO);
+    let mut receiver = TcpReceiver::new(&TcpSettings { delayed_ack_segments: 2, ..config() }, Duration::ZERO);
     assert_eq!(answers(&mut receiver, &data(0)), []);
     assert_eq!(answers(&mut receiver, &trimmed(1)), [(1, Some(1), 0, 82)]);
     assert_eq!(answers(&mut receiver, &trimmed(2)), [(1, Some(2), 0, 82)]);
@@ -63,7 +62,7 @@ fn notice(script: &mut Script, time_us: u64, segments: u64, lost: u64, sent_us: 
 }
 
 /// A warm sender that sends segments 1 to `count` at 100 us, all at once.
-fn burst(config: &TcpConfig, count: u64) -> Script {
+fn burst(config: &TcpSettings, count: u64) -> Script {
     let mut script = Script::warm(config);
     script.write(100, count * MSS);
     let sent: Vec<(u64, u64)> = (1..=count).map(|segment| (100, segment)).collect();
@@ -71,13 +70,13 @@ fn burst(config: &TcpConfig, count: u64) -> Script {
     script
 }
 
-fn without_sack() -> TcpConfig {
-    TcpConfig { sack: false, rack_tlp: false, ..config() }
+fn without_sack() -> TcpSettings {
+    TcpSettings { sack: false, rack_tlp: false, ..config() }
 }
 
 #[test]
 fn a_named_segment_is_sent_again_at_once_and_the_window_is_halved_once() {
-    for config in [config(), TcpConfig { rack_tlp: false, ..config() }, without_sack()] {
+    for config in [config(), TcpSettings { rack_tlp: false, ..config() }, without_sack()] {
         let mut script = burst(&config, 8);
         let window_bytes = script.sender.cwnd_bytes();
         notice(&mut script, 130, 1, 3, 100);
@@ -136,7 +135,7 @@ fn a_notice_is_no_duplicate_acknowledgement() {
 
 /// A flow through a pipe that cuts the segments of these numbers, once each; answers the statistics and when it was
 /// done.
-fn flow(config: &TcpConfig, segments: u64, cut: &[u64], keeps_headers: bool) -> (SenderStatistics, u64) {
+fn flow(config: &TcpSettings, segments: u64, cut: &[u64], keeps_headers: bool) -> (SenderStatistics, u64) {
     let left = RefCell::new(cut.to_vec());
     let count = RefCell::new(0);
     let fate = |way, packet: &mut Packet| {
@@ -182,8 +181,8 @@ proptest! {
     fn whatever_is_cut_is_repaired(
         segments in 1u64..80, cut in prop::collection::vec(0u64..80, 0..40), sack in any::<bool>(), dctcp in any::<bool>(),
     ) {
-        let base = if dctcp { TcpConfig { mss_bytes: MSS as u16, ..TcpConfig::dctcp() } } else { config() };
-        let config = TcpConfig { sack, rack_tlp: sack, ..base };
+        let base = if dctcp { TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Dctcp) } } else { config() };
+        let config = TcpSettings { sack, rack_tlp: sack, ..base };
         let cut: Vec<u64> = cut.into_iter().filter(|&segment| segment < segments).collect();
         let (statistics, _) = flow(&config, segments, &cut, true);
         let once = cut.iter().enumerate().all(|(index, segment)| !cut[..index].contains(segment));

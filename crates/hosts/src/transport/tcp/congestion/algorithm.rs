@@ -1,13 +1,13 @@
 //! Whichever algorithm it is: dispatch by enum, so that the compiler sees through it.
 
-use super::api::{AckEvent, AckSample, CongestionControl, Window, WindowConfig};
+use super::api::{AckEvent, AckSample, CongestionControl, Window};
 use super::bbr::{Bbr, PathModel};
 use super::bolt::Bolt;
-use super::config::CongestionControlConfig;
 use super::cubic::Cubic;
 use super::dctcp::Dctcp;
 use super::newreno::NewReno;
 use super::swift::Swift;
+use crate::transport::tcp::settings::{Congestion, TcpSettings};
 use hitless_engine::Stream;
 use hitless_wire::{BitRate, CongestionNotice, Duration, Time};
 
@@ -50,15 +50,15 @@ macro_rules! dispatch {
 }
 
 impl Algorithm {
-    /// The algorithm that `control` asks for, for a connection with this window that sends bursts of so many segments.
-    pub fn new(control: &CongestionControlConfig, window: &WindowConfig, segments_per_burst: Option<u32>) -> Self {
-        match *control {
-            CongestionControlConfig::NewReno => Self::NewReno(NewReno::default()),
-            CongestionControlConfig::Cubic => Self::Cubic(Cubic::default()),
-            CongestionControlConfig::Dctcp(dctcp) => Self::Dctcp(Dctcp::new(dctcp)),
-            CongestionControlConfig::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(bbr, window, segments_per_burst))),
-            CongestionControlConfig::Swift(swift) => Self::Swift(Box::new(Swift::new(swift, window))),
-            CongestionControlConfig::Bolt(bolt) => Self::Bolt(Box::new(Bolt::new(bolt, window))),
+    /// The algorithm of a new connection, with this window.
+    pub fn new(config: &TcpSettings, window: &Window) -> Self {
+        match config.congestion {
+            Congestion::Newreno => Self::NewReno(NewReno::default()),
+            Congestion::Cubic => Self::Cubic(Cubic::default()),
+            Congestion::Dctcp => Self::Dctcp(Dctcp::new(config)),
+            Congestion::Bbr => Self::Bbr(Box::new(Bbr::new(config, window))),
+            Congestion::Swift => Self::Swift(Box::new(Swift::new(config.swift.unwrap_or_default(), window))),
+            Congestion::Bolt => Self::Bolt(Box::new(Bolt::new(config.bolt.unwrap_or_default(), window))),
         }
     }
 
@@ -91,8 +91,31 @@ impl Algorithm {
     /// DCTCP's estimate of the fraction of marked bytes.
     pub fn dctcp_alpha(&self) -> Option<f64> {
         match self {
-            Self::Dctcp(dctcp) => Some(dctcp.alpha()),
+            Self::Dctcp(dctcp) => Some(dctcp.alpha),
             _ => None,
+        }
+    }
+
+    /// DCTCP begins with the belief that nothing is marked, and not with RFC 8257's that all is.
+    pub fn assume_no_marks(&mut self) {
+        if let Self::Dctcp(dctcp) = self {
+            dctcp.alpha = 0.0;
+        }
+    }
+
+    /// What a data packet tells switches; of new data, `remaining_bytes` are to be sent from its first byte on.
+    #[inline]
+    pub fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
+        match self {
+            Self::Bolt(bolt) => bolt.data_option(window, remaining_bytes),
+            _ => 0,
+        }
+    }
+
+    /// A switch tells of congestion; the packet that met it was sent `ago`.
+    pub fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
+        if let Self::Bolt(bolt) = self {
+            bolt.on_congestion_notice(window, now, notice, ago);
         }
     }
 }
@@ -162,14 +185,6 @@ impl CongestionControl for Algorithm {
 
     fn pacing_rate(&self) -> Option<BitRate> {
         dispatch!(self, algorithm => algorithm.pacing_rate())
-    }
-
-    fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
-        dispatch!(self, algorithm => algorithm.on_congestion_notice(window, now, notice, ago));
-    }
-
-    fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
-        dispatch!(self, algorithm => algorithm.data_option(window, remaining_bytes))
     }
 
     fn packet_gap(&self) -> Option<Duration> {

@@ -1,7 +1,8 @@
 //! What a congestion control is asked and told, and the window that it moves.
 
 use crate::transport::tcp::delivery_rate::RateSample;
-use hitless_wire::{BitRate, CongestionNotice, Duration, Time};
+use crate::transport::tcp::settings::TcpSettings;
+use hitless_wire::{BitRate, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,20 +47,8 @@ hitless_state::value!(
     }
 );
 
-/// The window of a new connection, and its bounds.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::transport::tcp) struct WindowConfig {
-    /// One full segment (SMSS).
-    pub mss_bytes: u64,
-    /// IW, in segments.
-    pub initial_segments: u64,
-    /// The threshold never falls below this.
-    pub minimum_segments: u64,
-    /// The window never grows above this.
-    pub max_cwnd_bytes: u64,
-    /// How acknowledgements make it grow.
-    pub growth: WindowGrowth,
-}
+/// The threshold, and the window except after a timeout, never fall below so many segments (RFC 5681, section 3.1).
+const MINIMUM_SEGMENTS: u64 = 2;
 
 /// The congestion window and what bounds it, all in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -82,16 +71,16 @@ hitless_state::value!(Window { cwnd_bytes, ssthresh_bytes, mss_bytes, min_ssthre
 
 impl Window {
     /// The window of a new connection.
-    pub fn new(config: &WindowConfig) -> Self {
-        let WindowConfig { mss_bytes, initial_segments, minimum_segments, max_cwnd_bytes, growth } = *config;
+    pub fn new(config: &TcpSettings) -> Self {
+        let (mss_bytes, max_cwnd_bytes) = (config.mss.0, config.max_cwnd_bytes());
         Self {
-            cwnd_bytes: (mss_bytes * initial_segments).min(max_cwnd_bytes),
+            cwnd_bytes: (mss_bytes * u64::from(config.initial_window)).min(max_cwnd_bytes),
             // RFC 5681, section 3.1: arbitrarily high at first.
             ssthresh_bytes: u64::MAX,
             mss_bytes,
-            min_ssthresh_bytes: mss_bytes * minimum_segments,
+            min_ssthresh_bytes: mss_bytes * MINIMUM_SEGMENTS,
             max_cwnd_bytes,
-            growth,
+            growth: config.window_growth,
         }
     }
 
@@ -276,12 +265,6 @@ pub(in crate::transport::tcp) trait CongestionControl {
     /// The rate to pace payload at; `None` when the algorithm has no opinion.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
-    }
-    /// A switch tells of congestion; the packet that met it was sent `ago`.
-    fn on_congestion_notice(&mut self, _window: &mut Window, _now: Time, _notice: &CongestionNotice, _ago: Duration) {}
-    /// What a data packet tells switches; of new data, `remaining_bytes` are to be sent from its first byte on.
-    fn data_option(&self, _window: &Window, _remaining_bytes: Option<u64>) -> u8 {
-        0
     }
     /// The least time from one packet to the next, for a window that holds less than a segment.
     fn packet_gap(&self) -> Option<Duration> {

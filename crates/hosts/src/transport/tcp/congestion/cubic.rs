@@ -140,7 +140,7 @@ fn cube_root(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::config::TcpConfig;
+    use crate::transport::tcp::TcpSettings;
 
     const SEGMENT: f64 = 1_448.0;
 
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn the_window_follows_the_curve_of_rfc_9438() {
         let mut cubic = Cubic::default();
-        let mut window = Window::new(&TcpConfig::default().window());
+        let mut window = Window::new(&TcpSettings::default());
         window.cwnd_bytes = 144_800;
         window.ssthresh_bytes = cubic.ssthresh_on_loss(&window);
         assert_eq!(window.ssthresh_bytes, 101_360);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_short_round_trip_grows_like_reno() {
         let mut cubic = Cubic::default();
-        let mut window = Window::new(&TcpConfig::default().window());
+        let mut window = Window::new(&TcpSettings::default());
         window.cwnd_bytes = 1_448 * 20;
         window.ssthresh_bytes = cubic.ssthresh_on_loss(&window);
         window.cwnd_bytes = window.ssthresh_bytes;
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn fast_convergence_remembers_less_when_the_window_shrinks() {
         let mut cubic = Cubic::default();
-        let mut window = Window::new(&TcpConfig::default().window());
+        let mut window = Window::new(&TcpSettings::default());
         window.cwnd_bytes = 144_800;
         cubic.ssthresh_on_loss(&window);
         assert_eq!(cubic.maximum, 100.0);
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn after_a_timeout_the_curve_starts_on_its_plateau() {
         let mut cubic = Cubic::default();
-        let mut window = Window::new(&TcpConfig::default().window());
+        let mut window = Window::new(&TcpSettings::default());
         window.ssthresh_bytes = cubic.ssthresh_on_rto(&window);
         window.cwnd_bytes = window.ssthresh_bytes;
         cubic.increase(&mut window, &event(Time(1), Duration::from_us(30)));

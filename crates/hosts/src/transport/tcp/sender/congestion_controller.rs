@@ -1,9 +1,15 @@
 //! The congestion window, the algorithm that moves it, and what the algorithm wants to be told.
 
-use crate::transport::tcp::config::{TcpConfig, WindowPacing};
 use crate::transport::tcp::congestion::{AckEvent, Algorithm, CongestionControl, Window, WindowGrowth};
 use crate::transport::tcp::delivery_rate::DeliveryRate;
+use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{BitRate, Duration, Packet, Time};
+
+/// By how much the pace of a control that knows a window only exceeds the window per smoothed round-trip time, so that
+/// the window is what limits it: while the window is below half of the slow start threshold (Linux,
+/// tcp_pacing_ss_ratio), and otherwise (tcp_pacing_ca_ratio).
+const SLOW_START_GAIN: f64 = 2.0;
+const AVOIDANCE_GAIN: f64 = 1.2;
 
 /// Congestion control of one connection.
 #[derive(Clone, Debug)]
@@ -14,11 +20,9 @@ pub(super) struct CongestionController {
     /// (RFC 9438, section 5.8; RFC 7661).
     pub cwnd_limited_until: u64,
     window_validation: bool,
-    /// Data packets tell switches something.
-    tells_switches: bool,
     /// What packets of this end set out with.
     pub time_to_live: u8,
-    pacing: Option<WindowPacing>,
+    pacing: bool,
     /// Samples of the delivery rate, for an algorithm that models the path.
     pub delivery_rate: Option<Box<DeliveryRate>>,
 }
@@ -28,7 +32,6 @@ hitless_state::value!(CongestionController {
     algorithm,
     cwnd_limited_until,
     window_validation,
-    tells_switches,
     time_to_live,
     pacing,
     delivery_rate
@@ -36,14 +39,13 @@ hitless_state::value!(CongestionController {
 
 impl CongestionController {
     /// Congestion control of a new connection.
-    pub fn new(config: &TcpConfig) -> Self {
-        let window = config.window();
-        let algorithm = Algorithm::new(&config.congestion_control, &window, config.segments_per_burst);
+    pub fn new(config: &TcpSettings) -> Self {
+        let window = Window::new(config);
+        let algorithm = Algorithm::new(config, &window);
         Self {
-            window: Window::new(&window),
+            window,
             cwnd_limited_until: 0,
             window_validation: config.window_validation,
-            tells_switches: config.congestion_control.tells_switches(),
             time_to_live: Packet::INITIAL_TTL,
             pacing: config.pacing,
             delivery_rate: algorithm.models_the_path().then(Box::default),
@@ -55,12 +57,6 @@ impl CongestionController {
     #[inline]
     pub fn sets_cwnd(&self) -> bool {
         self.algorithm.sets_cwnd()
-    }
-
-    /// What a data packet tells switches; of new data, `remaining_bytes` are to be sent from its first byte on.
-    #[inline]
-    pub fn data_option(&self, remaining_bytes: Option<u64>) -> u8 {
-        if self.tells_switches { self.algorithm.data_option(&self.window, remaining_bytes) } else { 0 }
     }
 
     /// Switches that the packet which the other end answers had passed; 0 when it does not say.
@@ -159,7 +155,7 @@ impl CongestionController {
 
     /// Whether packets are paced.
     pub fn is_paced(&self) -> bool {
-        self.pacing.is_some() || self.delivery_rate.is_some() || self.algorithm.packet_gap().is_some()
+        self.pacing || self.delivery_rate.is_some() || self.algorithm.packet_gap().is_some()
     }
 
     /// The rate at which payload leaves; `None` as fast as the window allows.
@@ -169,9 +165,9 @@ impl CongestionController {
 
     /// What Linux paces a control at that knows a window only (tcp_update_pacing_rate).
     fn window_per_rtt(&self, smoothed_rtt: Option<Duration>, outstanding_bytes: u64) -> Option<BitRate> {
-        let (pacing, rtt) = (self.pacing?, smoothed_rtt?);
+        let rtt = smoothed_rtt.filter(|_| self.pacing)?;
         let starts = self.window.cwnd_bytes < self.window.ssthresh_bytes / 2;
-        let gain = if starts { pacing.slow_start_gain } else { pacing.avoidance_gain };
+        let gain = if starts { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
         let window_bytes = self.window.cwnd_bytes.max(outstanding_bytes);
         BitRate::from_bps((gain * 8.0 * window_bytes as f64 / rtt.as_seconds()) as u64)
     }

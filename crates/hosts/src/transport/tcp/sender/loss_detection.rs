@@ -1,9 +1,9 @@
 //! What finds losses: RACK and its reordering window, tail loss probes, and the count of duplicate acknowledgements.
 
-use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::rack::Rack;
 use crate::transport::tcp::rto::RttEstimator;
 use crate::transport::tcp::scoreboard::Scoreboard;
+use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{Duration, Time};
 
 /// A tail loss probe in flight (RFC 8985, section 7).
@@ -46,7 +46,7 @@ hitless_state::value!(LossDetection {
 
 impl LossDetection {
     /// Nothing was sent yet.
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpSettings) -> Self {
         Self {
             rack: Rack::new(),
             uses_rack: config.rack_tlp && config.sack && config.fast_retransmit,
@@ -54,7 +54,7 @@ impl LossDetection {
             probe: None,
             probe_due: false,
             duplicate_acks: 0,
-            dupack_threshold: config.dupack_threshold,
+            dupack_threshold: config.duplicate_acks,
         }
     }
 

@@ -1,10 +1,10 @@
 //! What the sender does about congestion, and what to restore if it was wrong to do so.
 
-use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{CongestionState, Window};
 use crate::transport::tcp::delivery::Timestamp;
 use crate::transport::tcp::prr::{Pipe, ProportionalRateReduction};
 use crate::transport::tcp::segment::Segment;
+use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{TcpFlags, TcpHeader, Time};
 
 /// What to restore when a reduction turns out spurious (RFC 4015).
@@ -51,7 +51,7 @@ hitless_state::value!(Reduction {
 
 impl Reduction {
     /// None so far.
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpSettings) -> Self {
         Self {
             state: CongestionState::Open,
             recovery_point: 0,

@@ -1,6 +1,6 @@
 //! The sender's one timer: what it is set for, and when it runs out.
 
-use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::settings::TcpSettings;
 use crate::transport::tcp::ticks::TickClock;
 use hitless_wire::{Duration, Time};
 
@@ -49,7 +49,7 @@ hitless_state::value!(SenderTimer { kind, deadline, is_stale, rto_base, clock })
 
 impl SenderTimer {
     /// A timer that is not set; the host's ticks fall at `phase` modulo the tick of `config`.
-    pub fn new(config: &TcpConfig, phase: Duration) -> Self {
+    pub fn new(config: &TcpSettings, phase: Duration) -> Self {
         Self {
             kind: TimerKind::None,
             deadline: Time::NEVER,

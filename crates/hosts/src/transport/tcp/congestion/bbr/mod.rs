@@ -14,7 +14,6 @@
 
 mod aggregation;
 mod bandwidth;
-mod config;
 mod control;
 mod mode;
 mod modes;
@@ -24,5 +23,5 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use config::{BbrConfig, BbrState, PathModel};
 pub(super) use state::Bbr;
+pub use state::PathModel;

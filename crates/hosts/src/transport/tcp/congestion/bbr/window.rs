@@ -40,7 +40,7 @@ impl Bbr {
     }
 
     fn aggregation_bytes(&self) -> u64 {
-        if !self.config.ack_aggregation || !self.pipe_is_full {
+        if !self.pipe_is_full {
             return 0;
         }
         let most = self.bytes_per_second() * MOST_AGGREGATION.as_seconds();

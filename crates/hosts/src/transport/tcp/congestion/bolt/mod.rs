@@ -14,7 +14,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::api::{AckEvent, AckSample, CongestionControl, Window, WindowConfig};
+use super::api::{AckEvent, AckSample, CongestionControl, Window};
 use super::fractional::FractionalWindow;
 use hitless_wire::{BoltFlags, CongestionNotice, Duration, Time};
 use schemars::JsonSchema;
@@ -88,7 +88,7 @@ hitless_state::value!(Bolt { config, window, decremented_at, halved_at, grows_af
 
 impl Bolt {
     /// Bolt at the start of a connection.
-    pub fn new(bolt: BoltTransportSettings, window: &WindowConfig) -> Self {
+    pub fn new(bolt: BoltTransportSettings, window: &Window) -> Self {
         Self {
             config: bolt,
             window: FractionalWindow::new(window, bolt.min_cwnd, bolt.rtt_gain),
@@ -120,6 +120,35 @@ impl Bolt {
         }
         self.window.bound(window);
     }
+
+    /// Algorithm 3, HandleSrc; a window of a segment or less is halved, as in the authors' simulator.
+    pub fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
+        if self.window.segments <= 1.0 {
+            self.window.segments /= 2.0;
+        } else {
+            let interval_ps = ago.as_ps() as f64 / self.target(notice, window.mss_bytes, ago);
+            let is_due = |last: Time| now.saturating_since(last).as_ps() as f64 >= interval_ps;
+            if self.decremented_at.is_none_or(is_due) {
+                self.decremented_at = Some(now);
+                self.window.segments -= 1.0;
+            }
+        }
+        self.window.bound(window);
+    }
+
+    /// Section 3.2: FIRST until an acknowledgement has come, LAST when the rest fits the window, which asks for no
+    /// more.
+    pub fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
+        let first = if self.has_seen_ack { BoltFlags::default() } else { BoltFlags::FIRST };
+        let flags = BoltFlags::BOLT.with(first);
+        let asks = match remaining_bytes {
+            // A repetition asks for nothing: what it was the first time has been answered.
+            None => BoltFlags::default(),
+            Some(bytes) if bytes <= window.cwnd_bytes => BoltFlags::LAST,
+            Some(_) => BoltFlags::INC,
+        };
+        flags.with(asks).0
+    }
 }
 
 impl CongestionControl for Bolt {
@@ -139,35 +168,6 @@ impl CongestionControl for Bolt {
             self.window.segments += if event.cwnd_limited { self.config.ai } else { 0.0 };
         }
         self.window.bound(window);
-    }
-
-    /// Algorithm 3, HandleSrc; a window of a segment or less is halved, as in the authors' simulator.
-    fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
-        if self.window.segments <= 1.0 {
-            self.window.segments /= 2.0;
-        } else {
-            let interval_ps = ago.as_ps() as f64 / self.target(notice, window.mss_bytes, ago);
-            let is_due = |last: Time| now.saturating_since(last).as_ps() as f64 >= interval_ps;
-            if self.decremented_at.is_none_or(is_due) {
-                self.decremented_at = Some(now);
-                self.window.segments -= 1.0;
-            }
-        }
-        self.window.bound(window);
-    }
-
-    /// Section 3.2: FIRST until an acknowledgement has come, LAST when the rest fits the window, which asks for no
-    /// more.
-    fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
-        let first = if self.has_seen_ack { BoltFlags::default() } else { BoltFlags::FIRST };
-        let flags = BoltFlags::BOLT.with(first);
-        let asks = match remaining_bytes {
-            // A repetition asks for nothing: what it was the first time has been answered.
-            None => BoltFlags::default(),
-            Some(bytes) if bytes <= window.cwnd_bytes => BoltFlags::LAST,
-            Some(_) => BoltFlags::INC,
-        };
-        flags.with(asks).0
     }
 
     fn on_loss(&mut self, window: &mut Window, now: Time) {

@@ -19,7 +19,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::api::{AckEvent, AckSample, CongestionControl, Window, WindowConfig};
+use super::api::{AckEvent, AckSample, CongestionControl, Window};
 use super::fractional::FractionalWindow;
 use hitless_settings::quantity::Text;
 use hitless_wire::{Duration, Time};
@@ -136,7 +136,7 @@ hitless_state::value!(Swift {
 
 impl Swift {
     /// Swift at the start of a connection.
-    pub fn new(swift: SwiftSettings, window: &WindowConfig) -> Self {
+    pub fn new(swift: SwiftSettings, window: &Window) -> Self {
         let (root_min, root_max) = (swift.fs_min_cwnd.sqrt(), swift.fs_max_cwnd.sqrt());
         let scale_ps = swift.fs_range.as_ps() as f64 / (1.0 / root_min - 1.0 / root_max);
         Self {
