@@ -76,6 +76,7 @@ hitless_state::value!(RoceRequester {
 impl RoceRequester {
     /// A connection that has nothing to send, on a card that sends at `line_rate`.
     pub fn new(config: RoceSettings, line_rate: BitRate) -> Self {
+        assert!((1..=config.window).contains(&config.acknowledge_every), "a full window would wait for ever");
         let repeats_selectively = config.recovery == RoceRecovery::SelectiveRepeat;
         Self {
             selective: repeats_selectively.then(Box::default),

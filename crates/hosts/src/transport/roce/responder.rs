@@ -32,7 +32,6 @@ pub struct RoceResponder {
     notification: Option<RoceHeader>,
     /// The message of the last marked packet.
     marked_message: u64,
-    discarded_packets: u64,
     statistics: ReceiverStatistics,
 }
 
@@ -48,7 +47,6 @@ hitless_state::value!(RoceResponder {
     notification_point,
     notification,
     marked_message,
-    discarded_packets,
     statistics
 });
 
@@ -67,14 +65,8 @@ impl RoceResponder {
             notification_point: config.dcqcn.as_ref().map(NotificationPoint::new),
             notification: None,
             marked_message: 0,
-            discarded_packets: 0,
             statistics: ReceiverStatistics::default(),
         }
-    }
-
-    /// Packets thrown away because one before them was missing.
-    pub fn discarded_packets(&self) -> u64 {
-        self.discarded_packets
     }
 
     fn count(&mut self, packet: &Packet, sequence: u64) {
@@ -136,7 +128,6 @@ impl RoceResponder {
     }
 
     fn report_gap(&mut self, header: &RoceHeader) {
-        self.discarded_packets += 1;
         if !self.gap_reported {
             self.gap_reported = true;
             self.respond(RoceOpcode::NegativeAcknowledge, self.expected, header.message);

@@ -6,8 +6,11 @@ use hitless_wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::congestion::{BoltTransportSettings, DctcpEstimate, SwiftSettings, WindowGrowth};
+use super::congestion::{BoltTransportSettings, DctcpEstimate, SwiftSettings, Window, WindowGrowth};
 use crate::stack::Jitter;
+
+/// The threshold, and the window except after a timeout, never fall below so many segments (RFC 5681, section 3.1).
+const MINIMUM_SEGMENTS: u64 = 2;
 
 /// Formula of the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -313,10 +316,20 @@ impl TcpSettings {
         Self { congestion, ecn: congestion == Congestion::Dctcp, ..Self::default() }
     }
 
-    /// The upper bound of the congestion window, where the control has one.
-    pub(super) fn max_cwnd_bytes(&self) -> u64 {
-        let segments = self.swift.and_then(|swift| swift.max_cwnd).or(self.bolt.and_then(|bolt| bolt.max_cwnd));
-        segments.map_or(u64::MAX, |segments| (segments * self.mss.0 as f64) as u64)
+    /// The congestion window of a new connection, and what bounds it.
+    pub(super) fn window(&self) -> Window {
+        let mss_bytes = self.mss.0;
+        let most_segments = self.swift.and_then(|swift| swift.max_cwnd).or(self.bolt.and_then(|bolt| bolt.max_cwnd));
+        let max_cwnd_bytes = most_segments.map_or(u64::MAX, |segments| (segments * mss_bytes as f64) as u64);
+        Window {
+            cwnd_bytes: (mss_bytes * u64::from(self.initial_window)).min(max_cwnd_bytes),
+            // RFC 5681, section 3.1: arbitrarily high at first.
+            ssthresh_bytes: u64::MAX,
+            mss_bytes,
+            min_ssthresh_bytes: mss_bytes * MINIMUM_SEGMENTS,
+            max_cwnd_bytes,
+            growth: self.window_growth,
+        }
     }
 
     /// The receiver's window: at most as much as the header can say.
@@ -357,7 +370,7 @@ impl TcpSettings {
         assert!(self.rto_max >= self.rto_initial, "rto_max must not be below rto_initial");
         assert!(self.rto_max >= self.rto_min, "rto_max must not be below rto_min");
         assert!(self.syn_timeout > Duration::ZERO, "syn_timeout must not be 0");
-        assert!(self.max_cwnd_bytes() >= self.mss.0, "max_cwnd below a segment");
+        assert!(self.window().max_cwnd_bytes >= self.mss.0, "max_cwnd below a segment");
         assert!(u64::from(self.receive_window_bytes()) >= self.mss.0, "receive_window below mss");
         assert!(self.delayed_ack_segments > 0, "delayed_ack_segments must not be 0");
     }

@@ -49,9 +49,6 @@ proptest! {
         let pipe = run(config, faults, &writes, seed);
         prop_assert_eq!(pipe.sender.acknowledged_bytes(), writes.iter().sum::<u64>());
         prop_assert!(!pipe.sender.has_failed());
-        if config.recovery == RoceRecovery::SelectiveRepeat {
-            prop_assert_eq!(pipe.receiver.discarded_packets(), 0);
-        }
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Algorithm {
         match config.congestion {
             Congestion::Newreno => Self::NewReno(NewReno::default()),
             Congestion::Cubic => Self::Cubic(Cubic::default()),
-            Congestion::Dctcp => Self::Dctcp(Dctcp::new(config)),
+            Congestion::Dctcp => Self::Dctcp(Dctcp::new(config.dctcp_gain, config.dctcp_estimate)),
             Congestion::Bbr => Self::Bbr(Box::new(Bbr::new(config, window))),
             Congestion::Swift => Self::Swift(Box::new(Swift::new(config.swift.unwrap_or_default(), window))),
             Congestion::Bolt => Self::Bolt(Box::new(Bolt::new(config.bolt.unwrap_or_default(), window))),

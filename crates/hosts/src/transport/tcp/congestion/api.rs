@@ -1,7 +1,6 @@
 //! What a congestion control is asked and told, and the window that it moves.
 
 use crate::transport::tcp::delivery_rate::RateSample;
-use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{BitRate, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,9 +46,6 @@ hitless_state::value!(
     }
 );
 
-/// The threshold, and the window except after a timeout, never fall below so many segments (RFC 5681, section 3.1).
-const MINIMUM_SEGMENTS: u64 = 2;
-
 /// The congestion window and what bounds it, all in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport::tcp) struct Window {
@@ -70,20 +66,6 @@ pub(in crate::transport::tcp) struct Window {
 hitless_state::value!(Window { cwnd_bytes, ssthresh_bytes, mss_bytes, min_ssthresh_bytes, max_cwnd_bytes, growth });
 
 impl Window {
-    /// The window of a new connection.
-    pub fn new(config: &TcpSettings) -> Self {
-        let (mss_bytes, max_cwnd_bytes) = (config.mss.0, config.max_cwnd_bytes());
-        Self {
-            cwnd_bytes: (mss_bytes * u64::from(config.initial_window)).min(max_cwnd_bytes),
-            // RFC 5681, section 3.1: arbitrarily high at first.
-            ssthresh_bytes: u64::MAX,
-            mss_bytes,
-            min_ssthresh_bytes: mss_bytes * MINIMUM_SEGMENTS,
-            max_cwnd_bytes,
-            growth: config.window_growth,
-        }
-    }
-
     /// The window in segments.
     pub(super) fn segments(&self) -> f64 {
         self.cwnd_bytes as f64 / self.mss_bytes as f64

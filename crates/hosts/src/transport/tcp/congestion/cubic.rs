@@ -157,12 +157,12 @@ mod tests {
         assert_eq!(cube_root(0.0), 0.0);
     }
 
-    /// After a reduction from 100 segments, K = cbrt(100 * 0.3 / 0.4) = 4.217 s, and the window returns to 100 there. The
-    /// round trip is so long that Reno would be slower.
+    /// After a reduction from 100 segments, K = cbrt(100 * 0.3 / 0.4) = 4.217 s, and the window returns to 100 there.
+    /// The round trip is so long that Reno would be slower.
     #[test]
     fn the_window_follows_the_curve_of_rfc_9438() {
         let mut cubic = Cubic::default();
-        let mut window = Window::new(&TcpSettings::default());
+        let mut window = TcpSettings::default().window();
         window.cwnd_bytes = 144_800;
         window.ssthresh_bytes = cubic.ssthresh_on_loss(&window);
         assert_eq!(window.ssthresh_bytes, 101_360);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_short_round_trip_grows_like_reno() {
         let mut cubic = Cubic::default();
-        let mut window = Window::new(&TcpSettings::default());
+        let mut window = TcpSettings::default().window();
         window.cwnd_bytes = 1_448 * 20;
         window.ssthresh_bytes = cubic.ssthresh_on_loss(&window);
         window.cwnd_bytes = window.ssthresh_bytes;
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn fast_convergence_remembers_less_when_the_window_shrinks() {
         let mut cubic = Cubic::default();
-        let mut window = Window::new(&TcpSettings::default());
+        let mut window = TcpSettings::default().window();
         window.cwnd_bytes = 144_800;
         cubic.ssthresh_on_loss(&window);
         assert_eq!(cubic.maximum, 100.0);
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn after_a_timeout_the_curve_starts_on_its_plateau() {
         let mut cubic = Cubic::default();
-        let mut window = Window::new(&TcpSettings::default());
+        let mut window = TcpSettings::default().window();
         window.ssthresh_bytes = cubic.ssthresh_on_rto(&window);
         window.cwnd_bytes = window.ssthresh_bytes;
         cubic.increase(&mut window, &event(Time(1), Duration::from_us(30)));

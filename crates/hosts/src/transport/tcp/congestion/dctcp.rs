@@ -1,7 +1,6 @@
 //! DCTCP (RFC 8257): the window shrinks in proportion to the fraction of marked bytes.
 
 use super::api::{AckEvent, AdditiveIncrease, CongestionControl, Window};
-use crate::transport::tcp::settings::TcpSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +42,7 @@ hitless_state::value!(Dctcp { avoidance, acknowledged_bytes, marked_bytes, windo
 
 impl Dctcp {
     /// DCTCP at the start of a connection.
-    pub fn new(config: &TcpSettings) -> Self {
+    pub fn new(gain: f64, estimate: DctcpEstimate) -> Self {
         Self {
             avoidance: AdditiveIncrease::default(),
             acknowledged_bytes: 0,
@@ -51,8 +50,8 @@ impl Dctcp {
             window_end: 0,
             // RFC 8257, section 4.2.
             alpha: 1.0,
-            gain: config.dctcp_gain,
-            estimate: config.dctcp_estimate,
+            gain,
+            estimate,
         }
     }
 
@@ -113,7 +112,7 @@ impl CongestionControl for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::Congestion;
+    use crate::transport::tcp::{Congestion, TcpSettings};
     use hitless_wire::{Duration, Time};
 
     fn acknowledge(dctcp: &mut Dctcp, acknowledged: u64, ece: bool) {
@@ -124,7 +123,7 @@ mod tests {
 
     #[test]
     fn alpha_moves_by_a_sixteenth_of_the_difference_each_window() {
-        let mut dctcp = Dctcp { alpha: 0.0, ..Dctcp::new(&TcpSettings::default()) };
+        let mut dctcp = Dctcp { alpha: 0.0, ..Dctcp::new(1.0 / 16.0, DctcpEstimate::EachWindow) };
         acknowledge(&mut dctcp, 1_000, false);
         // (marked packets of ten, alpha)
         let table = [(0, 0.0), (10, 0.0625), (10, 0.12109), (0, 0.11353), (5, 0.13768)];
@@ -138,7 +137,7 @@ mod tests {
 
     #[test]
     fn an_estimate_at_echoes_counts_the_windows_since_the_last_one_together() {
-        let mut dctcp = Dctcp { estimate: DctcpEstimate::AtEchoes, ..Dctcp::new(&TcpSettings::default()) };
+        let mut dctcp = Dctcp::new(1.0 / 16.0, DctcpEstimate::AtEchoes);
         acknowledge(&mut dctcp, 1_000, true);
         assert!((dctcp.alpha - 1.0).abs() < 1e-9);
         // Three windows without marks: nothing moves.
@@ -155,10 +154,10 @@ mod tests {
 
     #[test]
     fn the_window_shrinks_by_half_of_alpha() {
-        let mut window = Window::new(&TcpSettings::with(Congestion::Dctcp));
+        let mut window = TcpSettings::with(Congestion::Dctcp).window();
         window.cwnd_bytes = 100_000;
         for (alpha, threshold) in [(0.0, 100_000), (0.1, 95_000), (0.5, 75_000), (1.0, 50_000)] {
-            let mut dctcp = Dctcp { alpha, ..Dctcp::new(&TcpSettings::default()) };
+            let mut dctcp = Dctcp { alpha, ..Dctcp::new(1.0 / 16.0, DctcpEstimate::EachWindow) };
             assert_eq!(dctcp.ssthresh_on_ece(&window), threshold, "alpha {alpha}");
             assert_eq!(dctcp.ssthresh_on_loss(&window), 50_000);
         }

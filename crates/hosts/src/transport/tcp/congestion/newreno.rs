@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn slow_start_doubles_a_window_and_avoidance_adds_a_segment() {
-        let mut window = Window::new(&TcpSettings::default());
+        let mut window = TcpSettings::default().window();
         let mut reno = NewReno::default();
         window.ssthresh_bytes = 20 * 1_448;
         (0..10).for_each(|_| reno.increase(&mut window, &delivered(1_448)));
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn by_the_acknowledgement_slow_start_adds_a_segment_and_avoidance_its_part_of_the_window() {
         let config = TcpSettings { window_growth: WindowGrowth::PerAck, mss: Bytes(1_000), ..TcpSettings::default() };
-        let mut window = Window::new(&config);
+        let mut window = config.window();
         let mut reno = NewReno::default();
         window.ssthresh_bytes = 11_500;
         // (bytes acknowledged, window afterwards); slow start may pass the threshold by less than a segment.
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn loss_halves_but_not_below_two_segments() {
-        let mut window = Window::new(&TcpSettings::default());
+        let mut window = TcpSettings::default().window();
         let mut reno = NewReno::default();
         assert_eq!(reno.ssthresh_on_loss(&window), 5 * 1_448);
         window.cwnd_bytes = 3 * 1_448;
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_maximum_caps_growth() {
-        let mut window = Window { max_cwnd_bytes: 15_000, ..Window::new(&TcpSettings::default()) };
+        let mut window = Window { max_cwnd_bytes: 15_000, ..TcpSettings::default().window() };
         NewReno::default().increase(&mut window, &delivered(100_000));
         assert_eq!(window.cwnd_bytes, 15_000);
     }

@@ -40,7 +40,7 @@ hitless_state::value!(CongestionController {
 impl CongestionController {
     /// Congestion control of a new connection.
     pub fn new(config: &TcpSettings) -> Self {
-        let window = Window::new(config);
+        let window = config.window();
         let algorithm = Algorithm::new(config, &window);
         Self {
             window,

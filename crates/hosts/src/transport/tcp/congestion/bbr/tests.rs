@@ -26,7 +26,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let config = TcpSettings { mss: Bytes(SEGMENT), ..TcpSettings::with(Congestion::Bbr) };
-        let window = Window::new(&config);
+        let window = config.window();
         Self { bbr: Bbr::new(&config, &window), window, now_us: 0, delivered_bytes: 0 }
     }
 

@@ -45,9 +45,8 @@ fn notice(queued: u32) -> CongestionNotice {
 
 /// A sender with ten segments in 10 us, which is all of the link, or `window` of them.
 fn running(window: f64, reaction: BoltReaction) -> (Bolt, Window) {
-    let mut bolt =
-        Bolt::new(BoltTransportSettings { reaction, ..BoltTransportSettings::default() }, &Window::new(&tcp()));
-    let mut counted = Window::new(&tcp());
+    let mut bolt = Bolt::new(BoltTransportSettings { reaction, ..BoltTransportSettings::default() }, &tcp().window());
+    let mut counted = tcp().window();
     bolt.on_ack_sample(&mut counted, &AckSample { cwnd_limited: false, ..event(0, 1, 11, 0) });
     bolt.window.segments = window;
     bolt.window.bound(&mut counted);
@@ -56,8 +55,7 @@ fn running(window: f64, reaction: BoltReaction) -> (Bolt, Window) {
 
 #[test]
 fn a_window_grows_by_one_in_a_round_trip_time_and_by_one_for_each_packet_that_kept_its_wish() {
-    let (mut bolt, mut window) =
-        (Bolt::new(BoltTransportSettings::default(), &Window::new(&tcp())), Window::new(&tcp()));
+    let (mut bolt, mut window) = (Bolt::new(BoltTransportSettings::default(), &tcp().window()), tcp().window());
     // (acknowledged, next, increases, window after it), from ten.
     let table = [
         (1, 11, 0, 11.0),
@@ -113,8 +111,7 @@ fn a_window_of_a_segment_is_halved_by_each_notice_down_to_the_least() {
 
 #[test]
 fn packets_are_first_until_an_acknowledgement_and_last_when_the_rest_fits_the_window() {
-    let (mut bolt, mut window) =
-        (Bolt::new(BoltTransportSettings::default(), &Window::new(&tcp())), Window::new(&tcp()));
+    let (mut bolt, mut window) = (Bolt::new(BoltTransportSettings::default(), &tcp().window()), tcp().window());
     let flags = |bolt: &Bolt, window: &Window, remaining| BoltFlags(bolt.data_option(window, remaining));
     let (bolt_and, first) = (|flags| BoltFlags::BOLT.with(flags), BoltFlags::FIRST);
     assert_eq!(flags(&bolt, &window, Some(10_001)), bolt_and(BoltFlags::INC.with(first)));

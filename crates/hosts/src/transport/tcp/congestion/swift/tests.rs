@@ -55,7 +55,7 @@ fn target_us(config: &SwiftSettings, window: f64, hops: u8) -> f64 {
 
 #[test]
 fn the_target_grows_with_hops_and_with_how_small_the_window_is() {
-    let mut swift = Swift::new(of_deflection(), &Window::new(&tcp()));
+    let mut swift = Swift::new(of_deflection(), &tcp().window());
     // (window, hops, microseconds): from the base of 60 us for large windows to 300 us more at a tenth of a segment.
     let table = [
         (0.001, 0, 360.0),
@@ -75,7 +75,7 @@ fn the_target_grows_with_hops_and_with_how_small_the_window_is() {
 
 #[test]
 fn a_window_grows_by_a_segment_for_each_window_acknowledged() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &Window::new(&tcp())), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     // (segments acknowledged, window after it), from ten.
     for (segments, expected) in [(1, 10.1), (10, 10.1 + 10.0 / 10.1), (0, 10.1 + 10.0 / 10.1)] {
         swift.on_ack_sample(&mut window, &event(100, 20.0, segments, 0));
@@ -90,7 +90,7 @@ fn a_window_grows_by_a_segment_for_each_window_acknowledged() {
 
 #[test]
 fn what_was_not_held_back_by_the_window_does_not_make_it_grow() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &Window::new(&tcp())), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     swift.on_ack_sample(&mut window, &AckSample { cwnd_limited: false, ..event(100, 20.0, 5, 0) });
     assert_eq!(swift.window.segments, 10.0);
     swift.on_ack_sample(&mut window, &event(100, 20.0, 1, 0));
@@ -100,7 +100,7 @@ fn what_was_not_held_back_by_the_window_does_not_make_it_grow() {
 #[test]
 fn a_delay_above_the_target_takes_a_part_of_the_excess_once_in_a_round_trip_time() {
     let config = SwiftSettings { fs_range: Duration::ZERO, rtt_gain: 1.0, ..SwiftSettings::default() };
-    let (mut swift, mut window) = (Swift::new(config, &Window::new(&tcp())), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), tcp().window());
     // (time, delay, window after it): 1 - 0.8 * (50 - 25) / 50 = 0.6, then nothing for 50 us, then by half at most.
     let table = [(100, 50.0, 6.0), (120, 50.0, 6.0), (149, 50.0, 6.0), (150, 50.0, 3.6), (2_150, 1_000.0, 1.8)];
     for (time_us, rtt_us, expected) in table {
@@ -112,7 +112,7 @@ fn a_delay_above_the_target_takes_a_part_of_the_excess_once_in_a_round_trip_time
 #[test]
 fn acknowledgements_that_may_not_decrease_do_not_put_the_next_decrease_off() {
     let config = SwiftSettings { rtt_gain: 1.0, ..SwiftSettings::default() };
-    let (mut swift, mut window) = (Swift::new(config, &Window::new(&tcp())), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), tcp().window());
     let mut decreases = 0;
     for time_us in (0..10_000).step_by(10) {
         let before = swift.window.segments;
@@ -125,7 +125,7 @@ fn acknowledgements_that_may_not_decrease_do_not_put_the_next_decrease_off() {
 
 #[test]
 fn a_window_of_less_than_a_segment_is_a_gap() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &Window::new(&tcp())), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     swift.on_ack_sample(&mut window, &event(0, 20.0, 1, 0));
     assert_eq!(swift.packet_gap(), None);
     swift.window.segments = 0.25;
@@ -137,7 +137,7 @@ fn a_window_of_less_than_a_segment_is_a_gap() {
 #[test]
 fn timeouts_take_half_and_too_many_in_a_row_everything() {
     let config = SwiftSettings { retransmit_reset_threshold: 3, ..SwiftSettings::default() };
-    let (mut swift, mut window) = (Swift::new(config, &Window::new(&tcp())), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), tcp().window());
     swift.on_ack_sample(&mut window, &event(0, 20.0, 0, 0));
     for (time_ms, expected) in [(1, 5.0), (2, 2.5), (4, 0.01)] {
         swift.on_rto(&mut window, Time::ZERO + Duration::from_ms(time_ms));
@@ -153,7 +153,7 @@ fn timeouts_take_half_and_too_many_in_a_row_everything() {
 
 #[test]
 fn a_loss_takes_the_largest_decrease_unless_there_was_one_within_a_round_trip_time() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &Window::new(&tcp())), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     let at = |time_us| Time::ZERO + Duration::from_us(time_us);
     swift.on_ack_sample(&mut window, &event(0, 20.0, 0, 0));
     swift.on_loss(&mut window, at(100));
@@ -166,7 +166,7 @@ fn a_loss_takes_the_largest_decrease_unless_there_was_one_within_a_round_trip_ti
 
 #[test]
 fn a_reduction_that_was_wrong_is_undone_to_the_fraction() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &Window::new(&tcp())), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     swift.window.segments = 0.5;
     swift.ssthresh_on_loss(&window);
     swift.on_loss(&mut window, Time::ZERO + Duration::from_ms(1));
@@ -177,7 +177,7 @@ fn a_reduction_that_was_wrong_is_undone_to_the_fraction() {
 
 #[test]
 fn deliveries_without_a_round_trip_time_count_with_the_next_that_has_one() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &Window::new(&tcp())), Window::new(&tcp()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     swift.on_ack_sample(&mut window, &event(100, 0.0, 4, 0));
     assert_eq!(swift.window.segments, 10.0);
     swift.on_ack_sample(&mut window, &event(101, 20.0, 1, 0));
@@ -191,7 +191,7 @@ proptest! {
         steps in prop::collection::vec((1..300u64, 5.0..2_000.0f64, 0..4u64, 0..6u8, 0..12u8), 1..200),
     ) {
         let (config, tcp) = (of_deflection(), tcp());
-        let (mut swift, mut window) = (Swift::new(config, &Window::new(&tcp)), Window::new(&tcp));
+        let (mut swift, mut window) = (Swift::new(config, &tcp.window()), tcp.window());
         let (mut expected, mut srtt_us, mut last_us, mut time_us) = (10.0f64, None::<f64>, None::<u64>, 0);
         for (elapsed_us, rtt_us, segments, hops, kind) in steps {
             time_us += elapsed_us;
