@@ -112,7 +112,7 @@ fn tcp_sender(config: &TcpSettings, phase: Duration, stream: impl Fn(&str) -> St
     if config.congestion.draws() { sender.with_stream(stream("transport")) } else { sender }
 }
 
-/// Calls a method of whichever variant is there.
+/// Calls an expression with whichever variant is there: per packet once, so that nothing further in has to ask.
 macro_rules! dispatch {
     ($state:expr, $kind:ident, $end:ident => $call:expr) => {
         match $state {
@@ -123,6 +123,8 @@ macro_rules! dispatch {
         }
     };
 }
+
+pub(crate) use dispatch;
 
 /// The sending end of a flow. Boxed, so that the kind is known without looking into the transport.
 #[derive(Clone, Debug)]

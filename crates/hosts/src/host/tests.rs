@@ -92,20 +92,12 @@ impl HostEnvironment for World {
         self.drops.push(reason);
     }
 
-    fn message_completed(&mut self, record: &MessageRecord) {
-        self.records.messages.push(*record);
-    }
-
-    fn message_unfinished(&mut self, record: &MessageRecord) {
-        self.records.unfinished.push(*record);
+    fn records(&mut self) -> &mut FlowRecords {
+        &mut self.records
     }
 
     fn flow_finished(&mut self, record: &FlowRecord) {
         self.records.flows.push(*record);
-    }
-
-    fn message_delivered(&mut self, now: Time, flow: FlowId, number: u64) {
-        self.records.note_delivered(now, flow, number);
     }
 
     fn receiver_finished(&mut self, record: &ReceiverRecord) {
