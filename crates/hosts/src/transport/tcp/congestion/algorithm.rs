@@ -1,10 +1,11 @@
 //! Whichever algorithm it is: dispatch by enum, so that the compiler sees through it.
 
-use super::api::{AckEvent, AckSample, CongestionControl, Window};
+use super::api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 use super::bbr::{Bbr, PathModel};
 use super::bolt::Bolt;
 use super::cubic::Cubic;
 use super::dctcp::Dctcp;
+use super::fractional::FractionalWindow;
 use super::newreno::NewReno;
 use super::swift::Swift;
 use crate::transport::tcp::settings::{Congestion, TcpSettings};
@@ -112,6 +113,25 @@ impl Algorithm {
         }
     }
 
+    /// The window of a control that lets it hold less than a segment.
+    fn fractional_window(&self) -> Option<&FractionalWindow> {
+        match self {
+            Self::Swift(swift) => Some(&swift.window),
+            Self::Bolt(bolt) => Some(&bolt.window),
+            Self::NewReno(_) | Self::Cubic(_) | Self::Dctcp(_) | Self::Bbr(_) => None,
+        }
+    }
+
+    /// The least time from one packet to the next, for a window that holds less than a segment.
+    pub fn packet_gap(&self) -> Option<Duration> {
+        self.fractional_window()?.packet_gap()
+    }
+
+    /// The congestion window, where it may be less than the segment that [`Window`] has room for.
+    pub fn cwnd_bytes(&self, window: &Window) -> u64 {
+        self.fractional_window().map_or(window.cwnd_bytes, |fractional| fractional.bytes(window))
+    }
+
     /// A switch tells of congestion; the packet that met it was sent `ago`.
     pub fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
         if let Self::Bolt(bolt) = self {
@@ -139,28 +159,16 @@ impl CongestionControl for Algorithm {
         }
     }
 
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
-        dispatch!(self, algorithm => algorithm.ssthresh_on_loss(window))
-    }
-
-    fn ssthresh_on_ece(&mut self, window: &Window) -> u64 {
-        dispatch!(self, algorithm => algorithm.ssthresh_on_ece(window))
-    }
-
-    fn ssthresh_on_rto(&mut self, window: &Window) -> u64 {
-        dispatch!(self, algorithm => algorithm.ssthresh_on_rto(window))
+    fn ssthresh(&mut self, window: &Window, sign: CongestionSign) -> u64 {
+        dispatch!(self, algorithm => algorithm.ssthresh(window, sign))
     }
 
     fn loss_reduces_after_ece(&self) -> bool {
         dispatch!(self, algorithm => algorithm.loss_reduces_after_ece())
     }
 
-    fn on_rto(&mut self, window: &mut Window, now: Time) {
-        dispatch!(self, algorithm => algorithm.on_rto(window, now));
-    }
-
-    fn on_loss(&mut self, window: &mut Window, now: Time) {
-        dispatch!(self, algorithm => algorithm.on_loss(window, now));
+    fn on_recovery(&mut self, window: &mut Window, sign: CongestionSign, now: Time) {
+        dispatch!(self, algorithm => algorithm.on_recovery(window, sign, now));
     }
 
     fn on_established(&mut self, window: &Window, rtt: Duration) {
@@ -185,13 +193,5 @@ impl CongestionControl for Algorithm {
 
     fn pacing_rate(&self) -> Option<BitRate> {
         dispatch!(self, algorithm => algorithm.pacing_rate())
-    }
-
-    fn packet_gap(&self) -> Option<Duration> {
-        dispatch!(self, algorithm => algorithm.packet_gap())
-    }
-
-    fn cwnd_bytes(&self, window: &Window) -> u64 {
-        dispatch!(self, algorithm => algorithm.cwnd_bytes(window))
     }
 }

@@ -25,9 +25,10 @@ hitless_state::value!(
 );
 
 /// What the sender does about congestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CongestionState {
     /// Nothing: the window grows.
+    #[default]
     Open,
     /// Congestion was echoed: the window shrinks to the threshold (CWR).
     Cwr,
@@ -45,6 +46,17 @@ hitless_state::value!(
         Loss,
     }
 );
+
+/// What tells of congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::transport::tcp) enum CongestionSign {
+    /// An echo of marks.
+    Ece,
+    /// A loss that was found without a timeout.
+    Loss,
+    /// A retransmission timeout.
+    Rto,
+}
 
 /// The congestion window and what bounds it, all in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +169,7 @@ impl AdditiveIncrease {
 }
 
 /// What an acknowledgement says, for congestion control.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport::tcp) struct AckEvent {
     /// Now.
     pub now: Time,
@@ -174,7 +186,7 @@ pub(in crate::transport::tcp) struct AckEvent {
 }
 
 /// What an acknowledgement says, for an algorithm that sets the window by itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport::tcp) struct AckSample {
     /// Now.
     pub now: Time,
@@ -214,24 +226,14 @@ pub(in crate::transport::tcp) trait CongestionControl {
     fn on_ack(&mut self, _event: &AckEvent) {}
     /// Grows the window: called when the window limits the sender and no reduction is under way.
     fn increase(&mut self, window: &mut Window, event: &AckEvent);
-    /// The threshold after packet loss found without a timeout.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64;
-    /// The threshold after an echo of congestion; by default an echo is as bad as a loss (RFC 3168, section 6.1.2).
-    fn ssthresh_on_ece(&mut self, window: &Window) -> u64 {
-        self.ssthresh_on_loss(window)
-    }
-    /// The threshold after a retransmission timeout.
-    fn ssthresh_on_rto(&mut self, window: &Window) -> u64 {
-        self.ssthresh_on_loss(window)
-    }
+    /// The threshold after a sign of congestion; for most an echo is as bad as a loss (RFC 3168, section 6.1.2).
+    fn ssthresh(&mut self, window: &Window, sign: CongestionSign) -> u64;
     /// Whether a loss during the reduction that an echo began lowers the threshold once more.
     fn loss_reduces_after_ece(&self) -> bool {
         false
     }
-    /// A retransmission timeout, whatever the state before it; the window has room for one segment.
-    fn on_rto(&mut self, _window: &mut Window, _now: Time) {}
-    /// A loss was found without a timeout.
-    fn on_loss(&mut self, _window: &mut Window, _now: Time) {}
+    /// A recovery begins after a loss, or whatever the state before it after a timeout, with room for one segment.
+    fn on_recovery(&mut self, _window: &mut Window, _sign: CongestionSign, _now: Time) {}
     /// The handshake took `rtt`.
     fn on_established(&mut self, _window: &Window, _rtt: Duration) {}
     /// Data is sent again after `idle` without any in flight.
@@ -247,13 +249,5 @@ pub(in crate::transport::tcp) trait CongestionControl {
     /// The rate to pace payload at; `None` when the algorithm has no opinion.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
-    }
-    /// The least time from one packet to the next, for a window that holds less than a segment.
-    fn packet_gap(&self) -> Option<Duration> {
-        None
-    }
-    /// The congestion window, where it may be less than the segment that [`Window`] has room for.
-    fn cwnd_bytes(&self, window: &Window) -> u64 {
-        window.cwnd_bytes
     }
 }

@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438): the window grows along a cubic of the time since the last reduction.
 
-use super::api::{AckEvent, CongestionControl, Window};
+use super::api::{AckEvent, CongestionControl, CongestionSign, Window};
 use hitless_wire::{Duration, Time};
 
 /// C, in segments per cubic second (RFC 9438, section 5).
@@ -97,19 +97,14 @@ impl CongestionControl for Cubic {
         }
     }
 
-    /// RFC 9438, sections 4.6 and 4.7.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+    /// RFC 9438, sections 4.6 to 4.8.
+    fn ssthresh(&mut self, window: &Window, sign: CongestionSign) -> u64 {
+        self.after_timeout |= sign == CongestionSign::Rto;
         let segments = window.segments();
         self.maximum = if segments < self.maximum { segments * (1.0 + BETA) / 2.0 } else { segments };
         self.prior = segments;
         self.epoch = None;
         window.clamp_ssthresh((window.cwnd_bytes as f64 * BETA) as u64)
-    }
-
-    /// RFC 9438, section 4.8.
-    fn ssthresh_on_rto(&mut self, window: &Window) -> u64 {
-        self.after_timeout = true;
-        self.ssthresh_on_loss(window)
     }
 
     /// RFC 9438, section 4.2: the epoch does not include times when the application limits the rate.
@@ -164,7 +159,7 @@ mod tests {
         let mut cubic = Cubic::default();
         let mut window = TcpSettings::default().window();
         window.cwnd_bytes = 144_800;
-        window.ssthresh_bytes = cubic.ssthresh_on_loss(&window);
+        window.ssthresh_bytes = cubic.ssthresh(&window, CongestionSign::Loss);
         assert_eq!(window.ssthresh_bytes, 101_360);
         window.cwnd_bytes = window.ssthresh_bytes;
         let rtt = Duration::from_ms(150);
@@ -185,7 +180,7 @@ mod tests {
         let mut cubic = Cubic::default();
         let mut window = TcpSettings::default().window();
         window.cwnd_bytes = 1_448 * 20;
-        window.ssthresh_bytes = cubic.ssthresh_on_loss(&window);
+        window.ssthresh_bytes = cubic.ssthresh(&window, CongestionSign::Loss);
         window.cwnd_bytes = window.ssthresh_bytes;
         let rtt = Duration::from_us(30);
         let segments = |window: &Window| window.cwnd_bytes as f64 / SEGMENT;
@@ -216,10 +211,10 @@ mod tests {
         let mut cubic = Cubic::default();
         let mut window = TcpSettings::default().window();
         window.cwnd_bytes = 144_800;
-        cubic.ssthresh_on_loss(&window);
+        cubic.ssthresh(&window, CongestionSign::Loss);
         assert_eq!(cubic.maximum, 100.0);
         window.cwnd_bytes = 72_400;
-        cubic.ssthresh_on_loss(&window);
+        cubic.ssthresh(&window, CongestionSign::Loss);
         assert_eq!(cubic.maximum, 42.5);
     }
 
@@ -227,7 +222,7 @@ mod tests {
     fn after_a_timeout_the_curve_starts_on_its_plateau() {
         let mut cubic = Cubic::default();
         let mut window = TcpSettings::default().window();
-        window.ssthresh_bytes = cubic.ssthresh_on_rto(&window);
+        window.ssthresh_bytes = cubic.ssthresh(&window, CongestionSign::Rto);
         window.cwnd_bytes = window.ssthresh_bytes;
         cubic.increase(&mut window, &event(Time(1), Duration::from_us(30)));
         assert_eq!((cubic.plateau_s, cubic.maximum), (0.0, 7.0));

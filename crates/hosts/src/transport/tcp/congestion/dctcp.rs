@@ -1,6 +1,6 @@
 //! DCTCP (RFC 8257): the window shrinks in proportion to the fraction of marked bytes.
 
-use super::api::{AckEvent, AdditiveIncrease, CongestionControl, Window};
+use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -92,15 +92,12 @@ impl CongestionControl for Dctcp {
         self.avoidance.grow(window, bytes);
     }
 
-    /// RFC 8257, section 3.4: a loss is answered as by conventional TCP.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
-        window.clamp_ssthresh(window.cwnd_bytes / 2)
-    }
-
-    /// RFC 8257, section 3.3, step 9: cwnd * (1 - alpha / 2).
-    fn ssthresh_on_ece(&mut self, window: &Window) -> u64 {
-        let cut_bytes = (window.cwnd_bytes as f64 * self.alpha * 0.5) as u64;
-        window.clamp_ssthresh(window.cwnd_bytes - cut_bytes)
+    /// RFC 8257, section 3.3, step 9: cwnd * (1 - alpha / 2); section 3.4: a loss is answered as by conventional TCP.
+    fn ssthresh(&mut self, window: &Window, sign: CongestionSign) -> u64 {
+        window.clamp_ssthresh(match sign {
+            CongestionSign::Ece => window.cwnd_bytes - (window.cwnd_bytes as f64 * self.alpha * 0.5) as u64,
+            CongestionSign::Loss | CongestionSign::Rto => window.cwnd_bytes / 2,
+        })
     }
 
     /// A cut by alpha does not stand for the halving that a loss asks for.
@@ -158,8 +155,8 @@ mod tests {
         window.cwnd_bytes = 100_000;
         for (alpha, threshold) in [(0.0, 100_000), (0.1, 95_000), (0.5, 75_000), (1.0, 50_000)] {
             let mut dctcp = Dctcp { alpha, ..Dctcp::new(1.0 / 16.0, DctcpEstimate::EachWindow) };
-            assert_eq!(dctcp.ssthresh_on_ece(&window), threshold, "alpha {alpha}");
-            assert_eq!(dctcp.ssthresh_on_loss(&window), 50_000);
+            assert_eq!(dctcp.ssthresh(&window, CongestionSign::Ece), threshold, "alpha {alpha}");
+            assert_eq!(dctcp.ssthresh(&window, CongestionSign::Loss), 50_000);
         }
     }
 }

@@ -16,7 +16,7 @@ mod newreno;
 mod swift;
 
 pub(super) use algorithm::Algorithm;
-pub(super) use api::{AckEvent, AckSample, CongestionControl, Window};
+pub(super) use api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 pub use api::{CongestionState, WindowGrowth};
 pub use bbr::PathModel;
 pub use bolt::{BoltReaction, BoltTransportSettings};

@@ -1,6 +1,6 @@
 //! Slow start and congestion avoidance of RFC 5681.
 
-use super::api::{AckEvent, AdditiveIncrease, CongestionControl, Window};
+use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, Window};
 
 /// NewReno's state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +21,7 @@ impl CongestionControl for NewReno {
     }
 
     /// RFC 5681, equation 4, with the window in place of the flight: growth only happens when the flight fills it.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+    fn ssthresh(&mut self, window: &Window, _sign: CongestionSign) -> u64 {
         window.clamp_ssthresh(window.cwnd_bytes / 2)
     }
 }
@@ -73,9 +73,9 @@ mod tests {
     fn loss_halves_but_not_below_two_segments() {
         let mut window = TcpSettings::default().window();
         let mut reno = NewReno::default();
-        assert_eq!(reno.ssthresh_on_loss(&window), 5 * 1_448);
+        assert_eq!(reno.ssthresh(&window, CongestionSign::Loss), 5 * 1_448);
         window.cwnd_bytes = 3 * 1_448;
-        assert_eq!(reno.ssthresh_on_loss(&window), 2 * 1_448);
+        assert_eq!(reno.ssthresh(&window, CongestionSign::Loss), 2 * 1_448);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The congestion window, the algorithm that moves it, and what the algorithm wants to be told.
 
-use crate::transport::tcp::congestion::{AckEvent, Algorithm, CongestionControl, Window, WindowGrowth};
+use crate::transport::tcp::congestion::{AckEvent, Algorithm, CongestionControl, CongestionSign, Window, WindowGrowth};
 use crate::transport::tcp::delivery_rate::DeliveryRate;
 use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{BitRate, Duration, Packet, Time};
@@ -82,53 +82,29 @@ impl CongestionController {
         debug_assert!(self.window.cwnd_bytes >= self.window.mss_bytes, "a window of less than a segment");
     }
 
-    /// A loss was found without a timeout, in a window like `at`: sets ssthresh.
-    pub fn reduce_on_loss(&mut self, at: &Window) {
-        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_loss(at);
+    /// There is a sign of congestion, in a window like `at`: sets ssthresh.
+    pub fn reduce(&mut self, at: &Window, sign: CongestionSign) {
+        self.window.ssthresh_bytes = self.algorithm.ssthresh(at, sign);
     }
 
     /// The same while a reduction is under way that an echo began, if the algorithm asks for more then.
-    pub fn reduce_on_loss_after_ece(&mut self) {
+    pub fn reduce_after_ece(&mut self, sign: CongestionSign) {
         if self.algorithm.loss_reduces_after_ece() {
-            let ssthresh_bytes = self.algorithm.ssthresh_on_loss(&self.window);
+            let ssthresh_bytes = self.algorithm.ssthresh(&self.window, sign);
             self.window.ssthresh_bytes = self.window.ssthresh_bytes.min(ssthresh_bytes);
         }
     }
 
     /// A loss that was repaired before it was known: the window falls to ssthresh without a recovery.
-    pub fn reduce_at_once_on_loss(&mut self, now: Time) {
-        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_loss(&self.window);
+    pub fn reduce_at_once(&mut self, now: Time) {
+        self.window.ssthresh_bytes = self.algorithm.ssthresh(&self.window, CongestionSign::Loss);
         self.window.cwnd_bytes = self.window.cwnd_bytes.min(self.window.ssthresh_bytes);
-        self.on_loss(now);
-    }
-
-    /// Congestion was echoed: sets ssthresh.
-    pub fn reduce_on_ece(&mut self) {
-        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_ece(&self.window);
-    }
-
-    /// The retransmission timer ran out, in a window like `at`: sets ssthresh.
-    pub fn reduce_on_rto(&mut self, at: &Window) {
-        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_rto(at);
-    }
-
-    /// The same while a reduction is under way that an echo began, if the algorithm asks for more then.
-    pub fn reduce_on_rto_after_ece(&mut self) {
-        if self.algorithm.loss_reduces_after_ece() {
-            let ssthresh_bytes = self.algorithm.ssthresh_on_rto(&self.window);
-            self.window.ssthresh_bytes = self.window.ssthresh_bytes.min(ssthresh_bytes);
-        }
+        self.on_recovery(CongestionSign::Loss, now);
     }
 
     /// A recovery begins.
-    pub fn on_loss(&mut self, now: Time) {
-        self.algorithm.on_loss(&mut self.window, now);
-    }
-
-    /// What was lost to a timeout is to be sent again: the window has room for a segment beside `pipe_bytes`.
-    pub fn on_rto(&mut self, pipe_bytes: u64, now: Time) {
-        self.window.cwnd_bytes = pipe_bytes + self.window.mss_bytes;
-        self.algorithm.on_rto(&mut self.window, now);
+    pub fn on_recovery(&mut self, sign: CongestionSign, now: Time) {
+        self.algorithm.on_recovery(&mut self.window, sign, now);
     }
 
     /// A reduction was spurious: the window is at least what it was before it.

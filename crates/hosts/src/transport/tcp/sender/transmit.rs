@@ -3,7 +3,7 @@
 use super::TcpSender;
 use super::loss_detection::Probe;
 use crate::transport::Outgoing;
-use crate::transport::tcp::congestion::{CongestionControl, CongestionState};
+use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::delivery::Timestamp;
 use crate::transport::tcp::segment::Segment;
 use hitless_wire::{Ecn, TcpFlags, TcpHeader, Time, Transport};

@@ -1,6 +1,6 @@
 use super::mode::Mode;
 use super::*;
-use crate::transport::tcp::congestion::{AckSample, CongestionControl, CongestionState, Window};
+use crate::transport::tcp::congestion::{AckSample, CongestionControl, CongestionSign, CongestionState, Window};
 use crate::transport::tcp::delivery_rate::RateSample;
 use crate::transport::tcp::{Congestion, TcpSettings};
 use hitless_wire::{Bytes, Duration, Time};
@@ -37,10 +37,8 @@ impl Bench {
         self.delivered_bytes += SEGMENT;
         AckSample {
             now: at(self.now_us),
-            state: CongestionState::Open,
             delivered_bytes: SEGMENT,
             total_delivered_bytes: self.delivered_bytes,
-            lost_bytes: 0,
             prior_flight_bytes: flight * SEGMENT,
             flight_bytes: flight * SEGMENT,
             rtt: RTT,
@@ -52,10 +50,7 @@ impl Bench {
                 app_limited: false,
             }),
             cwnd_limited: true,
-            hops: 0,
-            increases: 0,
-            snd_una: 0,
-            snd_nxt: 0,
+            ..AckSample::default()
         }
     }
 
@@ -170,7 +165,7 @@ fn the_first_round_trip_of_a_recovery_conserves_packets_and_the_window_comes_bac
         bench.round(SLOW, 9);
     }
     bench.window.cwnd_bytes = 20 * SEGMENT;
-    assert_eq!(bench.bbr.ssthresh_on_loss(&bench.window), u64::MAX, "the threshold means nothing");
+    assert_eq!(bench.bbr.ssthresh(&bench.window, CongestionSign::Loss), u64::MAX, "the threshold means nothing");
     // (state, in flight, lost, of the same round trip, window in segments after it)
     use CongestionState::{Open, Recovery};
     let table = [
@@ -199,7 +194,7 @@ fn a_recovery_in_startup_gives_the_window_back_as_it_was() {
     let mut bench = Bench::new();
     bench.round(SLOW, 4);
     bench.window.cwnd_bytes = 20 * SEGMENT;
-    bench.bbr.ssthresh_on_loss(&bench.window);
+    bench.bbr.ssthresh(&bench.window, CongestionSign::Loss);
     // (state, window in segments after it): 9 in flight and one delivered; then the old window, and no growth beyond
     // the target of 2.885 x 2 segments and room.
     for (state, window) in [(CongestionState::Recovery, 10), (CongestionState::Open, 20)] {

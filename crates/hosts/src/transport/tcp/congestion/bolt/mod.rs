@@ -14,7 +14,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::api::{AckEvent, AckSample, CongestionControl, Window};
+use super::api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 use super::fractional::FractionalWindow;
 use hitless_wire::{BoltFlags, CongestionNotice, Duration, Time};
 use schemars::JsonSchema;
@@ -73,7 +73,7 @@ impl Default for BoltTransportSettings {
 pub(in crate::transport::tcp) struct Bolt {
     config: BoltTransportSettings,
     /// cwnd.
-    window: FractionalWindow,
+    pub(super) window: FractionalWindow,
     /// last_dec_time: of a notice.
     decremented_at: Option<Time>,
     /// When a loss was last answered.
@@ -110,15 +110,6 @@ impl Bolt {
             BoltReaction::Share => queued * share,
             BoltReaction::InverseShare => queued / share,
         }
-    }
-
-    /// A loss takes half, once in a round-trip time.
-    fn halve(&mut self, window: &mut Window, now: Time) {
-        if self.window.is_round_over(self.halved_at, now) {
-            self.halved_at = Some(now);
-            self.window.segments /= 2.0;
-        }
-        self.window.bound(window);
     }
 
     /// Algorithm 3, HandleSrc; a window of a segment or less is halved, as in the authors' simulator.
@@ -170,16 +161,17 @@ impl CongestionControl for Bolt {
         self.window.bound(window);
     }
 
-    fn on_loss(&mut self, window: &mut Window, now: Time) {
-        self.halve(window, now);
-    }
-
-    fn on_rto(&mut self, window: &mut Window, now: Time) {
-        self.halve(window, now);
+    /// A loss and a timeout take half, once in a round-trip time.
+    fn on_recovery(&mut self, window: &mut Window, _sign: CongestionSign, now: Time) {
+        if self.window.is_round_over(self.halved_at, now) {
+            self.halved_at = Some(now);
+            self.window.segments /= 2.0;
+        }
+        self.window.bound(window);
     }
 
     /// There is no threshold. It is asked for when a reduction begins.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+    fn ssthresh(&mut self, window: &Window, _sign: CongestionSign) -> u64 {
         self.window.remember();
         window.ssthresh_bytes
     }
@@ -190,13 +182,5 @@ impl CongestionControl for Bolt {
 
     fn on_undo(&mut self, window: &mut Window) {
         self.window.undo(window);
-    }
-
-    fn packet_gap(&self) -> Option<Duration> {
-        self.window.packet_gap()
-    }
-
-    fn cwnd_bytes(&self, window: &Window) -> u64 {
-        self.window.bytes(window)
     }
 }

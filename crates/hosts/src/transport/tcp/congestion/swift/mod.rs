@@ -19,7 +19,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::api::{AckEvent, AckSample, CongestionControl, Window};
+use super::api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 use super::fractional::FractionalWindow;
 use hitless_settings::quantity::Text;
 use hitless_wire::{Duration, Time};
@@ -115,7 +115,7 @@ pub(in crate::transport::tcp) struct Swift {
     /// beta of section 3.5, in picoseconds.
     offset_ps: f64,
     /// fcwnd.
-    window: FractionalWindow,
+    pub(super) window: FractionalWindow,
     /// t_last_decrease.
     decreased_at: Option<Time>,
     /// retransmit_cnt.
@@ -200,29 +200,22 @@ impl CongestionControl for Swift {
         self.window.bound(window);
     }
 
-    /// Algorithm 1, on fast recovery.
-    fn on_loss(&mut self, window: &mut Window, now: Time) {
-        self.timeouts_in_a_row = 0;
-        self.decrease(now, 1.0 - self.config.max_mdf);
-        self.window.bound(window);
-    }
-
-    /// Algorithm 1, on retransmit timeout.
-    fn on_rto(&mut self, window: &mut Window, now: Time) {
-        self.timeouts_in_a_row = self.timeouts_in_a_row.saturating_add(1);
-        if self.timeouts_in_a_row >= self.config.retransmit_reset_threshold {
+    /// Algorithm 1, on fast recovery and on retransmit timeout.
+    fn on_recovery(&mut self, window: &mut Window, sign: CongestionSign, now: Time) {
+        self.timeouts_in_a_row = if sign == CongestionSign::Rto { self.timeouts_in_a_row.saturating_add(1) } else { 0 };
+        if self.timeouts_in_a_row < self.config.retransmit_reset_threshold {
+            self.decrease(now, 1.0 - self.config.max_mdf);
+        } else {
             if self.window.segments > self.config.min_cwnd {
                 self.decreased_at = Some(now);
             }
             self.window.segments = self.config.min_cwnd;
-        } else {
-            self.decrease(now, 1.0 - self.config.max_mdf);
         }
         self.window.bound(window);
     }
 
     /// There is no threshold. It is asked for when a reduction begins.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+    fn ssthresh(&mut self, window: &Window, _sign: CongestionSign) -> u64 {
         self.window.remember();
         window.ssthresh_bytes
     }
@@ -233,13 +226,5 @@ impl CongestionControl for Swift {
 
     fn on_undo(&mut self, window: &mut Window) {
         self.window.undo(window);
-    }
-
-    fn packet_gap(&self) -> Option<Duration> {
-        self.window.packet_gap()
-    }
-
-    fn cwnd_bytes(&self, window: &Window) -> u64 {
-        self.window.bytes(window)
     }
 }

@@ -1,7 +1,6 @@
 //! Swift against its paper's formulas, written down once more in microseconds.
 
 use super::*;
-use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::{Congestion, TcpSettings};
 use hitless_wire::Bytes;
 use proptest::prelude::*;
@@ -27,20 +26,11 @@ fn of_deflection() -> SwiftSettings {
 fn event(time_us: u64, rtt_us: f64, segments: u64, hops: u8) -> AckSample {
     AckSample {
         now: Time::ZERO + Duration::from_us(time_us),
-        state: CongestionState::Open,
         delivered_bytes: segments * MSS,
-        total_delivered_bytes: 0,
-        lost_bytes: 0,
-        prior_flight_bytes: 0,
-        flight_bytes: 0,
         rtt: Duration((rtt_us * 1e6) as u64),
-        smoothed_rtt: None,
-        sample: None,
         cwnd_limited: true,
         hops,
-        increases: 0,
-        snd_una: 0,
-        snd_nxt: 0,
+        ..AckSample::default()
     }
 }
 
@@ -127,11 +117,11 @@ fn acknowledgements_that_may_not_decrease_do_not_put_the_next_decrease_off() {
 fn a_window_of_less_than_a_segment_is_a_gap() {
     let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     swift.on_ack_sample(&mut window, &event(0, 20.0, 1, 0));
-    assert_eq!(swift.packet_gap(), None);
+    assert_eq!(swift.window.packet_gap(), None);
     swift.window.segments = 0.25;
     swift.window.bound(&mut window);
-    assert_eq!(swift.packet_gap(), Some(Duration::from_us(80)));
-    assert_eq!((window.cwnd_bytes, swift.cwnd_bytes(&window)), (1_000, 250));
+    assert_eq!(swift.window.packet_gap(), Some(Duration::from_us(80)));
+    assert_eq!((window.cwnd_bytes, swift.window.bytes(&window)), (1_000, 250));
 }
 
 #[test]
@@ -140,14 +130,14 @@ fn timeouts_take_half_and_too_many_in_a_row_everything() {
     let (mut swift, mut window) = (Swift::new(config, &tcp().window()), tcp().window());
     swift.on_ack_sample(&mut window, &event(0, 20.0, 0, 0));
     for (time_ms, expected) in [(1, 5.0), (2, 2.5), (4, 0.01)] {
-        swift.on_rto(&mut window, Time::ZERO + Duration::from_ms(time_ms));
+        swift.on_recovery(&mut window, CongestionSign::Rto, Time::ZERO + Duration::from_ms(time_ms));
         assert_eq!(swift.window.segments, expected, "after {time_ms} ms");
     }
-    assert_eq!(swift.packet_gap(), Some(Duration::from_ms(2)));
+    assert_eq!(swift.window.packet_gap(), Some(Duration::from_ms(2)));
     // An acknowledgement begins the count anew.
     swift.window.segments = 8.0;
     swift.on_ack_sample(&mut window, &AckSample { cwnd_limited: false, ..event(5_000, 20.0, 1, 0) });
-    swift.on_rto(&mut window, Time::ZERO + Duration::from_ms(6));
+    swift.on_recovery(&mut window, CongestionSign::Rto, Time::ZERO + Duration::from_ms(6));
     assert_eq!(swift.window.segments, 4.0);
 }
 
@@ -156,11 +146,11 @@ fn a_loss_takes_the_largest_decrease_unless_there_was_one_within_a_round_trip_ti
     let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     let at = |time_us| Time::ZERO + Duration::from_us(time_us);
     swift.on_ack_sample(&mut window, &event(0, 20.0, 0, 0));
-    swift.on_loss(&mut window, at(100));
+    swift.on_recovery(&mut window, CongestionSign::Loss, at(100));
     assert_eq!((swift.window.segments, window.cwnd_bytes), (5.0, 5_000));
-    swift.on_loss(&mut window, at(119));
+    swift.on_recovery(&mut window, CongestionSign::Loss, at(119));
     assert_eq!(swift.window.segments, 5.0);
-    swift.on_loss(&mut window, at(120));
+    swift.on_recovery(&mut window, CongestionSign::Loss, at(120));
     assert_eq!(swift.window.segments, 2.5);
 }
 
@@ -168,11 +158,11 @@ fn a_loss_takes_the_largest_decrease_unless_there_was_one_within_a_round_trip_ti
 fn a_reduction_that_was_wrong_is_undone_to_the_fraction() {
     let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     swift.window.segments = 0.5;
-    swift.ssthresh_on_loss(&window);
-    swift.on_loss(&mut window, Time::ZERO + Duration::from_ms(1));
+    swift.ssthresh(&window, CongestionSign::Loss);
+    swift.on_recovery(&mut window, CongestionSign::Loss, Time::ZERO + Duration::from_ms(1));
     assert_eq!(swift.window.segments, 0.25);
     swift.on_undo(&mut window);
-    assert_eq!((swift.window.segments, swift.cwnd_bytes(&window)), (0.5, 500));
+    assert_eq!((swift.window.segments, swift.window.bytes(&window)), (0.5, 500));
 }
 
 #[test]
@@ -199,7 +189,7 @@ proptest! {
             let can_decrease = |srtt_us: Option<f64>| last_us.is_none_or(|last| (time_us - last) as f64 >= srtt_us.unwrap_or(0.0));
             if kind == 0 {
                 if can_decrease(srtt_us) { expected *= 0.5; }
-                swift.on_loss(&mut window, Time::ZERO + Duration::from_us(time_us));
+                swift.on_recovery(&mut window, CongestionSign::Loss, Time::ZERO + Duration::from_us(time_us));
             } else {
                 srtt_us = Some(srtt_us.map_or(rtt_us, |old| 0.75 * old + 0.25 * rtt_us));
                 let target = target_us(&config, expected, hops);
