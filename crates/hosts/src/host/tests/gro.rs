@@ -114,18 +114,15 @@ proptest! {
     /// Whatever is lost, and whatever the transport: all is delivered; the bench accounts for each packet at the end.
     #[test]
     fn the_same_bytes_arrive_with_and_without(
-        losses in proptest::collection::btree_set(0u64..300, 0..40),
-        flows in proptest::collection::vec((0u32..3, 1u32..3, 1u64..50_000, 1u64..4, 0u64..20), 1..6),
+        losses in losses(),
+        loads in loads(),
         interrupt_delay_us in 0u64..20,
         is_tcp in any::<bool>(),
     ) {
         let delivered = |config: &HostConfig| {
             let mut bench = Bench::new(config, 3, if is_tcp { testbed_dctcp() } else { packet_pair() });
-            bench.world.losses = losses.iter().copied().collect();
-            for &(source, step, bytes, count, gap) in &flows {
-                let gap = Duration::from_us(gap);
-                bench.add(source, (source + step) % 3, Application::Messages { count, bytes, gap });
-            }
+            bench.world.losses = losses.clone();
+            bench.add_all(&loads);
             let mut records = bench.run().world.flows;
             records.sort_unstable_by_key(|record| record.flow.0);
             for record in &records {

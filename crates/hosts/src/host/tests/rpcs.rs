@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn every_exchange_completes_whatever_is_lost(
-        losses in proptest::collection::btree_set(0u64..300, 0..40),
+        losses in losses(),
         flows in proptest::collection::vec((0u32..3, 1u32..3, 1u64..50_000, 1u64..5_000, 0u64..50), 1..6),
         delayed in any::<bool>(),
         layers in any::<bool>(),
@@ -156,7 +156,7 @@ proptest! {
         let ordering_timeout = layers.then_some(Duration::from_us(50));
         let config = HostConfig { kernel_stack: stack, network_card_stack: stack, ordering_timeout, ..ethernet() };
         let mut bench = Bench::new(&config, 3, transport);
-        bench.world.losses = losses.into_iter().collect();
+        bench.world.losses = losses;
         for &(source, step, bytes, request_bytes, think_us) in &flows {
             let flow = flow_config(source, (source + step) % 3, Application::one_way(bytes));
             let request = Some(Request { bytes: request_bytes, think: Duration::from_us(think_us) });

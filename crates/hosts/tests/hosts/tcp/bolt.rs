@@ -1,22 +1,12 @@
 //! Bolt from outside: what its packets say, what its receiver reflects, and what a notice does.
 
-use super::script::{MSS, Script, at, config, header_of};
+use super::script::{MSS, Script, acknowledgement, at, config, header_of};
 use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{BitRate, BoltFlags, CongestionNotice, Duration, Packet, TcpFlags, TcpHeader, Transport};
 
 fn bolt() -> TcpSettings {
     TcpSettings { congestion: Congestion::Bolt, ..config() }
-}
-
-fn acknowledgement(segments: u64, increases: u8) -> TcpHeader {
-    TcpHeader {
-        acknowledgement: segments * MSS,
-        window_bytes: u32::MAX,
-        flags: TcpFlags::ACK,
-        congestion_option: increases,
-        ..TcpHeader::default()
-    }
 }
 
 fn notify(script: &mut Script, time_us: u64, segment: u64, queued: u64) {

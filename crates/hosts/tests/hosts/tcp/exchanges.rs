@@ -5,18 +5,9 @@ use hitless_hosts::transport::tcp::{CloseSettings, Congestion, CongestionState, 
 use hitless_hosts::transport::{SackRecord, Sender};
 use hitless_wire::{Bytes, Duration, TcpFlags, TcpHeader};
 
-/// A warm sender that sends segments 1 to `count` at 100 us, all at once.
-fn burst(config: &TcpSettings, count: u64) -> Script {
-    let mut script = Script::warm(config);
-    script.write(100, count * MSS);
-    let sent: Vec<(u64, u64)> = (1..=count).map(|segment| (100, segment)).collect();
-    script.expect(100, &sent);
-    script
-}
-
 #[test]
 fn rack_finds_a_loss_on_the_third_selective_acknowledgement() {
-    let mut script = burst(&config(), 8);
+    let mut script = Script::burst(&config(), 8);
     script.acknowledge(140, 2, &[]);
     script.acknowledge(141, 2, &[(3, 4)]);
     script.acknowledge(142, 2, &[(3, 5)]);
@@ -35,7 +26,7 @@ fn rack_finds_a_loss_on_the_third_selective_acknowledgement() {
 
 #[test]
 fn what_selective_acknowledgements_said_is_kept() {
-    let mut script = burst(&config(), 8);
+    let mut script = Script::burst(&config(), 8);
     let record = |script: &Script| script.sender.statistics().sacks;
     script.acknowledge(140, 2, &[]);
     assert_eq!(record(&script), SackRecord::default());
@@ -55,7 +46,7 @@ fn what_selective_acknowledgements_said_is_kept() {
 
 #[test]
 fn rack_finds_a_loss_when_the_reordering_window_ends() {
-    let mut script = burst(&config(), 3);
+    let mut script = Script::burst(&config(), 3);
     script.acknowledge(140, 2, &[]);
     // One segment above the gap: lost a quarter of the smallest round-trip time (10 us) later, at 100 + 41 + 10 us.
     script.acknowledge(141, 2, &[(3, 4)]);
@@ -68,7 +59,7 @@ fn rack_finds_a_loss_when_the_reordering_window_ends() {
 
 #[test]
 fn rack_tolerates_reordering_within_its_window() {
-    let mut script = burst(&config(), 3);
+    let mut script = Script::burst(&config(), 3);
     script.acknowledge(140, 2, &[]);
     script.acknowledge(141, 2, &[(3, 4)]);
     script.acknowledge(147, 4, &[]);
@@ -79,7 +70,7 @@ fn rack_tolerates_reordering_within_its_window() {
 
 #[test]
 fn rack_finds_the_loss_of_a_retransmission() {
-    let mut script = burst(&config(), 8);
+    let mut script = Script::burst(&config(), 8);
     script.acknowledge(140, 1, &[(2, 5)]);
     script.expect(140, &[(140, 1)]);
     // Segment 1 is lost again; what is sent after it arrives.
@@ -95,7 +86,7 @@ fn rack_finds_the_loss_of_a_retransmission() {
 
 #[test]
 fn a_count_of_three_finds_a_loss_without_rack() {
-    let mut script = burst(&TcpSettings { rack_tlp: false, ..config() }, 8);
+    let mut script = Script::burst(&TcpSettings { rack_tlp: false, ..config() }, 8);
     script.acknowledge(140, 2, &[]);
     script.acknowledge(141, 2, &[(3, 5)]);
     script.expect(141, &[]);
@@ -108,7 +99,7 @@ fn a_count_of_three_finds_a_loss_without_rack() {
 /// LinkGuardian, section 4: a loss among the last packets is not seen by three segments above it, and times out.
 #[test]
 fn two_segments_above_a_loss_do_not_help_without_rack() {
-    let mut script = burst(&TcpSettings { rack_tlp: false, ..config() }, 3);
+    let mut script = Script::burst(&TcpSettings { rack_tlp: false, ..config() }, 3);
     script.acknowledge(140, 1, &[(2, 4)]);
     script.expect(1_099, &[]);
     script.expect(1_100, &[(1_100, 1)]);
@@ -118,7 +109,7 @@ fn two_segments_above_a_loss_do_not_help_without_rack() {
 /// RFC 6582: the third duplicate retransmits, a partial acknowledgement the next gap, no SACK involved.
 #[test]
 fn new_reno_repairs_one_gap_per_round_trip_without_sack() {
-    let mut script = burst(&TcpSettings { sack: false, ..config() }, 8);
+    let mut script = Script::burst(&TcpSettings { sack: false, ..config() }, 8);
     // Segments 1 and 5 are lost.
     (0..2).for_each(|duplicate| script.acknowledge(140 + duplicate, 1, &[]));
     script.expect(142, &[]);
@@ -137,7 +128,7 @@ fn new_reno_repairs_one_gap_per_round_trip_without_sack() {
 /// RFC 6582, section 3.2, step 2, and section 4.1: duplicates for what was sent before a timeout begin no recovery.
 #[test]
 fn duplicates_after_a_timeout_retransmit_nothing_without_sack() {
-    let mut script = burst(&TcpSettings { sack: false, rack_tlp: false, ..config() }, 8);
+    let mut script = Script::burst(&TcpSettings { sack: false, rack_tlp: false, ..config() }, 8);
     let sent = script.sent_until(2_000);
     assert_eq!(sent.iter().map(|packet| packet.1).collect::<Vec<_>>(), [1]);
     // Three copies of the acknowledgement, as of segments that arrived before.
@@ -152,7 +143,7 @@ fn duplicates_after_a_timeout_retransmit_nothing_without_sack() {
 /// RFC 5681, section 3.2, and RFC 9937: the window is halved over one round trip.
 #[test]
 fn recovery_ends_with_half_the_window() {
-    let mut script = burst(&config(), 10);
+    let mut script = Script::burst(&config(), 10);
     script.write(101, 20 * MSS);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
@@ -166,7 +157,7 @@ fn recovery_ends_with_half_the_window() {
 /// RFC 3522 and 4015: the acknowledgement answers the original, so the retransmission was spurious.
 #[test]
 fn a_spurious_retransmission_is_undone() {
-    let mut script = burst(&config(), 8);
+    let mut script = Script::burst(&config(), 8);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.expect(140, &[(140, 1)]);
@@ -180,7 +171,7 @@ fn a_spurious_retransmission_is_undone() {
 
 #[test]
 fn the_window_is_kept_reduced_without_undo() {
-    let mut script = burst(&TcpSettings { eifel_undo: false, ..config() }, 8);
+    let mut script = Script::burst(&TcpSettings { eifel_undo: false, ..config() }, 8);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.acknowledge_echoing(145, 9, &[], 100, TcpFlags::ACK);
@@ -208,7 +199,7 @@ fn report(script: &mut Script, time_us: u64, segments: u64, duplicate: u64) {
 /// reduction when it is over already.
 #[test]
 fn a_retransmission_reported_as_a_duplicate_is_undone() {
-    let mut script = burst(&with_dsack(), 8);
+    let mut script = Script::burst(&with_dsack(), 8);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.expect(140, &[(140, 1)]);
@@ -222,7 +213,7 @@ fn a_retransmission_reported_as_a_duplicate_is_undone() {
 
 #[test]
 fn one_report_of_two_undoes_nothing() {
-    let mut script = burst(&with_dsack(), 10);
+    let mut script = Script::burst(&with_dsack(), 10);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 3), (4, 8)]);
     script.expect(140, &[(140, 1), (140, 3)]);
@@ -234,7 +225,7 @@ fn one_report_of_two_undoes_nothing() {
 
 #[test]
 fn a_report_that_comes_too_late_undoes_nothing() {
-    let mut script = burst(&with_dsack(), 8);
+    let mut script = Script::burst(&with_dsack(), 8);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.acknowledge(145, 9, &[]);
@@ -247,7 +238,7 @@ fn a_report_that_comes_too_late_undoes_nothing() {
 /// RFC 3168, section 6.1.2: one reduction per window, reported by CWR on the next new segment.
 #[test]
 fn an_echo_halves_once_per_window_and_is_reported() {
-    let mut script = burst(&TcpSettings { ecn: true, ..config() }, 10);
+    let mut script = Script::burst(&TcpSettings { ecn: true, ..config() }, 10);
     let echo = TcpFlags::ACK.with(TcpFlags::ECE);
     script.write(101, 30 * MSS);
     let window_bytes = script.sender.cwnd_bytes();
@@ -264,7 +255,7 @@ fn an_echo_halves_once_per_window_and_is_reported() {
 #[test]
 fn dctcp_reduces_by_half_of_its_estimate() {
     let dctcp = TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Dctcp) };
-    let mut script = burst(&dctcp, 10);
+    let mut script = Script::burst(&dctcp, 10);
     script.write(101, 30 * MSS);
     let window_bytes = script.sender.cwnd_bytes();
     let echo = TcpFlags::ACK.with(TcpFlags::ECE);

@@ -1,6 +1,6 @@
 //! Swift from outside: hops that are echoed, windows below a segment, and flows that share a link.
 
-use super::script::{MSS, Script, at, config};
+use super::script::{MSS, Script, acknowledgement, at, config, header_of};
 use crate::bottleneck::{Bottleneck, Discipline};
 use hitless_hosts::transport::tcp::{Congestion, SwiftSettings, TcpReceiver, TcpSender, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender};
@@ -8,16 +8,6 @@ use hitless_wire::{BitRate, Duration, Packet, TcpFlags, TcpHeader, Time, Transpo
 
 fn with(swift: SwiftSettings) -> TcpSettings {
     TcpSettings { congestion: Congestion::Swift, swift: Some(swift), ..config() }
-}
-
-fn acknowledgement(segments: u64, arrived_with: u8) -> TcpHeader {
-    TcpHeader {
-        acknowledgement: segments * MSS,
-        window_bytes: u32::MAX,
-        flags: TcpFlags::ACK,
-        congestion_option: arrived_with,
-        ..TcpHeader::default()
-    }
 }
 
 #[test]
@@ -28,7 +18,7 @@ fn the_receiver_echoes_the_time_to_live_that_came() {
         let mut receiver = TcpReceiver::new(&config, Duration::ZERO);
         receiver.receive(at(10), &packet);
         let answer = receiver.poll_transmit(at(10)).expect("an acknowledgement");
-        assert_eq!(super::script::header_of(&answer).congestion_option, expected);
+        assert_eq!(header_of(&answer).congestion_option, expected);
     }
 }
 
