@@ -127,7 +127,7 @@ macro_rules! dispatch {
 pub(crate) use dispatch;
 
 /// The sending end of a flow. Boxed, so that the kind is known without looking into the transport.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub enum SenderState {
     /// TCP.
     Tcp(Box<TcpSender>),
@@ -138,15 +138,6 @@ pub enum SenderState {
     /// Packet pair.
     PacketPair(Box<PacketPairSender>),
 }
-
-hitless_state::value!(
-    enum SenderState {
-        Tcp(tcp),
-        Roce(roce),
-        Udp(udp),
-        PacketPair(packet_pair),
-    }
-);
 
 impl SenderState {
     /// Whether the transport has given up; it sends nothing more.
@@ -238,7 +229,7 @@ impl Sender for SenderState {
 }
 
 /// The receiving end of a flow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub enum ReceiverState {
     /// TCP.
     Tcp(Box<TcpReceiver>),
@@ -249,15 +240,6 @@ pub enum ReceiverState {
     /// Packet pair.
     PacketPair(Box<PacketPairReceiver>),
 }
-
-hitless_state::value!(
-    enum ReceiverState {
-        Tcp(tcp),
-        Roce(roce),
-        Udp(udp),
-        PacketPair(packet_pair),
-    }
-);
 
 impl Receiver for ReceiverState {
     #[inline]

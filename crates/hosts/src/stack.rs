@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A random delay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Jitter {
     /// No random part.
@@ -28,16 +28,8 @@ pub enum Jitter {
     Lognormal(LognormalJitter),
 }
 
-hitless_state::value!(
-    enum Jitter {
-        None,
-        Exponential(exponential),
-        Lognormal(lognormal),
-    }
-);
-
 /// An exponential delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct ExponentialJitter {
     /// Its mean.
@@ -45,10 +37,8 @@ pub struct ExponentialJitter {
     pub mean: Duration,
 }
 
-hitless_state::value!(ExponentialJitter { mean });
-
 /// A lognormal delay, given by two of its quantiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct LognormalJitter {
     /// Its median.
@@ -59,18 +49,14 @@ pub struct LognormalJitter {
     pub p999: Duration,
 }
 
-hitless_state::value!(LognormalJitter { median, p999 });
-
 /// A delay as configured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct DelayConfig {
     /// The part that every packet waits.
     pub fixed: Duration,
     /// What comes on top.
     pub jitter: Jitter,
 }
-
-hitless_state::value!(DelayConfig { fixed, jitter });
 
 impl DelayConfig {
     /// No delay: costs no event and no random number.
@@ -155,13 +141,11 @@ impl StackDelay {
 }
 
 /// One direction of one flow through a stack: keeps its packets in order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub struct DelayLine {
     last_entry: Option<Time>,
     last_exit: Time,
 }
-
-hitless_state::value!(DelayLine { last_entry, last_exit });
 
 impl DelayLine {
     /// When a packet that enters now leaves; never before the one that entered before it.

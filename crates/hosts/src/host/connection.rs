@@ -22,7 +22,7 @@ use crate::transport::{ReceiverStatistics, SenderStatistics};
 /// Its two ends talk by packets, and by [`SenderEnd`], so each may be in another partition: that has a connection of
 /// its own, of which the other end is never used. They are one only where a client asks first, and where messages are
 /// appended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct Connection {
     pub flow: HalfConnection,
     /// Whether the sending end is in this partition and has not ended.
@@ -34,8 +34,6 @@ pub struct Connection {
     /// What comes before the flow, if it is an answer.
     rpc: Option<Box<Rpc>>,
 }
-
-hitless_state::value!(Connection { flow, sender_is_here, receiver_is_here, is_one, rpc });
 
 impl Connection {
     /// A connection about to be started.

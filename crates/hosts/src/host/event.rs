@@ -4,7 +4,7 @@ use hitless_engine::PacketHandle;
 use hitless_wire::{FlowId, HostId};
 
 /// Which way of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Direction {
     /// That of the flow.
     Flow,
@@ -12,28 +12,14 @@ pub enum Direction {
     Request,
 }
 
-hitless_state::value!(
-    enum Direction {
-        Flow,
-        Request,
-    }
-);
-
 /// One end of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Side {
     /// That which has data.
     Sender,
     /// That which takes it.
     Receiver,
 }
-
-hitless_state::value!(
-    enum Side {
-        Sender,
-        Receiver,
-    }
-);
 
 impl Side {
     /// The other end: what sends a flow takes the request for it.
@@ -46,7 +32,7 @@ impl Side {
 }
 
 /// The timers of the two ends of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Timer {
     /// Of the sending transport.
     Sender,
@@ -56,16 +42,8 @@ pub enum Timer {
     Reorder,
 }
 
-hitless_state::value!(
-    enum Timer {
-        Sender,
-        Receiver,
-        Reorder,
-    }
-);
-
 /// Something that happens at a host at a time. To be handed back to [`Hosts::handle`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum HostEvent {
     /// A flow starts.
     FlowStart(FlowId),
@@ -90,19 +68,3 @@ pub enum HostEvent {
     /// The network card has drained: senders that wait may go on.
     CardDrained(HostId),
 }
-
-hitless_state::value!(
-    enum HostEvent {
-        FlowStart(flow_start),
-        FlowStop(flow_stop),
-        SenderEnded(sender_ended),
-        FlowEnd(flow_end),
-        NextMessage(next_message),
-        Timer(flow, direction, timer),
-        Answer(answer),
-        Deliver(deliver),
-        Poll(flow, side),
-        Emit(emit),
-        CardDrained(card_drained),
-    }
-);

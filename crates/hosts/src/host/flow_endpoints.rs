@@ -46,7 +46,7 @@ impl<'a, E: HostEnvironment> Visit<'a, E> {
 }
 
 /// What a host keeps for one end of a flow beside the transport.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct Endpoint {
     host: HostId,
     /// What all packets of this end have in common.
@@ -59,8 +59,6 @@ pub struct Endpoint {
     /// Where packets wait for the kernel's poll.
     ring: Option<Box<ReceiveRing>>,
 }
-
-hitless_state::value!(Endpoint { host, template, delays_send, timers, send_line, receive_line, ring });
 
 impl Endpoint {
     /// An end at `host` that sends packets like `template`.
@@ -96,7 +94,7 @@ impl Endpoint {
 }
 
 /// What came before an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Asked {
     /// When the client began to open the connection.
     pub started: Time,
@@ -104,10 +102,8 @@ pub struct Asked {
     pub requested: Option<Time>,
 }
 
-hitless_state::value!(Asked { started, requested });
-
 /// An active flow without its transports.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct FlowEndpoints {
     pub id: FlowId,
     pub direction: Direction,
@@ -134,24 +130,6 @@ pub struct FlowEndpoints {
     pub sender_end: Endpoint,
     pub receiver_end: Endpoint,
 }
-
-hitless_state::value!(FlowEndpoints {
-    id,
-    direction,
-    asked,
-    tag,
-    on_network_card,
-    limited_by_card,
-    waiting,
-    delays_receive,
-    outcome,
-    progress,
-    deliveries,
-    tagger,
-    reorder_buffer,
-    sender_end,
-    receiver_end
-});
 
 impl FlowEndpoints {
     /// Looks at what a packet needs; the answer means nothing.

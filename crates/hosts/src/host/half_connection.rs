@@ -32,7 +32,7 @@ fn connection_stream(flow: FlowId, direction: Direction, streams: &RandomStreams
 }
 
 /// One way of a connection: data goes from the sender to the receiver.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct HalfConnection {
     pub endpoints: FlowEndpoints,
     sender: SenderState,
@@ -44,8 +44,6 @@ pub struct HalfConnection {
     /// Which transport it is.
     transport: TransportId,
 }
-
-hitless_state::value!(HalfConnection { endpoints, sender, receiver, started, reliable, linger, transport });
 
 impl HalfConnection {
     /// One way of a connection, about to be started.

@@ -1,7 +1,5 @@
 //! The collection: who is meant by a packet or an event, and what becomes of flows.
 
-mod checkpoint;
-
 use hitless_engine::{PacketHandle, RandomStreams, Stream};
 use hitless_wire::{FlowId, HostId, Time};
 
@@ -19,7 +17,7 @@ use crate::application::{
 use crate::flow::TransportConfig;
 
 /// What all hosts counted together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct HostTotals {
     /// Packets of all flows, strays counted as dropped.
     pub packets: PacketCounts,
@@ -64,6 +62,8 @@ pub struct Hosts {
     /// Without what active flows and hosts keep themselves; see [`Self::totals`].
     totals: HostTotals,
 }
+
+hitless_state::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
 
 impl Hosts {
     /// No hosts; flows draw from `streams`, each from its own.

@@ -5,7 +5,7 @@ use hitless_wire::Duration;
 use super::settings::PacketPairSettings;
 
 /// The moving average over gaps, and what follows from it (figure 13).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct ShareEstimate {
     /// Picoseconds; zero before the first.
     gap_ps: f64,
@@ -14,8 +14,6 @@ pub(super) struct ShareEstimate {
     bytes_per_gap: f64,
     window_factor: f64,
 }
-
-hitless_state::value!(ShareEstimate { gap_ps, gain, bytes_per_gap, window_factor });
 
 impl ShareEstimate {
     /// No gap is known.

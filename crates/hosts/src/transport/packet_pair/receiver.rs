@@ -10,7 +10,7 @@ use crate::transport::tcp::TcpReceiver;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
 /// The receiving end of a packet-pair connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct PacketPairReceiver {
     tcp: TcpReceiver,
     /// The pair whose first packet arrived last; 0, which no pair has: none, or it has been measured.
@@ -19,8 +19,6 @@ pub struct PacketPairReceiver {
     /// Measured and not returned yet; zero: none.
     gap: Duration,
 }
-
-hitless_state::value!(PacketPairReceiver { tcp, pair, first_arrived_at, gap });
 
 impl PacketPairReceiver {
     /// A connection that has received nothing; the host's timer ticks at `timer_phase` modulo its tick.

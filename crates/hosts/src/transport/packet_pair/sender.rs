@@ -12,17 +12,15 @@ use crate::transport::tcp::TcpSender;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
 /// The second packet of the pair under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Second {
     due_at: Time,
     /// The gap before it says something of the bottleneck.
     measured: bool,
 }
 
-hitless_state::value!(Second { due_at, measured });
-
 /// The sending end of a packet-pair connection. Calls as for every [`Sender`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct PacketPairSender {
     tcp: TcpSender,
     share: ShareEstimate,
@@ -44,21 +42,6 @@ pub struct PacketPairSender {
     mss_bytes: u16,
     restart_after_idle: bool,
 }
-
-hitless_state::value!(PacketPairSender {
-    tcp,
-    share,
-    next_pair_at,
-    wake_at,
-    second,
-    pair,
-    awaits_answer,
-    spacing,
-    next_spacing_at,
-    last_heard_at,
-    mss_bytes,
-    restart_after_idle
-});
 
 impl PacketPairSender {
     /// A connection that has sent nothing through `card`; the host's timer ticks at `timer_phase` modulo its tick.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::dcqcn::DcqcnSettings;
 
 /// What becomes of packets that come after one that was lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoceRecovery {
     /// They are thrown away, and retransmitted with it (InfiniBand, volume 1, section 9.7).
@@ -20,19 +20,12 @@ pub enum RoceRecovery {
     SelectiveRepeat,
 }
 
-hitless_state::value!(
-    enum RoceRecovery {
-        GoBackN,
-        SelectiveRepeat,
-    }
-);
-
 /// The frame of a congestion notification: as a data packet's, with 16 reserved bytes for the extended header
 /// (InfiniBand, annex A17) and no payload.
 pub(super) const NOTIFICATION_FRAME_BYTES: u32 = 78;
 
 /// Parameters of RoCEv2.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct RoceSettings {
     /// Payload of a packet: the path MTU of InfiniBand, 256 B to 4 KiB.
@@ -67,19 +60,6 @@ pub struct RoceSettings {
     #[serde(skip)]
     pub wire_overhead_bytes: u32,
 }
-
-hitless_state::value!(RoceSettings {
-    mtu,
-    header_bytes,
-    ack_bytes,
-    window,
-    acknowledge_every,
-    timeout,
-    retries,
-    recovery,
-    dcqcn,
-    wire_overhead_bytes
-});
 
 impl Default for RoceSettings {
     fn default() -> Self {

@@ -14,7 +14,7 @@ use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 /// acknowledgement, the following ones draw nothing until the expected packet has arrived (specification, section
 /// 9.7.5.1.2), so when the packet is lost a second time, only the requester's timeout helps. With selective repeat it
 /// takes all, and each packet beyond a gap draws a negative acknowledgement.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct RoceResponder {
     config: RoceSettings,
     expected: u64,
@@ -34,21 +34,6 @@ pub struct RoceResponder {
     marked_message: u64,
     statistics: ReceiverStatistics,
 }
-
-hitless_state::value!(RoceResponder {
-    config,
-    expected,
-    highest_seen,
-    delivered_bytes,
-    unacknowledged_packets,
-    gap_reported,
-    answer,
-    out_of_order,
-    notification_point,
-    notification,
-    marked_message,
-    statistics
-});
 
 impl RoceResponder {
     /// A connection that has received nothing.

@@ -17,7 +17,7 @@ const ACK: u8 = 4;
 const LOSS: u8 = 8;
 
 /// What is acknowledged with which flags.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Acknowledgement {
     rcv_nxt: u64,
     sack: SackBlocks,
@@ -25,10 +25,8 @@ struct Acknowledgement {
     echo: bool,
 }
 
-hitless_state::value!(Acknowledgement { rcv_nxt, sack, timestamp, echo });
-
 /// The receiving end of a TCP connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct TcpReceiver {
     /// First byte not received in order (RCV.NXT).
     rcv_nxt: u64,
@@ -76,38 +74,6 @@ pub struct TcpReceiver {
     ack_frame_bytes: [u32; 4],
     syn_frame_bytes: u32,
 }
-
-hitless_state::value!(TcpReceiver {
-    rcv_nxt,
-    due,
-    ce_state,
-    precise_ecn,
-    ecn,
-    unacknowledged,
-    frames,
-    congestion_option,
-    congestion,
-    recent_timestamp,
-    last_acknowledged,
-    deadline,
-    end,
-    close_delay,
-    statistics,
-    highest,
-    earlier,
-    reassembly,
-    trimmed,
-    quickacks_left,
-    clock,
-    delayed_segments,
-    delayed_timeout,
-    sack,
-    reports_duplicates,
-    duplicate,
-    rcv_wnd_bytes,
-    ack_frame_bytes,
-    syn_frame_bytes
-});
 
 impl TcpReceiver {
     /// Looks at what a packet needs; the answer means nothing.

@@ -4,7 +4,7 @@ use super::settings::{RtoFormula, TcpSettings};
 use hitless_wire::Duration;
 
 /// Smoothed round-trip time, its variation, and the timeout that follows from them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct RttEstimator {
     /// SRTT; zero before the first sample.
     srtt: Duration,
@@ -19,8 +19,6 @@ pub(super) struct RttEstimator {
     rto_min: Duration,
     rto_max: Duration,
 }
-
-hitless_state::value!(RttEstimator { srtt, rttvar, rto, min_rtt, spread_min, rto_min, rto_max });
 
 impl RttEstimator {
     /// An estimator without samples.

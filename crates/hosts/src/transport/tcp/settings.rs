@@ -13,7 +13,7 @@ use crate::stack::Jitter;
 const MINIMUM_SEGMENTS: u64 = 2;
 
 /// Formula of the retransmission timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum RtoFormula {
     /// max(rto_min, SRTT + 4 RTTVAR) (RFC 6298, section 2).
@@ -22,15 +22,8 @@ pub enum RtoFormula {
     Linux,
 }
 
-hitless_state::value!(
-    enum RtoFormula {
-        Rfc6298,
-        Linux,
-    }
-);
-
 /// Loss recovery of TCP without selective acknowledgements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpRecovery {
     /// One recovery for each window: each acknowledgement of a part of it sends a segment again, and duplicates for
@@ -42,15 +35,8 @@ pub enum TcpRecovery {
     Reno,
 }
 
-hitless_state::value!(
-    enum TcpRecovery {
-        Newreno,
-        Reno,
-    }
-);
-
 /// Parameters of TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpSettings {
     /// Congestion control.
@@ -172,51 +158,9 @@ pub struct TcpSettings {
     pub timer_tick: Duration,
 }
 
-hitless_state::value!(TcpSettings {
-    congestion,
-    mss,
-    header_bytes,
-    ack_bytes,
-    initial_window,
-    rto_formula,
-    rto_min,
-    rto_max,
-    rto_initial,
-    syn_timeout,
-    handshake,
-    known_rtt,
-    burst_segments,
-    sack,
-    rack_tlp,
-    duplicate_acks,
-    fast_retransmit,
-    recovery,
-    window_growth,
-    window_validation,
-    nagle,
-    delayed_ack_segments,
-    delayed_ack_timeout,
-    quick_acks,
-    close,
-    tlp_max_ack_delay,
-    eifel_undo,
-    dsack_undo,
-    slow_start_after_idle,
-    ecn,
-    dctcp_gain,
-    dctcp_estimate,
-    pacing,
-    bbr_rtprop_window,
-    bbr_probe_rtt_duration,
-    swift,
-    bolt,
-    receive_window,
-    timer_tick
-});
-
 /// How long a receiving application takes to close its connection, from the arrival of the last byte: its process
 /// wakes, reads to the end and closes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct CloseSettings {
     /// The part that is always the same.
@@ -226,10 +170,8 @@ pub struct CloseSettings {
     pub jitter: Jitter,
 }
 
-hitless_state::value!(CloseSettings { delay, jitter });
-
 /// Congestion control of TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum Congestion {
     /// NewReno (RFC 5681, RFC 6582).
@@ -245,17 +187,6 @@ pub enum Congestion {
     /// Bolt (Arslan et al., NSDI 2023); needs switches with the mechanism "bolt".
     Bolt,
 }
-
-hitless_state::value!(
-    enum Congestion {
-        Newreno,
-        Cubic,
-        Dctcp,
-        Bbr,
-        Swift,
-        Bolt,
-    }
-);
 
 impl Congestion {
     /// Whether chance has a part in it.

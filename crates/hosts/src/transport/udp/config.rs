@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub const LINGER: Duration = Duration::from_ms(1);
 
 /// Parameters of UDP.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct UdpSettings {
     /// Rate on the wire, preamble and gap included: the link's own rate fills the link exactly.
@@ -26,8 +26,6 @@ pub struct UdpSettings {
     #[serde(skip, default = "ethernet_overhead")]
     pub wire_overhead_bytes: u32,
 }
-
-hitless_state::value!(UdpSettings { rate, frame_bytes, header_bytes, wire_overhead_bytes });
 
 fn full_frame() -> Bytes {
     Bytes(MTU_FRAME_BYTES.into())

@@ -19,15 +19,13 @@ pub enum Arrival {
 }
 
 /// Remembers the last [`WINDOW`] numbers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct NumberWindow {
     /// One beyond the highest number seen.
     end: u64,
     /// Bit `n % WINDOW` stands for number `n`, for the numbers `[end - WINDOW, end)`.
     seen: [u64; WORDS],
 }
-
-hitless_state::value!(NumberWindow { end, seen });
 
 impl NumberWindow {
     /// Notes that `number` has arrived.

@@ -6,7 +6,7 @@ use super::numbers::{Arrival, NumberWindow};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
 /// The receiving end of a constant-rate flow. Calls as for every [`Receiver`]; it never sends anything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct UdpSink {
     numbers: NumberWindow,
     /// From the sending to the receiving application, of the datagram that arrived last.
@@ -14,8 +14,6 @@ pub struct UdpSink {
     delivered_bytes: u64,
     statistics: ReceiverStatistics,
 }
-
-hitless_state::value!(UdpSink { numbers, latest_delay, delivered_bytes, statistics });
 
 impl Receiver for UdpSink {
     #[inline]

@@ -13,7 +13,7 @@ use hitless_engine::Stream;
 use hitless_wire::{BitRate, CongestionNotice, Duration, Time};
 
 /// One of the algorithms.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) enum Algorithm {
     NewReno(NewReno),
     Cubic(Cubic),
@@ -25,17 +25,6 @@ pub(in crate::transport::tcp) enum Algorithm {
     /// Boxed as well.
     Bolt(Box<Bolt>),
 }
-
-hitless_state::value!(
-    enum Algorithm {
-        NewReno(new_reno),
-        Cubic(cubic),
-        Dctcp(dctcp),
-        Bbr(bbr),
-        Swift(swift),
-        Bolt(bolt),
-    }
-);
 
 macro_rules! dispatch {
     ($self:expr, $algorithm:ident => $call:expr) => {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What an acknowledgement adds to the congestion window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowGrowth {
     /// All bytes that it delivers in slow start, a segment for each window of them afterwards (RFC 3465 without its
@@ -17,15 +17,8 @@ pub enum WindowGrowth {
     PerAck,
 }
 
-hitless_state::value!(
-    enum WindowGrowth {
-        ByteCounting,
-        PerAck,
-    }
-);
-
 /// What the sender does about congestion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub enum CongestionState {
     /// Nothing: the window grows.
     #[default]
@@ -37,15 +30,6 @@ pub enum CongestionState {
     /// The retransmission timer ran out: slow start over what was lost.
     Loss,
 }
-
-hitless_state::value!(
-    enum CongestionState {
-        Open,
-        Cwr,
-        Recovery,
-        Loss,
-    }
-);
 
 /// What tells of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +43,7 @@ pub(in crate::transport::tcp) enum CongestionSign {
 }
 
 /// The congestion window and what bounds it, all in bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Window {
     /// cwnd.
     pub cwnd_bytes: u64,
@@ -74,8 +58,6 @@ pub(in crate::transport::tcp) struct Window {
     /// How acknowledgements make it grow.
     pub growth: WindowGrowth,
 }
-
-hitless_state::value!(Window { cwnd_bytes, ssthresh_bytes, mss_bytes, min_ssthresh_bytes, max_cwnd_bytes, growth });
 
 impl Window {
     /// The window in segments.
@@ -136,12 +118,10 @@ impl Window {
 
 /// Grows a window by a segment for each window of bytes acknowledged (RFC 3465, section 2.1), or by RFC 5681's equation
 /// 3 for each acknowledgement.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct AdditiveIncrease {
     acknowledged_bytes: u64,
 }
-
-hitless_state::value!(AdditiveIncrease { acknowledged_bytes });
 
 impl AdditiveIncrease {
     /// `bytes` were acknowledged.

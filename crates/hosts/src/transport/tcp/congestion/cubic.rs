@@ -9,7 +9,7 @@ const AGGRESSIVENESS: f64 = 0.4;
 const BETA: f64 = 0.7;
 
 /// CUBIC's state; windows in segments.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Cubic {
     /// t_epoch: when this stage of congestion avoidance began; `None` between a reduction and the next growth.
     epoch: Option<Time>,
@@ -28,8 +28,6 @@ pub(in crate::transport::tcp) struct Cubic {
     /// The next stage begins after a timeout (RFC 9438, section 4.8).
     after_timeout: bool,
 }
-
-hitless_state::value!(Cubic { epoch, maximum, plateau_s, reno, prior, reno_increase, fraction_bytes, after_timeout });
 
 impl Cubic {
     /// W_cubic(t) (RFC 9438, equation 1).

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// When DCTCP's estimate of the fraction of marked bytes moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum DctcpEstimate {
     /// At the end of each window (RFC 8257, section 3.3).
@@ -15,15 +15,8 @@ pub enum DctcpEstimate {
     AtEchoes,
 }
 
-hitless_state::value!(
-    enum DctcpEstimate {
-        EachWindow,
-        AtEchoes,
-    }
-);
-
 /// DCTCP's state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Dctcp {
     avoidance: AdditiveIncrease,
     /// DCTCP.BytesAcked.
@@ -37,8 +30,6 @@ pub(in crate::transport::tcp) struct Dctcp {
     gain: f64,
     estimate: DctcpEstimate,
 }
-
-hitless_state::value!(Dctcp { avoidance, acknowledged_bytes, marked_bytes, window_end, alpha, gain, estimate });
 
 impl Dctcp {
     /// DCTCP at the start of a connection.

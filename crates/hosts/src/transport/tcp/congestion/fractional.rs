@@ -5,7 +5,7 @@ use super::api::Window;
 use hitless_wire::{Duration, Time};
 
 /// The window of Swift and of Bolt, and the round-trip time by which it is spaced.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct FractionalWindow {
     /// cwnd, in segments.
     pub segments: f64,
@@ -17,8 +17,6 @@ pub(super) struct FractionalWindow {
     /// Weight of the newest sample of the round-trip time.
     rtt_gain: f64,
 }
-
-hitless_state::value!(FractionalWindow { segments, rtt, undo_segments, minimum_segments, rtt_gain });
 
 impl FractionalWindow {
     /// That of a new connection, as large as `window` and never below `minimum_segments`.

@@ -3,12 +3,10 @@
 use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, Window};
 
 /// NewReno's state.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(in crate::transport::tcp) struct NewReno {
     avoidance: AdditiveIncrease,
 }
-
-hitless_state::value!(NewReno { avoidance });
 
 impl CongestionControl for NewReno {
     #[inline]

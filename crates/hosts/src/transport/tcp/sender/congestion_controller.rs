@@ -12,7 +12,7 @@ const SLOW_START_GAIN: f64 = 2.0;
 const AVOIDANCE_GAIN: f64 = 1.2;
 
 /// Congestion control of one connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct CongestionController {
     pub window: Window,
     pub algorithm: Algorithm,
@@ -26,16 +26,6 @@ pub(super) struct CongestionController {
     /// Samples of the delivery rate, for an algorithm that models the path.
     pub delivery_rate: Option<Box<DeliveryRate>>,
 }
-
-hitless_state::value!(CongestionController {
-    window,
-    algorithm,
-    cwnd_limited_until,
-    window_validation,
-    time_to_live,
-    pacing,
-    delivery_rate
-});
 
 impl CongestionController {
     /// Congestion control of a new connection.

@@ -4,7 +4,7 @@ use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{Duration, Time};
 
 /// The states of a connection that is opened here and never closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 enum TcpState {
     /// The application has not written yet.
     Closed,
@@ -21,17 +21,13 @@ enum TcpState {
     Established,
 }
 
-hitless_state::value!(enum TcpState { Closed, SynSent { retries, sent_at, due }, Established });
-
 /// How the connection is opened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct Handshake {
     state: TcpState,
     /// When data could flow; [`Time::NEVER`]: not yet.
     established_at: Time,
 }
-
-hitless_state::value!(Handshake { state, established_at });
 
 impl Handshake {
     /// A connection that opens with its first data, or one that is open from the beginning of time.

@@ -7,7 +7,7 @@ use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{Duration, Time};
 
 /// A tail loss probe in flight (RFC 8985, section 7).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct Probe {
     /// Next sequence to send when the probe was sent (TLP.end_seq).
     pub end: u64,
@@ -15,10 +15,8 @@ pub(super) struct Probe {
     pub retransmission: bool,
 }
 
-hitless_state::value!(Probe { end, retransmission });
-
 /// The state of loss detection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct LossDetection {
     pub rack: Rack,
     /// Losses are found by RACK, which needs SACK (RFC 8985, section 4).
@@ -33,16 +31,6 @@ pub(super) struct LossDetection {
     /// DupThresh.
     pub dupack_threshold: u32,
 }
-
-hitless_state::value!(LossDetection {
-    rack,
-    uses_rack,
-    reordering_ends_at,
-    probe,
-    probe_due,
-    duplicate_acks,
-    dupack_threshold
-});
 
 impl LossDetection {
     /// Nothing was sent yet.

@@ -41,7 +41,7 @@ use timer::SenderTimer;
 ///
 /// Call order as for every [`Sender`]: `write`, `receive` or `handle_timeout`; `poll_transmit` until `None`;
 /// `next_timeout`. The timer is set when `poll_transmit` returns `None`, not before.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct TcpSender {
     scoreboard: Scoreboard,
     send_buffer: SendBuffer,
@@ -56,21 +56,6 @@ pub struct TcpSender {
     handshake: Handshake,
     config: TcpSettings,
 }
-
-hitless_state::value!(TcpSender {
-    scoreboard,
-    send_buffer,
-    congestion,
-    rtt,
-    loss,
-    reduction,
-    timer,
-    fast_path,
-    statistics,
-    pacer,
-    handshake,
-    config
-});
 
 impl TcpSender {
     /// Looks at what a packet needs; the answer means nothing.

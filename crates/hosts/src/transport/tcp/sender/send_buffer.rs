@@ -4,7 +4,7 @@ use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::Time;
 
 /// The queue of new data. It has no bytes, only their number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct SendBuffer {
     /// Bytes written and never sent.
     unsent_bytes: u64,
@@ -18,8 +18,6 @@ pub(super) struct SendBuffer {
     /// When the last packet was sent, new or not.
     pub last_sent_at: Time,
 }
-
-hitless_state::value!(SendBuffer { unsent_bytes, snd_wnd_bytes, mss_bytes, nagle_bytes, burst_bytes, last_sent_at });
 
 impl SendBuffer {
     /// Nothing was written.

@@ -5,7 +5,7 @@ use crate::transport::tcp::ticks::TickClock;
 use hitless_wire::{Duration, Time};
 
 /// What the timer is set for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub(super) enum TimerKind {
     /// Nothing.
     None,
@@ -21,19 +21,8 @@ pub(super) enum TimerKind {
     Pacing,
 }
 
-hitless_state::value!(
-    enum TimerKind {
-        None,
-        Syn,
-        Retransmission,
-        Probe,
-        Reordering,
-        Pacing,
-    }
-);
-
 /// The timer. It is set when there is nothing more to send, not before.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct SenderTimer {
     kind: TimerKind,
     deadline: Time,
@@ -44,8 +33,6 @@ pub(super) struct SenderTimer {
     /// When the host's timers fire.
     pub clock: TickClock,
 }
-
-hitless_state::value!(SenderTimer { kind, deadline, is_stale, rto_base, clock });
 
 impl SenderTimer {
     /// A timer that is not set; the host's ticks fall at `phase` modulo the tick of `config`.

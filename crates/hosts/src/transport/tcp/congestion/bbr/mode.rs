@@ -3,7 +3,7 @@
 use hitless_wire::Time;
 
 /// BBR.state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub(super) enum Mode {
     /// The rate doubles in each round trip until the bottleneck's is found.
     Startup,
@@ -24,7 +24,3 @@ pub(super) enum Mode {
         round_is_over: bool,
     },
 }
-
-hitless_state::value!(enum Mode {
-    Startup, Drain, ProbeBandwidth { phase, since }, ProbeRtt { until, round_is_over }
-});

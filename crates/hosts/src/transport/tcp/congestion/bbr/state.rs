@@ -28,7 +28,7 @@ pub struct PathModel {
 }
 
 /// BBR's state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Bbr {
     /// How long the smallest round-trip time is believed.
     pub(super) rtprop_window: Duration,
@@ -63,28 +63,6 @@ pub(in crate::transport::tcp) struct Bbr {
     /// Where in the cycle of gains a flow begins.
     pub(super) stream: Stream,
 }
-
-hitless_state::value!(Bbr {
-    rtprop_window,
-    probe_rtt_duration,
-    mode,
-    bandwidth,
-    rtprop,
-    rtprop_at,
-    pipe_is_full,
-    full_bytes_per_second,
-    rounds_without_growth,
-    resumed_from_idle,
-    aggregation,
-    saved_window_bytes,
-    previous_state,
-    conserves_packets,
-    pacing_rate,
-    has_seen_rtt,
-    mss_bytes,
-    most_segments_per_burst,
-    stream
-});
 
 impl Bbr {
     /// BBR at the start of a connection.

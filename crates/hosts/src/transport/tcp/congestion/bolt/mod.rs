@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A flow's part of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoltReaction {
     /// The queue times the flow's part of the link's rate (algorithm 3).
@@ -30,16 +30,9 @@ pub enum BoltReaction {
     InverseShare,
 }
 
-hitless_state::value!(
-    enum BoltReaction {
-        Share,
-        InverseShare,
-    }
-);
-
 /// Parameters of Bolt's senders (section 3, algorithm 3). Where the paper gives no value, defaults are those of the
 /// simulator that its authors published. Notices from switches are counted as congestion echoes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct BoltTransportSettings {
     /// Segments that the window grows by in a round-trip time, beside what switches grant.
@@ -60,8 +53,6 @@ pub struct BoltTransportSettings {
     pub rtt_gain: f64,
 }
 
-hitless_state::value!(BoltTransportSettings { ai, min_cwnd, max_cwnd, reaction, rtt_gain });
-
 impl Default for BoltTransportSettings {
     fn default() -> Self {
         Self { ai: 1.0, min_cwnd: 0.01, max_cwnd: None, reaction: BoltReaction::Share, rtt_gain: 0.25 }
@@ -69,7 +60,7 @@ impl Default for BoltTransportSettings {
 }
 
 /// Bolt's state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Bolt {
     config: BoltTransportSettings,
     /// cwnd.
@@ -83,8 +74,6 @@ pub(in crate::transport::tcp) struct Bolt {
     /// An acknowledgement has come.
     has_seen_ack: bool,
 }
-
-hitless_state::value!(Bolt { config, window, decremented_at, halved_at, grows_after, has_seen_ack });
 
 impl Bolt {
     /// Bolt at the start of a connection.

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 /// those of the simulator that its authors published with Bolt, and where that has none those of htsim. Hops are
 /// counted by the time to live with which packets arrive; the delay is the whole round-trip time, both hosts' stacks
 /// included.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct SwiftSettings {
     /// Target delay of a path without switches and of a large window.
@@ -72,21 +72,6 @@ pub struct SwiftSettings {
     pub rtt_gain: f64,
 }
 
-hitless_state::value!(SwiftSettings {
-    base_target,
-    per_hop,
-    fs_range,
-    fs_min_cwnd,
-    fs_max_cwnd,
-    ai,
-    beta,
-    max_mdf,
-    min_cwnd,
-    max_cwnd,
-    retransmit_reset_threshold,
-    rtt_gain
-});
-
 impl Default for SwiftSettings {
     fn default() -> Self {
         Self {
@@ -107,7 +92,7 @@ impl Default for SwiftSettings {
 }
 
 /// Swift's state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Swift {
     config: SwiftSettings,
     /// alpha of section 3.5, in picoseconds.
@@ -123,16 +108,6 @@ pub(in crate::transport::tcp) struct Swift {
     /// Segments delivered by acknowledgements that told no round-trip time.
     unmeasured_segments: f64,
 }
-
-hitless_state::value!(Swift {
-    config,
-    scale_ps,
-    offset_ps,
-    window,
-    decreased_at,
-    timeouts_in_a_row,
-    unmeasured_segments
-});
 
 impl Swift {
     /// Swift at the start of a connection.
