@@ -1,7 +1,6 @@
 //! What the sender tells BBR.
 
-use super::mode::Mode;
-use super::state::Bbr;
+use super::state::{Bbr, Mode};
 use crate::transport::tcp::congestion::api::{
     AckEvent, AckSample, CongestionControl, CongestionSign, CongestionState, Window,
 };

@@ -15,7 +15,6 @@
 mod aggregation;
 mod bandwidth;
 mod control;
-mod mode;
 mod modes;
 mod state;
 mod window;

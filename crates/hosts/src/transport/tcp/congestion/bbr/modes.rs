@@ -1,7 +1,6 @@
 //! What BBR does in each of its states, and the gains that belong to them (draft, section 4.3).
 
-use super::mode::Mode;
-use super::state::{Bbr, STARTUP_GAIN};
+use super::state::{Bbr, Mode, STARTUP_GAIN};
 use crate::transport::tcp::congestion::api::{AckSample, Window};
 use hitless_engine::draws;
 use hitless_wire::{Duration, Time};

@@ -2,7 +2,6 @@
 
 use super::aggregation::AckAggregation;
 use super::bandwidth::Bandwidth;
-use super::mode::Mode;
 use crate::transport::tcp::congestion::api::{CongestionState, Window};
 use crate::transport::tcp::pacing::quantum_segments;
 use crate::transport::tcp::settings::TcpSettings;
@@ -17,6 +16,29 @@ const NOMINAL_RTT: Duration = Duration::from_ms(1);
 pub(super) const STARTUP_GAIN: f64 = 2.885;
 /// By how much of the estimate the pace stays below it, so that a queue drains (Linux; the draft has none).
 const PACING_MARGIN: f64 = 0.01;
+
+/// BBR.state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+pub(super) enum Mode {
+    /// The rate doubles in each round trip until the bottleneck's is found.
+    Startup,
+    /// The queue that startup made is drained.
+    Drain,
+    /// The cycle of gains around 1.
+    ProbeBandwidth {
+        /// BBR.cycle_index.
+        phase: usize,
+        /// BBR.cycle_stamp.
+        since: Time,
+    },
+    /// The flight is drained to measure the round-trip time.
+    ProbeRtt {
+        /// BBR.probe_rtt_done_stamp: set when the flight is small.
+        until: Option<Time>,
+        /// BBR.probe_rtt_round_done.
+        round_is_over: bool,
+    },
+}
 
 /// What BBR believes of the path.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-use super::mode::Mode;
+use super::state::Mode;
 use super::*;
 use crate::transport::tcp::congestion::{AckSample, CongestionControl, CongestionSign, CongestionState, Window};
 use crate::transport::tcp::delivery_rate::RateSample;

@@ -1,7 +1,6 @@
 //! How much may be in flight (draft, section 4.2.3).
 
-use super::mode::Mode;
-use super::state::Bbr;
+use super::state::{Bbr, Mode};
 use crate::transport::tcp::congestion::api::{AckSample, CongestionState, Window};
 use hitless_wire::Duration;
 
