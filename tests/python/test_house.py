@@ -51,7 +51,7 @@ def test_each_step_of_a_packets_way_is_in_the_file_that_it_names():
 def test_the_table_of_crates_says_what_each_uses():
     """The table is that of the Cargo.toml files, from the lowest crate up."""
     table = (ROOT / PAGES[0]).read_text().split("## Layers")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| ([a-z0-9]+) \|.*\|.*\| ?([a-z0-9, ]*) \|$", table, re.MULTILINE)
+    rows = re.findall(r"^\| ([a-z0-9-]+) \|.*\|.*\| ?([a-z0-9, -]*) \|$", table, re.MULTILINE)
     said = {crate: uses.split(", ") if uses else [] for crate, uses in rows if crate != "crate"}
     found = {}
     for manifest in (ROOT / "crates").glob("*/Cargo.toml"):

@@ -9,13 +9,11 @@ use crate::marking::Marking;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
 /// Names a transport that was made known with [`crate::Hosts::add_transport`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct TransportId(pub u16);
 
-hitless_state::value!(TransportId(inner));
-
 /// What the sending application does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Application {
     /// Messages of the same length one after the other: each starts a time after the one before was acknowledged.
     Messages {
@@ -38,10 +36,6 @@ pub enum Application {
     Appended,
 }
 
-hitless_state::value!(enum Application {
-    Messages { count, bytes, gap }, Unlimited { stop, send_buffer_bytes }, Appended
-});
-
 impl Application {
     /// One message of `bytes`.
     pub const fn one_way(bytes: u64) -> Self {
@@ -55,7 +49,7 @@ impl Application {
 }
 
 /// What a client asks before a flow: it opens the connection, and the flow is the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct Request {
     /// Length of the request; not 0.
     pub bytes: u64,
@@ -63,10 +57,8 @@ pub struct Request {
     pub think: Duration,
 }
 
-hitless_state::value!(Request { bytes, think });
-
 /// A flow to be added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct FlowConfig {
     /// Where the data comes from.
     pub source: HostId,
@@ -93,22 +85,8 @@ pub struct FlowConfig {
     pub request: Option<Request>,
 }
 
-hitless_state::value!(FlowConfig {
-    source,
-    destination,
-    transport,
-    start,
-    application,
-    tag,
-    class,
-    acknowledgement_class,
-    hash_salt,
-    marking,
-    request
-});
-
 /// A message that is complete, or that its flow or the run ended with: then what did not happen is at [`Time::NEVER`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct MessageRecord {
     /// The flow it was sent on.
     pub flow: FlowId,
@@ -128,10 +106,8 @@ pub struct MessageRecord {
     pub acknowledged: Time,
 }
 
-hitless_state::value!(MessageRecord { flow, tag, number, bytes, started, requested, delivered, acknowledged });
-
 /// How a flow ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum FlowOutcome {
     /// Everything was sent and, by a reliable transport, acknowledged.
     Completed,
@@ -141,17 +117,9 @@ pub enum FlowOutcome {
     Unfinished,
 }
 
-hitless_state::value!(
-    enum FlowOutcome {
-        Completed,
-        Failed,
-        Unfinished,
-    }
-);
-
 /// Packets of flows, as hosts see them. Injected = delivered + dropped + in flight, where the fabric counts what it
 /// copied and what it lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct PacketCounts {
     /// Handed out by the transports.
     pub injected: u64,
@@ -160,8 +128,6 @@ pub struct PacketCounts {
     /// Dropped by a network card, or because nobody waits for them.
     pub dropped: u64,
 }
-
-hitless_state::value!(PacketCounts { injected, delivered, dropped });
 
 impl PacketCounts {
     pub(crate) fn add(&mut self, other: PacketCounts) {
@@ -177,7 +143,7 @@ impl PacketCounts {
 }
 
 /// What the reorder buffer of the receiving host counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct OrderingStatistics {
     /// Packets that had to wait for others.
     pub packets_held: u64,
@@ -191,14 +157,6 @@ pub struct OrderingStatistics {
     pub packets_reordered: u64,
 }
 
-hitless_state::value!(OrderingStatistics {
-    packets_held,
-    held_peak_packets,
-    duplicate_packets,
-    timeouts,
-    packets_reordered
-});
-
 impl OrderingStatistics {
     /// Adds what was counted on the other way of a connection.
     pub(crate) fn add(&mut self, other: &Self) {
@@ -211,7 +169,7 @@ impl OrderingStatistics {
 }
 
 /// How far a flow has got: what a probe in its two hosts would see.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct FlowProgress {
     /// Bytes that the sender lets be in flight; 0 when it counts none.
     pub congestion_window_bytes: u64,
@@ -225,16 +183,8 @@ pub struct FlowProgress {
     pub sender: SenderStatistics,
 }
 
-hitless_state::value!(FlowProgress {
-    congestion_window_bytes,
-    sent_bytes,
-    acknowledged_bytes,
-    delivered_bytes,
-    sender
-});
-
 /// A flow that has ended. What its receiving end knows is added when both ends are [joined](crate::FlowRecords::join).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct FlowRecord {
     /// Its number.
     pub flow: FlowId,
@@ -268,27 +218,9 @@ pub struct FlowRecord {
     pub ordering: Option<OrderingStatistics>,
 }
 
-hitless_state::value!(FlowRecord {
-    flow,
-    tag,
-    source,
-    destination,
-    started,
-    finished,
-    sender_ended,
-    outcome,
-    messages_completed,
-    bytes_written,
-    bytes_acknowledged,
-    bytes_delivered,
-    sender,
-    receiver,
-    ordering
-});
-
 /// What the sending end of a flow tells the receiving end when it has ended. Not a packet: it stands for the end of the
 /// connection, which both programs know of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct SenderEnd {
     /// The flow.
     pub flow: FlowId,
@@ -300,10 +232,8 @@ pub struct SenderEnd {
     pub lingers_until: Time,
 }
 
-hitless_state::value!(SenderEnd { flow, at, written_bytes, lingers_until });
-
 /// The receiving end of a flow that has ended, or the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct ReceiverRecord {
     /// The flow.
     pub flow: FlowId,
@@ -318,5 +248,3 @@ pub struct ReceiverRecord {
     /// What the reorder buffer counted; with a request, on both ways; `None` where there is none.
     pub ordering: Option<OrderingStatistics>,
 }
-
-hitless_state::value!(ReceiverRecord { flow, tag, finished, bytes_delivered, receiver, ordering });

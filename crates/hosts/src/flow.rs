@@ -4,10 +4,10 @@ use hitless_engine::Stream;
 use hitless_wire::{Duration, Packet, Time};
 
 use crate::host::NetworkCard;
-use crate::stack::StackDelay;
-use crate::transport::packet_pair::{PacketPairConfig, PacketPairReceiver, PacketPairSender};
+use crate::stack::{DelayConfig, StackDelay};
+use crate::transport::packet_pair::{PacketPairReceiver, PacketPairSender, PacketPairSettings};
 use crate::transport::roce::{RoceRequester, RoceResponder, RoceSettings};
-use crate::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
+use crate::transport::tcp::{CloseSettings, TcpReceiver, TcpSender, TcpSettings};
 use crate::transport::udp::{LINGER, UdpSender, UdpSettings, UdpSink};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
@@ -15,13 +15,13 @@ use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderSta
 #[derive(Clone, Debug)]
 pub enum TransportConfig {
     /// TCP.
-    Tcp(TcpConfig),
+    Tcp(TcpSettings),
     /// RoCEv2 reliable connection.
     Roce(RoceSettings),
     /// Datagrams at a constant rate.
     Udp(UdpSettings),
     /// Packet-pair flow control.
-    PacketPair(PacketPairConfig),
+    PacketPair(PacketPairSettings),
 }
 
 impl TransportConfig {
@@ -62,7 +62,7 @@ impl TransportConfig {
         match self {
             TransportConfig::Tcp(config) => {
                 let known_rtt = known_rtt.or(config.known_rtt);
-                TransportConfig::Tcp(TcpConfig { handshake: false, known_rtt, ..*config })
+                TransportConfig::Tcp(TcpSettings { handshake: false, known_rtt, ..*config })
             }
             other => other.clone(),
         }
@@ -102,16 +102,17 @@ impl TransportConfig {
 }
 
 /// From the last byte to the close of the receiving application, this time.
-fn close_delay(config: &TcpConfig, stream: impl Fn(&str) -> Stream) -> Duration {
-    config.close.and_then(StackDelay::new).map_or(Duration::ZERO, |delay| delay.draw(&mut stream("close")))
+fn close_delay(config: &TcpSettings, stream: impl Fn(&str) -> Stream) -> Duration {
+    let delay = |CloseSettings { delay: fixed, jitter }| StackDelay::new(DelayConfig { fixed, jitter });
+    config.close.and_then(delay).map_or(Duration::ZERO, |delay| delay.draw(&mut stream("close")))
 }
 
-fn tcp_sender(config: &TcpConfig, phase: Duration, stream: impl Fn(&str) -> Stream) -> TcpSender {
+fn tcp_sender(config: &TcpSettings, phase: Duration, stream: impl Fn(&str) -> Stream) -> TcpSender {
     let sender = TcpSender::new(config, phase);
-    if config.congestion_control.draws() { sender.with_stream(stream("transport")) } else { sender }
+    if config.congestion.draws() { sender.with_stream(stream("transport")) } else { sender }
 }
 
-/// Calls a method of whichever variant is there.
+/// Calls an expression with whichever variant is there: per packet once, so that nothing further in has to ask.
 macro_rules! dispatch {
     ($state:expr, $kind:ident, $end:ident => $call:expr) => {
         match $state {
@@ -123,8 +124,10 @@ macro_rules! dispatch {
     };
 }
 
+pub(crate) use dispatch;
+
 /// The sending end of a flow. Boxed, so that the kind is known without looking into the transport.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub enum SenderState {
     /// TCP.
     Tcp(Box<TcpSender>),
@@ -135,15 +138,6 @@ pub enum SenderState {
     /// Packet pair.
     PacketPair(Box<PacketPairSender>),
 }
-
-hitless_state::value!(
-    enum SenderState {
-        Tcp(tcp),
-        Roce(roce),
-        Udp(udp),
-        PacketPair(packet_pair),
-    }
-);
 
 impl SenderState {
     /// Whether the transport has given up; it sends nothing more.
@@ -235,7 +229,7 @@ impl Sender for SenderState {
 }
 
 /// The receiving end of a flow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub enum ReceiverState {
     /// TCP.
     Tcp(Box<TcpReceiver>),
@@ -246,15 +240,6 @@ pub enum ReceiverState {
     /// Packet pair.
     PacketPair(Box<PacketPairReceiver>),
 }
-
-hitless_state::value!(
-    enum ReceiverState {
-        Tcp(tcp),
-        Roce(roce),
-        Udp(udp),
-        PacketPair(packet_pair),
-    }
-);
 
 impl Receiver for ReceiverState {
     #[inline]

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use hitless_wire::Duration;
 
 /// What the rank in a mark says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Rank {
     /// Bytes of the message that remain to be sent, this packet's first: shortest remaining first. Of a flow without an
     /// end more remain than the field can say.
@@ -17,16 +17,8 @@ pub enum Rank {
     Fixed(u32),
 }
 
-hitless_state::value!(
-    enum Rank {
-        RemainingBytes,
-        AttainedService,
-        Fixed(fixed),
-    }
-);
-
 /// How the packets of a flow are marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Marking {
     /// What the rank says.
     pub rank: Rank,
@@ -35,8 +27,6 @@ pub struct Marking {
     /// Vertigo's delta: a flowlet ends where its flow pauses for longer; with [`Duration::MAX`] with its message only.
     pub flowlet_gap: Duration,
 }
-
-hitless_state::value!(Marking { rank, divisor, flowlet_gap });
 
 impl Marking {
     /// Marks that tell the truth.

@@ -7,18 +7,16 @@ use hitless_wire::{FlowId, Time};
 use crate::application::{FlowOutcome, FlowRecord, MessageRecord, ReceiverRecord};
 
 /// The last byte of a message was delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
 pub(crate) struct Delivery {
     pub flow: u32,
     pub number: u64,
     pub at: Time,
 }
 
-hitless_state::value!(Delivery { flow, number, at });
-
 /// Records of flows and messages. Those of several partitions become one by [`Self::merge`], and both ends of each flow
 /// one by [`Self::join`], or, while the run goes on, by [`Self::take_complete`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct FlowRecords {
     /// Messages that are complete.
     pub messages: Vec<MessageRecord>,
@@ -30,8 +28,6 @@ pub struct FlowRecords {
     pub receivers: Vec<ReceiverRecord>,
     pub(crate) deliveries: Vec<Delivery>,
 }
-
-hitless_state::value!(FlowRecords { messages, unfinished, flows, receivers, deliveries });
 
 impl FlowRecords {
     /// The last byte of a message was delivered.

@@ -8,8 +8,6 @@
 
 mod portable;
 
-use std::fmt;
-
 use hitless_engine::Stream;
 use hitless_settings::quantity::Text;
 use hitless_wire::{Duration, Time};
@@ -18,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A random delay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Jitter {
     /// No random part.
@@ -30,16 +28,8 @@ pub enum Jitter {
     Lognormal(LognormalJitter),
 }
 
-hitless_state::value!(
-    enum Jitter {
-        None,
-        Exponential(exponential),
-        Lognormal(lognormal),
-    }
-);
-
 /// An exponential delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct ExponentialJitter {
     /// Its mean.
@@ -47,10 +37,8 @@ pub struct ExponentialJitter {
     pub mean: Duration,
 }
 
-hitless_state::value!(ExponentialJitter { mean });
-
 /// A lognormal delay, given by two of its quantiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct LognormalJitter {
     /// Its median.
@@ -61,18 +49,14 @@ pub struct LognormalJitter {
     pub p999: Duration,
 }
 
-hitless_state::value!(LognormalJitter { median, p999 });
-
 /// A delay as configured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct DelayConfig {
     /// The part that every packet waits.
     pub fixed: Duration,
     /// What comes on top.
     pub jitter: Jitter,
 }
-
-hitless_state::value!(DelayConfig { fixed, jitter });
 
 impl DelayConfig {
     /// No delay: costs no event and no random number.
@@ -82,35 +66,7 @@ impl DelayConfig {
     pub const fn fixed(fixed: Duration) -> Self {
         Self { fixed, jitter: Jitter::None }
     }
-
-    /// Whether the jitter can be drawn.
-    ///
-    /// # Errors
-    /// The rule that it breaks.
-    pub fn check(&self) -> Result<(), DelayConfigError> {
-        match self.jitter {
-            Jitter::Lognormal(LognormalJitter { median, p999 }) if median == Duration::ZERO || p999 < median => {
-                Err(DelayConfigError::PercentileBelowMedian)
-            }
-            _ => Ok(()),
-        }
-    }
 }
-
-/// Why a [`DelayConfig`] cannot work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DelayConfigError {
-    /// A log-normal distribution's median is zero or above its 99.9th percentile.
-    PercentileBelowMedian,
-}
-
-impl fmt::Display for DelayConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("log-normal jitter: median must be above 0 and not above p999")
-    }
-}
-
-impl std::error::Error for DelayConfigError {}
 
 /// Both delays of a host's stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,17 +103,15 @@ impl StackDelay {
     /// The delay that `config` describes; `None` when it never delays anything.
     ///
     /// # Panics
-    /// When [`DelayConfig::check`] finds a fault.
+    /// When a log-normal jitter's median is zero or above its 99.9th percentile.
     pub fn new(config: DelayConfig) -> Option<Self> {
-        if let Err(error) = config.check() {
-            panic!("{error}");
-        }
         let draw = match config.jitter {
             Jitter::Exponential(ExponentialJitter { mean }) if mean > Duration::ZERO => {
                 Draw::Exponential { mean_ps: mean.as_ps() as f64 }
             }
             Jitter::None | Jitter::Exponential { .. } => Draw::Nothing,
             Jitter::Lognormal(LognormalJitter { median, p999 }) => {
+                assert!(Duration::ZERO < median && median <= p999, "a median of {median} and a p999 of {p999}");
                 let ratio = p999.as_ps() as f64 / median.as_ps() as f64;
                 Draw::LogNormal {
                     median_ps: median.as_ps() as f64,
@@ -187,13 +141,11 @@ impl StackDelay {
 }
 
 /// One direction of one flow through a stack: keeps its packets in order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub struct DelayLine {
     last_entry: Option<Time>,
     last_exit: Time,
 }
-
-hitless_state::value!(DelayLine { last_entry, last_exit });
 
 impl DelayLine {
     /// When a packet that enters now leaves; never before the one that entered before it.
@@ -279,9 +231,9 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "a median of")]
     fn a_percentile_below_the_median_is_refused() {
         let jitter = Jitter::Lognormal(LognormalJitter { median: Duration(2), p999: Duration(1) });
-        let config = DelayConfig { fixed: Duration(0), jitter };
-        assert_eq!(config.check(), Err(DelayConfigError::PercentileBelowMedian));
+        StackDelay::new(DelayConfig { fixed: Duration(0), jitter });
     }
 }

@@ -37,11 +37,12 @@ pub enum Protocol {
 impl TransportSettings {
     /// What connections are run with on hosts like `host`, whose links add `wire_overhead_bytes` to each frame.
     pub fn config(&self, host: &HostSettings, wire_overhead_bytes: u32) -> TransportConfig {
+        let timer_tick = host.timer_tick;
         match &self.protocol {
-            Protocol::Tcp(tcp) => TransportConfig::Tcp(tcp.config(host.timer_tick)),
+            Protocol::Tcp(tcp) => TransportConfig::Tcp(TcpSettings { timer_tick, ..*tcp }),
             Protocol::Roce(roce) => TransportConfig::Roce(RoceSettings { wire_overhead_bytes, ..*roce }),
             Protocol::Udp(udp) => TransportConfig::Udp(UdpSettings { wire_overhead_bytes, ..*udp }),
-            Protocol::PacketPair(pair) => TransportConfig::PacketPair(pair.config(host.timer_tick)),
+            Protocol::PacketPair(pair) => TransportConfig::PacketPair(PacketPairSettings { timer_tick, ..*pair }),
         }
     }
 }

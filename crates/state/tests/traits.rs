@@ -7,7 +7,7 @@ use std::ops::Range;
 use hitless_state::{Damaged, Reader, State, Value, Writer, state, value};
 use proptest::prelude::*;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Value)]
 struct Position {
     east: i64,
     north: f64,
@@ -16,23 +16,20 @@ struct Position {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Number(u16);
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Value)]
 enum Move {
     Stay,
     To(Position, bool),
     By { steps: u8, name: String },
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Value)]
 struct Pair<T> {
     first: T,
     second: Option<T>,
 }
 
-value!(Position { east, north });
 value!(Number(number));
-value!(enum Move { Stay, To(position, is_fast), By { steps, name } });
-value!(where [T: Value] Pair<T> { first, second });
 
 fn written<T: Value>(value: &T) -> Vec<u8> {
     let mut out = Writer::default();

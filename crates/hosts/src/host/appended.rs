@@ -7,7 +7,7 @@ use hitless_wire::Time;
 use super::message::Message;
 
 /// A message that is not complete.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Appended {
     bytes: u64,
     /// Bytes of the connection up to its end.
@@ -17,10 +17,8 @@ struct Appended {
     delivered: Time,
 }
 
-hitless_state::value!(Appended { bytes, end_bytes, started, delivered });
-
 /// The messages of a connection. They share its byte stream: one is complete when all before it are.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct AppendedMessages {
     /// Not acknowledged, oldest first.
     messages: VecDeque<Appended>,
@@ -31,8 +29,6 @@ pub struct AppendedMessages {
     appended_bytes: u64,
     written_bytes: u64,
 }
-
-hitless_state::value!(AppendedMessages { messages, delivered, completed, appended_bytes, written_bytes });
 
 impl AppendedMessages {
     /// One more message, from `now` on.

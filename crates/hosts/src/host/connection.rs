@@ -4,15 +4,15 @@ use hitless_engine::RandomStreams;
 use hitless_wire::{FlowId, HostId, Time};
 
 use super::environment::HostEnvironment;
-use super::event::{Direction, HostEvent, Timer};
-use super::flow_endpoints::{Asked, FlowEndpoints, Side, Visit};
+use super::event::{Direction, HostEvent, Side, Timer};
+use super::flow_endpoints::{Asked, Visit};
 use super::gro::Segment;
 use super::half_connection::HalfConnection;
 use super::payload::is_from_receiver;
 use super::rpc::Rpc;
 use super::state::HostState;
 use crate::application::{
-    Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, OrderingStatistics, ReceiverRecord, SenderEnd,
+    Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, OrderingStatistics, ReceiverRecord,
 };
 use crate::flow::TransportConfig;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
@@ -22,7 +22,7 @@ use crate::transport::{ReceiverStatistics, SenderStatistics};
 /// Its two ends talk by packets, and by [`SenderEnd`], so each may be in another partition: that has a connection of
 /// its own, of which the other end is never used. They are one only where a client asks first, and where messages are
 /// appended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct Connection {
     pub flow: HalfConnection,
     /// Whether the sending end is in this partition and has not ended.
@@ -34,8 +34,6 @@ pub struct Connection {
     /// What comes before the flow, if it is an answer.
     rpc: Option<Box<Rpc>>,
 }
-
-hitless_state::value!(Connection { flow, sender_is_here, receiver_is_here, is_one, rpc });
 
 impl Connection {
     /// A connection about to be started.
@@ -90,20 +88,8 @@ impl Connection {
         self.flow.endpoints.read_ahead() ^ u64::from(self.rpc.is_some())
     }
 
-    /// What does not depend on the transports.
-    #[inline]
-    pub fn endpoints(&mut self) -> &mut FlowEndpoints {
-        &mut self.flow.endpoints
-    }
-
     fn request_mut(&mut self) -> Option<&mut HalfConnection> {
         self.rpc.as_mut()?.half.as_deref_mut()
-    }
-
-    /// How the flow came to its end, once it has.
-    #[inline]
-    pub fn outcome(&self) -> Option<FlowOutcome> {
-        self.flow.endpoints.outcome
     }
 
     /// The end that a packet to this host is addressed to.
@@ -120,15 +106,10 @@ impl Connection {
         }
     }
 
-    /// [`Self::outcome`], which is dealt with now.
-    pub fn take_outcome(&mut self) -> Option<FlowOutcome> {
-        self.flow.endpoints.outcome.take()
-    }
-
     /// How the flow ends if the run ends now.
     pub fn outcome_of_run(&self) -> FlowOutcome {
         let at_rest = self.flow.endpoints.progress.is_at_rest();
-        self.outcome().unwrap_or(if at_rest { FlowOutcome::Completed } else { FlowOutcome::Unfinished })
+        self.flow.endpoints.outcome.unwrap_or(if at_rest { FlowOutcome::Completed } else { FlowOutcome::Unfinished })
     }
 
     /// A packet reaches the transport; its slot is freed, or used for what is sent in return.
@@ -163,8 +144,7 @@ impl Connection {
             (Side::Sender, true) => {}
             (Side::Sender, false) | (Side::Receiver, true) => match &mut rpc.half {
                 Some(request) => {
-                    let side = if side == Side::Sender { Side::Receiver } else { Side::Sender };
-                    request.deliver(now, side, segment, host, env);
+                    request.deliver(now, side.other(), segment, host, env);
                     return self.follow_request(now, host, env);
                 }
                 None => {
@@ -182,21 +162,20 @@ impl Connection {
         if let Some(at) = rpc.hear(now) {
             env.schedule(at, host.id, HostEvent::Answer(self.flow.endpoints.id));
         }
-        let outcome = rpc.half.as_ref().and_then(|request| request.outcome());
+        let outcome = rpc.half.as_ref().and_then(|request| request.endpoints.outcome);
         if outcome == Some(FlowOutcome::Failed) {
             self.flow.endpoints.outcome = outcome;
         }
     }
 
-    /// A timer event of the way of the request.
-    pub fn request_timer<E: HostEnvironment>(&mut self, timer: Timer, visit: &mut Visit<E>) {
-        let Some(request) = self.request_mut() else { return };
-        match timer {
-            Timer::Sender => request.sender_timer(visit),
-            Timer::Receiver => request.receiver_timer(visit),
-            Timer::Reorder => request.ordering_timer(visit),
+    /// A timer event of one way.
+    pub fn timer<E: HostEnvironment>(&mut self, direction: Direction, timer: Timer, visit: &mut Visit<E>) {
+        if direction == Direction::Flow {
+            self.flow.timer(timer, visit);
+        } else if let Some(request) = self.request_mut() {
+            request.timer(timer, visit);
+            self.follow_request(visit.now, visit.host, visit.env);
         }
-        self.follow_request(visit.now, visit.host, visit.env);
     }
 
     /// The sender of the answer knows what the handshake has shown, as on one connection it does.
@@ -233,8 +212,7 @@ impl Connection {
 
     /// An end is over: what is held for it is dropped. Returns how many packets that were.
     pub fn drop_held<E: HostEnvironment>(&mut self, side: Side, hosts: &mut [HostState], env: &mut E) -> u64 {
-        let side_of_request = if side == Side::Sender { Side::Receiver } else { Side::Sender };
-        let of_request = self.request_mut().map_or(0, |request| request.drop_held(side_of_request, hosts, env));
+        let of_request = self.request_mut().map_or(0, |request| request.drop_held(side.other(), hosts, env));
         of_request + self.flow.drop_held(side, hosts, env)
     }
 
@@ -290,11 +268,6 @@ impl Connection {
             receiver: self.statistics().1,
             ordering: self.ordering(),
         }
-    }
-
-    /// What the sending end, which ends now, tells the other.
-    pub fn sender_end(&self, now: Time) -> SenderEnd {
-        self.flow.sender_end(now)
     }
 
     /// What is recorded of the messages that have begun and are not complete, were the flow to end now.

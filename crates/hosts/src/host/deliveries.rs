@@ -5,7 +5,7 @@ use hitless_wire::Time;
 use crate::application::{Application, SenderEnd};
 
 /// The messages of a flow at its receiving end. It knows their lengths as the receiving program does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct Deliveries {
     /// Nothing is to be done before so many bytes are delivered.
     goal: u64,
@@ -21,8 +21,6 @@ pub struct Deliveries {
     /// Late datagrams are waited for.
     lingers: bool,
 }
-
-hitless_state::value!(Deliveries { goal, message_bytes, delivered, count, latest, sender_end, lingers });
 
 impl Deliveries {
     /// Those of an application over a transport that is reliable or not.

@@ -4,7 +4,8 @@ use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{Duration, FlowId, HostId, Time};
 
 use super::event::HostEvent;
-use crate::application::{FlowRecord, MessageRecord, ReceiverRecord, SenderEnd};
+use crate::application::{FlowRecord, ReceiverRecord, SenderEnd};
+use crate::records::FlowRecords;
 
 /// Why a host dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,16 +37,8 @@ pub trait HostEnvironment {
     /// A host drops a packet; the driver frees it.
     fn drop_packet(&mut self, host: HostId, packet: PacketHandle, reason: HostDrop);
 
-    /// The last byte of a message was handed to the receiving application.
-    fn message_delivered(&mut self, now: Time, flow: FlowId, number: u64);
-
-    /// The sender of a message knows that it is complete; when it was delivered is told by
-    /// [`Self::message_delivered`], unless the record says it.
-    fn message_completed(&mut self, record: &MessageRecord);
-
-    /// The flow of a message ends, or the run, and the message is not complete: what did not happen to it is at
-    /// [`Time::NEVER`].
-    fn message_unfinished(&mut self, record: &MessageRecord);
+    /// Where what becomes of messages is recorded.
+    fn records(&mut self) -> &mut FlowRecords;
 
     /// The sending end of a flow has ended. Of datagrams, which the receiving end may wait for, the record is without
     /// an end: [`FlowRecord::finished`] is [`Time::NEVER`].

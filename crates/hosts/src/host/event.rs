@@ -4,7 +4,7 @@ use hitless_engine::PacketHandle;
 use hitless_wire::{FlowId, HostId};
 
 /// Which way of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Direction {
     /// That of the flow.
     Flow,
@@ -12,15 +12,27 @@ pub enum Direction {
     Request,
 }
 
-hitless_state::value!(
-    enum Direction {
-        Flow,
-        Request,
+/// One end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+pub enum Side {
+    /// That which has data.
+    Sender,
+    /// That which takes it.
+    Receiver,
+}
+
+impl Side {
+    /// The other end: what sends a flow takes the request for it.
+    pub fn other(self) -> Self {
+        match self {
+            Side::Sender => Side::Receiver,
+            Side::Receiver => Side::Sender,
+        }
     }
-);
+}
 
 /// The timers of the two ends of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Timer {
     /// Of the sending transport.
     Sender,
@@ -30,16 +42,8 @@ pub enum Timer {
     Reorder,
 }
 
-hitless_state::value!(
-    enum Timer {
-        Sender,
-        Receiver,
-        Reorder,
-    }
-);
-
 /// Something that happens at a host at a time. To be handed back to [`Hosts::handle`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum HostEvent {
     /// A flow starts.
     FlowStart(FlowId),
@@ -51,56 +55,16 @@ pub enum HostEvent {
     FlowEnd(FlowId),
     /// The gap before the next message is over.
     NextMessage(FlowId),
-    /// The sender's timer.
-    SenderTimer(FlowId),
-    /// The receiver's timer.
-    ReceiverTimer(FlowId),
-    /// The timer of the receiving host's reorder buffer.
-    ReorderTimer(FlowId),
-    /// A timer of the way of the request that the flow answers.
-    RequestTimer(FlowId, Timer),
+    /// A timer of one way of the flow's connection.
+    Timer(FlowId, Direction, Timer),
     /// The server begins its answer.
     Answer(FlowId),
     /// A packet has passed the receive delay.
     Deliver(PacketHandle),
-    /// The kernel polls the ring in which packets for the sender wait.
-    SenderPoll(FlowId),
-    /// The same for packets for the receiver.
-    ReceiverPoll(FlowId),
+    /// The kernel polls the ring in which packets for one end wait.
+    Poll(FlowId, Side),
     /// A packet has passed the send delay.
     Emit(PacketHandle),
     /// The network card has drained: senders that wait may go on.
     CardDrained(HostId),
-}
-
-hitless_state::value!(
-    enum HostEvent {
-        FlowStart(flow_start),
-        FlowStop(flow_stop),
-        SenderEnded(sender_ended),
-        FlowEnd(flow_end),
-        NextMessage(next_message),
-        SenderTimer(sender_timer),
-        ReceiverTimer(receiver_timer),
-        ReorderTimer(reorder_timer),
-        RequestTimer(a, b),
-        Answer(answer),
-        Deliver(deliver),
-        SenderPoll(sender_poll),
-        ReceiverPoll(receiver_poll),
-        Emit(emit),
-        CardDrained(card_drained),
-    }
-);
-
-impl Timer {
-    /// The event of this timer on one way of a flow.
-    pub fn event(self, flow: FlowId, direction: Direction) -> HostEvent {
-        match (direction, self) {
-            (Direction::Request, timer) => HostEvent::RequestTimer(flow, timer),
-            (Direction::Flow, Timer::Sender) => HostEvent::SenderTimer(flow),
-            (Direction::Flow, Timer::Receiver) => HostEvent::ReceiverTimer(flow),
-            (Direction::Flow, Timer::Reorder) => HostEvent::ReorderTimer(flow),
-        }
-    }
 }

@@ -8,7 +8,7 @@ use hitless_wire::{FlowId, HostId, Packet, Time};
 
 use super::deliveries::Deliveries;
 use super::environment::HostEnvironment;
-use super::event::{Direction, HostEvent, Timer};
+use super::event::{Direction, HostEvent, Side, Timer};
 use super::gro::{ReceiveRing, Segment};
 use super::message::Message;
 use super::priority_tagger::PriorityTagger;
@@ -19,13 +19,6 @@ use super::timers::PendingTimers;
 use crate::application::{FlowOutcome, MessageRecord};
 use crate::stack::DelayLine;
 use crate::transport::{Outgoing, Receiver, Sender};
-
-/// One end of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    Sender,
-    Receiver,
-}
 
 /// A visit to one end of a flow: when, at which host, and what it may use.
 pub struct Visit<'a, E> {
@@ -53,7 +46,7 @@ impl<'a, E: HostEnvironment> Visit<'a, E> {
 }
 
 /// What a host keeps for one end of a flow beside the transport.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct Endpoint {
     host: HostId,
     /// What all packets of this end have in common.
@@ -66,8 +59,6 @@ pub struct Endpoint {
     /// Where packets wait for the kernel's poll.
     ring: Option<Box<ReceiveRing>>,
 }
-
-hitless_state::value!(Endpoint { host, template, delays_send, timers, send_line, receive_line, ring });
 
 impl Endpoint {
     /// An end at `host` that sends packets like `template`.
@@ -103,7 +94,7 @@ impl Endpoint {
 }
 
 /// What came before an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Asked {
     /// When the client began to open the connection.
     pub started: Time,
@@ -111,10 +102,8 @@ pub struct Asked {
     pub requested: Option<Time>,
 }
 
-hitless_state::value!(Asked { started, requested });
-
 /// An active flow without its transports.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct FlowEndpoints {
     pub id: FlowId,
     pub direction: Direction,
@@ -141,24 +130,6 @@ pub struct FlowEndpoints {
     pub sender_end: Endpoint,
     pub receiver_end: Endpoint,
 }
-
-hitless_state::value!(FlowEndpoints {
-    id,
-    direction,
-    asked,
-    tag,
-    on_network_card,
-    limited_by_card,
-    waiting,
-    delays_receive,
-    outcome,
-    progress,
-    deliveries,
-    tagger,
-    reorder_buffer,
-    sender_end,
-    receiver_end
-});
 
 impl FlowEndpoints {
     /// Looks at what a packet needs; the answer means nothing.
@@ -320,7 +291,11 @@ impl FlowEndpoints {
     pub fn serve_receiver<R: Receiver, E: HostEnvironment>(&mut self, receiver: &mut R, visit: &mut Visit<E>) -> bool {
         while self.send_in_return(receiver, visit) {}
         if let Some(at) = self.receiver_end.timers.arm(visit.now, receiver.next_timeout()) {
-            visit.env.schedule(at, self.host(Side::Receiver), Timer::Receiver.event(self.id, self.direction));
+            visit.env.schedule(
+                at,
+                self.host(Side::Receiver),
+                HostEvent::Timer(self.id, self.direction, Timer::Receiver),
+            );
         }
         self.deliveries.wants(receiver.delivered_bytes())
     }
@@ -364,7 +339,7 @@ impl FlowEndpoints {
         if self.timer_counts(sender)
             && let Some(at) = self.sender_end.timers.arm(visit.now, sender.next_timeout())
         {
-            visit.env.schedule(at, self.host(Side::Sender), Timer::Sender.event(self.id, self.direction));
+            visit.env.schedule(at, self.host(Side::Sender), HostEvent::Timer(self.id, self.direction, Timer::Sender));
         }
     }
 
@@ -392,14 +367,20 @@ impl FlowEndpoints {
         let (acknowledged, delivered) = (sender.acknowledged_bytes(), receiver.delivered_bytes());
         let mut wrote = false;
         while let Some(step) = self.progress.advance(now, acknowledged, delivered) {
-            if let Step::Write(bytes) = step {
-                if let Some(tagger) = &mut self.tagger {
-                    tagger.wrote(bytes, acknowledged);
+            match step {
+                Step::Write(bytes) => {
+                    if let Some(tagger) = &mut self.tagger {
+                        tagger.wrote(bytes, acknowledged);
+                    }
+                    sender.write(now, bytes);
+                    wrote = true;
                 }
-                sender.write(now, bytes);
-                wrote = true;
+                Step::Report(message) if self.direction == Direction::Flow => {
+                    env.records().messages.push(self.record_of(message, self.asked));
+                }
+                Step::Report(_) => {}
+                Step::NextMessageAt(at) => env.schedule(at, self.host(Side::Sender), HostEvent::NextMessage(self.id)),
             }
-            self.take_step(step, env);
         }
         if let Some(goal) = self.progress.delivered_goal() {
             self.deliveries.set_goal(goal);
@@ -408,21 +389,6 @@ impl FlowEndpoints {
             self.outcome = Some(FlowOutcome::Completed);
         }
         wrote
-    }
-
-    fn take_step<E: HostEnvironment>(&mut self, step: Step, env: &mut E) {
-        match step {
-            Step::Write(_) => {}
-            Step::Report(message) => self.report(message, env),
-            Step::NextMessageAt(at) => env.schedule(at, self.host(Side::Sender), HostEvent::NextMessage(self.id)),
-        }
-    }
-
-    /// A message is complete.
-    pub fn report<E: HostEnvironment>(&self, message: Message, env: &mut E) {
-        if self.direction == Direction::Flow {
-            env.message_completed(&self.record_of(message, self.asked));
-        }
     }
 
     /// What is recorded of a message; of the answer to a request with what came before it.

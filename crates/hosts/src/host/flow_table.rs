@@ -9,7 +9,7 @@ use super::connection::Connection;
 use crate::application::FlowConfig;
 
 /// A flow's place in the table: 16 bytes, whatever the flow is doing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) enum FlowSlot {
     /// Not started.
     Waiting(Box<FlowConfig>),
@@ -18,19 +18,11 @@ pub(super) enum FlowSlot {
     Ended,
 }
 
-hitless_state::value!(
-    enum FlowSlot {
-        Waiting(waiting),
-        Active(active),
-        Ended,
-    }
-);
-
 /// Flows that the piece of the latest has at most: 8 MB.
 const LATEST: usize = 1 << 19;
 
 /// All flows, by number.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct FlowTable {
     latest: Vec<FlowSlot>,
     /// The number of the first of them.
@@ -38,8 +30,6 @@ pub(super) struct FlowTable {
     /// Those before that have not ended.
     earlier: BTreeMap<usize, FlowSlot>,
 }
-
-hitless_state::value!(FlowTable { latest, first, earlier });
 
 impl FlowTable {
     /// How many flows there ever were.

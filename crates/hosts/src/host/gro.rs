@@ -13,15 +13,13 @@ use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{Duration, Packet, TcpFlags, TcpHeader, Time, Transport};
 
 /// When a card raises the interrupt after which the kernel polls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct GroConfig {
     /// From the first packet to the interrupt.
     pub interrupt_delay: Duration,
     /// So many packets raise it at once. `None`: only time does.
     pub interrupt_packets: Option<u32>,
 }
-
-hitless_state::value!(GroConfig { interrupt_delay, interrupt_packets });
 
 /// What one poll hands to the transport at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +38,7 @@ impl From<PacketHandle> for Segment {
 }
 
 /// The ring of one end of a flow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct ReceiveRing {
     config: GroConfig,
     packets: Vec<PacketHandle>,
@@ -49,8 +47,6 @@ pub struct ReceiveRing {
     /// From the interrupt to the poll, this time.
     stack_delay: Duration,
 }
-
-hitless_state::value!(ReceiveRing { config, packets, poll_at, stack_delay });
 
 impl ReceiveRing {
     /// An empty ring.

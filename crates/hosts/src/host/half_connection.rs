@@ -5,15 +5,15 @@ use hitless_wire::{Duration, FlowId, Packet, Time};
 
 use super::deliveries::Deliveries;
 use super::environment::{HostDrop, HostEnvironment};
-use super::event::{Direction, HostEvent, Timer};
-use super::flow_endpoints::{Endpoint, FlowEndpoints, Side, Visit};
+use super::event::{Direction, HostEvent, Side, Timer};
+use super::flow_endpoints::{Endpoint, FlowEndpoints, Visit};
 use super::gro::Segment;
 use super::priority_tagger::PriorityTagger;
 use super::progress::Progress;
 use super::reorder_buffer::{Arrival, ReorderBuffer};
 use super::state::HostState;
 use crate::application::{FlowConfig, FlowOutcome, FlowProgress, OrderingStatistics, SenderEnd, TransportId};
-use crate::flow::{ReceiverState, SenderState, TransportConfig};
+use crate::flow::{ReceiverState, SenderState, TransportConfig, dispatch};
 use crate::transport::{Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
 /// Stands for the hash of a 5-tuple: the finaliser of MurmurHash3 (Appleby), 32 bits.
@@ -32,7 +32,7 @@ fn connection_stream(flow: FlowId, direction: Direction, streams: &RandomStreams
 }
 
 /// One way of a connection: data goes from the sender to the receiver.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct HalfConnection {
     pub endpoints: FlowEndpoints,
     sender: SenderState,
@@ -43,32 +43,6 @@ pub struct HalfConnection {
     linger: Duration,
     /// Which transport it is.
     transport: TransportId,
-}
-
-hitless_state::value!(HalfConnection { endpoints, sender, receiver, started, reliable, linger, transport });
-
-/// Calls an expression with whichever transport is there: once per visit, so that nothing further in has to ask.
-macro_rules! with {
-    ($state:expr, $kind:ident, $end:ident => $call:expr) => {
-        match $state {
-            $kind::Tcp(boxed) => {
-                let $end = boxed.as_mut();
-                $call
-            }
-            $kind::Roce(boxed) => {
-                let $end = boxed.as_mut();
-                $call
-            }
-            $kind::Udp(boxed) => {
-                let $end = boxed.as_mut();
-                $call
-            }
-            $kind::PacketPair(boxed) => {
-                let $end = boxed.as_mut();
-                $call
-            }
-        }
-    };
 }
 
 impl HalfConnection {
@@ -178,12 +152,6 @@ impl HalfConnection {
         self.sender.opened_at().map(|at| at.max(self.started))
     }
 
-    /// How the flow came to its end, once it has.
-    #[inline]
-    pub fn outcome(&self) -> Option<FlowOutcome> {
-        self.endpoints.outcome
-    }
-
     /// The application starts.
     pub fn start<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         if let Some(stop) = self.endpoints.progress.start(visit.now) {
@@ -208,14 +176,7 @@ impl HalfConnection {
     /// One more message, of an application that appends them.
     pub fn append_message<E: HostEnvironment>(&mut self, bytes: u64, visit: &mut Visit<E>) {
         self.endpoints.progress.append(visit.now, bytes);
-        self.set_delivered_goal();
         self.serve_sender(visit);
-    }
-
-    fn set_delivered_goal(&mut self) {
-        if let Some(goal) = self.endpoints.progress.delivered_goal() {
-            self.endpoints.deliveries.set_goal(goal);
-        }
     }
 
     /// No message will be appended any more.
@@ -237,8 +198,16 @@ impl HalfConnection {
         self.endpoints.deliveries.all_arrived(self.receiver.delivered_bytes())
     }
 
-    /// A timer event of the sender.
-    pub fn sender_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+    /// A timer event.
+    pub fn timer<E: HostEnvironment>(&mut self, timer: Timer, visit: &mut Visit<E>) {
+        match timer {
+            Timer::Sender => self.sender_timer(visit),
+            Timer::Receiver => self.receiver_timer(visit),
+            Timer::Reorder => self.reorder_timer(visit),
+        }
+    }
+
+    fn sender_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         if self.endpoints.fire_timer(visit.now, Side::Sender) && self.endpoints.timer_counts(&self.sender) {
             self.sender.handle_timeout(visit.now);
             if self.sender.has_failed() {
@@ -248,8 +217,7 @@ impl HalfConnection {
         }
     }
 
-    /// A timer event of the receiver.
-    pub fn receiver_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+    fn receiver_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         if self.endpoints.fire_timer(visit.now, Side::Receiver) {
             self.receiver.handle_timeout(visit.now);
             if self.endpoints.serve_receiver(&mut self.receiver, visit) {
@@ -308,12 +276,11 @@ impl HalfConnection {
 
     fn arm_reorder_buffer<E: HostEnvironment>(&mut self, now: Time, host: &HostState, env: &mut E) {
         if let Some(at) = self.endpoints.reorder_buffer.as_mut().and_then(|buffer| buffer.arm(now)) {
-            env.schedule(at, host.id, Timer::Reorder.event(self.endpoints.id, self.endpoints.direction));
+            env.schedule(at, host.id, HostEvent::Timer(self.endpoints.id, self.endpoints.direction, Timer::Reorder));
         }
     }
 
-    /// A timer event of the reorder buffer.
-    pub fn ordering_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
+    fn reorder_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         let Some(buffer) = &mut self.endpoints.reorder_buffer else { return };
         buffer.expire(visit.now);
         self.deliver_ready(visit.now, visit.host, visit.env);
@@ -351,7 +318,8 @@ impl HalfConnection {
         let Self { endpoints, sender, receiver, .. } = self;
         host.counts.delivered += u64::from(segment.frames);
         let packet = segment.packet;
-        with!(sender, SenderState, sender => endpoints.sender_received(packet, sender, receiver, now, host, env));
+        dispatch!(sender, SenderState, sender =>
+            endpoints.sender_received(packet, sender.as_mut(), receiver, now, host, env));
     }
 
     #[inline(always)]
@@ -364,8 +332,8 @@ impl HalfConnection {
     ) {
         let Self { endpoints, receiver, .. } = self;
         host.counts.delivered += u64::from(segment.frames);
-        let enough =
-            with!(receiver, ReceiverState, receiver => endpoints.receiver_received(segment, receiver, now, host, env));
+        let enough = dispatch!(receiver, ReceiverState, receiver =>
+            endpoints.receiver_received(segment, receiver.as_mut(), now, host, env));
         if enough {
             self.received_enough(now, env);
         }
@@ -374,7 +342,7 @@ impl HalfConnection {
     /// The flow's turn at a card that has drained.
     pub fn take_turn<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         let Self { endpoints, sender, receiver, .. } = self;
-        with!(sender, SenderState, sender => endpoints.take_turn(sender, receiver, visit));
+        dispatch!(sender, SenderState, sender => endpoints.take_turn(sender.as_mut(), receiver, visit));
     }
 
     /// Sends what may be sent now.
@@ -397,7 +365,7 @@ impl HalfConnection {
             self.endpoints.outcome = Some(FlowOutcome::Completed);
         }
         if let (Some(number), Direction::Flow) = (delivered, self.endpoints.direction) {
-            env.message_delivered(now, self.endpoints.id, number);
+            env.records().note_delivered(now, self.endpoints.id, number);
         }
     }
 

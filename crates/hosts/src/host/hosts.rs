@@ -1,15 +1,13 @@
 //! The collection: who is meant by a packet or an event, and what becomes of flows.
 
-mod checkpoint;
-
 use hitless_engine::{PacketHandle, RandomStreams, Stream};
 use hitless_wire::{FlowId, HostId, Time};
 
 use super::config::HostConfig;
 use super::connection::Connection;
 use super::environment::{HostDrop, HostEnvironment};
-use super::event::{HostEvent, Timer};
-use super::flow_endpoints::{Side, Visit};
+use super::event::{Direction, HostEvent, Side, Timer};
+use super::flow_endpoints::Visit;
 use super::flow_table::{FlowSlot, FlowTable};
 use super::gro::{self, Segment};
 use super::state::HostState;
@@ -19,7 +17,7 @@ use crate::application::{
 use crate::flow::TransportConfig;
 
 /// What all hosts counted together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct HostTotals {
     /// Packets of all flows, strays counted as dropped.
     pub packets: PacketCounts,
@@ -64,6 +62,8 @@ pub struct Hosts {
     /// Without what active flows and hosts keep themselves; see [`Self::totals`].
     totals: HostTotals,
 }
+
+hitless_state::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
 
 impl Hosts {
     /// No hosts; flows draw from `streams`, each from its own.
@@ -211,11 +211,11 @@ impl Hosts {
             self.drop_stray(host, packet, env);
             return false;
         }
-        if connection.endpoints().delays_receive {
+        if connection.flow.endpoints.delays_receive {
             return self.receive_delayed(now, flow, side, packet, env);
         }
         connection.deliver(now, side, packet.into(), &mut self.hosts[host.0 as usize], env);
-        let has_ended = connection.outcome().is_some();
+        let has_ended = connection.flow.endpoints.outcome.is_some();
         if has_ended {
             self.finish(now, flow, env);
         }
@@ -240,7 +240,7 @@ impl Hosts {
             return false;
         };
         let side = connection.addressee(env.packets()[packet].destination);
-        if connection.is_here(side) && connection.endpoints().delays_receive {
+        if connection.is_here(side) && connection.flow.endpoints.delays_receive {
             return self.receive_delayed(now, flow, side, packet, env);
         }
         self.deliver(now, packet.into(), env)
@@ -266,15 +266,14 @@ impl Hosts {
         env: &mut E,
     ) -> bool {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return false };
-        let endpoints = connection.endpoints();
+        let endpoints = &mut connection.flow.endpoints;
         let (host, on_network_card) = (endpoints.host(side), endpoints.on_network_card);
         let state = &mut self.hosts[host.0 as usize];
         if let Some(ring) = endpoints.ring(side) {
             env.packets()[packet].transport.note_arrival(now);
             let poll = ring.arrive(now, packet, || state.draw_receive_delay(on_network_card));
-            let event = if side == Side::Sender { HostEvent::SenderPoll } else { HostEvent::ReceiverPoll };
             if let Some(at) = poll {
-                env.schedule(at, host, event(flow));
+                env.schedule(at, host, HostEvent::Poll(flow, side));
             }
             return false;
         }
@@ -289,7 +288,7 @@ impl Hosts {
     /// The kernel polls the ring of one end of a flow.
     fn poll<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, side: Side, env: &mut E) {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
-        let packets = connection.endpoints().ring(side).map(|ring| ring.poll(now)).unwrap_or_default();
+        let packets = connection.flow.endpoints.ring(side).map(|ring| ring.poll(now)).unwrap_or_default();
         let mut rest = packets.as_slice();
         while !rest.is_empty() {
             // A flow that ends meanwhile leaves strays, each a packet of its own.
@@ -301,7 +300,7 @@ impl Hosts {
             rest = others;
         }
         if let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize)
-            && let Some(ring) = connection.endpoints().ring(side)
+            && let Some(ring) = connection.flow.endpoints.ring(side)
         {
             ring.reuse(packets);
         }
@@ -312,20 +311,15 @@ impl Hosts {
         use HostEvent as Event;
         match event {
             Event::Deliver(packet) => drop(self.deliver(now, packet.into(), env)),
-            Event::SenderPoll(flow) => self.poll(now, flow, Side::Sender, env),
-            Event::ReceiverPoll(flow) => self.poll(now, flow, Side::Receiver, env),
+            Event::Poll(flow, side) => self.poll(now, flow, side, env),
             Event::Emit(packet) => self.emit(now, packet, env),
             Event::CardDrained(host) => self.card_drained(now, host, env),
-            Event::SenderTimer(flow) => {
-                self.visit(now, flow, Side::Sender, env, |connection, visit| connection.flow.sender_timer(visit));
+            Event::Timer(flow, direction, timer) => {
+                let of_flow = if timer == Timer::Sender { Side::Sender } else { Side::Receiver };
+                // A request goes from the receiver of the flow to its sender.
+                let side = if direction == Direction::Flow { of_flow } else { of_flow.other() };
+                self.visit(now, flow, side, env, |connection, visit| connection.timer(direction, timer, visit));
             }
-            Event::ReceiverTimer(flow) => {
-                self.visit(now, flow, Side::Receiver, env, |connection, visit| connection.flow.receiver_timer(visit));
-            }
-            Event::ReorderTimer(flow) => {
-                self.visit(now, flow, Side::Receiver, env, |connection, visit| connection.flow.ordering_timer(visit));
-            }
-            Event::RequestTimer(flow, timer) => self.request_timer(now, flow, timer, env),
             Event::Answer(flow) => self.answer(now, flow, env),
             Event::FlowStart(flow) => self.start(now, flow, env),
             Event::NextMessage(flow) => {
@@ -351,7 +345,7 @@ impl Hosts {
     ) {
         // An event of a flow that has ended since it was scheduled means nothing.
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
-        let host = connection.endpoints().host(side);
+        let host = connection.flow.endpoints.host(side);
         self.visit_at(now, flow, host, env, act);
     }
 
@@ -366,21 +360,14 @@ impl Hosts {
         act: impl FnOnce(&mut Connection, &mut Visit<E>),
     ) {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
-        let side = if connection.endpoints().host(Side::Sender) == host { Side::Sender } else { Side::Receiver };
+        let side = if connection.flow.endpoints.host(Side::Sender) == host { Side::Sender } else { Side::Receiver };
         if !connection.is_here(side) {
             return;
         }
         act(connection, &mut Visit::new(now, &mut self.hosts[host.0 as usize], env));
-        if connection.outcome().is_some() {
+        if connection.flow.endpoints.outcome.is_some() {
             self.finish(now, flow, env);
         }
-    }
-
-    /// A timer event of the way of a request.
-    fn request_timer<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, timer: Timer, env: &mut E) {
-        // The request goes from the receiver of the flow to its sender.
-        let side = if timer == Timer::Sender { Side::Receiver } else { Side::Sender };
-        self.visit(now, flow, side, env, |connection, visit| connection.request_timer(timer, visit));
     }
 
     /// A server has thought, and answers.
@@ -414,7 +401,7 @@ impl Hosts {
             return false;
         }
         connection.deliver(now, side, segment, &mut self.hosts[host.0 as usize], env);
-        let has_ended = connection.outcome().is_some();
+        let has_ended = connection.flow.endpoints.outcome.is_some();
         if has_ended {
             self.finish(now, flow, env);
         }
@@ -457,9 +444,9 @@ impl Hosts {
         if !connection.is_here(Side::Sender) {
             return self.finish_receiver(flow, env);
         }
-        let Some(outcome) = connection.take_outcome() else { return };
+        let Some(outcome) = connection.flow.endpoints.outcome.take() else { return };
         self.totals.strays += connection.drop_held(Side::Sender, &mut self.hosts, env);
-        connection.messages_under_way().for_each(|message| env.message_unfinished(&message));
+        env.records().unfinished.extend(connection.messages_under_way());
         env.flow_finished(&connection.record(now, outcome));
         match outcome {
             FlowOutcome::Completed => self.totals.flows_completed += u64::from(connection.flow.reliable),
@@ -470,10 +457,10 @@ impl Hosts {
         if connection.is_one() {
             return self.finish_receiver(flow, env);
         }
-        let end = connection.sender_end(now);
-        env.sender_ended(connection.endpoints().host(Side::Receiver), end, !receiver_is_here);
+        let end = connection.flow.sender_end(now);
+        env.sender_ended(connection.flow.endpoints.host(Side::Receiver), end, !receiver_is_here);
         if receiver_is_here {
-            connection.endpoints().deliveries.note_sender_end(end);
+            connection.flow.endpoints.deliveries.note_sender_end(end);
         } else {
             self.flows.end(flow.0 as usize);
         }
@@ -483,7 +470,7 @@ impl Hosts {
     pub fn note_sender_end(&mut self, now: Time, end: SenderEnd) {
         self.activate(now, end.flow);
         if let Some(FlowSlot::Active(connection)) = self.flows.get_mut(end.flow.0 as usize) {
-            connection.endpoints().deliveries.note_sender_end(end);
+            connection.flow.endpoints.deliveries.note_sender_end(end);
         }
     }
 
@@ -491,18 +478,18 @@ impl Hosts {
     fn hear_of_sender_end<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         let waits = !connection.flow.reliable && connection.flow.all_arrived().is_none();
-        let until = connection.endpoints().deliveries.lingers_until();
+        let until = connection.flow.endpoints.deliveries.lingers_until();
         if !waits || until <= now {
             return self.finish_receiver(flow, env);
         }
-        env.schedule(until, connection.endpoints().host(Side::Receiver), HostEvent::FlowEnd(flow));
+        env.schedule(until, connection.flow.endpoints.host(Side::Receiver), HostEvent::FlowEnd(flow));
     }
 
     /// The receiving end of a flow ends, after the sending end.
     fn finish_receiver<E: HostEnvironment>(&mut self, flow: FlowId, env: &mut E) {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         self.totals.strays += connection.drop_held(Side::Receiver, &mut self.hosts, env);
-        let lingers_until = connection.endpoints().deliveries.lingers_until();
+        let lingers_until = connection.flow.endpoints.deliveries.lingers_until();
         let finished = (!connection.flow.reliable).then(|| connection.flow.all_arrived().unwrap_or(lingers_until));
         self.totals.flows_completed += u64::from(finished.is_some());
         env.receiver_finished(&connection.receiver_record(finished));
@@ -516,7 +503,7 @@ impl Hosts {
             let FlowSlot::Active(connection) = slot else { continue };
             if connection.is_here(Side::Sender) {
                 let outcome = connection.outcome_of_run();
-                connection.messages_under_way().for_each(|message| env.message_unfinished(&message));
+                env.records().unfinished.extend(connection.messages_under_way());
                 env.flow_finished(&connection.record(now, outcome));
                 self.totals.flows_completed += u64::from(outcome == FlowOutcome::Completed);
             }

@@ -48,7 +48,7 @@ mod tests;
 
 pub use config::HostConfig;
 pub use environment::{HostDrop, HostEnvironment};
-pub use event::{HostEvent, Timer};
+pub use event::{Direction, HostEvent, Side, Timer};
 pub use gro::GroConfig;
 pub use hosts::{HostTotals, Hosts};
 pub use network_card::{NetworkCard, NetworkCardConfig, QueueCapacity};

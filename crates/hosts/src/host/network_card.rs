@@ -44,7 +44,7 @@ impl NetworkCardConfig {
 }
 
 /// What remains to be checked of the capacity, in the unit that costs least.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 enum Room {
     Unlimited,
     /// When the frames before the last one will leave, at most so many. Frames that found the card idle are not in it,
@@ -55,8 +55,6 @@ enum Room {
     },
     Backlog(Duration),
 }
-
-hitless_state::value!(enum Room { Unlimited, Departures { times, limit }, Backlog(backlog) });
 
 impl Room {
     fn new(config: &NetworkCardConfig) -> Self {
@@ -97,7 +95,7 @@ impl Room {
 /// Two clocks: `busy_until` is when the last frame in the queue will have left; `committed_until` says the same of
 /// what transports have handed out, which may still be on its way through the host's stack. Without a stack delay
 /// they agree. Senders are held back by the second, so that a stack delay does not let them overrun the queue.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct NetworkCard {
     rate: BitRate,
     wire_overhead_bytes: u32,
@@ -106,8 +104,6 @@ pub struct NetworkCard {
     busy_until: Time,
     committed_until: Time,
 }
-
-hitless_state::value!(NetworkCard { rate, wire_overhead_bytes, room, backlog_limit, busy_until, committed_until });
 
 impl NetworkCard {
     /// An idle card.

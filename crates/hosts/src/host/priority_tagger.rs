@@ -10,7 +10,7 @@ use crate::application::Application;
 use crate::marking::{Marking, Rank};
 
 /// A message that is not known to have arrived, or a part of one between two pauses.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Flowlet {
     start_bytes: u64,
     end_bytes: u64,
@@ -22,10 +22,8 @@ struct Flowlet {
     first_offset: Option<u64>,
 }
 
-hitless_state::value!(Flowlet { start_bytes, end_bytes, start_packets, number, first_offset });
-
 /// Marks the packets of one flow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct PriorityTagger {
     marking: Marking,
     /// Payload of a full packet, where the transport counts packets.
@@ -41,17 +39,6 @@ pub struct PriorityTagger {
     /// What packets count as retransmissions, by the offset of their first byte; those that count none are left out.
     repeats: BTreeMap<u64, u8>,
 }
-
-hitless_state::value!(PriorityTagger {
-    marking,
-    packet_bytes,
-    flowlets,
-    next,
-    sent_bytes,
-    last_sent_at,
-    inherited,
-    repeats
-});
 
 impl PriorityTagger {
     /// Marks for a flow of `application`; a transport that counts packets fills them with `packet_bytes`.

@@ -6,7 +6,7 @@ use super::appended::AppendedMessages;
 use super::message::Message;
 use crate::application::Application;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 enum Phase {
     /// A message is under way.
     Message,
@@ -26,19 +26,6 @@ enum Phase {
     Done,
 }
 
-hitless_state::value!(
-    enum Phase {
-        Message,
-        Due,
-        Pause,
-        Gap,
-        Streaming,
-        Open,
-        Draining,
-        Done,
-    }
-);
-
 /// What is to be done next for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -52,7 +39,7 @@ pub enum Step {
 
 /// The sending application of a flow. Whoever drives it calls [`Self::start`] once, and [`Self::advance`] after
 /// everything that happens to the flow until it returns `None`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct Progress {
     application: Application,
     phase: Phase,
@@ -65,17 +52,6 @@ pub struct Progress {
     /// Nothing is to be done before so many bytes are acknowledged.
     acknowledged_goal: u64,
 }
-
-hitless_state::value!(Progress {
-    application,
-    phase,
-    number,
-    written_bytes,
-    started,
-    acknowledged,
-    appended,
-    acknowledged_goal
-});
 
 impl Progress {
     /// An application that has not started.

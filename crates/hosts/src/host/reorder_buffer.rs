@@ -13,7 +13,7 @@ use crate::application::{Application, OrderingStatistics};
 use crate::marking::{Marking, Rank};
 
 /// What tells where a packet belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 enum PositionBy {
     /// The mark: it goes down by the payload.
     RemainingBytes,
@@ -23,14 +23,6 @@ enum PositionBy {
     /// agreed with the receiver on what does.
     Transport,
 }
-
-hitless_state::value!(
-    enum PositionBy {
-        RemainingBytes,
-        AttainedService,
-        Transport,
-    }
-);
 
 impl PositionBy {
     fn of(marking: Marking, application: Application) -> Self {
@@ -45,23 +37,19 @@ impl PositionBy {
 }
 
 /// From where to where a packet reaches in its flowlet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 struct Span {
     start: u64,
     end: u64,
 }
 
-hitless_state::value!(Span { start, end });
-
 /// A packet that waits for others.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Held {
     span: Span,
     arrived_at: Time,
     packet: PacketHandle,
 }
-
-hitless_state::value!(Held { span, arrived_at, packet });
 
 /// What becomes of a packet that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +65,7 @@ pub enum Arrival {
 }
 
 /// The reorder buffer of one flow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct ReorderBuffer {
     by: PositionBy,
     timeout: Duration,
@@ -96,19 +84,6 @@ pub struct ReorderBuffer {
     furthest: u64,
     statistics: OrderingStatistics,
 }
-
-hitless_state::value!(ReorderBuffer {
-    by,
-    timeout,
-    flowlet,
-    expected,
-    held,
-    ready,
-    deadline,
-    timers,
-    furthest,
-    statistics
-});
 
 impl ReorderBuffer {
     /// A buffer that has seen nothing of a flow that is marked like this.

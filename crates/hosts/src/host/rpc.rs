@@ -15,7 +15,7 @@ use crate::flow::TransportConfig;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
 /// What a connection has before its flow, the answer, begins.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct Rpc {
     /// The way of the request; none when the answer has begun to arrive.
     pub half: Option<Box<HalfConnection>>,
@@ -29,8 +29,6 @@ pub struct Rpc {
     receiver: ReceiverStatistics,
     ordering: Option<OrderingStatistics>,
 }
-
-hitless_state::value!(Rpc { half, request, is_heard, sent_at, sender, receiver, ordering });
 
 impl Rpc {
     /// The request, and the answer that is the flow of `config`, about to be started.

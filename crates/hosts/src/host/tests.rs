@@ -19,9 +19,9 @@ use crate::application::{
 use crate::flow::TransportConfig;
 use crate::records::FlowRecords;
 use crate::stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};
-use crate::transport::packet_pair::PacketPairConfig;
+use crate::transport::packet_pair::PacketPairSettings;
 use crate::transport::roce::RoceSettings;
-use crate::transport::tcp::{DelayedAck, TcpConfig};
+use crate::transport::tcp::{Congestion, TcpSettings};
 use crate::transport::udp::UdpSettings;
 
 const RATE: BitRate = BitRate::from_gbps(100);
@@ -92,20 +92,12 @@ impl HostEnvironment for World {
         self.drops.push(reason);
     }
 
-    fn message_completed(&mut self, record: &MessageRecord) {
-        self.records.messages.push(*record);
-    }
-
-    fn message_unfinished(&mut self, record: &MessageRecord) {
-        self.records.unfinished.push(*record);
+    fn records(&mut self) -> &mut FlowRecords {
+        &mut self.records
     }
 
     fn flow_finished(&mut self, record: &FlowRecord) {
         self.records.flows.push(*record);
-    }
-
-    fn message_delivered(&mut self, now: Time, flow: FlowId, number: u64) {
-        self.records.note_delivered(now, flow, number);
     }
 
     fn receiver_finished(&mut self, record: &ReceiverRecord) {
@@ -140,7 +132,7 @@ fn udp(rate: BitRate) -> TransportConfig {
 }
 
 fn packet_pair() -> TransportConfig {
-    TransportConfig::PacketPair(PacketPairConfig::default())
+    TransportConfig::PacketPair(PacketPairSettings::default())
 }
 
 fn flow_config(source: u32, destination: u32, application: Application) -> FlowConfig {
@@ -172,6 +164,15 @@ impl Bench {
     fn add(&mut self, source: u32, destination: u32, application: Application) -> FlowId {
         let config = flow_config(source, destination, application);
         self.hosts.add_flow(config, &mut self.world)
+    }
+
+    /// Messages one after the other between three hosts; returns how many.
+    fn add_all(&mut self, loads: &[Load]) -> u64 {
+        for &(source, step, bytes, count, gap_us) in loads {
+            let gap = Duration::from_us(gap_us);
+            self.add(source, (source + step) % 3, Application::Messages { count, bytes, gap });
+        }
+        loads.iter().map(|load| load.3).sum()
     }
 
     fn run(mut self) -> Self {
@@ -442,6 +443,18 @@ fn a_stack_delay_does_not_slow_a_long_flow_down() {
     assert_eq!(bench.world.drops, [], "nor does it overrun the card");
 }
 
+/// Numbers of transmissions that are lost.
+fn losses() -> impl Strategy<Value = Vec<u64>> {
+    proptest::collection::btree_set(0u64..300, 0..40).prop_map(|losses| losses.into_iter().collect())
+}
+
+/// Source, distance of the destination, bytes of a message, messages, and the gap between them in microseconds.
+type Load = (u32, u32, u64, u64, u64);
+
+fn loads() -> impl Strategy<Value = Vec<Load>> {
+    proptest::collection::vec((0u32..3, 1u32..3, 1u64..50_000, 1u64..4, 0u64..20), 1..6)
+}
+
 fn jittery_stack() -> StackConfig {
     let send = DelayConfig {
         fixed: Duration::from_us(1),
@@ -452,7 +465,7 @@ fn jittery_stack() -> StackConfig {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
     fn jitter_never_reorders_a_flow(seed in any::<u64>(), bytes in 1u64..100_000) {
@@ -471,23 +484,19 @@ proptest! {
 
     #[test]
     fn every_flow_completes_whatever_is_lost(
-        losses in proptest::collection::btree_set(0u64..300, 0..40),
-        flows in proptest::collection::vec((0u32..3, 1u32..3, 1u64..50_000, 1u64..4, 0u64..20), 1..6),
-        delayed in any::<bool>(),
+        losses in losses(),
+        loads in loads(),
+        is_delayed in any::<bool>(),
+        is_tcp in any::<bool>(),
     ) {
-        let stack = if delayed { jittery_stack() } else { StackConfig::NONE };
-        let config = HostConfig { network_card_stack: stack, ..ethernet() };
-        let transport = RoceSettings { retries: 100, ..RoceSettings::default() };
-        let mut bench = Bench::new(&config, 3, TransportConfig::Roce(transport));
-        bench.world.losses = losses.into_iter().collect();
-        let mut messages = 0;
-        for &(source, step, bytes, count, gap) in &flows {
-            let gap = Duration::from_us(gap);
-            bench.add(source, (source + step) % 3, Application::Messages { count, bytes, gap });
-            messages += count as usize;
-        }
+        let stack = if is_delayed { jittery_stack() } else { StackConfig::NONE };
+        let config = HostConfig { kernel_stack: stack, network_card_stack: stack, ..ethernet() };
+        let roce = TransportConfig::Roce(RoceSettings { retries: 100, ..RoceSettings::default() });
+        let mut bench = Bench::new(&config, 3, if is_tcp { testbed_dctcp() } else { roce });
+        bench.world.losses = losses;
+        let messages = bench.add_all(&loads);
         let bench = bench.run();
-        prop_assert_eq!(bench.world.messages.len(), messages);
+        prop_assert_eq!(bench.world.messages.len() as u64, messages);
         prop_assert!(bench.world.flows.iter().all(|record| record.outcome == FlowOutcome::Completed));
     }
 }
@@ -505,8 +514,9 @@ fn packets_carry_what_a_fabric_needs() {
 }
 
 fn testbed_dctcp() -> TransportConfig {
-    let delayed_ack = DelayedAck::On { segments: 2, timeout: Duration::from_us(100), quickack_segments: 0 };
-    TransportConfig::Tcp(TcpConfig { delayed_ack, rto_min: Duration::from_ms(1), ..TcpConfig::dctcp() })
+    let (delayed_ack_timeout, rto_min) = (Duration::from_us(100), Duration::from_ms(1));
+    let dctcp = TcpSettings::with(Congestion::Dctcp);
+    TransportConfig::Tcp(TcpSettings { delayed_ack_segments: 2, delayed_ack_timeout, rto_min, ..dctcp })
 }
 
 #[test]
@@ -520,33 +530,9 @@ fn tcp_fills_the_link_without_overrunning_the_card() {
     assert!((85.0..94.2).contains(&rate_gbps), "{rate_gbps} Gb/s of payload");
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn every_tcp_flow_completes_whatever_is_lost(
-        losses in proptest::collection::btree_set(0u64..300, 0..40),
-        flows in proptest::collection::vec((0u32..3, 1u32..3, 1u64..50_000, 1u64..4, 0u64..20), 1..6),
-        delayed in any::<bool>(),
-    ) {
-        let stack = if delayed { jittery_stack() } else { StackConfig::NONE };
-        let mut bench = Bench::new(&HostConfig { kernel_stack: stack, ..ethernet() }, 3, testbed_dctcp());
-        bench.world.losses = losses.into_iter().collect();
-        let mut messages = 0;
-        for &(source, step, bytes, count, gap) in &flows {
-            let gap = Duration::from_us(gap);
-            bench.add(source, (source + step) % 3, Application::Messages { count, bytes, gap });
-            messages += count as usize;
-        }
-        let bench = bench.run();
-        prop_assert_eq!(bench.world.messages.len(), messages);
-        prop_assert!(bench.world.flows.iter().all(|record| record.outcome == FlowOutcome::Completed));
-    }
-}
-
 #[test]
 fn appended_messages_share_a_connection_that_ends_when_it_is_closed() {
-    for transport in [roce(), TransportConfig::Tcp(TcpConfig::default()), packet_pair()] {
+    for transport in [roce(), TransportConfig::Tcp(TcpSettings::default()), packet_pair()] {
         for close_after in [Time(1_000_000), Time(50_000_000_000)] {
             let mut bench = Bench::new(&ethernet(), 2, transport.clone());
             let config = flow_config(0, 1, Application::Appended);

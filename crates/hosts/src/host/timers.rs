@@ -12,7 +12,7 @@ const SLOTS: usize = 3;
 ///
 /// There is more than one after a deadline was moved closer (a paced packet before a retransmission timeout): the
 /// later event cannot be taken back, but is remembered so that it is used rather than scheduled again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub struct PendingTimers {
     /// The earliest: all that is looked at per packet.
     earliest: Time,
@@ -20,8 +20,6 @@ pub struct PendingTimers {
     later: [Time; SLOTS - 1],
     later_count: usize,
 }
-
-hitless_state::value!(PendingTimers { earliest, later, later_count });
 
 impl PendingTimers {
     /// None pending.

@@ -24,7 +24,7 @@ pub struct Outgoing {
 }
 
 /// What the sending end counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct SenderStatistics {
     /// Data packets sent, retransmissions included.
     pub packets_sent: u64,
@@ -42,16 +42,6 @@ pub struct SenderStatistics {
     pub sacks: SackRecord,
 }
 
-hitless_state::value!(SenderStatistics {
-    packets_sent,
-    packets_retransmitted,
-    fast_recoveries,
-    timeouts,
-    tail_loss_probes,
-    congestion_echoes,
-    sacks
-});
-
 impl SenderStatistics {
     /// Adds what was counted on the other way of a connection; what its selective acknowledgements said is left out.
     pub(crate) fn add(&mut self, other: &Self) {
@@ -65,7 +55,7 @@ impl SenderStatistics {
 }
 
 /// What selective acknowledgements said to a sender (LinkGuardian, section 4.4 and figure 13).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct SackRecord {
     /// The most bytes that were selectively acknowledged at once: held by the receiver above a gap. 0: there was no
     /// selective acknowledgement.
@@ -77,10 +67,8 @@ pub struct SackRecord {
     pub pending_bytes: u64,
 }
 
-hitless_state::value!(SackRecord { peak_bytes, gap_offset_bytes, pending_bytes });
-
 /// What the receiving end counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct ReceiverStatistics {
     /// Data packets received, duplicates included.
     pub packets_received: u64,
@@ -93,14 +81,6 @@ pub struct ReceiverStatistics {
     /// Data packets that came without their payload, which was missing; they are not among those received.
     pub trimmed_packets: u64,
 }
-
-hitless_state::value!(ReceiverStatistics {
-    packets_received,
-    duplicate_packets,
-    reordered_packets,
-    marked_packets,
-    trimmed_packets
-});
 
 impl ReceiverStatistics {
     /// Adds what was counted on the other way of a connection.

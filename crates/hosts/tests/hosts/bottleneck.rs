@@ -1,9 +1,9 @@
 //! Flows that share one link: in the order of arrival, or in turn, a packet each.
 
+use crate::pipe::{Arrivals, Way};
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{BitRate, Duration, Packet, Time};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 /// What a frame costs on the link beyond itself.
 const OVERHEAD_BYTES: u32 = 20;
@@ -16,16 +16,6 @@ pub enum Discipline {
     /// That of the flow which has waited longest since its last: fair for packets of the same length.
     RoundRobin,
 }
-
-/// What happens at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
-    Data,
-    Acknowledgement,
-}
-
-/// When, in which order, what, of which flow, and where in `packets`.
-type Arrival = (Time, u64, What, usize, usize);
 
 /// The link, the flows' ends, and a constant way each.
 pub struct Bottleneck<S, R, F> {
@@ -42,10 +32,8 @@ pub struct Bottleneck<S, R, F> {
     pub queues: Vec<VecDeque<Packet>>,
     turns: VecDeque<usize>,
     idle_at: Time,
-    arrivals: BinaryHeap<Reverse<Arrival>>,
-    packets: Vec<Packet>,
-    free: Vec<usize>,
-    launched: u64,
+    /// Which way, of which flow, and the packet.
+    arrivals: Arrivals<(Way, usize, Packet)>,
 }
 
 impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S, R, F> {
@@ -63,10 +51,7 @@ impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S,
             queues: vec![VecDeque::new(); count],
             turns: VecDeque::new(),
             idle_at: Time::ZERO,
-            arrivals: BinaryHeap::new(),
-            packets: Vec::new(),
-            free: Vec::new(),
-            launched: 0,
+            arrivals: Arrivals::default(),
         }
     }
 
@@ -92,7 +77,7 @@ impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S,
         }
         while let Some(outgoing) = self.flows[flow].1.poll_transmit(self.now) {
             let packet = Packet { transport: outgoing.transport, ..Packet::default() };
-            self.launch(self.now + self.one_way, What::Acknowledgement, flow, packet);
+            self.arrivals.launch(self.now + self.one_way, (Way::Acknowledgement, flow, packet));
         }
     }
 
@@ -109,17 +94,6 @@ impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S,
         self.longest_queue = self.longest_queue.max(self.queued());
     }
 
-    fn launch(&mut self, at: Time, what: What, flow: usize, packet: Packet) {
-        let slot = self.free.pop().unwrap_or(self.packets.len());
-        if slot == self.packets.len() {
-            self.packets.push(packet);
-        } else {
-            self.packets[slot] = packet;
-        }
-        self.launched += 1;
-        self.arrivals.push(Reverse((at, self.launched, what, flow, slot)));
-    }
-
     /// The link takes the next packet.
     fn serve(&mut self) {
         let Some(flow) = self.turns.pop_front() else { return };
@@ -128,16 +102,14 @@ impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S,
             self.turns.push_back(flow);
         }
         self.idle_at = self.now + self.rate.time_for(u64::from(packet.frame_bytes + OVERHEAD_BYTES));
-        self.launch(self.idle_at + self.one_way, What::Data, flow, packet);
+        self.arrivals.launch(self.idle_at + self.one_way, (Way::Data, flow, packet));
     }
 
     fn arrive(&mut self) {
-        let Some(Reverse((_, _, what, flow, slot))) = self.arrivals.pop() else { return };
-        let packet = self.packets[slot];
-        self.free.push(slot);
-        match what {
-            What::Data => self.flows[flow].1.receive(self.now, &packet),
-            What::Acknowledgement => self.flows[flow].0.receive(self.now, &packet),
+        let Some((way, flow, packet)) = self.arrivals.take_next() else { return };
+        match way {
+            Way::Data => self.flows[flow].1.receive(self.now, &packet),
+            Way::Acknowledgement => self.flows[flow].0.receive(self.now, &packet),
         }
         self.poll(flow);
     }
@@ -157,7 +129,7 @@ impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S,
     pub fn run_until(&mut self, end: Time) {
         loop {
             let service = if self.turns.is_empty() { Time::NEVER } else { self.idle_at.max(self.now) };
-            let arrival = self.arrivals.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time);
+            let arrival = self.arrivals.next_at();
             let timers = self.flows.iter().map(|(sender, receiver)| sender.next_timeout().min(receiver.next_timeout()));
             let timeout = timers.min().unwrap_or(Time::NEVER);
             let next = service.min(arrival).min(timeout);

@@ -1,6 +1,7 @@
 //! Random behaviour of a pipe: loss, reordering, duplication and marking.
 
-use crate::pipe::{Delays, Way};
+use crate::pipe::{Delays, Pipe, Way};
+use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{Duration, Packet};
 use proptest::prelude::*;
 use rand::{Rng, RngExt, SeedableRng};
@@ -30,7 +31,7 @@ pub fn faults() -> impl Strategy<Value = Faults> {
 }
 
 /// Decides over packets with random numbers from `seed`.
-pub fn fate(faults: Faults, seed: u64) -> impl FnMut(Way, &mut Packet) -> Delays {
+fn fate(faults: Faults, seed: u64) -> impl FnMut(Way, &mut Packet) -> Delays {
     let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
     let base = Duration::from_us(10);
     move |way, packet| {
@@ -48,4 +49,24 @@ pub fn fate(faults: Faults, seed: u64) -> impl FnMut(Way, &mut Packet) -> Delays
         let copy = random.random_bool(faults.duplication).then(|| delay(&mut random));
         [Some(delay(&mut random)), copy]
     }
+}
+
+/// A pipe with such faults through which `writes` went one after the other, each when the one before was acknowledged.
+pub fn run<S: Sender, R: Receiver>(
+    (sender, receiver): (S, R),
+    faults: Faults,
+    writes: &[u64],
+    seed: u64,
+) -> Pipe<S, R, impl FnMut(Way, &mut Packet) -> Delays + use<S, R>> {
+    let mut pipe = Pipe::new(sender, receiver, fate(faults, seed));
+    pipe.deliver(writes);
+    pipe
+}
+
+/// Two runs are one: in when they end, and in what both ends count.
+pub fn assert_repeats<S: Sender, R: Receiver>(ends: impl Fn() -> (S, R), faults: Faults, bytes: u64, seed: u64) {
+    let (first, second) = (run(ends(), faults, &[bytes], seed), run(ends(), faults, &[bytes], seed));
+    assert_eq!(first.now, second.now);
+    assert_eq!(first.sender.statistics(), second.sender.statistics());
+    assert_eq!(first.receiver.statistics(), second.receiver.statistics());
 }

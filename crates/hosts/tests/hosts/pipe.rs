@@ -2,11 +2,10 @@
 
 use hitless_hosts::transport::{Outgoing, Receiver, Sender};
 use hitless_wire::{Duration, Packet, Time};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 /// Which way a packet goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Data,
     Acknowledgement,
@@ -21,25 +20,40 @@ pub struct Pipe<S, R, F> {
     pub receiver: R,
     pub now: Time,
     fate: F,
-    /// (arrival, order, way, index into `packets`).
-    arrivals: BinaryHeap<Reverse<(Time, u64, Way, usize)>>,
-    packets: Vec<Packet>,
-    free: Vec<usize>,
-    order: u64,
+    arrivals: Arrivals<(Way, Packet)>,
+}
+
+/// What is under way, by when it arrives, and then in the order in which it set out.
+pub struct Arrivals<T> {
+    under_way: BTreeMap<(Time, u64), T>,
+    launched: u64,
+}
+
+impl<T> Default for Arrivals<T> {
+    fn default() -> Self {
+        Self { under_way: BTreeMap::new(), launched: 0 }
+    }
+}
+
+impl<T> Arrivals<T> {
+    pub fn launch(&mut self, at: Time, what: T) {
+        self.launched += 1;
+        self.under_way.insert((at, self.launched), what);
+    }
+
+    /// When the next arrives.
+    pub fn next_at(&self) -> Time {
+        self.under_way.first_key_value().map_or(Time::NEVER, |(&(at, _), _)| at)
+    }
+
+    pub fn take_next(&mut self) -> Option<T> {
+        Some(self.under_way.pop_first()?.1)
+    }
 }
 
 impl<S: Sender, R: Receiver, F: FnMut(Way, &mut Packet) -> Delays> Pipe<S, R, F> {
     pub fn new(sender: S, receiver: R, fate: F) -> Self {
-        Self {
-            sender,
-            receiver,
-            now: Time::ZERO,
-            fate,
-            arrivals: BinaryHeap::new(),
-            packets: Vec::new(),
-            free: Vec::new(),
-            order: 0,
-        }
+        Self { sender, receiver, now: Time::ZERO, fate, arrivals: Arrivals::default() }
     }
 
     pub fn write(&mut self, bytes: u64) {
@@ -70,14 +84,7 @@ impl<S: Sender, R: Receiver, F: FnMut(Way, &mut Packet) -> Delays> Pipe<S, R, F>
         let Outgoing { transport, frame_bytes, ecn } = outgoing;
         let mut packet = Packet { transport, frame_bytes, ecn, ..Packet::default() };
         for delay in (self.fate)(way, &mut packet).into_iter().flatten() {
-            let slot = self.free.pop().unwrap_or(self.packets.len());
-            if slot == self.packets.len() {
-                self.packets.push(packet);
-            } else {
-                self.packets[slot] = packet;
-            }
-            self.order += 1;
-            self.arrivals.push(Reverse((self.now + delay, self.order, way, slot)));
+            self.arrivals.launch(self.now + delay, (way, packet));
         }
     }
 
@@ -92,7 +99,7 @@ impl<S: Sender, R: Receiver, F: FnMut(Way, &mut Packet) -> Delays> Pipe<S, R, F>
 
     /// Handles the next event; false when nothing is left to happen.
     pub fn step(&mut self) -> bool {
-        let arrival = self.arrivals.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time);
+        let arrival = self.arrivals.next_at();
         let timeout = self.sender.next_timeout().min(self.receiver.next_timeout());
         if arrival.min(timeout) == Time::NEVER {
             return false;
@@ -110,11 +117,10 @@ impl<S: Sender, R: Receiver, F: FnMut(Way, &mut Packet) -> Delays> Pipe<S, R, F>
     }
 
     fn arrive(&mut self) {
-        let Some(Reverse((_, _, way, slot))) = self.arrivals.pop() else { return };
-        match way {
-            Way::Data => self.receiver.receive(self.now, &self.packets[slot]),
-            Way::Acknowledgement => self.sender.receive(self.now, &self.packets[slot]),
+        match self.arrivals.take_next() {
+            Some((Way::Data, packet)) => self.receiver.receive(self.now, &packet),
+            Some((Way::Acknowledgement, packet)) => self.sender.receive(self.now, &packet),
+            None => {}
         }
-        self.free.push(slot);
     }
 }

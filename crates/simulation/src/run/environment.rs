@@ -1,11 +1,11 @@
 //! The run as the environment of switches and hosts.
 
 use hitless_engine::{OrderKey, PacketHandle, PacketStore};
-use hitless_hosts::{FlowRecord, HostDrop, HostEnvironment, HostEvent, MessageRecord, ReceiverRecord, SenderEnd};
+use hitless_hosts::{FlowRecord, FlowRecords, HostDrop, HostEnvironment, HostEvent, ReceiverRecord, SenderEnd};
 use hitless_network::routing::Routing;
 use hitless_network::topology::{Node, SwitchId};
 use hitless_switch::{DropReason, Environment, Half, SwitchEvent, Tables, Verdict};
-use hitless_wire::{FlowId, HostId, OrderedSet, Packet, PortId, ServiceKey, Time, Transport};
+use hitless_wire::{HostId, OrderedSet, Packet, PortId, ServiceKey, Time, Transport};
 
 use super::edge::Edge;
 use super::event::{SimulationEvent, kind};
@@ -175,16 +175,8 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
         self.shared.packets.remove(packet);
     }
 
-    fn message_delivered(&mut self, now: Time, flow: FlowId, number: u64) {
-        self.shared.records.flows.note_delivered(now, flow, number);
-    }
-
-    fn message_completed(&mut self, record: &MessageRecord) {
-        self.shared.records.flows.messages.push(*record);
-    }
-
-    fn message_unfinished(&mut self, record: &MessageRecord) {
-        self.shared.records.flows.unfinished.push(*record);
+    fn records(&mut self) -> &mut FlowRecords {
+        &mut self.shared.records.flows
     }
 
     fn flow_finished(&mut self, record: &FlowRecord) {

@@ -16,7 +16,7 @@ fn fixed_stack() -> StackConfig {
 }
 
 fn dctcp() -> TransportConfig {
-    TransportConfig::Tcp(TcpConfig { rto_min: Duration::from_ms(1), ..TcpConfig::dctcp() })
+    TransportConfig::Tcp(TcpSettings { rto_min: Duration::from_ms(1), ..TcpSettings::with(Congestion::Dctcp) })
 }
 
 /// The initial window of ten segments comes within the 5 us of the stack, so that it is one segment for TCP.
@@ -73,7 +73,7 @@ fn a_transport_in_the_card_does_not_wait_for_the_kernel() {
 #[test]
 fn a_ring_is_emptied_when_its_flow_ends() {
     let timeout = Duration::from_us(40);
-    let tcp = TcpConfig { rto_min: timeout, rto_initial: timeout, rack_tlp: false, ..TcpConfig::default() };
+    let tcp = TcpSettings { rto_min: timeout, rto_initial: timeout, rack_tlp: false, ..TcpSettings::default() };
     let config = offloading(fixed_stack(), Duration::from_us(20));
     let mut bench = Bench::new(&config, 2, TransportConfig::Tcp(tcp));
     bench.add(0, 1, Application::one_way(1_448));
@@ -96,7 +96,7 @@ fn a_run_that_ends_leaves_what_waits_in_a_ring_in_flight() {
 
 #[test]
 fn both_ways_of_an_exchange_are_polled() {
-    let transport = TransportConfig::Tcp(TcpConfig { handshake: true, ..TcpConfig::default() });
+    let transport = TransportConfig::Tcp(TcpSettings { handshake: true, ..TcpSettings::default() });
     let mut bench = Bench::new(&offloading(fixed_stack(), Duration::ZERO), 2, transport);
     let request = Some(Request { bytes: 2_000, think: Duration::from_us(3) });
     let config = FlowConfig { request, ..flow_config(0, 1, Application::one_way(14_480)) };
@@ -114,18 +114,15 @@ proptest! {
     /// Whatever is lost, and whatever the transport: all is delivered; the bench accounts for each packet at the end.
     #[test]
     fn the_same_bytes_arrive_with_and_without(
-        losses in proptest::collection::btree_set(0u64..300, 0..40),
-        flows in proptest::collection::vec((0u32..3, 1u32..3, 1u64..50_000, 1u64..4, 0u64..20), 1..6),
+        losses in losses(),
+        loads in loads(),
         interrupt_delay_us in 0u64..20,
         is_tcp in any::<bool>(),
     ) {
         let delivered = |config: &HostConfig| {
             let mut bench = Bench::new(config, 3, if is_tcp { testbed_dctcp() } else { packet_pair() });
-            bench.world.losses = losses.iter().copied().collect();
-            for &(source, step, bytes, count, gap) in &flows {
-                let gap = Duration::from_us(gap);
-                bench.add(source, (source + step) % 3, Application::Messages { count, bytes, gap });
-            }
+            bench.world.losses = losses.clone();
+            bench.add_all(&loads);
             let mut records = bench.run().world.flows;
             records.sort_unstable_by_key(|record| record.flow.0);
             for record in &records {

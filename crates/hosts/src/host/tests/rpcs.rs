@@ -10,7 +10,13 @@ const REQUEST: Request = Request { bytes: 250, think: THINK };
 fn tcp(handshake: bool) -> TransportConfig {
     let timeout = Duration::from_ms(10);
     let (rto_min, rto_initial, syn_timeout) = (timeout, timeout, timeout);
-    TransportConfig::Tcp(TcpConfig { handshake, rto_min, rto_initial, syn_timeout, ..TcpConfig::new_reno() })
+    TransportConfig::Tcp(TcpSettings {
+        handshake,
+        rto_min,
+        rto_initial,
+        syn_timeout,
+        ..TcpSettings::with(Congestion::Newreno)
+    })
 }
 
 /// Host 1 asks host 0, which answers with so many bytes.
@@ -138,7 +144,7 @@ proptest! {
 
     #[test]
     fn every_exchange_completes_whatever_is_lost(
-        losses in proptest::collection::btree_set(0u64..300, 0..40),
+        losses in losses(),
         flows in proptest::collection::vec((0u32..3, 1u32..3, 1u64..50_000, 1u64..5_000, 0u64..50), 1..6),
         delayed in any::<bool>(),
         layers in any::<bool>(),
@@ -150,7 +156,7 @@ proptest! {
         let ordering_timeout = layers.then_some(Duration::from_us(50));
         let config = HostConfig { kernel_stack: stack, network_card_stack: stack, ordering_timeout, ..ethernet() };
         let mut bench = Bench::new(&config, 3, transport);
-        bench.world.losses = losses.into_iter().collect();
+        bench.world.losses = losses;
         for &(source, step, bytes, request_bytes, think_us) in &flows {
             let flow = flow_config(source, (source + step) % 3, Application::one_way(bytes));
             let request = Some(Request { bytes: request_bytes, think: Duration::from_us(think_us) });

@@ -30,7 +30,7 @@ const ALL: [(&str, Load); 9] = [
 /// The bench with a flow that is about to start; `losses` as in [`World`], of a transport that repeats what is lost.
 fn bench(transport: &str, load: Load, losses: &BTreeSet<u64>) -> Bench {
     let config = match transport {
-        "tcp" => TransportConfig::Tcp(TcpConfig { handshake: true, ..TcpConfig::default() }),
+        "tcp" => TransportConfig::Tcp(TcpSettings { handshake: true, ..TcpSettings::default() }),
         "roce" => roce(),
         "packet pair" => packet_pair(),
         _ => udp(BitRate::from_gbps(1)),

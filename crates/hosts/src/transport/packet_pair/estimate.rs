@@ -2,10 +2,10 @@
 
 use hitless_wire::Duration;
 
-use super::config::PacketPairConfig;
+use super::settings::PacketPairSettings;
 
 /// The moving average over gaps, and what follows from it (figure 13).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct ShareEstimate {
     /// Picoseconds; zero before the first.
     gap_ps: f64,
@@ -15,17 +15,15 @@ pub(super) struct ShareEstimate {
     window_factor: f64,
 }
 
-hitless_state::value!(ShareEstimate { gap_ps, gain, bytes_per_gap, window_factor });
-
 impl ShareEstimate {
     /// No gap is known.
-    pub fn new(config: &PacketPairConfig) -> Self {
+    pub fn new(config: &PacketPairSettings) -> Self {
         let frame_bytes = f64::from(config.full_frame_bytes());
-        let segments_per_gap = (f64::from(config.bytes_per_round) / frame_bytes).max(1.0);
+        let segments_per_gap = (config.bytes_per_round.0 as f64 / frame_bytes).max(1.0);
         Self {
             gap_ps: 0.0,
             gain: config.gap_gain,
-            bytes_per_gap: f64::from(config.recovery.mss_bytes) * segments_per_gap,
+            bytes_per_gap: config.mss.0 as f64 * segments_per_gap,
             window_factor: config.window_factor,
         }
     }

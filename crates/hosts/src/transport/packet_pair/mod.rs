@@ -30,13 +30,11 @@
 //! - **The sketch of section 5** skips cycles when the estimate falls and sends more at once when it rises (Keshav's
 //!   control law). Figure 13, called complete, has neither; this follows figure 13.
 
-mod config;
 mod estimate;
 mod receiver;
 mod sender;
 mod settings;
 
-pub use config::PacketPairConfig;
 pub use receiver::PacketPairReceiver;
 pub use sender::PacketPairSender;
 pub use settings::PacketPairSettings;

@@ -5,12 +5,12 @@ use hitless_wire::{
     TcpHeader, Time, Transport,
 };
 
-use super::config::PacketPairConfig;
+use super::settings::PacketPairSettings;
 use crate::transport::tcp::TcpReceiver;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
 /// The receiving end of a packet-pair connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct PacketPairReceiver {
     tcp: TcpReceiver,
     /// The pair whose first packet arrived last; 0, which no pair has: none, or it has been measured.
@@ -20,16 +20,14 @@ pub struct PacketPairReceiver {
     gap: Duration,
 }
 
-hitless_state::value!(PacketPairReceiver { tcp, pair, first_arrived_at, gap });
-
 impl PacketPairReceiver {
     /// A connection that has received nothing; the host's timer ticks at `timer_phase` modulo its tick.
     ///
     /// # Panics
     /// When `config` cannot work.
-    pub fn new(config: &PacketPairConfig, timer_phase: Duration) -> Self {
+    pub fn new(config: &PacketPairSettings, timer_phase: Duration) -> Self {
         config.check();
-        let tcp = TcpReceiver::new(&config.recovery, timer_phase);
+        let tcp = TcpReceiver::new(&config.recovery(), timer_phase);
         Self { tcp, pair: 0, first_arrived_at: Time::ZERO, gap: Duration::ZERO }
     }
 

@@ -5,24 +5,22 @@ use hitless_wire::{
     Time, Transport,
 };
 
-use super::config::PacketPairConfig;
 use super::estimate::ShareEstimate;
+use super::settings::PacketPairSettings;
 use crate::host::NetworkCard;
 use crate::transport::tcp::TcpSender;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
 /// The second packet of the pair under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Second {
     due_at: Time,
     /// The gap before it says something of the bottleneck.
     measured: bool,
 }
 
-hitless_state::value!(Second { due_at, measured });
-
 /// The sending end of a packet-pair connection. Calls as for every [`Sender`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct PacketPairSender {
     tcp: TcpSender,
     share: ShareEstimate,
@@ -45,31 +43,17 @@ pub struct PacketPairSender {
     restart_after_idle: bool,
 }
 
-hitless_state::value!(PacketPairSender {
-    tcp,
-    share,
-    next_pair_at,
-    wake_at,
-    second,
-    pair,
-    awaits_answer,
-    spacing,
-    next_spacing_at,
-    last_heard_at,
-    mss_bytes,
-    restart_after_idle
-});
-
 impl PacketPairSender {
     /// A connection that has sent nothing through `card`; the host's timer ticks at `timer_phase` modulo its tick.
     ///
     /// # Panics
     /// When `config` cannot work.
-    pub fn new(config: &PacketPairConfig, card: &NetworkCard, timer_phase: Duration) -> Self {
+    pub fn new(config: &PacketPairSettings, card: &NetworkCard, timer_phase: Duration) -> Self {
         config.check();
-        let is_spaced = config.bytes_per_round > config.full_frame_bytes();
+        let bytes_per_round = config.bytes_per_round.0 as u32;
+        let is_spaced = bytes_per_round > config.full_frame_bytes();
         Self {
-            tcp: TcpSender::new(&config.recovery, timer_phase),
+            tcp: TcpSender::new(&config.recovery(), timer_phase).assuming_no_marks(),
             share: ShareEstimate::new(config),
             next_pair_at: Time::ZERO,
             wake_at: Time::NEVER,
@@ -77,10 +61,10 @@ impl PacketPairSender {
             pair: 0,
             awaits_answer: false,
             // The first packet itself, and then what is missing to a round.
-            spacing: if is_spaced { card.serialisation(config.bytes_per_round) } else { Duration::ZERO },
+            spacing: if is_spaced { card.serialisation(bytes_per_round) } else { Duration::ZERO },
             next_spacing_at: Time::ZERO,
             last_heard_at: Time::ZERO,
-            mss_bytes: config.recovery.mss_bytes,
+            mss_bytes: config.mss.0 as u16,
             restart_after_idle: config.restart_after_idle,
         }
     }

@@ -1,16 +1,15 @@
-//! Packet pair as a scenario describes it, and what a connection makes of that.
+//! Packet pair as a scenario describes it, and as a connection is run.
 
 use hitless_settings::quantity::Text;
 use hitless_wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::PacketPairConfig;
-use crate::transport::tcp::{CongestionControlConfig, DctcpConfig, DelayedAck, RtoFormula, TcpConfig, TcpSettings};
+use crate::transport::tcp::{Congestion, RtoFormula, TcpSettings};
 
 /// Parameters of packet pair. The gap between the arrivals of two packets sent together gives the flow's share of its
 /// bottleneck, and that the rate. Losses are found and repaired by TCP.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PacketPairSettings {
     /// Largest payload of a packet.
@@ -64,13 +63,16 @@ pub struct PacketPairSettings {
     /// Duplicate acknowledgements that start a fast retransmit when RACK is off (RFC 5681: 3).
     #[schemars(range(min = 1, max = 255))]
     pub duplicate_acks: u32,
+    /// Period of the host's timer interrupt, as [`TcpSettings::timer_tick`]. The host says it, no file.
+    #[serde(skip)]
+    pub timer_tick: Duration,
 }
 
 impl Default for PacketPairSettings {
     fn default() -> Self {
         let TcpSettings { mss, header_bytes, ack_bytes, rto_formula, rto_min, rto_max, rto_initial, .. } =
             TcpSettings::default();
-        let TcpSettings { sack, rack_tlp, duplicate_acks, dctcp_gain, .. } = TcpSettings::default();
+        let TcpSettings { sack, rack_tlp, duplicate_acks, dctcp_gain, timer_tick, .. } = TcpSettings::default();
         Self {
             mss,
             header_bytes,
@@ -89,37 +91,49 @@ impl Default for PacketPairSettings {
             sack,
             rack_tlp,
             duplicate_acks,
+            timer_tick,
         }
     }
 }
 
 impl PacketPairSettings {
-    /// What a connection is run with, on a host whose timers fire at multiples of `timer_tick`.
-    pub fn config(&self, timer_tick: Duration) -> PacketPairConfig {
-        let marking = DctcpConfig { gain: self.ecn_gain, initial_alpha: 0.0, ..DctcpConfig::default() };
-        PacketPairConfig {
-            recovery: TcpConfig {
-                mss_bytes: self.mss.0 as u16,
-                header_bytes: self.header_bytes.0 as u32,
-                ack_frame_bytes: self.ack_bytes.0 as u32,
-                congestion_control: CongestionControlConfig::Dctcp(marking),
-                ecn: self.ecn,
-                sack: self.sack,
-                rack_tlp: self.rack_tlp,
-                dupack_threshold: self.duplicate_acks,
-                delayed_ack: DelayedAck::On { segments: 2, timeout: self.ack_delay, quickack_segments: 0 },
-                tlp_max_ack_delay: self.ack_delay,
-                rto_formula: self.rto_formula,
-                rto_min: self.rto_min,
-                rto_max: self.rto_max,
-                rto_initial: self.rto_initial,
-                timer_tick,
-                ..TcpConfig::default()
-            },
-            gap_gain: self.gap_gain,
-            window_factor: self.window_factor,
-            bytes_per_round: self.bytes_per_round.0 as u32,
-            restart_after_idle: self.restart_after_idle,
+    /// What does everything but to decide when a packet may go: segments, loss recovery, timers, ECN, and the
+    /// acknowledgement of a first packet whose second does not come. Of DCTCP its estimate of the fraction of marked
+    /// bytes is used, its window is not.
+    pub(super) fn recovery(&self) -> TcpSettings {
+        TcpSettings {
+            congestion: Congestion::Dctcp,
+            mss: self.mss,
+            header_bytes: self.header_bytes,
+            ack_bytes: self.ack_bytes,
+            ecn: self.ecn,
+            dctcp_gain: self.ecn_gain,
+            sack: self.sack,
+            rack_tlp: self.rack_tlp,
+            duplicate_acks: self.duplicate_acks,
+            delayed_ack_segments: 2,
+            delayed_ack_timeout: self.ack_delay,
+            tlp_max_ack_delay: self.ack_delay,
+            rto_formula: self.rto_formula,
+            rto_min: self.rto_min,
+            rto_max: self.rto_max,
+            rto_initial: self.rto_initial,
+            timer_tick: self.timer_tick,
+            ..TcpSettings::default()
         }
+    }
+
+    /// A frame with a full segment.
+    pub(super) fn full_frame_bytes(&self) -> u32 {
+        self.recovery().data_frame_bytes(self.mss.0 as u16)
+    }
+
+    /// Stops on values no connection can work with.
+    ///
+    /// # Panics
+    /// For a gain outside of (0, 1], or a factor that is not above 0.
+    pub(super) fn check(&self) {
+        assert!(self.gap_gain > 0.0 && self.gap_gain <= 1.0, "gap_gain must be above 0 and at most 1");
+        assert!(self.window_factor > 0.0 && self.window_factor.is_finite(), "window_factor must be above 0");
     }
 }

@@ -1,7 +1,5 @@
 //! Parameters of both ends of a reliable connection.
 
-use std::fmt;
-
 use hitless_settings::quantity::Text;
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
 use hitless_wire::{Bytes, Duration, Ecn};
@@ -11,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::dcqcn::DcqcnSettings;
 
 /// What becomes of packets that come after one that was lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoceRecovery {
     /// They are thrown away, and retransmitted with it (InfiniBand, volume 1, section 9.7).
@@ -22,19 +20,12 @@ pub enum RoceRecovery {
     SelectiveRepeat,
 }
 
-hitless_state::value!(
-    enum RoceRecovery {
-        GoBackN,
-        SelectiveRepeat,
-    }
-);
-
 /// The frame of a congestion notification: as a data packet's, with 16 reserved bytes for the extended header
 /// (InfiniBand, annex A17) and no payload.
 pub(super) const NOTIFICATION_FRAME_BYTES: u32 = 78;
 
 /// Parameters of RoCEv2.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct RoceSettings {
     /// Payload of a packet: the path MTU of InfiniBand, 256 B to 4 KiB.
@@ -70,19 +61,6 @@ pub struct RoceSettings {
     pub wire_overhead_bytes: u32,
 }
 
-hitless_state::value!(RoceSettings {
-    mtu,
-    header_bytes,
-    ack_bytes,
-    window,
-    acknowledge_every,
-    timeout,
-    retries,
-    recovery,
-    dcqcn,
-    wire_overhead_bytes
-});
-
 impl Default for RoceSettings {
     fn default() -> Self {
         Self {
@@ -101,29 +79,6 @@ impl Default for RoceSettings {
 }
 
 impl RoceSettings {
-    /// Whether the parameters make a connection that can work.
-    ///
-    /// # Errors
-    /// The first rule that they break.
-    pub fn check(&self) -> Result<(), RoceConfigError> {
-        if self.mtu == Bytes::ZERO {
-            return Err(RoceConfigError::NoPayload);
-        }
-        // Otherwise a full window could wait for ever for an acknowledgement that is not due.
-        if self.acknowledge_every == 0 || self.acknowledge_every > self.window {
-            return Err(RoceConfigError::AcknowledgementsTooRare);
-        }
-        if self.timeout == Duration::ZERO {
-            return Err(RoceConfigError::NoTimeout);
-        }
-        if self.dcqcn.is_some_and(|dcqcn| {
-            dcqcn.rate_timer.min(dcqcn.alpha_timer) == Duration::ZERO || dcqcn.byte_counter == Bytes::ZERO
-        }) {
-            return Err(RoceConfigError::NoDcqcnTimer);
-        }
-        Ok(())
-    }
-
     /// ECN field of data packets.
     pub(super) fn ecn(&self) -> Ecn {
         if self.dcqcn.is_some() { Ecn::Capable } else { Ecn::NotCapable }
@@ -134,31 +89,3 @@ impl RoceSettings {
         (payload_bytes + self.header_bytes.0 as u32).max(MINIMUM_FRAME_BYTES)
     }
 }
-
-/// Why a [`RoceSettings`] cannot work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RoceConfigError {
-    /// `mtu` is 0.
-    NoPayload,
-    /// `acknowledge_every` is 0 or above `window`.
-    AcknowledgementsTooRare,
-    /// `timeout` is 0.
-    NoTimeout,
-    /// A timer or the byte counter of DCQCN is 0.
-    NoDcqcnTimer,
-}
-
-impl fmt::Display for RoceConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            RoceConfigError::NoPayload => "mtu is 0: must be the path MTU, for example 1024",
-            RoceConfigError::AcknowledgementsTooRare => {
-                "acknowledge_every must be between 1 and window, or a full window stalls"
-            }
-            RoceConfigError::NoTimeout => "timeout is 0: must be positive, for example 1 ms",
-            RoceConfigError::NoDcqcnTimer => "rate_timer, alpha_timer and byte_counter of dcqcn must be positive",
-        })
-    }
-}
-
-impl std::error::Error for RoceConfigError {}

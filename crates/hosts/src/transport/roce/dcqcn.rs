@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of DCQCN, by the paper's names; defaults are those of its section 5.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct DcqcnSettings {
     /// N: the receiver sends at most one notification of a connection in this time.
@@ -45,18 +45,6 @@ pub struct DcqcnSettings {
     pub minimum_rate: BitRate,
 }
 
-hitless_state::value!(DcqcnSettings {
-    cnp_interval,
-    g,
-    alpha_timer,
-    rate_timer,
-    byte_counter,
-    fast_recovery_steps,
-    additive_increase,
-    hyper_increase,
-    minimum_rate
-});
-
 const MEGABIT: u64 = 1_000_000;
 
 const fn megabits_per_second(count: u64) -> BitRate {
@@ -83,7 +71,7 @@ impl Default for DcqcnSettings {
 }
 
 /// The reaction point: rate, target and what raises them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct ReactionPoint {
     config: DcqcnSettings,
     line_bps: f64,
@@ -104,19 +92,6 @@ pub(super) struct ReactionPoint {
     /// Bytes until the byte counter raises the rate next.
     bytes_left: u64,
 }
-
-hitless_state::value!(ReactionPoint {
-    config,
-    line_bps,
-    rate_bps,
-    target_bps,
-    alpha,
-    alpha_decays_at,
-    timer_ends_at,
-    timer_raises,
-    byte_raises,
-    bytes_left
-});
 
 impl ReactionPoint {
     /// A connection of a card that sends at `line_rate`.
@@ -216,7 +191,7 @@ impl ReactionPoint {
 
 /// The notification point: at most one notification an interval, if any packet of the interval was marked (section
 /// 3.1).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct NotificationPoint {
     interval: Duration,
     /// No notification before this.
@@ -224,8 +199,6 @@ pub(super) struct NotificationPoint {
     /// A packet was marked since the last one.
     is_owed: bool,
 }
-
-hitless_state::value!(NotificationPoint { interval, next_at, is_owed });
 
 impl NotificationPoint {
     /// A connection that has notified of nothing.

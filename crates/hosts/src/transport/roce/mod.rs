@@ -18,7 +18,7 @@ mod selective;
 #[cfg(test)]
 mod tests;
 
-pub use config::{RoceConfigError, RoceRecovery, RoceSettings};
+pub use config::{RoceRecovery, RoceSettings};
 pub use dcqcn::DcqcnSettings;
 pub use requester::RoceRequester;
 pub use responder::RoceResponder;

@@ -6,7 +6,7 @@ use super::config::RoceSettings;
 use super::dcqcn::ReactionPoint;
 
 /// DCQCN's rate, and when it lets the next packet go.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct Pace {
     point: ReactionPoint,
     overhead_bytes: u32,
@@ -16,8 +16,6 @@ pub(super) struct Pace {
     /// When to ask again; [`Time::NEVER`] when nothing waits for the pace.
     wake_at: Time,
 }
-
-hitless_state::value!(Pace { point, overhead_bytes, sent_at, wire_bytes, wake_at });
 
 impl Pace {
     /// The pace of a connection on a card that sends at `line_rate`, if `config` has one.

@@ -10,7 +10,7 @@ use super::selective::Selective;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
 /// A message (work request) that is not fully acknowledged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Message {
     number: u64,
     bytes: u64,
@@ -19,13 +19,11 @@ struct Message {
     end: u64,
 }
 
-hitless_state::value!(Message { number, bytes, first, end });
-
 /// The sending end of a reliable connection. Calls as for every [`Sender`].
 ///
 /// Each [`Sender::write`] posts one message; messages queue and go out one after the other. Packets are counted by
 /// 64-bit sequence numbers from 0 over all messages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct RoceRequester {
     config: RoceSettings,
     messages: VecDeque<Message>,
@@ -54,28 +52,10 @@ pub struct RoceRequester {
     statistics: SenderStatistics,
 }
 
-hitless_state::value!(RoceRequester {
-    config,
-    messages,
-    sending,
-    messages_written,
-    unacknowledged,
-    next,
-    highest_sent,
-    end,
-    completed_bytes,
-    acknowledged_bytes,
-    deadline,
-    timeouts_in_row,
-    failed,
-    selective,
-    pace,
-    statistics
-});
-
 impl RoceRequester {
     /// A connection that has nothing to send, on a card that sends at `line_rate`.
     pub fn new(config: RoceSettings, line_rate: BitRate) -> Self {
+        assert!((1..=config.window).contains(&config.acknowledge_every), "a full window would wait for ever");
         let repeats_selectively = config.recovery == RoceRecovery::SelectiveRepeat;
         Self {
             selective: repeats_selectively.then(Box::default),

@@ -14,7 +14,7 @@ use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 /// acknowledgement, the following ones draw nothing until the expected packet has arrived (specification, section
 /// 9.7.5.1.2), so when the packet is lost a second time, only the requester's timeout helps. With selective repeat it
 /// takes all, and each packet beyond a gap draws a negative acknowledgement.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct RoceResponder {
     config: RoceSettings,
     expected: u64,
@@ -32,25 +32,8 @@ pub struct RoceResponder {
     notification: Option<RoceHeader>,
     /// The message of the last marked packet.
     marked_message: u64,
-    discarded_packets: u64,
     statistics: ReceiverStatistics,
 }
-
-hitless_state::value!(RoceResponder {
-    config,
-    expected,
-    highest_seen,
-    delivered_bytes,
-    unacknowledged_packets,
-    gap_reported,
-    answer,
-    out_of_order,
-    notification_point,
-    notification,
-    marked_message,
-    discarded_packets,
-    statistics
-});
 
 impl RoceResponder {
     /// A connection that has received nothing.
@@ -67,14 +50,8 @@ impl RoceResponder {
             notification_point: config.dcqcn.as_ref().map(NotificationPoint::new),
             notification: None,
             marked_message: 0,
-            discarded_packets: 0,
             statistics: ReceiverStatistics::default(),
         }
-    }
-
-    /// Packets thrown away because one before them was missing.
-    pub fn discarded_packets(&self) -> u64 {
-        self.discarded_packets
     }
 
     fn count(&mut self, packet: &Packet, sequence: u64) {
@@ -136,7 +113,6 @@ impl RoceResponder {
     }
 
     fn report_gap(&mut self, header: &RoceHeader) {
-        self.discarded_packets += 1;
         if !self.gap_reported {
             self.gap_reported = true;
             self.respond(RoceOpcode::NegativeAcknowledge, self.expected, header.message);

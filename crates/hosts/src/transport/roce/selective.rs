@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 
 /// The requester's record of a connection with selective repeat.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct Selective {
     /// Of each packet from the first unacknowledged one on, whether it came; shorter than the window as a rule.
     arrived: VecDeque<bool>,
@@ -23,10 +23,8 @@ pub(super) struct Selective {
     recovery: Option<Recovery>,
 }
 
-hitless_state::value!(Selective { arrived, base, highest_arrived, recovery });
-
 /// A recovery under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Recovery {
     /// It ends when everything below this is acknowledged.
     ends_at: u64,
@@ -35,8 +33,6 @@ struct Recovery {
     /// Every packet below this that is not known to have come is taken for lost.
     lost_below: u64,
 }
-
-hitless_state::value!(Recovery { ends_at, next, lost_below });
 
 impl Selective {
     /// Everything below `packet` has come.
@@ -104,13 +100,11 @@ impl Selective {
 /// The responder's buffer of a connection with selective repeat: what came beyond the packet expected.
 ///
 /// A card writes such packets to their place in memory at once; what waits is their bookkeeping.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct OutOfOrder {
     /// Of each packet from the expected one on, its payload bytes, if it came.
     packets: VecDeque<Option<u32>>,
 }
-
-hitless_state::value!(OutOfOrder { packets });
 
 impl OutOfOrder {
     /// Takes a packet `ahead` of the one expected; returns whether it is new.

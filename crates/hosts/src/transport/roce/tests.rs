@@ -1,9 +1,9 @@
 //! Recorded exchanges, and messages over a pipe that loses packets at random.
 
-use hitless_wire::{BitRate, Bytes, Duration, Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
+use hitless_wire::{BitRate, Duration, Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 use proptest::prelude::*;
 
-use super::{DcqcnSettings, RoceConfigError, RoceRecovery, RoceRequester, RoceResponder, RoceSettings};
+use super::{DcqcnSettings, RoceRecovery, RoceRequester, RoceResponder, RoceSettings};
 use crate::transport::{Outgoing, Receiver, Sender};
 
 const MILLISECOND: Time = Time(1_000_000_000);
@@ -115,7 +115,7 @@ fn a_loss_in_the_middle_draws_one_negative_acknowledgement_and_goes_back_to_the_
     let sent = exchange.sent();
     let answers = exchange.arrive(&sent, &["W2"]);
     assert_eq!(names(&answers), "N2");
-    assert_eq!(exchange.responder.discarded_packets(), 3);
+    assert_eq!(exchange.responder.delivered_bytes(), 2 * 1_024, "what comes after the gap is thrown away");
     exchange.answer(&answers);
     assert_eq!(exchange.requester.acknowledged_bytes(), 2 * 1_024);
     let again = exchange.sent();
@@ -250,24 +250,6 @@ fn the_window_limits_what_is_outstanding() {
     assert_eq!(names(&exchange.sent()), "W4 W5.");
 }
 
-#[test]
-fn parameters_that_cannot_work_are_refused() {
-    let good = RoceSettings::default();
-    let table = [
-        (good, Ok(())),
-        (RoceSettings { mtu: Bytes(0), ..good }, Err(RoceConfigError::NoPayload)),
-        (RoceSettings { window: 15, ..good }, Err(RoceConfigError::AcknowledgementsTooRare)),
-        (RoceSettings { timeout: Duration::ZERO, ..good }, Err(RoceConfigError::NoTimeout)),
-        (
-            RoceSettings { dcqcn: Some(DcqcnSettings { byte_counter: Bytes(0), ..DcqcnSettings::default() }), ..good },
-            Err(RoceConfigError::NoDcqcnTimer),
-        ),
-    ];
-    for (config, expected) in table {
-        assert_eq!(config.check(), expected);
-    }
-}
-
 fn selective() -> RoceSettings {
     RoceSettings { recovery: RoceRecovery::SelectiveRepeat, ..config() }
 }
@@ -279,7 +261,6 @@ fn selective_repeat_sends_again_only_what_is_missing() {
     let sent = exchange.sent();
     let answers = exchange.arrive(&sent, &["W2", "W5"]);
     assert_eq!(names(&answers), "N2+3 N2+4 N2+6 N2+7");
-    assert_eq!(exchange.responder.discarded_packets(), 0);
     // The first begins a recovery; packet 5 is taken for lost when one beyond it has come.
     exchange.answer(&answers[..2]);
     assert_eq!(names(&exchange.sent()), "W2");

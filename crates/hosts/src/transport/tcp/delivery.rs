@@ -4,10 +4,8 @@ use super::segment::Segment;
 use hitless_wire::{Duration, Time};
 
 /// A timestamp clock of 2^20 ps, about a microsecond, in 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub(super) struct Timestamp(pub u32);
-
-hitless_state::value!(Timestamp(inner));
 
 impl Timestamp {
     /// The timestamp at `time`.

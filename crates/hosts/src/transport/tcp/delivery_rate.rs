@@ -9,7 +9,7 @@ use super::ring::Ring;
 use hitless_wire::{Duration, Time};
 
 /// What a segment remembers of the moment it was sent (the draft's per-packet state).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct SendRecord {
     /// P.delivered.
     delivered_bytes: u64,
@@ -20,8 +20,6 @@ struct SendRecord {
     /// P.is_app_limited.
     app_limited: bool,
 }
-
-hitless_state::value!(SendRecord { delivered_bytes, delivered_at, first_sent_at, app_limited });
 
 /// A rate at which the path delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +42,7 @@ impl RateSample {
 }
 
 /// The connection's state, and the records of the segments in flight under the numbers that the scoreboard gives them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct DeliveryRate {
     records: Ring<SendRecord>,
     /// C.delivered.
@@ -56,8 +54,6 @@ pub(super) struct DeliveryRate {
     /// C.app_limited: what is delivered up to here says nothing of the network; 0 for none.
     app_limited_until: u64,
 }
-
-hitless_state::value!(DeliveryRate { records, delivered_bytes, delivered_at, first_sent_at, app_limited_until });
 
 impl DeliveryRate {
     /// Bytes delivered over the life of the connection (C.delivered).

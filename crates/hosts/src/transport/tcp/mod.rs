@@ -1,7 +1,7 @@
 //! TCP: NewReno, CUBIC, DCTCP, BBR, Swift and Bolt over SACK with RACK-TLP, or over the classic duplicate
 //! acknowledgements.
 //!
-//! [`TcpSender`] and [`TcpReceiver`] are the two ends of a connection that carries data one way; [`TcpConfig`]
+//! [`TcpSender`] and [`TcpReceiver`] are the two ends of a connection that carries data one way; [`TcpSettings`]
 //! configures both. From the bottom: `ticks` (when timers fire), `rto` (RFC 6298), `ring` and `scoreboard` (what is
 //! in flight), `delivery` (what an acknowledgement says of it), `rack` (what of it is lost, RFC 8985), `congestion`
 //! (RFC 5681, 9438, 8257; BBR; Swift; Bolt), `delivery_rate` (its samples), `prr` (RFC 9937), `pacing`, `reassembly`
@@ -14,11 +14,11 @@
 //! What differs from the RFCs and from Linux, on purpose:
 //!
 //! - Data flows one way. There is no RST; a connection never gives up. FIN marks the last segment where applications
-//!   close ([`TcpConfig::close`]); it takes no sequence number, and the receiver's own is the acknowledgement that it
+//!   close ([`TcpSettings::close`]); it takes no sequence number, and the receiver's own is the acknowledgement that it
 //!   would carry.
 //! - Sequences are offsets in the flow. SYN takes no sequence number; the third packet of the handshake is the first
 //!   data segment. The receiver never repeats a SYN-ACK by itself, it answers a repeated SYN.
-//! - Each write goes out at once, its last segment may be short, unless [`TcpConfig::nagle`] asks for more. Segments
+//! - Each write goes out at once, its last segment may be short, unless [`TcpSettings::nagle`] asks for more. Segments
 //!   are never split or joined when sent again.
 //! - The receive window is constant: applications read at once. No silly-window avoidance, no zero-window probes.
 //! - Spurious retransmissions are found by timestamps (RFC 3522), or by DSACK if asked for (RFC 2883; of a segment
@@ -32,7 +32,7 @@
 //! - Round-trip samples are exact; RTTVAR is that of RFC 6298, not Linux's maximum over a round trip.
 //! - Thresholds are computed from the congestion window, not from the flight (RFC 5681, equation 4), as in Linux; to
 //!   make up for it the window only grows while it limits the sender (RFC 7661), unless
-//!   [`TcpConfig::window_validation`] is off.
+//!   [`TcpSettings::window_validation`] is off.
 //! - Without SACK, the round-trip sample of what a retransmission fills is that of the timestamp (RFC 7323, section
 //!   4.3): originals above the gap may have arrived long before.
 //! - Without SACK, [`TcpRecovery::Reno`] leaves RFC 6582 out. It has no limited transmit, does not restart the timer
@@ -47,7 +47,6 @@
 //!   receive offload has merged counts as the packets that it was.
 //! - Timers fire like the first level of Linux's timer wheel; the coarser levels are not modelled.
 
-pub mod config;
 pub mod congestion;
 mod delivery;
 mod delivery_rate;
@@ -64,11 +63,9 @@ mod sender;
 mod settings;
 mod ticks;
 
-pub use config::{DelayedAck, RtoFormula, TcpConfig, TcpRecovery, WindowPacing};
 pub use congestion::{
-    BbrConfig, BbrState, BoltReaction, BoltTransportSettings, CongestionControlConfig, CongestionState, CubicConfig,
-    DctcpConfig, DctcpEstimate, HystartConfig, PathModel, SwiftSettings, WindowGrowth,
+    BoltReaction, BoltTransportSettings, CongestionState, DctcpEstimate, PathModel, SwiftSettings, WindowGrowth,
 };
 pub use receiver::TcpReceiver;
 pub use sender::TcpSender;
-pub use settings::{CloseSettings, Congestion, TcpSettings};
+pub use settings::{CloseSettings, Congestion, RtoFormula, TcpRecovery, TcpSettings};

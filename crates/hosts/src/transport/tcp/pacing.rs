@@ -26,7 +26,7 @@ pub(super) fn quantum_segments(rate: BitRate, mss_bytes: u64, most: Option<u32>)
 }
 
 /// When the next packet may go.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct Pacer {
     /// No burst begins before this.
     next_burst_at: Time,
@@ -41,8 +41,6 @@ pub(super) struct Pacer {
     /// How much that is.
     held_bytes: u64,
 }
-
-hitless_state::value!(Pacer { next_burst_at, burst_bytes, late_by, gap_ends_at, is_waited_for, held_bytes });
 
 impl Pacer {
     /// No packet goes before `time`; an earlier time that was set is forgotten.

@@ -1,7 +1,7 @@
 //! Proportional rate reduction (RFC 9937): the window on its way down to the threshold.
 
 /// PRR's state; in bytes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct ProportionalRateReduction {
     /// prr_delivered.
     delivered: u64,
@@ -17,8 +17,6 @@ pub(super) struct Pipe {
     pub bytes: u64,
     pub held_bytes: u64,
 }
-
-hitless_state::value!(ProportionalRateReduction { delivered, sent, flight_at_start });
 
 impl ProportionalRateReduction {
     /// A reduction begins with `flight_bytes` in flight (RFC 9937, section 6.1), counting what the current

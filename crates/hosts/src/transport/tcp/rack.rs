@@ -4,7 +4,7 @@ use super::delivery::Delivery;
 use hitless_wire::{Duration, Time};
 
 /// RACK's state.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct Rack {
     /// When the most recently sent segment that arrived had been sent (RACK.xmit_ts).
     sent_at: Time,
@@ -19,8 +19,6 @@ pub(super) struct Rack {
     /// Quarters of the smallest round-trip time in the window (RACK.reo_wnd_mult).
     multiplier: u64,
 }
-
-hitless_state::value!(Rack { sent_at, end, rtt, window, reordering_seen, multiplier });
 
 impl Rack {
     /// RACK at the start of a connection.

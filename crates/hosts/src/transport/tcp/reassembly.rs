@@ -3,7 +3,7 @@
 use hitless_wire::SackBlocks;
 
 /// A run of bytes above a gap.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Island {
     start: u64,
     end: u64,
@@ -11,16 +11,12 @@ struct Island {
     touched: u64,
 }
 
-hitless_state::value!(Island { start, end, touched });
-
 /// The islands of a connection in order of sequence.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct Reassembly {
     islands: Vec<Island>,
     changes: u64,
 }
-
-hitless_state::value!(Reassembly { islands, changes });
 
 impl Reassembly {
     /// Whether there is no gap.

@@ -1,9 +1,8 @@
 //! The end of a connection that takes data.
 
-use super::config::{DelayedAck, TcpConfig};
-use super::congestion::Reflection;
 use super::delivery::Timestamp;
 use super::reassembly::Reassembly;
+use super::settings::{Congestion, TcpSettings};
 use super::ticks::TickClock;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 use hitless_wire::{BoltFlags, Duration, Ecn, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
@@ -18,7 +17,7 @@ const ACK: u8 = 4;
 const LOSS: u8 = 8;
 
 /// What is acknowledged with which flags.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Acknowledgement {
     rcv_nxt: u64,
     sack: SackBlocks,
@@ -26,10 +25,8 @@ struct Acknowledgement {
     echo: bool,
 }
 
-hitless_state::value!(Acknowledgement { rcv_nxt, sack, timestamp, echo });
-
 /// The receiving end of a TCP connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct TcpReceiver {
     /// First byte not received in order (RCV.NXT).
     rcv_nxt: u64,
@@ -45,7 +42,7 @@ pub struct TcpReceiver {
     frames: u32,
     /// What the next acknowledgement echoes for the congestion control.
     congestion_option: u8,
-    reflection: Reflection,
+    congestion: Congestion,
     /// TS.Recent of RFC 7323.
     recent_timestamp: u32,
     /// Last acknowledgement sent (Last.ACK.sent of RFC 7323).
@@ -78,38 +75,6 @@ pub struct TcpReceiver {
     syn_frame_bytes: u32,
 }
 
-hitless_state::value!(TcpReceiver {
-    rcv_nxt,
-    due,
-    ce_state,
-    precise_ecn,
-    ecn,
-    unacknowledged,
-    frames,
-    congestion_option,
-    reflection,
-    recent_timestamp,
-    last_acknowledged,
-    deadline,
-    end,
-    close_delay,
-    statistics,
-    highest,
-    earlier,
-    reassembly,
-    trimmed,
-    quickacks_left,
-    clock,
-    delayed_segments,
-    delayed_timeout,
-    sack,
-    reports_duplicates,
-    duplicate,
-    rcv_wnd_bytes,
-    ack_frame_bytes,
-    syn_frame_bytes
-});
-
 impl TcpReceiver {
     /// Looks at what a packet needs; the answer means nothing.
     #[inline(always)]
@@ -121,13 +86,8 @@ impl TcpReceiver {
     ///
     /// # Panics
     /// When `config` cannot work (a segment of no bytes, a timeout of zero, ...).
-    pub fn new(config: &TcpConfig, timer_phase: Duration) -> Self {
+    pub fn new(config: &TcpSettings, timer_phase: Duration) -> Self {
         config.check();
-        // No delay: each packet is the last one waited for.
-        let (delayed_segments, delayed_timeout, quickacks_left) = match config.delayed_ack {
-            DelayedAck::Off => (1, Duration::ZERO, 0),
-            DelayedAck::On { segments, timeout, quickack_segments } => (segments, timeout, quickack_segments),
-        };
         Self {
             rcv_nxt: 0,
             due: 0,
@@ -137,7 +97,7 @@ impl TcpReceiver {
             unacknowledged: 0,
             frames: 1,
             congestion_option: 0,
-            reflection: config.congestion_control.reflection(),
+            congestion: config.congestion,
             recent_timestamp: 0,
             last_acknowledged: 0,
             deadline: Time::NEVER,
@@ -148,14 +108,14 @@ impl TcpReceiver {
             earlier: Acknowledgement::default(),
             reassembly: Reassembly::default(),
             trimmed: Vec::new(),
-            quickacks_left,
+            quickacks_left: config.quick_acks,
             clock: TickClock::new(config.timer_tick, timer_phase),
-            delayed_segments,
-            delayed_timeout,
+            delayed_segments: config.delayed_ack_segments,
+            delayed_timeout: config.delayed_ack_timeout,
             sack: config.sack,
             reports_duplicates: config.sack && config.dsack_undo,
             duplicate: None,
-            rcv_wnd_bytes: config.receive_window_bytes.unwrap_or(u32::MAX),
+            rcv_wnd_bytes: config.receive_window_bytes(),
             ack_frame_bytes: [0, 1, 2, 3].map(|blocks| config.ack_frame_bytes(blocks)),
             syn_frame_bytes: config.syn_frame_bytes(),
         }
@@ -172,14 +132,16 @@ impl TcpReceiver {
     }
 
     /// What the congestion control wants to know of a packet.
+    #[inline]
     fn note_option(&mut self, time_to_live: u8, header: &TcpHeader) {
-        match self.reflection {
-            Reflection::Nothing => {}
-            Reflection::TimeToLive => self.congestion_option = time_to_live,
-            Reflection::Increases => {
+        match self.congestion {
+            Congestion::Swift => self.congestion_option = time_to_live,
+            // How many packets kept INC.
+            Congestion::Bolt => {
                 let asks = BoltFlags(header.congestion_option).contains(BoltFlags::INC);
                 self.congestion_option = self.congestion_option.saturating_add(u8::from(asks));
             }
+            Congestion::Newreno | Congestion::Cubic | Congestion::Dctcp | Congestion::Bbr => {}
         }
     }
 
@@ -340,7 +302,7 @@ impl TcpReceiver {
         self.deadline = Time::NEVER;
         self.last_acknowledged = self.rcv_nxt;
         let packet = self.packet(&self.acknowledgement(sack), TcpFlags::ACK, frame_bytes);
-        if self.reflection == Reflection::Increases {
+        if self.congestion == Congestion::Bolt {
             self.congestion_option = 0;
         }
         packet
@@ -432,9 +394,7 @@ impl Receiver for TcpReceiver {
         if packet.is_trimmed() {
             return self.receive_trimmed(header);
         }
-        if self.reflection != Reflection::Nothing {
-            self.note_option(packet.ttl, header);
-        }
+        self.note_option(packet.ttl, header);
         self.take(now, header, packet.ecn == Ecn::CongestionExperienced);
     }
 

@@ -1,10 +1,10 @@
 //! The round-trip time estimator and the retransmission timeout (RFC 6298).
 
-use super::config::{RtoFormula, TcpConfig};
+use super::settings::{RtoFormula, TcpSettings};
 use hitless_wire::Duration;
 
 /// Smoothed round-trip time, its variation, and the timeout that follows from them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct RttEstimator {
     /// SRTT; zero before the first sample.
     srtt: Duration,
@@ -20,14 +20,12 @@ pub(super) struct RttEstimator {
     rto_max: Duration,
 }
 
-hitless_state::value!(RttEstimator { srtt, rttvar, rto, min_rtt, spread_min, rto_min, rto_max });
-
 impl RttEstimator {
     /// An estimator without samples.
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpSettings) -> Self {
         let (spread_min, rto_min) = match config.rto_formula {
-            // RFC 6298, sections 2.3 and 2.4.
-            RtoFormula::Rfc6298 => (config.rtt_granularity, config.rto_min),
+            // RFC 6298, sections 2.3 and 2.4; the clock is exact: its granularity G is zero.
+            RtoFormula::Rfc6298 => (Duration::ZERO, config.rto_min),
             RtoFormula::Linux => (config.rto_min, Duration::ZERO),
         };
         Self {
@@ -89,7 +87,7 @@ mod tests {
     use super::*;
 
     fn estimator(formula: RtoFormula, rto_min: Duration) -> RttEstimator {
-        let config = TcpConfig { rto_formula: formula, rto_min, ..TcpConfig::default() };
+        let config = TcpSettings { rto_formula: formula, rto_min, ..TcpSettings::default() };
         RttEstimator::new(&config)
     }
 
@@ -117,19 +115,6 @@ mod tests {
         by_linux.sample(sample);
         assert_eq!(by_rfc.rto(), Duration::from_ms(1));
         assert_eq!(by_linux.rto(), Duration::from_us(1_030));
-    }
-
-    #[test]
-    fn granularity_bounds_the_variance() {
-        let config = TcpConfig {
-            rto_formula: RtoFormula::Rfc6298,
-            rto_min: Duration::ZERO,
-            rtt_granularity: Duration::from_us(10),
-            ..TcpConfig::default()
-        };
-        let mut rtt = RttEstimator::new(&config);
-        (0..50).for_each(|_| rtt.sample(Duration::from_us(8)));
-        assert_eq!(rtt.rto(), Duration::from_us(18));
     }
 
     #[test]

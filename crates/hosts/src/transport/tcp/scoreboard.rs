@@ -14,7 +14,7 @@ use hitless_wire::{Duration, SackBlocks, Time};
 use std::collections::VecDeque;
 
 /// The segments in flight and their sums.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct Scoreboard {
     segments: Ring<Segment>,
     /// First sequence not acknowledged (SND.UNA).
@@ -46,26 +46,6 @@ pub(super) struct Scoreboard {
     /// The blocks of the last acknowledgement, so that a growing block costs only its growth.
     known_blocks: [(u64, u64); 3],
 }
-
-hitless_state::value!(Scoreboard {
-    segments,
-    snd_una,
-    snd_nxt,
-    pipe_bytes,
-    flagged,
-    sacked_bytes,
-    losses_bytes,
-    lost_bytes,
-    retransmitted_bytes,
-    sacked_segments,
-    pending_retransmissions,
-    retransmit_from,
-    decided,
-    sacked_limit,
-    highest_delivered,
-    retransmissions,
-    known_blocks
-});
 
 impl Scoreboard {
     /// First sequence not acknowledged (SND.UNA).

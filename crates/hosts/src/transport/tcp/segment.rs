@@ -12,7 +12,7 @@ pub(super) const RETRANSMITTED: u8 = 4;
 pub(super) const EVER_RETRANSMITTED: u8 = 8;
 
 /// A segment in flight.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct Segment {
     /// Sequence after its last byte.
     pub end: u64,
@@ -23,8 +23,6 @@ pub(super) struct Segment {
     /// What has become of it: [`SACKED`], [`LOST`], [`RETRANSMITTED`], [`EVER_RETRANSMITTED`].
     pub flags: u8,
 }
-
-hitless_state::value!(Segment { end, sent_at, payload_bytes, flags });
 
 impl Segment {
     /// Whether it has this flag.

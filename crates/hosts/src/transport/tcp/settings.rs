@@ -1,19 +1,42 @@
-//! TCP as a scenario describes it, and what a connection makes of that.
+//! TCP as a scenario describes it, and as a connection is run.
 
 use hitless_settings::quantity::{Optional, Text};
+use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::{DelayedAck, RtoFormula, TcpConfig, TcpRecovery, WindowPacing};
-use super::congestion::{
-    BbrConfig, BoltTransportSettings, CongestionControlConfig, CubicConfig, DctcpConfig, DctcpEstimate, SwiftSettings,
-    WindowGrowth,
-};
-use crate::stack::{DelayConfig, Jitter};
+use super::congestion::{BoltTransportSettings, DctcpEstimate, SwiftSettings, Window, WindowGrowth};
+use crate::stack::Jitter;
+
+/// The threshold, and the window except after a timeout, never fall below so many segments (RFC 5681, section 3.1).
+const MINIMUM_SEGMENTS: u64 = 2;
+
+/// Formula of the retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoFormula {
+    /// max(rto_min, SRTT + 4 RTTVAR) (RFC 6298, section 2).
+    Rfc6298,
+    /// SRTT + max(4 RTTVAR, rto_min), as in Linux.
+    Linux,
+}
+
+/// Loss recovery of TCP without selective acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpRecovery {
+    /// One recovery for each window: each acknowledgement of a part of it sends a segment again, and duplicates for
+    /// what was retransmitted start nothing (RFC 6582). The first timeout of a window halves it, as in Linux.
+    Newreno,
+    /// Without RFC 6582, as in RFC 2001 and in INET's TcpReno: any acknowledgement of new data ends a recovery, any
+    /// `duplicate_acks` in a row start one, and each of them and each timeout sets the threshold to half of the window,
+    /// which counts at most as what the receiver lets be in flight. Needs `sack = false`.
+    Reno,
+}
 
 /// Parameters of TCP.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpSettings {
     /// Congestion control.
@@ -129,11 +152,15 @@ pub struct TcpSettings {
     /// What the receiver lets be in flight; left out: never the limit.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<Bytes>,
+    /// Period of the host's timer interrupt. Zero: timers are exact. Else they fire like Linux jiffies: a timeout of
+    /// n whole ticks (rounded up) fires between n and n + 1 ticks after it was armed. The host says it, no file.
+    #[serde(skip)]
+    pub timer_tick: Duration,
 }
 
 /// How long a receiving application takes to close its connection, from the arrival of the last byte: its process
 /// wakes, reads to the end and closes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct CloseSettings {
     /// The part that is always the same.
@@ -144,7 +171,7 @@ pub struct CloseSettings {
 }
 
 /// Congestion control of TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum Congestion {
     /// NewReno (RFC 5681, RFC 6582).
@@ -159,6 +186,13 @@ pub enum Congestion {
     Swift,
     /// Bolt (Arslan et al., NSDI 2023); needs switches with the mechanism "bolt".
     Bolt,
+}
+
+impl Congestion {
+    /// Whether chance has a part in it.
+    pub fn draws(self) -> bool {
+        self == Congestion::Bbr
+    }
 }
 
 impl Default for TcpSettings {
@@ -202,81 +236,73 @@ impl Default for TcpSettings {
             swift: None,
             bolt: None,
             receive_window: None,
+            timer_tick: Duration::ZERO,
         }
     }
 }
 
 impl TcpSettings {
-    /// What a connection is run with, on a host whose timers fire at multiples of `timer_tick`.
-    pub fn config(&self, timer_tick: Duration) -> TcpConfig {
-        let congestion_control = match self.congestion {
-            Congestion::Newreno => CongestionControlConfig::NewReno,
-            Congestion::Cubic => CongestionControlConfig::Cubic(CubicConfig::default()),
-            Congestion::Dctcp => {
-                let (gain, estimate) = (self.dctcp_gain, self.dctcp_estimate);
-                let marking = DctcpConfig { gain, estimate, ..DctcpConfig::default() };
-                CongestionControlConfig::Dctcp(marking)
-            }
-            Congestion::Bbr => CongestionControlConfig::Bbr(BbrConfig {
-                rtprop_window: self.bbr_rtprop_window,
-                probe_rtt_duration: self.bbr_probe_rtt_duration,
-                ..BbrConfig::default()
-            }),
-            Congestion::Swift => CongestionControlConfig::Swift(self.swift.unwrap_or_default()),
-            Congestion::Bolt => CongestionControlConfig::Bolt(self.bolt.unwrap_or_default()),
-        };
-        TcpConfig {
-            mss_bytes: self.mss.0 as u16,
-            header_bytes: self.header_bytes.0 as u32,
-            ack_frame_bytes: self.ack_bytes.0 as u32,
-            initial_window_segments: self.initial_window,
-            max_window_bytes: self.max_window_bytes(),
-            segments_per_burst: self.burst_segments,
-            receive_window_bytes: self.receive_window.map(|window| u32::try_from(window.0).unwrap_or(u32::MAX)),
-            congestion_control,
-            pacing: self.pacing.then(WindowPacing::default),
-            ecn: self.ecn,
-            sack: self.sack,
-            rack_tlp: self.rack_tlp,
-            dupack_threshold: self.duplicate_acks,
-            fast_retransmit: self.fast_retransmit,
-            recovery: self.recovery,
-            window_validation: self.window_validation,
-            window_growth: self.window_growth,
-            nagle: self.nagle,
-            close: self.close.map(|CloseSettings { delay, jitter }| DelayConfig { fixed: delay, jitter }),
-            delayed_ack: self.delayed_ack(),
-            rto_formula: self.rto_formula,
-            rto_min: self.rto_min,
-            rto_max: self.rto_max,
-            rto_initial: self.rto_initial,
-            syn_timeout: self.syn_timeout,
-            timer_tick,
-            handshake: self.handshake,
-            known_rtt: self.known_rtt,
-            eifel_undo: self.eifel_undo,
-            dsack_undo: self.dsack_undo,
-            slow_start_after_idle: self.slow_start_after_idle,
-            tlp_max_ack_delay: self.tlp_max_ack_delay,
-            ..TcpConfig::default()
+    /// The defaults with this congestion control, and with ECN if it reacts to nothing but marks.
+    pub fn with(congestion: Congestion) -> Self {
+        Self { congestion, ecn: congestion == Congestion::Dctcp, ..Self::default() }
+    }
+
+    /// The congestion window of a new connection, and what bounds it.
+    pub(super) fn window(&self) -> Window {
+        let mss_bytes = self.mss.0;
+        let most_segments = self.swift.and_then(|swift| swift.max_cwnd).or(self.bolt.and_then(|bolt| bolt.max_cwnd));
+        let max_cwnd_bytes = most_segments.map_or(u64::MAX, |segments| (segments * mss_bytes as f64) as u64);
+        Window {
+            cwnd_bytes: (mss_bytes * u64::from(self.initial_window)).min(max_cwnd_bytes),
+            // RFC 5681, section 3.1: arbitrarily high at first.
+            ssthresh_bytes: u64::MAX,
+            mss_bytes,
+            min_ssthresh_bytes: mss_bytes * MINIMUM_SEGMENTS,
+            max_cwnd_bytes,
+            growth: self.window_growth,
         }
     }
 
-    /// The bound of the congestion window, where the control has one.
-    fn max_window_bytes(&self) -> Option<u64> {
-        let of_swift = self.swift.as_ref().and_then(|swift| swift.max_cwnd);
-        let segments = of_swift.or(self.bolt.as_ref().and_then(|bolt| bolt.max_cwnd))?;
-        Some((segments * self.mss.0 as f64) as u64)
+    /// The receiver's window: at most as much as the header can say.
+    pub(super) fn receive_window_bytes(&self) -> u32 {
+        self.receive_window.map_or(u32::MAX, |window| u32::try_from(window.0).unwrap_or(u32::MAX))
     }
 
-    fn delayed_ack(&self) -> DelayedAck {
-        if self.delayed_ack_segments <= 1 {
-            return DelayedAck::Off;
-        }
-        DelayedAck::On {
-            segments: self.delayed_ack_segments,
-            timeout: self.delayed_ack_timeout,
-            quickack_segments: self.quick_acks,
-        }
+    /// Whether ECN works as RFC 8257 says rather than RFC 3168.
+    pub(super) fn precise_ecn(&self) -> bool {
+        self.ecn && self.congestion == Congestion::Dctcp
+    }
+
+    /// Length of the frame of a data segment.
+    pub(in crate::transport) fn data_frame_bytes(&self, payload_bytes: u16) -> u32 {
+        (self.header_bytes.0 as u32 + u32::from(payload_bytes)).max(MINIMUM_FRAME_BYTES)
+    }
+
+    /// Length of the frame of a SYN or SYN-ACK: MSS, SACK-permitted and window scale options add 8 bytes.
+    pub(super) fn syn_frame_bytes(&self) -> u32 {
+        (self.ack_bytes.0 as u32 + 8).max(MINIMUM_FRAME_BYTES)
+    }
+
+    /// Length of the frame of an acknowledgement with `blocks` SACK blocks.
+    pub(super) fn ack_frame_bytes(&self, blocks: u32) -> u32 {
+        let option_bytes = if blocks == 0 { 0 } else { 4 + 8 * blocks };
+        (self.ack_bytes.0 as u32 + option_bytes).max(MINIMUM_FRAME_BYTES)
+    }
+
+    /// Stops on values no connection can work with.
+    ///
+    /// # Panics
+    /// For an empty segment, a window of no segments, a threshold of zero or a retransmission timeout of zero.
+    pub(super) fn check(&self) {
+        assert!(self.mss > Bytes::ZERO, "mss must not be 0");
+        assert!(self.initial_window > 0, "initial_window must not be 0");
+        assert!(self.duplicate_acks > 0, "duplicate_acks must not be 0");
+        assert!(self.rto_initial > Duration::ZERO, "rto_initial must not be 0");
+        assert!(self.rto_max >= self.rto_initial, "rto_max must not be below rto_initial");
+        assert!(self.rto_max >= self.rto_min, "rto_max must not be below rto_min");
+        assert!(self.syn_timeout > Duration::ZERO, "syn_timeout must not be 0");
+        assert!(self.window().max_cwnd_bytes >= self.mss.0, "max_cwnd below a segment");
+        assert!(u64::from(self.receive_window_bytes()) >= self.mss.0, "receive_window below mss");
+        assert!(self.delayed_ack_segments > 0, "delayed_ack_segments must not be 0");
     }
 }

@@ -3,14 +3,12 @@
 use hitless_wire::{Duration, Time};
 
 /// The timer interrupt of a host.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct TickClock {
     tick: Duration,
     /// Added to a time so that ticks fall on multiples of the period.
     shift: Duration,
 }
-
-hitless_state::value!(TickClock { tick, shift });
 
 impl TickClock {
     /// Ticks at `phase`, `phase + tick`, ...; a `tick` of zero is an exact clock.

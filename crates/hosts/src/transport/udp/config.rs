@@ -1,7 +1,5 @@
 //! Parameters of a constant-rate flow.
 
-use std::fmt;
-
 use hitless_settings::quantity::Text;
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
 use hitless_wire::{BitRate, Bytes, Duration};
@@ -12,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub const LINGER: Duration = Duration::from_ms(1);
 
 /// Parameters of UDP.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct UdpSettings {
     /// Rate on the wire, preamble and gap included: the link's own rate fills the link exactly.
@@ -28,8 +26,6 @@ pub struct UdpSettings {
     #[serde(skip, default = "ethernet_overhead")]
     pub wire_overhead_bytes: u32,
 }
-
-hitless_state::value!(UdpSettings { rate, frame_bytes, header_bytes, wire_overhead_bytes });
 
 fn full_frame() -> Bytes {
     Bytes(MTU_FRAME_BYTES.into())
@@ -54,27 +50,4 @@ impl UdpSettings {
     pub const fn payload_bytes(&self) -> u32 {
         self.frame_bytes.0.saturating_sub(self.header_bytes.0) as u32
     }
-
-    /// Whether the parameters make sense.
-    ///
-    /// # Errors
-    /// The rule that they break.
-    pub fn check(&self) -> Result<(), UdpConfigError> {
-        if self.payload_bytes() == 0 { Err(UdpConfigError::NoPayload) } else { Ok(()) }
-    }
 }
-
-/// Why a [`UdpSettings`] cannot work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UdpConfigError {
-    /// The frame has no room beyond its headers.
-    NoPayload,
-}
-
-impl fmt::Display for UdpConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("frame_bytes must be larger than header_bytes: a datagram needs payload")
-    }
-}
-
-impl std::error::Error for UdpConfigError {}

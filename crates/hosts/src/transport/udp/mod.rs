@@ -8,6 +8,6 @@ mod numbers;
 mod sender;
 mod sink;
 
-pub use config::{LINGER, UdpConfigError, UdpSettings};
+pub use config::{LINGER, UdpSettings};
 pub use sender::UdpSender;
-pub use sink::{DatagramCounts, DelaySummary, UdpSink};
+pub use sink::UdpSink;

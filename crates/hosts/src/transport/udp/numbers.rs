@@ -19,7 +19,7 @@ pub enum Arrival {
 }
 
 /// Remembers the last [`WINDOW`] numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct NumberWindow {
     /// One beyond the highest number seen.
     end: u64,
@@ -27,19 +27,7 @@ pub struct NumberWindow {
     seen: [u64; WORDS],
 }
 
-hitless_state::value!(NumberWindow { end, seen });
-
 impl NumberWindow {
-    /// Nothing seen.
-    pub const fn new() -> Self {
-        Self { end: 0, seen: [0; WORDS] }
-    }
-
-    /// One beyond the highest number seen.
-    pub const fn end(&self) -> u64 {
-        self.end
-    }
-
     /// Notes that `number` has arrived.
     #[inline]
     pub fn insert(&mut self, number: u64) -> Arrival {
@@ -87,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_window_forgets_what_lies_far_behind() {
-        let mut window = NumberWindow::new();
+        let mut window = NumberWindow::default();
         let table = [
             (0, Arrival::Newest),
             (2, Arrival::Newest),
@@ -107,7 +95,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_window_agrees_with_a_set(numbers in proptest::collection::vec(0u64..3 * WINDOW, 1..400)) {
-            let mut window = NumberWindow::new();
+            let mut window = NumberWindow::default();
             let mut seen = BTreeSet::new();
             for number in numbers {
                 let highest = seen.last().copied();

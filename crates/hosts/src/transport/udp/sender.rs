@@ -10,7 +10,7 @@ use crate::transport::{Outgoing, Sender, SenderStatistics};
 ///
 /// It keeps its schedule: the n-th datagram after a pause is due when n frames have had time to pass at the flow's
 /// rate, however late the ones before it were sent, so the average is exact at every rate.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct UdpSender {
     config: UdpSettings,
     written_bytes: u64,
@@ -22,16 +22,6 @@ pub struct UdpSender {
     next_at: Time,
     datagrams_sent: u64,
 }
-
-hitless_state::value!(UdpSender {
-    config,
-    written_bytes,
-    sent_bytes,
-    train_start,
-    train_wire_bytes,
-    next_at,
-    datagrams_sent
-});
 
 impl UdpSender {
     /// A flow that has nothing to send.

@@ -2,8 +2,7 @@
 
 use super::script::{Alone, First, MSS, Script, Second, acknowledgement, config};
 use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::packet_pair::PacketPairConfig;
-use hitless_hosts::transport::tcp::TcpConfig;
+use hitless_hosts::transport::packet_pair::PacketPairSettings;
 use hitless_wire::{Duration, PacketPairAcknowledgement};
 
 /// Times and segments of the pairs of which the second packet left at once; other packets are a failure.
@@ -137,8 +136,7 @@ fn lost_packets_are_sent_again_in_pairs_and_do_not_slow_the_flow_down() {
 
 #[test]
 fn after_a_timeout_one_pair_goes_and_the_share_is_measured_anew() {
-    let recovery = TcpConfig { rack_tlp: false, ..config().recovery };
-    let mut script = Script::warm(&PacketPairConfig { recovery, ..config() }, 2_000);
+    let mut script = Script::warm(&PacketPairSettings { rack_tlp: false, ..config() }, 2_000);
     script.sent_until(1_000_000);
     assert_eq!(script.sender.statistics().timeouts, 0);
     // The timer counts from the acknowledgement at 40 us.
@@ -165,7 +163,7 @@ fn a_tail_loss_probe_goes_alone_and_at_once() {
 #[test]
 fn after_a_pause_a_flow_begins_with_one_pair_again() {
     for restart_after_idle in [true, false] {
-        let config = PacketPairConfig { restart_after_idle, ..config() };
+        let config = PacketPairSettings { restart_after_idle, ..config() };
         // (pause in ns after everything was acknowledged, whether the share is forgotten)
         for (pause, forgotten) in [(1_000, false), (60_000, true)] {
             let mut script = Script::new(&config);
@@ -182,7 +180,7 @@ fn after_a_pause_a_flow_begins_with_one_pair_again() {
 
 #[test]
 fn a_flow_without_data_earns_no_credit() {
-    let mut script = Script::new(&PacketPairConfig { restart_after_idle: false, ..config() });
+    let mut script = Script::new(&PacketPairSettings { restart_after_idle: false, ..config() });
     script.write(0, 2 * MSS);
     script.acknowledge(40_000, 2, 2_000);
     script.sent_until(500_000);
@@ -193,16 +191,14 @@ fn a_flow_without_data_earns_no_credit() {
 
 #[test]
 fn without_ecn_packets_are_not_marked_and_echoes_mean_nothing() {
-    let recovery = TcpConfig { ecn: false, ..config().recovery };
-    let mut script = Script::warm(&PacketPairConfig { recovery, ..config() }, 2_000);
+    let mut script = Script::warm(&PacketPairSettings { ecn: false, ..config() }, 2_000);
     mark_a_window(&mut script, 0);
     assert_eq!(script.sender.alpha(), 0.0);
 }
 
 #[test]
 fn a_sender_that_waits_for_acknowledgements_sets_no_pacing_timer() {
-    let recovery = TcpConfig { rack_tlp: false, ..config().recovery };
-    let mut script = Script::warm(&PacketPairConfig { recovery, ..config() }, 1_000);
+    let mut script = Script::warm(&PacketPairSettings { rack_tlp: false, ..config() }, 1_000);
     script.sent_until(200_000);
     assert_eq!(script.sender.next_timeout(), super::script::at(40_000) + Duration::from_ms(1));
 }

@@ -2,12 +2,11 @@
 //! the window.
 
 use super::script::{First, MSS, card};
-use crate::faults::{Faults, fate, faults};
-use crate::pipe::{Delays, Pipe, Way};
-use hitless_hosts::transport::packet_pair::{PacketPairConfig, PacketPairReceiver, PacketPairSender};
-use hitless_hosts::transport::tcp::{RtoFormula, TcpConfig};
+use crate::faults::{Faults, assert_repeats, faults, run};
+use hitless_hosts::transport::packet_pair::{PacketPairReceiver, PacketPairSender, PacketPairSettings};
+use hitless_hosts::transport::tcp::RtoFormula;
 use hitless_hosts::transport::{Outgoing, Receiver, Sender, SenderStatistics};
-use hitless_wire::{Duration, Packet, PacketPairHeader, Time, Transport};
+use hitless_wire::{Bytes, Duration, Packet, PacketPairHeader, Time, Transport};
 use proptest::prelude::*;
 
 /// A sender whose every packet is judged.
@@ -20,7 +19,7 @@ struct Judged {
 }
 
 impl Judged {
-    fn new(config: &PacketPairConfig) -> Self {
+    fn new(config: &PacketPairSettings) -> Self {
         Self { sender: PacketPairSender::new(config, &card(), Duration::ZERO), last: None, pair: 0, pairs: 0 }
     }
 
@@ -105,44 +104,32 @@ impl Sender for Judged {
     }
 }
 
-fn configs() -> impl Strategy<Value = PacketPairConfig> {
+fn configs() -> impl Strategy<Value = PacketPairSettings> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    let shares = (0.05..=1.0f64, 0.5..3.0f64, prop_oneof![Just(0), 0..10_000u32]);
+    let shares = (0.05..=1.0f64, 0.5..3.0f64, prop_oneof![Just(0), 0..10_000u64]);
     let tick = prop_oneof![Just(0u64), Just(100), Just(1_000)];
     (switches, shares, tick).prop_map(|((ecn, sack, rack_tlp, restart_after_idle, linux), shares, tick)| {
-        let default = PacketPairConfig::default();
-        PacketPairConfig {
-            recovery: TcpConfig {
-                mss_bytes: MSS as u16,
-                ecn,
-                sack,
-                rack_tlp,
-                timer_tick: Duration::from_us(tick),
-                rto_formula: if linux { RtoFormula::Linux } else { RtoFormula::Rfc6298 },
-                rto_min: Duration::from_us(200),
-                rto_initial: Duration::from_ms(2),
-                rto_max: Duration::from_ms(20),
-                ..default.recovery
-            },
+        PacketPairSettings {
+            mss: Bytes(MSS),
+            ecn,
+            sack,
+            rack_tlp,
+            timer_tick: Duration::from_us(tick),
+            rto_formula: if linux { RtoFormula::Linux } else { RtoFormula::Rfc6298 },
+            rto_min: Duration::from_us(200),
+            rto_initial: Duration::from_ms(2),
+            rto_max: Duration::from_ms(20),
             gap_gain: shares.0,
             window_factor: shares.1,
-            bytes_per_round: shares.2,
+            bytes_per_round: Bytes(shares.2),
             restart_after_idle,
+            ..PacketPairSettings::default()
         }
     })
 }
 
-/// Sends `writes` one after the other, each when the one before is acknowledged.
-fn run(
-    config: &PacketPairConfig,
-    faults: Faults,
-    writes: &[u64],
-    seed: u64,
-) -> Pipe<Judged, PacketPairReceiver, impl FnMut(Way, &mut Packet) -> Delays + use<>> {
-    let receiver = PacketPairReceiver::new(config, Duration::ZERO);
-    let mut pipe = Pipe::new(Judged::new(config), receiver, fate(faults, seed));
-    pipe.deliver(writes);
-    pipe
+fn ends(config: &PacketPairSettings) -> (Judged, PacketPairReceiver) {
+    (Judged::new(config), PacketPairReceiver::new(config, Duration::ZERO))
 }
 
 proptest! {
@@ -155,7 +142,7 @@ proptest! {
         writes in prop::collection::vec(1..200_000u64, 1..4),
         seed in any::<u64>(),
     ) {
-        let pipe = run(&config, faults, &writes, seed);
+        let pipe = run(ends(&config), faults, &writes, seed);
         prop_assert_eq!(pipe.sender.acknowledged_bytes(), writes.iter().sum::<u64>());
         prop_assert_eq!(pipe.sender.sender.in_flight_bytes(), 0);
         prop_assert_eq!(pipe.sender.sender.unsent_bytes(), 0);
@@ -166,16 +153,12 @@ proptest! {
 
     #[test]
     fn a_run_repeats_exactly(config in configs(), faults in faults(), bytes in 1..300_000u64, seed in any::<u64>()) {
-        let (first, second) = (run(&config, faults, &[bytes], seed), run(&config, faults, &[bytes], seed));
-        prop_assert_eq!(first.now, second.now);
-        prop_assert_eq!(first.sender.statistics(), second.sender.statistics());
-        prop_assert_eq!(first.receiver.statistics(), second.receiver.statistics());
+        assert_repeats(|| ends(&config), faults, bytes, seed);
     }
 
     #[test]
     fn a_clean_pipe_needs_no_retransmission(config in configs(), bytes in 1..500_000u64) {
-        let recovery = TcpConfig { rto_min: Duration::from_ms(2), ..config.recovery };
-        let pipe = run(&PacketPairConfig { recovery, ..config }, Faults::default(), &[bytes], 1);
+        let pipe = run(ends(&PacketPairSettings { rto_min: Duration::from_ms(2), ..config }), Faults::default(), &[bytes], 1);
         let statistics = pipe.sender.statistics();
         prop_assert_eq!((statistics.timeouts, statistics.packets_retransmitted), (0, 0));
         prop_assert_eq!(pipe.receiver.statistics().reordered_packets, 0);

@@ -1,24 +1,25 @@
 //! Rounds longer than a packet: pairs are spaced, and the rate is that of a round (AFQ, section 5).
 
 use super::script::{First, MSS, Script, Second, config};
-use hitless_hosts::transport::packet_pair::PacketPairConfig;
+use hitless_hosts::transport::packet_pair::PacketPairSettings;
+use hitless_wire::Bytes;
 
 /// A round of four full frames of 1070 bytes; with the overhead on the link it takes 4300 ns.
-const BYTES_PER_ROUND: u32 = 4 * 1_070;
+const BYTES_PER_ROUND: Bytes = Bytes(4 * 1_070);
 const SPACING_NS: u64 = 4_300;
 
-fn rounds() -> PacketPairConfig {
-    PacketPairConfig { bytes_per_round: BYTES_PER_ROUND, ..config() }
+fn rounds() -> PacketPairSettings {
+    PacketPairSettings { bytes_per_round: BYTES_PER_ROUND, ..config() }
 }
 
 #[test]
 fn rounds_of_up_to_a_frame_space_nothing() {
-    for bytes_per_round in [0, 500, 1_070] {
-        let mut script = Script::new(&PacketPairConfig { bytes_per_round, ..config() });
+    for bytes_per_round in [0, 500, 1_070].map(Bytes) {
+        let mut script = Script::new(&PacketPairSettings { bytes_per_round, ..config() });
         script.write(0, 100 * MSS);
         script.expect(1_000, &[(0, 0, First), (0, 1, Second)]);
     }
-    let mut script = Script::new(&PacketPairConfig { bytes_per_round: 1_071, ..config() });
+    let mut script = Script::new(&PacketPairSettings { bytes_per_round: Bytes(1_071), ..config() });
     script.write(0, 100 * MSS);
     script.expect(2_000, &[(0, 0, First), (1_091, 1, Second)]);
 }

@@ -3,11 +3,11 @@
 use hitless_hosts::NetworkCardConfig;
 use hitless_hosts::host::NetworkCard;
 use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::packet_pair::{PacketPairConfig, PacketPairSender};
-use hitless_hosts::transport::tcp::{RtoFormula, TcpConfig};
+use hitless_hosts::transport::packet_pair::{PacketPairSender, PacketPairSettings};
+use hitless_hosts::transport::tcp::RtoFormula;
 use hitless_wire::{
-    BitRate, Duration, Packet, PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, SackBlocks,
-    Time, Transport,
+    BitRate, Bytes, Duration, Packet, PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition,
+    SackBlocks, Time, Transport,
 };
 
 pub use PairPosition::{Alone, First, Second};
@@ -36,16 +36,12 @@ pub fn card() -> NetworkCard {
 }
 
 /// The script's configuration: packets of 1000 bytes, RTO by RFC 6298 with a minimum of 1 ms.
-pub fn config() -> PacketPairConfig {
-    let default = PacketPairConfig::default();
-    PacketPairConfig {
-        recovery: TcpConfig {
-            mss_bytes: MSS as u16,
-            rto_min: Duration::from_ms(1),
-            rto_formula: RtoFormula::Rfc6298,
-            ..default.recovery
-        },
-        ..default
+pub fn config() -> PacketPairSettings {
+    PacketPairSettings {
+        mss: Bytes(MSS),
+        rto_min: Duration::from_ms(1),
+        rto_formula: RtoFormula::Rfc6298,
+        ..PacketPairSettings::default()
     }
 }
 
@@ -60,12 +56,12 @@ pub fn acknowledgement(time_ns: u64, segments: u64, gap_ns: u64) -> PacketPairAc
 }
 
 impl Script {
-    pub fn new(config: &PacketPairConfig) -> Self {
+    pub fn new(config: &PacketPairSettings) -> Self {
         Self { sender: PacketPairSender::new(config, &card(), Duration::ZERO), sent: Vec::new(), headers: Vec::new() }
     }
 
     /// A sender that has much to send and knows a round-trip time of 40 us and a gap: its first pair is acknowledged.
-    pub fn warm(config: &PacketPairConfig, gap_ns: u64) -> Self {
+    pub fn warm(config: &PacketPairSettings, gap_ns: u64) -> Self {
         let mut script = Self::new(config);
         script.write(0, 1_000 * MSS);
         script.acknowledge(40_000, 2, gap_ns);

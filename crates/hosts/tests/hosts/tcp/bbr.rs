@@ -3,7 +3,7 @@
 use crate::bottleneck::{Bottleneck, Discipline};
 use hitless_engine::RandomStreams;
 use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::tcp::{BbrConfig, BbrState, CongestionControlConfig, TcpConfig, TcpReceiver, TcpSender};
+use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSender, TcpSettings};
 use hitless_wire::{BitRate, Duration, Packet, Time};
 use rand::{RngExt, SeedableRng};
 
@@ -23,14 +23,14 @@ fn at(time_ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(time_ms)
 }
 
-fn config() -> TcpConfig {
-    TcpConfig { rto_min: Duration::from_ms(10), ..TcpConfig::bbr() }
+fn config() -> TcpSettings {
+    TcpSettings { rto_min: Duration::from_ms(10), ..TcpSettings::with(Congestion::Bbr) }
 }
 
 type Link<F> = Bottleneck<TcpSender, TcpReceiver, F>;
 
 /// `flows` flows that have nothing to send yet, each with a stream of its own, through a queue that `admit` guards.
-fn idle_link<F: FnMut(usize, &mut Packet) -> bool>(config: &TcpConfig, flows: usize, admit: F) -> Link<F> {
+fn idle_link<F: FnMut(usize, &mut Packet) -> bool>(config: &TcpSettings, flows: usize, admit: F) -> Link<F> {
     let flow = |number: usize| {
         let stream = RandomStreams::new(1).stream(&format!("flow {number}"));
         (TcpSender::new(config, Duration::ZERO).with_stream(stream), TcpReceiver::new(config, Duration::ZERO))
@@ -39,7 +39,7 @@ fn idle_link<F: FnMut(usize, &mut Packet) -> bool>(config: &TcpConfig, flows: us
 }
 
 /// As [`idle_link`], with more to send than time for it.
-fn link<F: FnMut(usize, &mut Packet) -> bool>(config: &TcpConfig, flows: usize, admit: F) -> Link<F> {
+fn link<F: FnMut(usize, &mut Packet) -> bool>(config: &TcpSettings, flows: usize, admit: F) -> Link<F> {
     let mut link = idle_link(config, flows, admit);
     (0..flows).for_each(|flow| link.write(flow, u64::MAX / 2));
     link
@@ -95,7 +95,7 @@ fn bbr_does_not_mind_losses_that_would_stop_cubic() {
         let mut lossy = link(&config(), 1, |_, _| !random.random_bool(loss));
         let share = shares(&mut lossy, 50, 1_000)[0];
         assert!(share > least, "loss {loss}: {share}");
-        let cubic = TcpConfig { rto_min: Duration::from_ms(10), ..TcpConfig::default() };
+        let cubic = TcpSettings { rto_min: Duration::from_ms(10), ..TcpSettings::default() };
         let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(3);
         let mut other = link(&cubic, 1, |_, _| !random.random_bool(loss));
         let cubic_share = shares(&mut other, 50, 1_000)[0];
@@ -111,12 +111,8 @@ fn flows_of_bbr_share_a_link_with_and_without_losses() {
     for loss in [0.0, 0.005] {
         for flows in [2, 4] {
             let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(5);
-            let probing = BbrConfig {
-                rtprop_window: Duration::from_ms(200),
-                probe_rtt_duration: Duration::from_ms(4),
-                ..BbrConfig::default()
-            };
-            let config = TcpConfig { congestion_control: CongestionControlConfig::Bbr(probing), ..config() };
+            let (bbr_rtprop_window, bbr_probe_rtt_duration) = (Duration::from_ms(200), Duration::from_ms(4));
+            let config = TcpSettings { bbr_rtprop_window, bbr_probe_rtt_duration, ..config() };
             let mut link = link(&config, flows, |queued, _| queued < 200 && !random.random_bool(loss));
             let parts = shares(&mut link, 1_000, 3_000);
             let (sum, squares) = (parts.iter().sum::<f64>(), parts.iter().map(|part| part * part).sum::<f64>());
@@ -128,21 +124,18 @@ fn flows_of_bbr_share_a_link_with_and_without_losses() {
 
 #[test]
 fn a_window_falls_to_four_segments_when_the_round_trip_time_is_measured_and_comes_back() {
-    let probing = BbrConfig {
-        rtprop_window: Duration::from_ms(50),
-        probe_rtt_duration: Duration::from_ms(5),
-        ..BbrConfig::default()
-    };
-    let config = TcpConfig { congestion_control: CongestionControlConfig::Bbr(probing), ..config() };
+    let (bbr_rtprop_window, bbr_probe_rtt_duration) = (Duration::from_ms(50), Duration::from_ms(5));
+    let config = TcpSettings { bbr_rtprop_window, bbr_probe_rtt_duration, ..config() };
     // Alone, a flow empties the queue in each cycle, and a sample that equals the smallest renews it. Two keep a queue.
     let mut link = link(&config, 2, |_, _| true);
     let (mut low, mut before) = (Vec::new(), 0.0);
     for step in 0..2_000 {
         link.run_until(at(20) + Duration::from_us(100) * step);
-        low.push(link.flows[0].0.cwnd_bytes() == 4 * MSS);
+        let is_low = link.flows[0].0.cwnd_bytes() == 4 * MSS;
+        low.push(is_low);
         // Four segments in flight say nothing of the rate, however long: 5 ms are 25 round trips.
         let model = link.flows[0].0.path_model().expect("BBR models the path");
-        if model.state == BbrState::ProbeRtt {
+        if is_low {
             assert!(
                 model.bytes_per_second >= 0.99 * before,
                 "{} after {before} in step {step}",
@@ -160,8 +153,7 @@ fn a_window_falls_to_four_segments_when_the_round_trip_time_is_measured_and_come
 
 #[test]
 fn a_flow_that_starts_late_has_no_stale_round_trip_time() {
-    let probing = BbrConfig { rtprop_window: Duration::from_ms(50), ..BbrConfig::default() };
-    let config = TcpConfig { congestion_control: CongestionControlConfig::Bbr(probing), ..config() };
+    let config = TcpSettings { bbr_rtprop_window: Duration::from_ms(50), ..config() };
     let mut link = idle_link(&config, 1, |_, _| true);
     link.run_until(at(60));
     link.write(0, u64::MAX / 2);

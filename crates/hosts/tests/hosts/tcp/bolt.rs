@@ -1,24 +1,12 @@
 //! Bolt from outside: what its packets say, what its receiver reflects, and what a notice does.
 
-use super::script::{MSS, Script, at, config, header_of};
-use hitless_hosts::transport::tcp::{
-    BoltTransportSettings, CongestionControlConfig, DelayedAck, TcpConfig, TcpReceiver,
-};
+use super::script::{MSS, Script, acknowledgement, at, config, header_of};
+use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{BitRate, BoltFlags, CongestionNotice, Duration, Packet, TcpFlags, TcpHeader, Transport};
 
-fn bolt() -> TcpConfig {
-    TcpConfig { congestion_control: CongestionControlConfig::Bolt(BoltTransportSettings::default()), ..config() }
-}
-
-fn acknowledgement(segments: u64, increases: u8) -> TcpHeader {
-    TcpHeader {
-        acknowledgement: segments * MSS,
-        window_bytes: u32::MAX,
-        flags: TcpFlags::ACK,
-        congestion_option: increases,
-        ..TcpHeader::default()
-    }
+fn bolt() -> TcpSettings {
+    TcpSettings { congestion: Congestion::Bolt, ..config() }
 }
 
 fn notify(script: &mut Script, time_us: u64, segment: u64, queued: u64) {
@@ -31,7 +19,7 @@ fn notify(script: &mut Script, time_us: u64, segment: u64, queued: u64) {
 
 #[test]
 fn packets_say_which_of_their_flow_they_are() {
-    let mut script = Script::new(&TcpConfig { initial_window_segments: 2, ..bolt() });
+    let mut script = Script::new(&TcpSettings { initial_window: 2, ..bolt() });
     script.write(0, 6 * MSS);
     script.receive(40, acknowledgement(1, 0));
     script.receive(41, acknowledgement(2, 0));
@@ -47,8 +35,7 @@ fn packets_say_which_of_their_flow_they_are() {
 
 #[test]
 fn the_receiver_answers_how_many_packets_kept_their_wish() {
-    let delayed = DelayedAck::On { segments: 3, timeout: Duration::from_us(500), quickack_segments: 0 };
-    let mut receiver = TcpReceiver::new(&TcpConfig { delayed_ack: delayed, ..bolt() }, Duration::ZERO);
+    let mut receiver = TcpReceiver::new(&TcpSettings { delayed_ack_segments: 3, ..bolt() }, Duration::ZERO);
     let mut answers = Vec::new();
     let flags = [BoltFlags::INC, BoltFlags::DEC, BoltFlags::INC, BoltFlags::DEC, BoltFlags::LAST, BoltFlags::DEC];
     for (number, flags) in flags.into_iter().enumerate() {

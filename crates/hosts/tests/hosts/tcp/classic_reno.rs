@@ -2,24 +2,23 @@
 
 use super::script::{MSS, Script, at, config};
 use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::tcp::CongestionControlConfig::Dctcp;
-use hitless_hosts::transport::tcp::{CongestionState, DctcpConfig, TcpConfig, TcpRecovery, WindowGrowth};
-use hitless_wire::{TcpFlags, TcpHeader};
+use hitless_hosts::transport::tcp::{Congestion, CongestionState, TcpRecovery, TcpSettings, WindowGrowth};
+use hitless_wire::{Bytes, TcpFlags, TcpHeader};
 
-fn reno() -> TcpConfig {
-    TcpConfig {
+fn reno() -> TcpSettings {
+    TcpSettings {
         sack: false,
         rack_tlp: false,
         eifel_undo: false,
         recovery: TcpRecovery::Reno,
         window_growth: WindowGrowth::PerAck,
-        initial_window_segments: 11,
+        initial_window: 11,
         ..config()
     }
 }
 
 /// A warm sender whose window, 11 segments, is full: 1 to 11 were sent at 100 us and more waits.
-fn full(config: &TcpConfig) -> Script {
+fn full(config: &TcpSettings) -> Script {
     let mut script = Script::warm(config);
     script.write(100, 40 * MSS);
     script.expect(100, &(1..=11).map(|segment| (100, segment)).collect::<Vec<_>>());
@@ -70,7 +69,7 @@ fn the_third_duplicate_starts_a_recovery_that_any_new_acknowledgement_ends() {
 
 #[test]
 fn the_receive_window_bounds_what_the_threshold_is_half_of() {
-    let mut script = full(&TcpConfig { receive_window_bytes: Some(6_000), ..reno() });
+    let mut script = full(&TcpSettings { receive_window: Some(Bytes(6_000)), ..reno() });
     assert_eq!(windows(&script).0, 11 * MSS);
     for time_us in 140..143 {
         script.receive(time_us, TcpHeader { acknowledgement: MSS, ..advertising(6_000) });
@@ -82,7 +81,7 @@ fn the_receive_window_bounds_what_the_threshold_is_half_of() {
 #[test]
 fn only_validation_keeps_the_window_near_what_the_receiver_lets_be_in_flight() {
     for (window_validation, window) in [(true, 12), (false, 14)] {
-        let config = TcpConfig { receive_window_bytes: Some(6_000), window_validation, ..reno() };
+        let config = TcpSettings { receive_window: Some(Bytes(6_000)), window_validation, ..reno() };
         let mut script = Script::new(&config);
         script.write(100, 40 * MSS);
         script.expect(100, &(0..6).map(|segment| (100, segment)).collect::<Vec<_>>());
@@ -141,7 +140,7 @@ fn duplicates_for_what_a_timeout_sent_again_start_a_recovery() {
 #[test]
 fn duplicates_do_not_grow_the_window_by_the_acknowledgement() {
     for recovery in [TcpRecovery::Reno, TcpRecovery::Newreno] {
-        let mut script = full(&TcpConfig { recovery, ..reno() });
+        let mut script = full(&TcpSettings { recovery, ..reno() });
         duplicates(&mut script, 140, 1, 2);
         assert_eq!(windows(&script).0, 11 * MSS, "{recovery:?}");
         script.acknowledge(142, 5, &[]);
@@ -151,7 +150,7 @@ fn duplicates_do_not_grow_the_window_by_the_acknowledgement() {
 
 #[test]
 fn dctcp_grows_by_the_acknowledgement_and_answers_loss_as_reno() {
-    let mut script = full(&TcpConfig { congestion_control: Dctcp(DctcpConfig::default()), ecn: true, ..reno() });
+    let mut script = full(&TcpSettings { congestion: Congestion::Dctcp, ecn: true, ..reno() });
     script.acknowledge(140, 5, &[]);
     assert_eq!(windows(&script), (12 * MSS, u64::MAX));
     duplicates(&mut script, 141, 5, 3);
@@ -165,7 +164,7 @@ fn dctcp_grows_by_the_acknowledgement_and_answers_loss_as_reno() {
 #[test]
 fn an_acknowledgement_that_was_overtaken_interrupts_the_duplicates() {
     for (recovery, expected) in [(TcpRecovery::Reno, 0), (TcpRecovery::Newreno, 1)] {
-        let mut script = full(&TcpConfig { recovery, ..reno() });
+        let mut script = full(&TcpSettings { recovery, ..reno() });
         script.acknowledge(140, 2, &[]);
         duplicates(&mut script, 141, 2, 2);
         script.acknowledge(143, 1, &[]);
@@ -177,7 +176,7 @@ fn an_acknowledgement_that_was_overtaken_interrupts_the_duplicates() {
 #[test]
 fn what_a_retransmission_fills_is_timed_by_its_echo() {
     for recovery in [TcpRecovery::Reno, TcpRecovery::Newreno] {
-        let mut script = full(&TcpConfig { recovery, ..reno() });
+        let mut script = full(&TcpSettings { recovery, ..reno() });
         script.sent_until(1_100);
         // Segment 1 goes again at 1,100 us and fills the gap below the others, which had arrived a millisecond ago.
         script.acknowledge(1_140, 12, &[]);
@@ -188,7 +187,7 @@ fn what_a_retransmission_fills_is_timed_by_its_echo() {
 
 #[test]
 fn an_undone_recovery_deflates_the_window() {
-    let mut script = full(&TcpConfig { eifel_undo: true, ..reno() });
+    let mut script = full(&TcpSettings { eifel_undo: true, ..reno() });
     duplicates(&mut script, 140, 1, 8);
     assert_eq!(windows(&script), (13_500, 5_500));
     // It echoes the original: segment 1 was late, not lost.

@@ -1,23 +1,13 @@
 //! Recorded exchanges: what is acknowledged and what is sent, segment by segment.
 
 use super::script::{MSS, Script, config};
-use hitless_hosts::DelayConfig;
-use hitless_hosts::transport::tcp::{CongestionState, TcpConfig};
+use hitless_hosts::transport::tcp::{CloseSettings, Congestion, CongestionState, TcpSettings};
 use hitless_hosts::transport::{SackRecord, Sender};
-use hitless_wire::{Duration, TcpFlags, TcpHeader};
-
-/// A warm sender that sends segments 1 to `count` at 100 us, all at once.
-fn burst(config: &TcpConfig, count: u64) -> Script {
-    let mut script = Script::warm(config);
-    script.write(100, count * MSS);
-    let sent: Vec<(u64, u64)> = (1..=count).map(|segment| (100, segment)).collect();
-    script.expect(100, &sent);
-    script
-}
+use hitless_wire::{Bytes, Duration, TcpFlags, TcpHeader};
 
 #[test]
 fn rack_finds_a_loss_on_the_third_selective_acknowledgement() {
-    let mut script = burst(&config(), 8);
+    let mut script = Script::burst(&config(), 8);
     script.acknowledge(140, 2, &[]);
     script.acknowledge(141, 2, &[(3, 4)]);
     script.acknowledge(142, 2, &[(3, 5)]);
@@ -36,7 +26,7 @@ fn rack_finds_a_loss_on_the_third_selective_acknowledgement() {
 
 #[test]
 fn what_selective_acknowledgements_said_is_kept() {
-    let mut script = burst(&config(), 8);
+    let mut script = Script::burst(&config(), 8);
     let record = |script: &Script| script.sender.statistics().sacks;
     script.acknowledge(140, 2, &[]);
     assert_eq!(record(&script), SackRecord::default());
@@ -56,7 +46,7 @@ fn what_selective_acknowledgements_said_is_kept() {
 
 #[test]
 fn rack_finds_a_loss_when_the_reordering_window_ends() {
-    let mut script = burst(&config(), 3);
+    let mut script = Script::burst(&config(), 3);
     script.acknowledge(140, 2, &[]);
     // One segment above the gap: lost a quarter of the smallest round-trip time (10 us) later, at 100 + 41 + 10 us.
     script.acknowledge(141, 2, &[(3, 4)]);
@@ -69,7 +59,7 @@ fn rack_finds_a_loss_when_the_reordering_window_ends() {
 
 #[test]
 fn rack_tolerates_reordering_within_its_window() {
-    let mut script = burst(&config(), 3);
+    let mut script = Script::burst(&config(), 3);
     script.acknowledge(140, 2, &[]);
     script.acknowledge(141, 2, &[(3, 4)]);
     script.acknowledge(147, 4, &[]);
@@ -80,7 +70,7 @@ fn rack_tolerates_reordering_within_its_window() {
 
 #[test]
 fn rack_finds_the_loss_of_a_retransmission() {
-    let mut script = burst(&config(), 8);
+    let mut script = Script::burst(&config(), 8);
     script.acknowledge(140, 1, &[(2, 5)]);
     script.expect(140, &[(140, 1)]);
     // Segment 1 is lost again; what is sent after it arrives.
@@ -96,7 +86,7 @@ fn rack_finds_the_loss_of_a_retransmission() {
 
 #[test]
 fn a_count_of_three_finds_a_loss_without_rack() {
-    let mut script = burst(&TcpConfig { rack_tlp: false, ..config() }, 8);
+    let mut script = Script::burst(&TcpSettings { rack_tlp: false, ..config() }, 8);
     script.acknowledge(140, 2, &[]);
     script.acknowledge(141, 2, &[(3, 5)]);
     script.expect(141, &[]);
@@ -109,7 +99,7 @@ fn a_count_of_three_finds_a_loss_without_rack() {
 /// LinkGuardian, section 4: a loss among the last packets is not seen by three segments above it, and times out.
 #[test]
 fn two_segments_above_a_loss_do_not_help_without_rack() {
-    let mut script = burst(&TcpConfig { rack_tlp: false, ..config() }, 3);
+    let mut script = Script::burst(&TcpSettings { rack_tlp: false, ..config() }, 3);
     script.acknowledge(140, 1, &[(2, 4)]);
     script.expect(1_099, &[]);
     script.expect(1_100, &[(1_100, 1)]);
@@ -119,7 +109,7 @@ fn two_segments_above_a_loss_do_not_help_without_rack() {
 /// RFC 6582: the third duplicate retransmits, a partial acknowledgement the next gap, no SACK involved.
 #[test]
 fn new_reno_repairs_one_gap_per_round_trip_without_sack() {
-    let mut script = burst(&TcpConfig { sack: false, ..config() }, 8);
+    let mut script = Script::burst(&TcpSettings { sack: false, ..config() }, 8);
     // Segments 1 and 5 are lost.
     (0..2).for_each(|duplicate| script.acknowledge(140 + duplicate, 1, &[]));
     script.expect(142, &[]);
@@ -138,7 +128,7 @@ fn new_reno_repairs_one_gap_per_round_trip_without_sack() {
 /// RFC 6582, section 3.2, step 2, and section 4.1: duplicates for what was sent before a timeout begin no recovery.
 #[test]
 fn duplicates_after_a_timeout_retransmit_nothing_without_sack() {
-    let mut script = burst(&TcpConfig { sack: false, rack_tlp: false, ..config() }, 8);
+    let mut script = Script::burst(&TcpSettings { sack: false, rack_tlp: false, ..config() }, 8);
     let sent = script.sent_until(2_000);
     assert_eq!(sent.iter().map(|packet| packet.1).collect::<Vec<_>>(), [1]);
     // Three copies of the acknowledgement, as of segments that arrived before.
@@ -153,7 +143,7 @@ fn duplicates_after_a_timeout_retransmit_nothing_without_sack() {
 /// RFC 5681, section 3.2, and RFC 9937: the window is halved over one round trip.
 #[test]
 fn recovery_ends_with_half_the_window() {
-    let mut script = burst(&config(), 10);
+    let mut script = Script::burst(&config(), 10);
     script.write(101, 20 * MSS);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
@@ -167,7 +157,7 @@ fn recovery_ends_with_half_the_window() {
 /// RFC 3522 and 4015: the acknowledgement answers the original, so the retransmission was spurious.
 #[test]
 fn a_spurious_retransmission_is_undone() {
-    let mut script = burst(&config(), 8);
+    let mut script = Script::burst(&config(), 8);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.expect(140, &[(140, 1)]);
@@ -181,15 +171,15 @@ fn a_spurious_retransmission_is_undone() {
 
 #[test]
 fn the_window_is_kept_reduced_without_undo() {
-    let mut script = burst(&TcpConfig { eifel_undo: false, ..config() }, 8);
+    let mut script = Script::burst(&TcpSettings { eifel_undo: false, ..config() }, 8);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.acknowledge_echoing(145, 9, &[], 100, TcpFlags::ACK);
     assert_eq!(script.sender.cwnd_bytes(), window_bytes / 2);
 }
 
-fn with_dsack() -> TcpConfig {
-    TcpConfig { eifel_undo: false, dsack_undo: true, ..config() }
+fn with_dsack() -> TcpSettings {
+    TcpSettings { eifel_undo: false, dsack_undo: true, ..config() }
 }
 
 /// An acknowledgement of `segments` that reports segment `duplicate` as having come twice.
@@ -209,7 +199,7 @@ fn report(script: &mut Script, time_us: u64, segments: u64, duplicate: u64) {
 /// reduction when it is over already.
 #[test]
 fn a_retransmission_reported_as_a_duplicate_is_undone() {
-    let mut script = burst(&with_dsack(), 8);
+    let mut script = Script::burst(&with_dsack(), 8);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.expect(140, &[(140, 1)]);
@@ -223,7 +213,7 @@ fn a_retransmission_reported_as_a_duplicate_is_undone() {
 
 #[test]
 fn one_report_of_two_undoes_nothing() {
-    let mut script = burst(&with_dsack(), 10);
+    let mut script = Script::burst(&with_dsack(), 10);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 3), (4, 8)]);
     script.expect(140, &[(140, 1), (140, 3)]);
@@ -235,7 +225,7 @@ fn one_report_of_two_undoes_nothing() {
 
 #[test]
 fn a_report_that_comes_too_late_undoes_nothing() {
-    let mut script = burst(&with_dsack(), 8);
+    let mut script = Script::burst(&with_dsack(), 8);
     let window_bytes = script.sender.cwnd_bytes();
     script.acknowledge(140, 1, &[(2, 5)]);
     script.acknowledge(145, 9, &[]);
@@ -248,7 +238,7 @@ fn a_report_that_comes_too_late_undoes_nothing() {
 /// RFC 3168, section 6.1.2: one reduction per window, reported by CWR on the next new segment.
 #[test]
 fn an_echo_halves_once_per_window_and_is_reported() {
-    let mut script = burst(&TcpConfig { ecn: true, ..config() }, 10);
+    let mut script = Script::burst(&TcpSettings { ecn: true, ..config() }, 10);
     let echo = TcpFlags::ACK.with(TcpFlags::ECE);
     script.write(101, 30 * MSS);
     let window_bytes = script.sender.cwnd_bytes();
@@ -264,8 +254,8 @@ fn an_echo_halves_once_per_window_and_is_reported() {
 
 #[test]
 fn dctcp_reduces_by_half_of_its_estimate() {
-    let dctcp = TcpConfig { mss_bytes: MSS as u16, ..TcpConfig::dctcp() };
-    let mut script = burst(&dctcp, 10);
+    let dctcp = TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Dctcp) };
+    let mut script = Script::burst(&dctcp, 10);
     script.write(101, 30 * MSS);
     let window_bytes = script.sender.cwnd_bytes();
     let echo = TcpFlags::ACK.with(TcpFlags::ECE);
@@ -279,7 +269,7 @@ fn dctcp_reduces_by_half_of_its_estimate() {
 
 #[test]
 fn the_receive_window_caps_the_flight() {
-    let mut script = Script::new(&TcpConfig { receive_window_bytes: Some(3 * MSS as u32), ..config() });
+    let mut script = Script::new(&TcpSettings { receive_window: Some(Bytes(3 * MSS)), ..config() });
     script.write(0, 5 * MSS);
     script.expect(0, &[(0, 0), (0, 1), (0, 2)]);
     let header = |segments: u64, window_bytes: u32| hitless_wire::TcpHeader {
@@ -296,7 +286,7 @@ fn the_receive_window_caps_the_flight() {
 
 #[test]
 fn new_data_waits_for_a_whole_burst() {
-    let mut script = Script::new(&TcpConfig { segments_per_burst: Some(4), initial_window_segments: 12, ..config() });
+    let mut script = Script::new(&TcpSettings { burst_segments: Some(4), initial_window: 12, ..config() });
     script.write(0, 100 * MSS);
     let first: Vec<(u64, u64)> = (0..12).map(|segment| (0, segment)).collect();
     script.expect(0, &first);
@@ -315,7 +305,7 @@ fn a_burst_takes_all_that_is_free_of_the_window() {
     for (burst, window, sent) in
         [(45, 10, 10), (10, 10, 10), (1, 10, 10), (4, 12, 12), (4, 10, 8), (7, 10, 7), (7, 11, 11), (3, 4, 3)]
     {
-        let config = TcpConfig { segments_per_burst: Some(burst), initial_window_segments: window, ..config() };
+        let config = TcpSettings { burst_segments: Some(burst), initial_window: window, ..config() };
         let mut script = Script::new(&config);
         script.write(0, 100 * MSS);
         let expected: Vec<(u64, u64)> = (0..sent).map(|segment| (0, segment)).collect();
@@ -326,7 +316,7 @@ fn a_burst_takes_all_that_is_free_of_the_window() {
 #[test]
 fn a_reused_connection_keeps_its_window_and_restarts_it_only_on_request() {
     for restart in [false, true] {
-        let mut script = Script::warm(&TcpConfig { slow_start_after_idle: restart, ..config() });
+        let mut script = Script::warm(&TcpSettings { slow_start_after_idle: restart, ..config() });
         script.write(100, 20 * MSS);
         (2..=21).for_each(|segment| script.acknowledge(139 + segment, segment, &[]));
         let before = script.sender.cwnd_bytes();
@@ -340,8 +330,9 @@ fn a_reused_connection_keeps_its_window_and_restarts_it_only_on_request() {
 /// Who closes behind its message has its end in the queue when the last segment is sent, and sent again.
 #[test]
 fn the_last_segment_carries_fin_if_the_application_closes() {
-    for (close, has_fin) in [(None, false), (Some(DelayConfig::fixed(Duration::from_us(70))), true)] {
-        let mut script = Script::new(&TcpConfig { close, ..config() });
+    let closes = CloseSettings { delay: Duration::from_us(70), ..CloseSettings::default() };
+    for (close, has_fin) in [(None, false), (Some(closes), true)] {
+        let mut script = Script::new(&TcpSettings { close, ..config() });
         script.write(0, 3 * MSS);
         script.acknowledge(40, 2, &[]);
         script.sent_until(100_000);

@@ -1,11 +1,11 @@
 //! Pacing of a control that knows a window only.
 
 use super::script::{MSS, Script, config};
-use hitless_hosts::transport::tcp::{TcpConfig, WindowPacing};
+use hitless_hosts::transport::tcp::TcpSettings;
 
 #[test]
 fn a_paced_window_leaves_at_twice_its_rate_in_slow_start() {
-    let mut script = Script::warm(&TcpConfig { pacing: Some(WindowPacing::default()), ..config() });
+    let mut script = Script::warm(&TcpSettings { pacing: true, ..config() });
     // The first ten of the connection go at once, one of which was sent before.
     script.write(100, 40 * MSS);
     let unpaced = (1..=9).map(|segment| (100, segment));
@@ -28,7 +28,7 @@ fn a_window_that_is_not_paced_leaves_at_once() {
 
 #[test]
 fn retransmissions_are_paced_too() {
-    let mut script = Script::warm(&TcpConfig { pacing: Some(WindowPacing::default()), ..config() });
+    let mut script = Script::warm(&TcpSettings { pacing: true, ..config() });
     script.write(100, 11 * MSS);
     script.sent_until(139);
     script.acknowledge(140, 1, &[(6, 12)]);
@@ -42,8 +42,7 @@ fn retransmissions_are_paced_too() {
 #[test]
 fn a_paced_recovery_grows_with_each_acknowledgement() {
     const LOST: u64 = 200;
-    let mut script =
-        Script::warm(&TcpConfig { pacing: Some(WindowPacing::default()), initial_window_segments: 256, ..config() });
+    let mut script = Script::warm(&TcpSettings { pacing: true, initial_window: 256, ..config() });
     script.write(100, LOST * MSS);
     assert_eq!(script.sent_until(149).len() as u64, LOST);
     script.acknowledge(150, 1, &[(LOST, LOST + 1)]);

@@ -1,67 +1,53 @@
 //! Whatever the network does, every byte arrives once and in order, and nothing is left in flight.
 
-use crate::faults::{Faults, fate, faults};
-use crate::pipe::{Delays, Pipe, Way};
+use crate::faults::{Faults, assert_repeats, faults, run};
 use hitless_hosts::transport::tcp::{
-    BbrConfig, BoltTransportSettings, CongestionControlConfig, CubicConfig, DctcpConfig, DelayedAck, HystartConfig,
-    RtoFormula, SwiftSettings, TcpConfig, TcpReceiver, TcpRecovery, TcpSender, WindowGrowth, WindowPacing,
+    BoltTransportSettings, Congestion, RtoFormula, SwiftSettings, TcpReceiver, TcpRecovery, TcpSender, TcpSettings,
+    WindowGrowth,
 };
 use hitless_hosts::transport::{Receiver, Sender};
-use hitless_wire::{Duration, Packet};
+use hitless_wire::{Bytes, Duration};
 use proptest::prelude::*;
 
-fn delayed_acks() -> impl Strategy<Value = DelayedAck> {
-    let on = (1..4u32, 0..20u32).prop_map(|(segments, quickack_segments)| {
-        let timeout = Duration::from_us(500);
-        DelayedAck::On { segments, timeout, quickack_segments }
-    });
-    prop_oneof![Just(DelayedAck::Off), on]
+/// A control with parameters that a short run sees: BBR that drains its flight often enough, Swift with targets around
+/// the round-trip times of the pipes, so that windows fall below a segment.
+fn controls() -> impl Strategy<Value = TcpSettings> {
+    use Congestion::{Bbr, Bolt, Cubic, Dctcp, Newreno, Swift};
+    let congestion = prop::sample::select(vec![Newreno, Cubic, Dctcp, Bbr, Swift, Bolt]);
+    let max_cwnd = prop::option::of(2.0..28.0f64);
+    (congestion, 1..50u64, 1..500u64, 1..6u32, max_cwnd).prop_map(
+        |(congestion, window_ms, target_us, resets, max_cwnd)| {
+            let swift = SwiftSettings {
+                base_target: Duration::from_us(target_us),
+                min_cwnd: 0.1,
+                max_cwnd,
+                retransmit_reset_threshold: resets,
+                ..SwiftSettings::default()
+            };
+            TcpSettings {
+                congestion,
+                bbr_rtprop_window: Duration::from_ms(window_ms),
+                bbr_probe_rtt_duration: Duration::from_ms(window_ms) / 10,
+                swift: (congestion == Swift).then_some(swift),
+                bolt: (congestion == Bolt)
+                    .then(|| BoltTransportSettings { max_cwnd, ..BoltTransportSettings::default() }),
+                ..TcpSettings::default()
+            }
+        },
+    )
 }
 
-/// BBR that drains its flight often enough for a short run to see it.
-fn bbr() -> impl Strategy<Value = BbrConfig> {
-    (1..50u64, any::<bool>()).prop_map(|(window_ms, ack_aggregation)| BbrConfig {
-        rtprop_window: Duration::from_ms(window_ms),
-        probe_rtt_duration: Duration::from_ms(window_ms) / 10,
-        ack_aggregation,
-        ..BbrConfig::default()
-    })
-}
-
-/// Swift with targets around the round-trip times of the pipes, so that windows fall below a segment.
-fn swift() -> impl Strategy<Value = SwiftSettings> {
-    (1..500u64, 1..6u32).prop_map(|(target_us, retransmit_reset_threshold)| SwiftSettings {
-        base_target: Duration::from_us(target_us),
-        min_cwnd: 0.1,
-        retransmit_reset_threshold,
-        ..SwiftSettings::default()
-    })
-}
-
-fn algorithms() -> impl Strategy<Value = CongestionControlConfig> {
-    let hystart = CubicConfig { hystart: Some(HystartConfig::default()), ..CubicConfig::default() };
-    prop_oneof![
-        Just(CongestionControlConfig::NewReno),
-        Just(CongestionControlConfig::Cubic(CubicConfig::default())),
-        Just(CongestionControlConfig::Cubic(hystart)),
-        Just(CongestionControlConfig::Dctcp(DctcpConfig::default())),
-        bbr().prop_map(CongestionControlConfig::Bbr),
-        swift().prop_map(CongestionControlConfig::Swift),
-        Just(CongestionControlConfig::Bolt(BoltTransportSettings::default())),
-    ]
-}
-
-fn configs() -> impl Strategy<Value = TcpConfig> {
+fn configs() -> impl Strategy<Value = TcpSettings> {
     let switches =
         (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    let caps = (prop::option::of(3_000..40_000u32), prop::option::of(3_000..40_000u64), prop::option::of(1..40u32));
+    let caps = (prop::option::of(3_000..40_000u64), prop::option::of(1..40u32));
     let timers = (prop_oneof![Just(0u64), Just(100), Just(1_000)], any::<bool>());
     let old = (any::<bool>(), any::<bool>(), any::<bool>());
-    (switches, caps, timers, algorithms(), delayed_acks(), old).prop_map(
-        |(switches, caps, timers, algorithm, delayed_ack, old)| {
-            let (ecn, sack, rack_tlp, eifel_undo, slow_start_after_idle, handshake, paced) = switches;
-            TcpConfig {
-                congestion_control: algorithm,
+    let delayed_acks = (1..4u32, 0..20u32);
+    (switches, caps, timers, controls(), delayed_acks, old).prop_map(
+        |(switches, caps, timers, control, (delayed_ack_segments, quick_acks), old)| {
+            let (ecn, sack, rack_tlp, eifel_undo, slow_start_after_idle, handshake, pacing) = switches;
+            TcpSettings {
                 ecn,
                 sack,
                 rack_tlp,
@@ -71,35 +57,27 @@ fn configs() -> impl Strategy<Value = TcpConfig> {
                 eifel_undo,
                 dsack_undo: !eifel_undo,
                 slow_start_after_idle,
-                pacing: paced.then(WindowPacing::default),
+                pacing,
                 handshake,
-                delayed_ack,
-                receive_window_bytes: caps.0,
-                max_window_bytes: caps.1,
-                segments_per_burst: caps.2,
+                delayed_ack_segments,
+                delayed_ack_timeout: Duration::from_us(500),
+                quick_acks,
+                receive_window: caps.0.map(Bytes),
+                burst_segments: caps.1,
                 timer_tick: Duration::from_us(timers.0),
                 rto_formula: if timers.1 { RtoFormula::Linux } else { RtoFormula::Rfc6298 },
                 rto_min: Duration::from_us(200),
                 rto_initial: Duration::from_ms(2),
                 rto_max: Duration::from_ms(20),
                 syn_timeout: Duration::from_ms(1),
-                ..TcpConfig::default()
+                ..control
             }
         },
     )
 }
 
-/// Sends `writes` one after the other, each when the one before is acknowledged.
-fn run(
-    config: &TcpConfig,
-    faults: Faults,
-    writes: &[u64],
-    seed: u64,
-) -> Pipe<TcpSender, TcpReceiver, impl FnMut(Way, &mut Packet) -> Delays + use<>> {
-    let (sender, receiver) = (TcpSender::new(config, Duration::ZERO), TcpReceiver::new(config, Duration::ZERO));
-    let mut pipe = Pipe::new(sender, receiver, fate(faults, seed));
-    pipe.deliver(writes);
-    pipe
+fn ends(config: &TcpSettings) -> (TcpSender, TcpReceiver) {
+    (TcpSender::new(config, Duration::ZERO), TcpReceiver::new(config, Duration::ZERO))
 }
 
 proptest! {
@@ -112,7 +90,7 @@ proptest! {
         writes in prop::collection::vec(1..200_000u64, 1..4),
         seed in any::<u64>(),
     ) {
-        let pipe = run(&config, faults, &writes, seed);
+        let pipe = run(ends(&config), faults, &writes, seed);
         prop_assert_eq!(pipe.sender.acknowledged_bytes(), writes.iter().sum::<u64>());
         prop_assert_eq!(pipe.sender.in_flight_bytes(), 0);
         prop_assert_eq!(pipe.sender.unsent_bytes(), 0);
@@ -121,17 +99,14 @@ proptest! {
 
     #[test]
     fn a_run_repeats_exactly(config in configs(), faults in faults(), bytes in 1..300_000u64, seed in any::<u64>()) {
-        let (first, second) = (run(&config, faults, &[bytes], seed), run(&config, faults, &[bytes], seed));
-        prop_assert_eq!(first.now, second.now);
-        prop_assert_eq!(first.sender.statistics(), second.sender.statistics());
-        prop_assert_eq!(first.receiver.statistics(), second.receiver.statistics());
+        assert_repeats(|| ends(&config), faults, bytes, seed);
     }
 
     #[test]
     fn a_clean_pipe_needs_no_retransmission(config in configs(), bytes in 1..500_000u64) {
         let faults = Faults::default();
-        let patient = TcpConfig { rto_min: Duration::from_ms(2), ..config };
-        let pipe = run(&patient, faults, &[bytes], 1);
+        let patient = TcpSettings { rto_min: Duration::from_ms(2), ..config };
+        let pipe = run(ends(&patient), faults, &[bytes], 1);
         let statistics = pipe.sender.statistics();
         prop_assert_eq!((statistics.timeouts, statistics.fast_recoveries), (0, 0));
         // A probe may meet a delayed acknowledgement.

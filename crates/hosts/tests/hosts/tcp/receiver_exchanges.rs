@@ -2,7 +2,7 @@
 
 use super::script::{MSS, at, header_of};
 use hitless_hosts::transport::Receiver;
-use hitless_hosts::transport::tcp::{DelayedAck, TcpConfig, TcpReceiver};
+use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSettings};
 use hitless_wire::{Duration, Ecn, Packet, TcpFlags, TcpHeader, Time, Transport};
 
 /// An acknowledgement: segments in order, ECN-Echo.
@@ -28,14 +28,13 @@ fn feed(receiver: &mut TcpReceiver, packets: &[(u64, bool)]) -> Vec<Vec<Ack>> {
     answers
 }
 
-fn delayed(base: TcpConfig, quickack_segments: u32) -> TcpReceiver {
-    let delayed_ack = DelayedAck::On { segments: 2, timeout: Duration::from_ms(40), quickack_segments };
-    TcpReceiver::new(&TcpConfig { delayed_ack, ..base }, Duration::ZERO)
+fn delayed(base: TcpSettings, quick_acks: u32) -> TcpReceiver {
+    TcpReceiver::new(&TcpSettings { delayed_ack_segments: 2, quick_acks, ..base }, Duration::ZERO)
 }
 
 #[test]
 fn every_second_packet_is_acknowledged_after_the_quick_ones() {
-    let mut receiver = delayed(TcpConfig::default(), 2);
+    let mut receiver = delayed(TcpSettings::default(), 2);
     let answers = feed(&mut receiver, &[(0, false), (1, false), (2, false), (3, false), (4, false)]);
     assert_eq!(answers, [vec![(1, false)], vec![(2, false)], vec![], vec![(4, false)], vec![]]);
     assert_eq!(receiver.next_timeout(), at(40_004));
@@ -49,7 +48,7 @@ fn every_second_packet_is_acknowledged_after_the_quick_ones() {
 /// Linux: tcp_fin enters ping-pong mode, so that only more than one full segment is acknowledged at once.
 #[test]
 fn a_fin_by_itself_is_acknowledged_when_the_application_closes() {
-    let closing = || TcpReceiver::new(&TcpConfig::default(), Duration::ZERO).closing_after(Duration::from_us(70));
+    let closing = || TcpReceiver::new(&TcpSettings::default(), Duration::ZERO).closing_after(Duration::from_us(70));
     let last = |segment| data(segment, false, TcpFlags::ACK.with(TcpFlags::FIN));
     let mut alone = closing();
     assert_eq!(feed(&mut alone, &[(0, false), (1, false)]), [[(1, false)], [(2, false)]]);
@@ -72,7 +71,7 @@ fn a_fin_by_itself_is_acknowledged_when_the_application_closes() {
 /// RFC 5681, section 4.2: out of order, repeated, or filling a gap: acknowledged at once.
 #[test]
 fn gaps_are_reported_at_once() {
-    let mut receiver = delayed(TcpConfig::default(), 0);
+    let mut receiver = delayed(TcpSettings::default(), 0);
     let answers = feed(&mut receiver, &[(0, false), (2, false), (1, false), (1, false), (3, false)]);
     assert_eq!(answers, [vec![], vec![(1, false)], vec![(3, false)], vec![(3, false)], vec![]]);
     let statistics = receiver.statistics();
@@ -82,7 +81,7 @@ fn gaps_are_reported_at_once() {
 /// RFC 8257, section 3.2: a change of marking acknowledges what waits with the old echo, then the packet with the new.
 #[test]
 fn dctcp_echoes_each_run_of_marks_exactly() {
-    let mut receiver = delayed(TcpConfig::dctcp(), 0);
+    let mut receiver = delayed(TcpSettings::with(Congestion::Dctcp), 0);
     let packets =
         [(0, false), (1, false), (2, false), (3, true), (4, true), (5, true), (6, true), (7, false), (8, false)];
     let answers = feed(&mut receiver, &packets);
@@ -103,7 +102,7 @@ fn dctcp_echoes_each_run_of_marks_exactly() {
 
 #[test]
 fn dctcp_without_delay_echoes_packet_by_packet() {
-    let mut receiver = TcpReceiver::new(&TcpConfig::dctcp(), Duration::ZERO);
+    let mut receiver = TcpReceiver::new(&TcpSettings::with(Congestion::Dctcp), Duration::ZERO);
     let answers = feed(&mut receiver, &[(0, false), (1, true), (2, false), (3, true)]);
     assert_eq!(answers, [vec![(1, false)], vec![(2, true)], vec![(3, false)], vec![(4, true)]]);
 }
@@ -111,7 +110,7 @@ fn dctcp_without_delay_echoes_packet_by_packet() {
 /// RFC 3168, section 6.1.3: the echo stays until the sender reports its reduction.
 #[test]
 fn classic_ecn_echoes_until_the_window_is_reduced() {
-    let mut receiver = TcpReceiver::new(&TcpConfig { ecn: true, ..TcpConfig::default() }, Duration::ZERO);
+    let mut receiver = TcpReceiver::new(&TcpSettings { ecn: true, ..TcpSettings::default() }, Duration::ZERO);
     let answers = feed(&mut receiver, &[(0, false), (1, true), (2, false)]);
     assert_eq!(answers, [vec![(1, false)], vec![(2, true)], vec![(3, true)]]);
     receiver.receive(at(3), &data(3, false, TcpFlags::ACK.with(TcpFlags::CWR)));
@@ -120,7 +119,7 @@ fn classic_ecn_echoes_until_the_window_is_reduced() {
 
 #[test]
 fn a_syn_is_answered_each_time_it_comes() {
-    let mut receiver = TcpReceiver::new(&TcpConfig::default(), Duration::ZERO);
+    let mut receiver = TcpReceiver::new(&TcpSettings::default(), Duration::ZERO);
     for time_us in [1, 1_000_001] {
         let header = TcpHeader { flags: TcpFlags::SYN, timestamp: 7, ..TcpHeader::default() };
         receiver.receive(at(time_us), &Packet { transport: Transport::Tcp(header), ..Packet::default() });
@@ -134,7 +133,7 @@ fn a_syn_is_answered_each_time_it_comes() {
 
 #[test]
 fn frames_have_their_length_on_the_wire() {
-    let mut receiver = TcpReceiver::new(&TcpConfig::default(), Duration::ZERO);
+    let mut receiver = TcpReceiver::new(&TcpSettings::default(), Duration::ZERO);
     let mut lengths = Vec::new();
     for segment in [0, 2, 4, 6, 8] {
         receiver.receive(at(segment), &data(segment, false, TcpFlags::ACK));
@@ -147,7 +146,7 @@ fn frames_have_their_length_on_the_wire() {
 #[test]
 fn what_came_twice_is_reported_if_asked_for() {
     let reports = |dsack_undo, segments: &[u64]| {
-        let mut receiver = TcpReceiver::new(&TcpConfig { dsack_undo, ..TcpConfig::default() }, Duration::ZERO);
+        let mut receiver = TcpReceiver::new(&TcpSettings { dsack_undo, ..TcpSettings::default() }, Duration::ZERO);
         let mut reports = Vec::new();
         for &segment in segments {
             receiver.receive(at(segment), &data(segment, false, TcpFlags::ACK));
@@ -181,7 +180,8 @@ fn merged(receiver: &mut TcpReceiver, first: u64, frames: u64, marked: bool) -> 
 
 #[test]
 fn a_merged_segment_is_acknowledged_at_once_and_once() {
-    for mut receiver in [delayed(TcpConfig::default(), 0), TcpReceiver::new(&TcpConfig::default(), Duration::ZERO)] {
+    for mut receiver in [delayed(TcpSettings::default(), 0), TcpReceiver::new(&TcpSettings::default(), Duration::ZERO)]
+    {
         assert_eq!(merged(&mut receiver, 0, 10, false), [(10, false)]);
         assert_eq!(merged(&mut receiver, 10, 7, false), [(17, false)]);
         assert_eq!(receiver.statistics().packets_received, 17);
@@ -191,7 +191,7 @@ fn a_merged_segment_is_acknowledged_at_once_and_once() {
 
 #[test]
 fn a_single_segment_waits_for_a_merged_one() {
-    let mut receiver = delayed(TcpConfig::default(), 0);
+    let mut receiver = delayed(TcpSettings::default(), 0);
     assert_eq!(merged(&mut receiver, 0, 1, false), []);
     assert_eq!(merged(&mut receiver, 1, 3, false), [(4, false)]);
     assert_eq!(merged(&mut receiver, 4, 1, false), []);
@@ -201,7 +201,7 @@ fn a_single_segment_waits_for_a_merged_one() {
 /// A hole within what one poll takes: what is below, what is above, and what fills it.
 #[test]
 fn merged_segments_around_a_gap_are_acknowledged_each() {
-    let mut receiver = TcpReceiver::new(&TcpConfig::default(), Duration::ZERO);
+    let mut receiver = TcpReceiver::new(&TcpSettings::default(), Duration::ZERO);
     assert_eq!(merged(&mut receiver, 0, 3, false), [(3, false)]);
     assert_eq!(merged(&mut receiver, 4, 6, false), [(3, false)]);
     assert_eq!(receiver.out_of_order_bytes(), 6 * MSS);
@@ -214,7 +214,7 @@ fn merged_segments_around_a_gap_are_acknowledged_each() {
 /// RFC 8257, section 3.2, whatever the packets are merged to: receive offload never merges across a change of marking.
 #[test]
 fn dctcp_echoes_marks_of_merged_segments() {
-    let mut receiver = delayed(TcpConfig::dctcp(), 0);
+    let mut receiver = delayed(TcpSettings::with(Congestion::Dctcp), 0);
     assert_eq!(merged(&mut receiver, 0, 4, false), [(4, false)]);
     assert_eq!(merged(&mut receiver, 4, 3, true), [(7, true)]);
     assert_eq!(merged(&mut receiver, 7, 1, true), []);

@@ -1,8 +1,10 @@
 //! A sender under a script: acknowledgements in, segments out, both in segments and microseconds.
 
-use hitless_hosts::transport::tcp::{TcpConfig, TcpSender};
-use hitless_hosts::transport::{Outgoing, Sender};
-use hitless_wire::{Duration, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
+use crate::pipe::{Pipe, Way};
+use hitless_hosts::transport::tcp::{Congestion, RtoFormula, TcpReceiver, TcpSender, TcpSettings};
+use hitless_hosts::transport::{Outgoing, Sender, SenderStatistics};
+use hitless_wire::{Bytes, Duration, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
+use std::cell::{Cell, RefCell};
 
 /// Payload of a full segment.
 pub const MSS: u64 = 1_000;
@@ -32,31 +34,50 @@ pub fn header_of(outgoing: &Outgoing) -> TcpHeader {
     }
 }
 
+/// An acknowledgement of `segments` with what the congestion control is told.
+pub fn acknowledgement(segments: u64, congestion_option: u8) -> TcpHeader {
+    TcpHeader {
+        acknowledgement: segments * MSS,
+        window_bytes: u32::MAX,
+        flags: TcpFlags::ACK,
+        congestion_option,
+        ..TcpHeader::default()
+    }
+}
+
 /// The script's configuration: segments of 1000 bytes, RTO by RFC 6298 with a minimum of 1 ms, NewReno.
-pub fn config() -> TcpConfig {
-    TcpConfig {
-        mss_bytes: MSS as u16,
+pub fn config() -> TcpSettings {
+    TcpSettings {
+        mss: Bytes(MSS),
         rto_min: Duration::from_ms(1),
-        rto_formula: hitless_hosts::transport::tcp::RtoFormula::Rfc6298,
-        ..TcpConfig::new_reno()
+        rto_formula: RtoFormula::Rfc6298,
+        ..TcpSettings::with(Congestion::Newreno)
     }
 }
 
 impl Script {
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpSettings) -> Self {
         Self::with_phase(config, Duration::ZERO)
     }
 
-    pub fn with_phase(config: &TcpConfig, timer_phase: Duration) -> Self {
+    pub fn with_phase(config: &TcpSettings, timer_phase: Duration) -> Self {
         Self { sender: TcpSender::new(config, timer_phase), sent: Vec::new(), headers: Vec::new() }
     }
 
     /// A sender that knows a round-trip time of 40 us: one segment went there and back.
-    pub fn warm(config: &TcpConfig) -> Self {
+    pub fn warm(config: &TcpSettings) -> Self {
         let mut script = Self::new(config);
         script.write(0, MSS);
         script.acknowledge(40, 1, &[]);
         script.expect(40, &[(0, 0)]);
+        script
+    }
+
+    /// A warm sender that sends segments 1 to `count` at 100 us, all at once.
+    pub fn burst(config: &TcpSettings, count: u64) -> Self {
+        let mut script = Self::warm(config);
+        script.write(100, count * MSS);
+        script.expect(100, &(1..=count).map(|segment| (100, segment)).collect::<Vec<_>>());
         script
     }
 
@@ -124,5 +145,45 @@ impl Script {
     pub fn sent_until(&mut self, time_us: u64) -> Vec<(u64, u64)> {
         self.advance(time_us);
         std::mem::take(&mut self.sent)
+    }
+}
+
+/// A flow through a pipe with a round trip of 100 us that loses chosen segments.
+pub struct Flow {
+    /// Segments in the order sent.
+    pub sent: Vec<u64>,
+    pub statistics: SenderStatistics,
+    pub done_us: u64,
+}
+
+impl Flow {
+    /// So many segments, of which those named in `lost` are lost, once for each time that they are named; their headers
+    /// arrive with `keeps_headers`.
+    pub fn run(config: &TcpSettings, segments: u64, lost: &[u64], keeps_headers: bool) -> Self {
+        let (left, sent, arrived) = (RefCell::new(lost.to_vec()), RefCell::new(Vec::new()), Cell::new(0));
+        let fate = |way, packet: &mut Packet| {
+            let Transport::Tcp(header) = packet.transport else { panic!("TCP only") };
+            let segment = header.sequence / MSS;
+            if way == Way::Data {
+                sent.borrow_mut().push(segment);
+            }
+            let found = left.borrow().iter().position(|&lost| way == Way::Data && lost == segment);
+            if let Some(index) = found {
+                left.borrow_mut().remove(index);
+                if !keeps_headers {
+                    return [None, None];
+                }
+                assert!(packet.trim(64));
+            }
+            arrived.set(arrived.get() + 1);
+            // Each packet a little later than the one before, so that arrivals are apart.
+            [Some(Duration::from_us(50) + Duration::from_ns(10 * arrived.get())), None]
+        };
+        let (sender, receiver) = (TcpSender::new(config, Duration::ZERO), TcpReceiver::new(config, Duration::ZERO));
+        let mut pipe = Pipe::new(sender, receiver, fate);
+        pipe.deliver(&[segments * MSS]);
+        let (statistics, done_us) = (pipe.sender.statistics(), pipe.now.as_ps() / 1_000_000);
+        drop(pipe);
+        Self { sent: sent.into_inner(), statistics, done_us }
     }
 }

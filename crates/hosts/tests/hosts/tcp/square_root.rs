@@ -6,14 +6,14 @@
 
 use crate::pipe::{Pipe, Way};
 use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::tcp::{TcpConfig, TcpReceiver, TcpSender};
+use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSender, TcpSettings};
 use hitless_wire::Duration;
 use rand::{RngExt, SeedableRng};
 
 const ONE_WAY: Duration = Duration::from_us(500);
 
 /// Mean window in segments, over time, with loss probability `loss`, and the rate in segments per round trip.
-fn mean_window(config: &TcpConfig, loss: f64, losses: u64) -> (f64, f64) {
+fn mean_window(config: &TcpSettings, loss: f64, losses: u64) -> (f64, f64) {
     let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(7);
     let (sender, receiver) = (TcpSender::new(config, Duration::ZERO), TcpReceiver::new(config, Duration::ZERO));
     let mut pipe = Pipe::new(sender, receiver, move |way, _| {
@@ -21,7 +21,7 @@ fn mean_window(config: &TcpConfig, loss: f64, losses: u64) -> (f64, f64) {
         [(!lost).then_some(ONE_WAY), None]
     });
     pipe.write(u64::MAX / 2);
-    let segments = |sender: &TcpSender| sender.cwnd_bytes() as f64 / f64::from(config.mss_bytes);
+    let segments = |sender: &TcpSender| sender.cwnd_bytes() as f64 / config.mss.0 as f64;
     let (mut area, mut start, mut first) = (0.0, None, 0);
     while pipe.sender.statistics().packets_retransmitted < losses {
         let (before, window) = (pipe.now, segments(&pipe.sender));
@@ -35,14 +35,14 @@ fn mean_window(config: &TcpConfig, loss: f64, losses: u64) -> (f64, f64) {
         area += window * pipe.now.saturating_since(before).as_seconds();
     }
     let span_s = pipe.now.saturating_since(start.unwrap_or_default()).as_seconds();
-    let sent = (pipe.sender.acknowledged_bytes() - first) as f64 / f64::from(config.mss_bytes);
+    let sent = (pipe.sender.acknowledged_bytes() - first) as f64 / config.mss.0 as f64;
     (area / span_s, sent / (span_s / (2.0 * ONE_WAY.as_seconds())))
 }
 
 #[test]
 fn the_mean_window_of_new_reno_follows_the_square_root_law() {
     for sack in [true, false] {
-        let config = TcpConfig { sack, rto_min: Duration::from_ms(10), ..TcpConfig::new_reno() };
+        let config = TcpSettings { sack, rto_min: Duration::from_ms(10), ..TcpSettings::with(Congestion::Newreno) };
         for (loss, losses) in [(1e-4, 1_000), (3e-4, 2_000), (1e-3, 4_000), (3e-3, 4_000), (1e-2, 4_000)] {
             let (window, rate) = mean_window(&config, loss, losses);
             let law = (1.5 / loss).sqrt();

@@ -1,23 +1,13 @@
 //! Swift from outside: hops that are echoed, windows below a segment, and flows that share a link.
 
-use super::script::{MSS, Script, at, config};
+use super::script::{MSS, Script, acknowledgement, at, config, header_of};
 use crate::bottleneck::{Bottleneck, Discipline};
-use hitless_hosts::transport::tcp::{CongestionControlConfig, SwiftSettings, TcpConfig, TcpReceiver, TcpSender};
+use hitless_hosts::transport::tcp::{Congestion, SwiftSettings, TcpReceiver, TcpSender, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{BitRate, Duration, Packet, TcpFlags, TcpHeader, Time, Transport};
 
-fn with(swift: SwiftSettings) -> TcpConfig {
-    TcpConfig { congestion_control: CongestionControlConfig::Swift(swift), ..config() }
-}
-
-fn acknowledgement(segments: u64, arrived_with: u8) -> TcpHeader {
-    TcpHeader {
-        acknowledgement: segments * MSS,
-        window_bytes: u32::MAX,
-        flags: TcpFlags::ACK,
-        congestion_option: arrived_with,
-        ..TcpHeader::default()
-    }
+fn with(swift: SwiftSettings) -> TcpSettings {
+    TcpSettings { congestion: Congestion::Swift, swift: Some(swift), ..config() }
 }
 
 #[test]
@@ -28,7 +18,7 @@ fn the_receiver_echoes_the_time_to_live_that_came() {
         let mut receiver = TcpReceiver::new(&config, Duration::ZERO);
         receiver.receive(at(10), &packet);
         let answer = receiver.poll_transmit(at(10)).expect("an acknowledgement");
-        assert_eq!(super::script::header_of(&answer).congestion_option, expected);
+        assert_eq!(header_of(&answer).congestion_option, expected);
     }
 }
 
@@ -56,7 +46,7 @@ fn a_window_of_a_quarter_of_a_segment_sends_one_in_four_round_trip_times() {
     // Always above the target, so that each acknowledgement halves the window.
     let swift =
         SwiftSettings { base_target: Duration::from_us(1), fs_range: Duration::ZERO, ..SwiftSettings::default() };
-    let mut script = Script::new(&TcpConfig { initial_window_segments: 1, ..with(swift) });
+    let mut script = Script::new(&TcpSettings { initial_window: 1, ..with(swift) });
     script.write(0, 10 * MSS);
     script.expect(0, &[(0, 0)]);
     // 0.5 of a segment: 80 us after the last one; then 0.25: 160 us.
@@ -79,7 +69,7 @@ fn a_loss_that_waits_for_its_gap_is_timed_out_once() {
         ..SwiftSettings::default()
     };
     let rto_min = Duration::from_ms(10);
-    let config = TcpConfig { initial_window_segments: 1, rto_min, sack: false, rack_tlp: false, ..with(swift) };
+    let config = TcpSettings { initial_window: 1, rto_min, sack: false, rack_tlp: false, ..with(swift) };
     let mut script = Script::new(&config);
     script.write(0, 20 * MSS);
     let mut sent_at = script.sent_until(0)[0].0;
@@ -98,7 +88,7 @@ fn a_loss_that_waits_for_its_gap_is_timed_out_once() {
 fn a_window_that_has_grown_again_waits_no_longer() {
     let swift =
         SwiftSettings { base_target: Duration::from_us(30), fs_range: Duration::ZERO, ..SwiftSettings::default() };
-    let config = TcpConfig { initial_window_segments: 1, rto_min: Duration::from_ms(50), ..with(swift) };
+    let config = TcpSettings { initial_window: 1, rto_min: Duration::from_ms(50), ..with(swift) };
     let mut script = Script::new(&config);
     script.write(0, 10 * MSS);
     // By half at most, as 3,000 us are far above the target; the gap is 6,000 us.
@@ -135,11 +125,8 @@ const ONE_WAY: Duration = Duration::from_us(5);
 /// `flows` flows on a link of 10 Gb/s, 11.2 us without queue: (share of the link, mean delay, least and most of a
 /// flow).
 fn shared(flows: usize, swift: SwiftSettings) -> (f64, Duration, f64, f64) {
-    let config = TcpConfig {
-        congestion_control: CongestionControlConfig::Swift(swift),
-        rto_min: Duration::from_ms(10),
-        ..TcpConfig::swift()
-    };
+    let config =
+        TcpSettings { swift: Some(swift), rto_min: Duration::from_ms(10), ..TcpSettings::with(Congestion::Swift) };
     let ends = || (TcpSender::new(&config, Duration::ZERO), TcpReceiver::new(&config, Duration::ZERO));
     let mut link = Bottleneck::new((0..flows).map(|_| ends()).collect(), Discipline::Fifo, RATE, ONE_WAY, |_, _| true);
     (0..flows).for_each(|flow| link.write(flow, u64::MAX / 2));

@@ -2,7 +2,7 @@
 
 use super::script::{MSS, Script, at, config, header_of};
 use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::tcp::{CongestionState, RtoFormula, TcpConfig, TcpSender};
+use hitless_hosts::transport::tcp::{CongestionState, RtoFormula, TcpSender, TcpSettings};
 use hitless_wire::{Duration, TcpFlags, TcpHeader};
 
 #[test]
@@ -37,7 +37,7 @@ fn a_lost_tail_of_two_is_repaired_without_a_timeout() {
 
 #[test]
 fn a_probe_sends_new_data_first() {
-    let mut script = Script::warm(&TcpConfig { max_window_bytes: Some(2 * MSS), ..config() });
+    let mut script = Script::warm(&TcpSettings { initial_window: 2, ..config() });
     script.write(100, 3 * MSS);
     script.expect(100, &[(100, 1), (100, 2)]);
     script.expect(180, &[(180, 3)]);
@@ -58,7 +58,7 @@ fn the_first_packet_of_a_connection_waits_for_the_initial_timeout() {
 #[test]
 fn a_one_packet_flow_waits_for_its_retransmission_timeout() {
     for (rack_tlp, timeouts) in [(true, 0), (false, 1)] {
-        let mut script = Script::warm(&TcpConfig { rack_tlp, rto_formula: RtoFormula::Linux, ..config() });
+        let mut script = Script::warm(&TcpSettings { rack_tlp, rto_formula: RtoFormula::Linux, ..config() });
         script.write(100, MSS);
         script.expect(1_139, &[(100, 1)]);
         script.expect(1_140, &[(1_140, 1)]);
@@ -68,7 +68,7 @@ fn a_one_packet_flow_waits_for_its_retransmission_timeout() {
 
 #[test]
 fn timeouts_back_off_and_the_window_restarts_from_one_segment() {
-    let mut script = Script::warm(&TcpConfig { rack_tlp: false, ..config() });
+    let mut script = Script::warm(&TcpSettings { rack_tlp: false, ..config() });
     script.write(100, 4 * MSS);
     script.expect(100, &[(100, 1), (100, 2), (100, 3), (100, 4)]);
     script.expect(8_099, &[(1_100, 1), (3_100, 1), (7_100, 1)]);
@@ -87,7 +87,7 @@ fn timeouts_back_off_and_the_window_restarts_from_one_segment() {
 
 #[test]
 fn a_lost_syn_waits_for_its_timeout_which_doubles() {
-    let config = TcpConfig { handshake: true, ..config() };
+    let config = TcpSettings { handshake: true, ..config() };
     let mut sender = TcpSender::new(&config, Duration::ZERO);
     sender.write(at(0), 2 * MSS);
     let mut syns = Vec::new();
@@ -104,7 +104,7 @@ fn a_lost_syn_waits_for_its_timeout_which_doubles() {
 
 #[test]
 fn data_follows_the_handshake_and_the_syn_gives_a_round_trip_time() {
-    let config = TcpConfig { handshake: true, ..config() };
+    let config = TcpSettings { handshake: true, ..config() };
     let mut script = Script::new(&config);
     script.write(0, 2 * MSS);
     assert!(script.headers[0].flags.contains(TcpFlags::SYN));
@@ -124,8 +124,12 @@ fn data_follows_the_handshake_and_the_syn_gives_a_round_trip_time() {
 fn timeouts_fire_on_the_ticks_of_the_host() {
     // (phase, sent at, fires at) in microseconds.
     for (phase, sent, fires) in [(0, 100, 3_000), (0, 999, 3_000), (0, 1_000, 4_000), (250, 1_000, 3_250)] {
-        let config =
-            TcpConfig { timer_tick: Duration::from_ms(1), rto_formula: RtoFormula::Linux, rack_tlp: false, ..config() };
+        let config = TcpSettings {
+            timer_tick: Duration::from_ms(1),
+            rto_formula: RtoFormula::Linux,
+            rack_tlp: false,
+            ..config()
+        };
         let mut script = Script::with_phase(&config, Duration::from_us(phase));
         script.write(0, MSS);
         script.acknowledge(40, 1, &[]);
@@ -147,7 +151,7 @@ fn an_early_call_changes_nothing() {
 #[test]
 fn a_reused_connection_that_knows_its_round_trip_time_times_out_by_it() {
     for (known_rtt, timeout_us) in [(None, 1_000_000), (Some(Duration::from_us(800)), 2_400)] {
-        let mut script = Script::new(&TcpConfig { known_rtt, ..config() });
+        let mut script = Script::new(&TcpSettings { known_rtt, ..config() });
         script.write(0, MSS);
         script.expect(0, &[(0, 0)]);
         // SRTT 800 us and RTTVAR 400 us (RFC 6298, section 2.2).

@@ -1,12 +1,9 @@
 //! Segments that come without their payload: what the receiver says, and what the sender does about it.
 
-use std::cell::RefCell;
-
-use super::script::{MSS, Script, at, config, header_of};
-use crate::pipe::{Pipe, Way};
-use hitless_hosts::transport::tcp::{CongestionState, DelayedAck, TcpConfig, TcpReceiver, TcpSender};
+use super::script::{Flow, MSS, Script, at, config, header_of};
+use hitless_hosts::transport::tcp::{Congestion, CongestionState, TcpReceiver, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender, SenderStatistics};
-use hitless_wire::{Duration, Packet, TcpFlags, TcpHeader, Transport};
+use hitless_wire::{Bytes, Duration, Packet, TcpFlags, TcpHeader, Transport};
 use proptest::prelude::*;
 
 fn data(segment: u64) -> Packet {
@@ -35,8 +32,7 @@ fn answers(receiver: &mut TcpReceiver, packet: &Packet) -> Vec<(u64, Option<u64>
 
 #[test]
 fn a_segment_without_payload_is_named_at_once_and_delivers_nothing() {
-    let delayed_ack = DelayedAck::On { segments: 2, timeout: Duration::from_ms(40), quickack_segments: 0 };
-    let mut receiver = TcpReceiver::new(&TcpConfig { delayed_ack, ..config() }, Duration::ZERO);
+    let mut receiver = TcpReceiver::new(&TcpSettings { delayed_ack_segments: 2, ..config() }, Duration::ZERO);
     assert_eq!(answers(&mut receiver, &data(0)), []);
     assert_eq!(answers(&mut receiver, &trimmed(1)), [(1, Some(1), 0, 82)]);
     assert_eq!(answers(&mut receiver, &trimmed(2)), [(1, Some(2), 0, 82)]);
@@ -62,23 +58,14 @@ fn notice(script: &mut Script, time_us: u64, segments: u64, lost: u64, sent_us: 
     script.receive(time_us, header);
 }
 
-/// A warm sender that sends segments 1 to `count` at 100 us, all at once.
-fn burst(config: &TcpConfig, count: u64) -> Script {
-    let mut script = Script::warm(config);
-    script.write(100, count * MSS);
-    let sent: Vec<(u64, u64)> = (1..=count).map(|segment| (100, segment)).collect();
-    script.expect(100, &sent);
-    script
-}
-
-fn without_sack() -> TcpConfig {
-    TcpConfig { sack: false, rack_tlp: false, ..config() }
+fn without_sack() -> TcpSettings {
+    TcpSettings { sack: false, rack_tlp: false, ..config() }
 }
 
 #[test]
 fn a_named_segment_is_sent_again_at_once_and_the_window_is_halved_once() {
-    for config in [config(), TcpConfig { rack_tlp: false, ..config() }, without_sack()] {
-        let mut script = burst(&config, 8);
+    for config in [config(), TcpSettings { rack_tlp: false, ..config() }, without_sack()] {
+        let mut script = Script::burst(&config, 8);
         let window_bytes = script.sender.cwnd_bytes();
         notice(&mut script, 130, 1, 3, 100);
         script.expect(130, &[(130, 3)]);
@@ -96,7 +83,7 @@ fn a_named_segment_is_sent_again_at_once_and_the_window_is_halved_once() {
 
 #[test]
 fn an_older_transmission_says_nothing_of_the_one_that_is_on_its_way() {
-    let mut script = burst(&config(), 8);
+    let mut script = Script::burst(&config(), 8);
     script.acknowledge(140, 1, &[(2, 5)]);
     script.expect(140, &[(140, 1)]);
     notice(&mut script, 141, 1, 1, 100);
@@ -107,7 +94,7 @@ fn an_older_transmission_says_nothing_of_the_one_that_is_on_its_way() {
 
 #[test]
 fn a_notice_that_was_overtaken_still_tells_of_its_segment() {
-    let mut script = burst(&config(), 8);
+    let mut script = Script::burst(&config(), 8);
     script.acknowledge(140, 3, &[]);
     notice(&mut script, 141, 2, 5, 100);
     script.expect(141, &[(141, 5)]);
@@ -116,7 +103,7 @@ fn a_notice_that_was_overtaken_still_tells_of_its_segment() {
 
 #[test]
 fn a_notice_of_what_has_arrived_changes_nothing() {
-    let mut script = burst(&config(), 4);
+    let mut script = Script::burst(&config(), 4);
     script.acknowledge(140, 2, &[(3, 4)]);
     for lost in [1, 3, 9] {
         notice(&mut script, 141, 2, lost, 100);
@@ -127,36 +114,11 @@ fn a_notice_of_what_has_arrived_changes_nothing() {
 
 #[test]
 fn a_notice_is_no_duplicate_acknowledgement() {
-    let mut script = burst(&without_sack(), 8);
+    let mut script = Script::burst(&without_sack(), 8);
     notice(&mut script, 130, 1, 8, 100);
     script.expect(130, &[(130, 8)]);
     (0..3).for_each(|_| notice(&mut script, 131, 1, 8, 100));
     script.expect(131, &[]);
-}
-
-/// A flow through a pipe that cuts the segments of these numbers, once each; answers the statistics and when it was
-/// done.
-fn flow(config: &TcpConfig, segments: u64, cut: &[u64], keeps_headers: bool) -> (SenderStatistics, u64) {
-    let left = RefCell::new(cut.to_vec());
-    let count = RefCell::new(0);
-    let fate = |way, packet: &mut Packet| {
-        let Transport::Tcp(header) = packet.transport else { panic!("TCP only") };
-        let found = left.borrow().iter().position(|&lost| way == Way::Data && lost == header.sequence / MSS);
-        if let Some(index) = found {
-            left.borrow_mut().remove(index);
-            if !keeps_headers {
-                return [None, None];
-            }
-            assert!(packet.trim(64));
-        }
-        *count.borrow_mut() += 1;
-        // Each packet a little later than the one before, so that arrivals are apart.
-        [Some(Duration::from_us(50) + Duration::from_ns(10 * *count.borrow())), None]
-    };
-    let (sender, receiver) = (TcpSender::new(config, Duration::ZERO), TcpReceiver::new(config, Duration::ZERO));
-    let mut pipe = Pipe::new(sender, receiver, fate);
-    pipe.deliver(&[segments * MSS]);
-    (pipe.sender.statistics(), pipe.now.as_ps() / 1_000_000)
 }
 
 /// What trimming is for: a whole flight that is cut, its end included, costs a round trip and no timeout.
@@ -164,10 +126,10 @@ fn flow(config: &TcpConfig, segments: u64, cut: &[u64], keeps_headers: bool) -> 
 fn a_flight_that_is_cut_to_headers_is_repaired_without_a_timeout() {
     let cut: Vec<u64> = (2..10).collect();
     for config in [config(), without_sack()] {
-        let (statistics, done_us) = flow(&config, 10, &cut, true);
+        let Flow { statistics, done_us, .. } = Flow::run(&config, 10, &cut, true);
         assert_eq!((statistics.timeouts, statistics.tail_loss_probes, statistics.packets_retransmitted), (0, 0, 8));
         assert!(done_us < 500, "{done_us}");
-        let (lost, lost_us) = flow(&config, 10, &cut, false);
+        let Flow { statistics: lost, done_us: lost_us, .. } = Flow::run(&config, 10, &cut, false);
         assert!(lost.timeouts + lost.tail_loss_probes > 0 && lost_us > done_us, "{lost_us} us with losses");
     }
 }
@@ -182,10 +144,10 @@ proptest! {
     fn whatever_is_cut_is_repaired(
         segments in 1u64..80, cut in prop::collection::vec(0u64..80, 0..40), sack in any::<bool>(), dctcp in any::<bool>(),
     ) {
-        let base = if dctcp { TcpConfig { mss_bytes: MSS as u16, ..TcpConfig::dctcp() } } else { config() };
-        let config = TcpConfig { sack, rack_tlp: sack, ..base };
+        let base = if dctcp { TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Dctcp) } } else { config() };
+        let config = TcpSettings { sack, rack_tlp: sack, ..base };
         let cut: Vec<u64> = cut.into_iter().filter(|&segment| segment < segments).collect();
-        let (statistics, _) = flow(&config, segments, &cut, true);
+        let statistics = Flow::run(&config, segments, &cut, true).statistics;
         let once = cut.iter().enumerate().all(|(index, segment)| !cut[..index].contains(segment));
         prop_assert!(statistics.timeouts == 0 || !sack && !once, "{} timeouts", statistics.timeouts);
         prop_assert!(statistics.packets_retransmitted >= cut.len() as u64);

@@ -1,18 +1,19 @@
 //! Whichever algorithm it is: dispatch by enum, so that the compiler sees through it.
 
-use super::api::{AckEvent, AckSample, CongestionControl, Window, WindowConfig};
+use super::api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 use super::bbr::{Bbr, PathModel};
 use super::bolt::Bolt;
-use super::config::CongestionControlConfig;
 use super::cubic::Cubic;
 use super::dctcp::Dctcp;
+use super::fractional::FractionalWindow;
 use super::newreno::NewReno;
 use super::swift::Swift;
+use crate::transport::tcp::settings::{Congestion, TcpSettings};
 use hitless_engine::Stream;
 use hitless_wire::{BitRate, CongestionNotice, Duration, Time};
 
 /// One of the algorithms.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) enum Algorithm {
     NewReno(NewReno),
     Cubic(Cubic),
@@ -24,17 +25,6 @@ pub(in crate::transport::tcp) enum Algorithm {
     /// Boxed as well.
     Bolt(Box<Bolt>),
 }
-
-hitless_state::value!(
-    enum Algorithm {
-        NewReno(new_reno),
-        Cubic(cubic),
-        Dctcp(dctcp),
-        Bbr(bbr),
-        Swift(swift),
-        Bolt(bolt),
-    }
-);
 
 macro_rules! dispatch {
     ($self:expr, $algorithm:ident => $call:expr) => {
@@ -50,15 +40,15 @@ macro_rules! dispatch {
 }
 
 impl Algorithm {
-    /// The algorithm that `control` asks for, for a connection with this window that sends bursts of so many segments.
-    pub fn new(control: &CongestionControlConfig, window: &WindowConfig, segments_per_burst: Option<u32>) -> Self {
-        match *control {
-            CongestionControlConfig::NewReno => Self::NewReno(NewReno::default()),
-            CongestionControlConfig::Cubic(cubic) => Self::Cubic(Cubic::new(cubic)),
-            CongestionControlConfig::Dctcp(dctcp) => Self::Dctcp(Dctcp::new(dctcp)),
-            CongestionControlConfig::Bbr(bbr) => Self::Bbr(Box::new(Bbr::new(bbr, window, segments_per_burst))),
-            CongestionControlConfig::Swift(swift) => Self::Swift(Box::new(Swift::new(swift, window))),
-            CongestionControlConfig::Bolt(bolt) => Self::Bolt(Box::new(Bolt::new(bolt, window))),
+    /// The algorithm of a new connection, with this window.
+    pub fn new(config: &TcpSettings, window: &Window) -> Self {
+        match config.congestion {
+            Congestion::Newreno => Self::NewReno(NewReno::default()),
+            Congestion::Cubic => Self::Cubic(Cubic::default()),
+            Congestion::Dctcp => Self::Dctcp(Dctcp::new(config.dctcp_gain, config.dctcp_estimate)),
+            Congestion::Bbr => Self::Bbr(Box::new(Bbr::new(config, window))),
+            Congestion::Swift => Self::Swift(Box::new(Swift::new(config.swift.unwrap_or_default(), window))),
+            Congestion::Bolt => Self::Bolt(Box::new(Bolt::new(config.bolt.unwrap_or_default(), window))),
         }
     }
 
@@ -91,8 +81,50 @@ impl Algorithm {
     /// DCTCP's estimate of the fraction of marked bytes.
     pub fn dctcp_alpha(&self) -> Option<f64> {
         match self {
-            Self::Dctcp(dctcp) => Some(dctcp.alpha()),
+            Self::Dctcp(dctcp) => Some(dctcp.alpha),
             _ => None,
+        }
+    }
+
+    /// DCTCP begins with the belief that nothing is marked, and not with RFC 8257's that all is.
+    pub fn assume_no_marks(&mut self) {
+        if let Self::Dctcp(dctcp) = self {
+            dctcp.alpha = 0.0;
+        }
+    }
+
+    /// What a data packet tells switches; of new data, `remaining_bytes` are to be sent from its first byte on.
+    #[inline]
+    pub fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
+        match self {
+            Self::Bolt(bolt) => bolt.data_option(window, remaining_bytes),
+            _ => 0,
+        }
+    }
+
+    /// The window of a control that lets it hold less than a segment.
+    fn fractional_window(&self) -> Option<&FractionalWindow> {
+        match self {
+            Self::Swift(swift) => Some(&swift.window),
+            Self::Bolt(bolt) => Some(&bolt.window),
+            Self::NewReno(_) | Self::Cubic(_) | Self::Dctcp(_) | Self::Bbr(_) => None,
+        }
+    }
+
+    /// The least time from one packet to the next, for a window that holds less than a segment.
+    pub fn packet_gap(&self) -> Option<Duration> {
+        self.fractional_window()?.packet_gap()
+    }
+
+    /// The congestion window, where it may be less than the segment that [`Window`] has room for.
+    pub fn cwnd_bytes(&self, window: &Window) -> u64 {
+        self.fractional_window().map_or(window.cwnd_bytes, |fractional| fractional.bytes(window))
+    }
+
+    /// A switch tells of congestion; the packet that met it was sent `ago`.
+    pub fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
+        if let Self::Bolt(bolt) = self {
+            bolt.on_congestion_notice(window, now, notice, ago);
         }
     }
 }
@@ -116,28 +148,16 @@ impl CongestionControl for Algorithm {
         }
     }
 
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
-        dispatch!(self, algorithm => algorithm.ssthresh_on_loss(window))
-    }
-
-    fn ssthresh_on_ece(&mut self, window: &Window) -> u64 {
-        dispatch!(self, algorithm => algorithm.ssthresh_on_ece(window))
-    }
-
-    fn ssthresh_on_rto(&mut self, window: &Window) -> u64 {
-        dispatch!(self, algorithm => algorithm.ssthresh_on_rto(window))
+    fn ssthresh(&mut self, window: &Window, sign: CongestionSign) -> u64 {
+        dispatch!(self, algorithm => algorithm.ssthresh(window, sign))
     }
 
     fn loss_reduces_after_ece(&self) -> bool {
         dispatch!(self, algorithm => algorithm.loss_reduces_after_ece())
     }
 
-    fn on_rto(&mut self, window: &mut Window, now: Time) {
-        dispatch!(self, algorithm => algorithm.on_rto(window, now));
-    }
-
-    fn on_loss(&mut self, window: &mut Window, now: Time) {
-        dispatch!(self, algorithm => algorithm.on_loss(window, now));
+    fn on_recovery(&mut self, window: &mut Window, sign: CongestionSign, now: Time) {
+        dispatch!(self, algorithm => algorithm.on_recovery(window, sign, now));
     }
 
     fn on_established(&mut self, window: &Window, rtt: Duration) {
@@ -162,21 +182,5 @@ impl CongestionControl for Algorithm {
 
     fn pacing_rate(&self) -> Option<BitRate> {
         dispatch!(self, algorithm => algorithm.pacing_rate())
-    }
-
-    fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
-        dispatch!(self, algorithm => algorithm.on_congestion_notice(window, now, notice, ago));
-    }
-
-    fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
-        dispatch!(self, algorithm => algorithm.data_option(window, remaining_bytes))
-    }
-
-    fn packet_gap(&self) -> Option<Duration> {
-        dispatch!(self, algorithm => algorithm.packet_gap())
-    }
-
-    fn cwnd_bytes(&self, window: &Window) -> u64 {
-        dispatch!(self, algorithm => algorithm.cwnd_bytes(window))
     }
 }

@@ -1,12 +1,12 @@
 //! What a congestion control is asked and told, and the window that it moves.
 
 use crate::transport::tcp::delivery_rate::RateSample;
-use hitless_wire::{BitRate, CongestionNotice, Duration, Time};
+use hitless_wire::{BitRate, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What an acknowledgement adds to the congestion window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowGrowth {
     /// All bytes that it delivers in slow start, a segment for each window of them afterwards (RFC 3465 without its
@@ -17,17 +17,11 @@ pub enum WindowGrowth {
     PerAck,
 }
 
-hitless_state::value!(
-    enum WindowGrowth {
-        ByteCounting,
-        PerAck,
-    }
-);
-
 /// What the sender does about congestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub enum CongestionState {
     /// Nothing: the window grows.
+    #[default]
     Open,
     /// Congestion was echoed: the window shrinks to the threshold (CWR).
     Cwr,
@@ -37,32 +31,19 @@ pub enum CongestionState {
     Loss,
 }
 
-hitless_state::value!(
-    enum CongestionState {
-        Open,
-        Cwr,
-        Recovery,
-        Loss,
-    }
-);
-
-/// The window of a new connection, and its bounds.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::transport::tcp) struct WindowConfig {
-    /// One full segment (SMSS).
-    pub mss_bytes: u64,
-    /// IW, in segments.
-    pub initial_segments: u64,
-    /// The threshold never falls below this.
-    pub minimum_segments: u64,
-    /// The window never grows above this.
-    pub max_cwnd_bytes: u64,
-    /// How acknowledgements make it grow.
-    pub growth: WindowGrowth,
+/// What tells of congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::transport::tcp) enum CongestionSign {
+    /// An echo of marks.
+    Ece,
+    /// A loss that was found without a timeout.
+    Loss,
+    /// A retransmission timeout.
+    Rto,
 }
 
 /// The congestion window and what bounds it, all in bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Window {
     /// cwnd.
     pub cwnd_bytes: u64,
@@ -78,23 +59,7 @@ pub(in crate::transport::tcp) struct Window {
     pub growth: WindowGrowth,
 }
 
-hitless_state::value!(Window { cwnd_bytes, ssthresh_bytes, mss_bytes, min_ssthresh_bytes, max_cwnd_bytes, growth });
-
 impl Window {
-    /// The window of a new connection.
-    pub fn new(config: &WindowConfig) -> Self {
-        let WindowConfig { mss_bytes, initial_segments, minimum_segments, max_cwnd_bytes, growth } = *config;
-        Self {
-            cwnd_bytes: (mss_bytes * initial_segments).min(max_cwnd_bytes),
-            // RFC 5681, section 3.1: arbitrarily high at first.
-            ssthresh_bytes: u64::MAX,
-            mss_bytes,
-            min_ssthresh_bytes: mss_bytes * minimum_segments,
-            max_cwnd_bytes,
-            growth,
-        }
-    }
-
     /// The window in segments.
     pub(super) fn segments(&self) -> f64 {
         self.cwnd_bytes as f64 / self.mss_bytes as f64
@@ -153,12 +118,10 @@ impl Window {
 
 /// Grows a window by a segment for each window of bytes acknowledged (RFC 3465, section 2.1), or by RFC 5681's equation
 /// 3 for each acknowledgement.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct AdditiveIncrease {
     acknowledged_bytes: u64,
 }
-
-hitless_state::value!(AdditiveIncrease { acknowledged_bytes });
 
 impl AdditiveIncrease {
     /// `bytes` were acknowledged.
@@ -186,7 +149,7 @@ impl AdditiveIncrease {
 }
 
 /// What an acknowledgement says, for congestion control.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport::tcp) struct AckEvent {
     /// Now.
     pub now: Time,
@@ -203,7 +166,7 @@ pub(in crate::transport::tcp) struct AckEvent {
 }
 
 /// What an acknowledgement says, for an algorithm that sets the window by itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport::tcp) struct AckSample {
     /// Now.
     pub now: Time,
@@ -243,24 +206,14 @@ pub(in crate::transport::tcp) trait CongestionControl {
     fn on_ack(&mut self, _event: &AckEvent) {}
     /// Grows the window: called when the window limits the sender and no reduction is under way.
     fn increase(&mut self, window: &mut Window, event: &AckEvent);
-    /// The threshold after packet loss found without a timeout.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64;
-    /// The threshold after an echo of congestion; by default an echo is as bad as a loss (RFC 3168, section 6.1.2).
-    fn ssthresh_on_ece(&mut self, window: &Window) -> u64 {
-        self.ssthresh_on_loss(window)
-    }
-    /// The threshold after a retransmission timeout.
-    fn ssthresh_on_rto(&mut self, window: &Window) -> u64 {
-        self.ssthresh_on_loss(window)
-    }
+    /// The threshold after a sign of congestion; for most an echo is as bad as a loss (RFC 3168, section 6.1.2).
+    fn ssthresh(&mut self, window: &Window, sign: CongestionSign) -> u64;
     /// Whether a loss during the reduction that an echo began lowers the threshold once more.
     fn loss_reduces_after_ece(&self) -> bool {
         false
     }
-    /// A retransmission timeout, whatever the state before it; the window has room for one segment.
-    fn on_rto(&mut self, _window: &mut Window, _now: Time) {}
-    /// A loss was found without a timeout.
-    fn on_loss(&mut self, _window: &mut Window, _now: Time) {}
+    /// A recovery begins after a loss, or whatever the state before it after a timeout, with room for one segment.
+    fn on_recovery(&mut self, _window: &mut Window, _sign: CongestionSign, _now: Time) {}
     /// The handshake took `rtt`.
     fn on_established(&mut self, _window: &Window, _rtt: Duration) {}
     /// Data is sent again after `idle` without any in flight.
@@ -276,19 +229,5 @@ pub(in crate::transport::tcp) trait CongestionControl {
     /// The rate to pace payload at; `None` when the algorithm has no opinion.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
-    }
-    /// A switch tells of congestion; the packet that met it was sent `ago`.
-    fn on_congestion_notice(&mut self, _window: &mut Window, _now: Time, _notice: &CongestionNotice, _ago: Duration) {}
-    /// What a data packet tells switches; of new data, `remaining_bytes` are to be sent from its first byte on.
-    fn data_option(&self, _window: &Window, _remaining_bytes: Option<u64>) -> u8 {
-        0
-    }
-    /// The least time from one packet to the next, for a window that holds less than a segment.
-    fn packet_gap(&self) -> Option<Duration> {
-        None
-    }
-    /// The congestion window, where it may be less than the segment that [`Window`] has room for.
-    fn cwnd_bytes(&self, window: &Window) -> u64 {
-        window.cwnd_bytes
     }
 }

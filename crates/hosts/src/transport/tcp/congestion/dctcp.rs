@@ -1,11 +1,11 @@
 //! DCTCP (RFC 8257): the window shrinks in proportion to the fraction of marked bytes.
 
-use super::api::{AckEvent, AdditiveIncrease, CongestionControl, Window};
+use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// When DCTCP's estimate of the fraction of marked bytes moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum DctcpEstimate {
     /// At the end of each window (RFC 8257, section 3.3).
@@ -15,34 +15,8 @@ pub enum DctcpEstimate {
     AtEchoes,
 }
 
-hitless_state::value!(
-    enum DctcpEstimate {
-        EachWindow,
-        AtEchoes,
-    }
-);
-
-/// Parameters of DCTCP.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DctcpConfig {
-    /// Weight g of the newest fraction (RFC 8257, section 4.2: 1/16).
-    pub gain: f64,
-    /// The fraction assumed before the first window (RFC 8257, section 4.2: 1).
-    pub initial_alpha: f64,
-    /// When the estimate moves.
-    pub estimate: DctcpEstimate,
-}
-
-hitless_state::value!(DctcpConfig { gain, initial_alpha, estimate });
-
-impl Default for DctcpConfig {
-    fn default() -> Self {
-        Self { gain: 1.0 / 16.0, initial_alpha: 1.0, estimate: DctcpEstimate::EachWindow }
-    }
-}
-
 /// DCTCP's state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Dctcp {
     avoidance: AdditiveIncrease,
     /// DCTCP.BytesAcked.
@@ -51,31 +25,25 @@ pub(in crate::transport::tcp) struct Dctcp {
     marked_bytes: u64,
     /// DCTCP.WindowEnd.
     window_end: u64,
-    /// DCTCP.Alpha.
-    alpha: f64,
+    /// DCTCP.Alpha: the estimated fraction of marked bytes.
+    pub alpha: f64,
     gain: f64,
     estimate: DctcpEstimate,
 }
 
-hitless_state::value!(Dctcp { avoidance, acknowledged_bytes, marked_bytes, window_end, alpha, gain, estimate });
-
 impl Dctcp {
     /// DCTCP at the start of a connection.
-    pub fn new(config: DctcpConfig) -> Self {
+    pub fn new(gain: f64, estimate: DctcpEstimate) -> Self {
         Self {
             avoidance: AdditiveIncrease::default(),
             acknowledged_bytes: 0,
             marked_bytes: 0,
             window_end: 0,
-            alpha: config.initial_alpha,
-            gain: config.gain,
-            estimate: config.estimate,
+            // RFC 8257, section 4.2.
+            alpha: 1.0,
+            gain,
+            estimate,
         }
-    }
-
-    /// The estimated fraction of marked bytes.
-    pub fn alpha(&self) -> f64 {
-        self.alpha
     }
 
     /// RFC 8257, section 3.3, steps 5 to 8; once per window.
@@ -115,15 +83,12 @@ impl CongestionControl for Dctcp {
         self.avoidance.grow(window, bytes);
     }
 
-    /// RFC 8257, section 3.4: a loss is answered as by conventional TCP.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
-        window.clamp_ssthresh(window.cwnd_bytes / 2)
-    }
-
-    /// RFC 8257, section 3.3, step 9: cwnd * (1 - alpha / 2).
-    fn ssthresh_on_ece(&mut self, window: &Window) -> u64 {
-        let cut_bytes = (window.cwnd_bytes as f64 * self.alpha * 0.5) as u64;
-        window.clamp_ssthresh(window.cwnd_bytes - cut_bytes)
+    /// RFC 8257, section 3.3, step 9: cwnd * (1 - alpha / 2); section 3.4: a loss is answered as by conventional TCP.
+    fn ssthresh(&mut self, window: &Window, sign: CongestionSign) -> u64 {
+        window.clamp_ssthresh(match sign {
+            CongestionSign::Ece => window.cwnd_bytes - (window.cwnd_bytes as f64 * self.alpha * 0.5) as u64,
+            CongestionSign::Loss | CongestionSign::Rto => window.cwnd_bytes / 2,
+        })
     }
 
     /// A cut by alpha does not stand for the halving that a loss asks for.
@@ -135,7 +100,7 @@ impl CongestionControl for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::config::TcpConfig;
+    use crate::transport::tcp::{Congestion, TcpSettings};
     use hitless_wire::{Duration, Time};
 
     fn acknowledge(dctcp: &mut Dctcp, acknowledged: u64, ece: bool) {
@@ -146,7 +111,7 @@ mod tests {
 
     #[test]
     fn alpha_moves_by_a_sixteenth_of_the_difference_each_window() {
-        let mut dctcp = Dctcp::new(DctcpConfig { initial_alpha: 0.0, ..DctcpConfig::default() });
+        let mut dctcp = Dctcp { alpha: 0.0, ..Dctcp::new(1.0 / 16.0, DctcpEstimate::EachWindow) };
         acknowledge(&mut dctcp, 1_000, false);
         // (marked packets of ten, alpha)
         let table = [(0, 0.0), (10, 0.0625), (10, 0.12109), (0, 0.11353), (5, 0.13768)];
@@ -154,35 +119,35 @@ mod tests {
             for packet in 0..10 {
                 acknowledge(&mut dctcp, window as u64 * 10_000 + packet * 1_000 + 2_000, packet < marked);
             }
-            assert!((dctcp.alpha() - alpha).abs() < 1e-5, "window {window}: {} against {alpha}", dctcp.alpha());
+            assert!((dctcp.alpha - alpha).abs() < 1e-5, "window {window}: {} against {alpha}", dctcp.alpha);
         }
     }
 
     #[test]
     fn an_estimate_at_echoes_counts_the_windows_since_the_last_one_together() {
-        let mut dctcp = Dctcp::new(DctcpConfig { estimate: DctcpEstimate::AtEchoes, ..DctcpConfig::default() });
+        let mut dctcp = Dctcp::new(1.0 / 16.0, DctcpEstimate::AtEchoes);
         acknowledge(&mut dctcp, 1_000, true);
-        assert!((dctcp.alpha() - 1.0).abs() < 1e-9);
+        assert!((dctcp.alpha - 1.0).abs() < 1e-9);
         // Three windows without marks: nothing moves.
         (2..=30).for_each(|packet| acknowledge(&mut dctcp, packet * 1_000, false));
-        assert!((dctcp.alpha() - 1.0).abs() < 1e-9);
+        assert!((dctcp.alpha - 1.0).abs() < 1e-9);
         // One of thirty packets was marked.
         acknowledge(&mut dctcp, 31_000, true);
         let expected = 15.0 / 16.0 + 1.0 / 16.0 / 30.0;
-        assert!((dctcp.alpha() - expected).abs() < 1e-9, "{} against {expected}", dctcp.alpha());
+        assert!((dctcp.alpha - expected).abs() < 1e-9, "{} against {expected}", dctcp.alpha);
         // A second echo of the same window waits for its end.
         acknowledge(&mut dctcp, 32_000, true);
-        assert!((dctcp.alpha() - expected).abs() < 1e-9);
+        assert!((dctcp.alpha - expected).abs() < 1e-9);
     }
 
     #[test]
     fn the_window_shrinks_by_half_of_alpha() {
-        let mut window = Window::new(&TcpConfig::dctcp().window());
+        let mut window = TcpSettings::with(Congestion::Dctcp).window();
         window.cwnd_bytes = 100_000;
         for (alpha, threshold) in [(0.0, 100_000), (0.1, 95_000), (0.5, 75_000), (1.0, 50_000)] {
-            let mut dctcp = Dctcp::new(DctcpConfig { initial_alpha: alpha, ..DctcpConfig::default() });
-            assert_eq!(dctcp.ssthresh_on_ece(&window), threshold, "alpha {alpha}");
-            assert_eq!(dctcp.ssthresh_on_loss(&window), 50_000);
+            let mut dctcp = Dctcp { alpha, ..Dctcp::new(1.0 / 16.0, DctcpEstimate::EachWindow) };
+            assert_eq!(dctcp.ssthresh(&window, CongestionSign::Ece), threshold, "alpha {alpha}");
+            assert_eq!(dctcp.ssthresh(&window, CongestionSign::Loss), 50_000);
         }
     }
 }

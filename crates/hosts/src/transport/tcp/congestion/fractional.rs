@@ -1,11 +1,11 @@
 //! A window that may hold less than a segment: then packets leave with a gap of a round-trip time divided by it (Swift,
 //! section 3.4).
 
-use super::api::{Window, WindowConfig};
+use super::api::Window;
 use hitless_wire::{Duration, Time};
 
 /// The window of Swift and of Bolt, and the round-trip time by which it is spaced.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct FractionalWindow {
     /// cwnd, in segments.
     pub segments: f64,
@@ -18,13 +18,10 @@ pub(super) struct FractionalWindow {
     rtt_gain: f64,
 }
 
-hitless_state::value!(FractionalWindow { segments, rtt, undo_segments, minimum_segments, rtt_gain });
-
 impl FractionalWindow {
-    /// The window of a new connection, never below `minimum_segments`.
-    pub fn new(config: &WindowConfig, minimum_segments: f64, rtt_gain: f64) -> Self {
-        let segments = Window::new(config).segments();
-        Self { segments, rtt: Duration::ZERO, undo_segments: 0.0, minimum_segments, rtt_gain }
+    /// That of a new connection, as large as `window` and never below `minimum_segments`.
+    pub fn new(window: &Window, minimum_segments: f64, rtt_gain: f64) -> Self {
+        Self { segments: window.segments(), rtt: Duration::ZERO, undo_segments: 0.0, minimum_segments, rtt_gain }
     }
 
     pub fn note_rtt(&mut self, rtt: Duration) {

@@ -1,14 +1,12 @@
 //! Slow start and congestion avoidance of RFC 5681.
 
-use super::api::{AckEvent, AdditiveIncrease, CongestionControl, Window};
+use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, Window};
 
 /// NewReno's state.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(in crate::transport::tcp) struct NewReno {
     avoidance: AdditiveIncrease,
 }
-
-hitless_state::value!(NewReno { avoidance });
 
 impl CongestionControl for NewReno {
     #[inline]
@@ -21,7 +19,7 @@ impl CongestionControl for NewReno {
     }
 
     /// RFC 5681, equation 4, with the window in place of the flight: growth only happens when the flight fills it.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+    fn ssthresh(&mut self, window: &Window, _sign: CongestionSign) -> u64 {
         window.clamp_ssthresh(window.cwnd_bytes / 2)
     }
 }
@@ -30,7 +28,8 @@ impl CongestionControl for NewReno {
 mod tests {
     use super::super::AckEvent;
     use super::*;
-    use crate::transport::tcp::{TcpConfig, WindowGrowth};
+    use crate::transport::tcp::{TcpSettings, WindowGrowth};
+    use hitless_wire::Bytes;
     use hitless_wire::{Duration, Time};
 
     fn delivered(bytes: u64) -> AckEvent {
@@ -40,7 +39,7 @@ mod tests {
 
     #[test]
     fn slow_start_doubles_a_window_and_avoidance_adds_a_segment() {
-        let mut window = Window::new(&TcpConfig::default().window());
+        let mut window = TcpSettings::default().window();
         let mut reno = NewReno::default();
         window.ssthresh_bytes = 20 * 1_448;
         (0..10).for_each(|_| reno.increase(&mut window, &delivered(1_448)));
@@ -52,8 +51,8 @@ mod tests {
     /// RFC 5681, section 3.1, equations 2 and 3: an acknowledgement counts once, whatever it acknowledges.
     #[test]
     fn by_the_acknowledgement_slow_start_adds_a_segment_and_avoidance_its_part_of_the_window() {
-        let config = TcpConfig { window_growth: WindowGrowth::PerAck, mss_bytes: 1_000, ..TcpConfig::default() };
-        let mut window = Window::new(&config.window());
+        let config = TcpSettings { window_growth: WindowGrowth::PerAck, mss: Bytes(1_000), ..TcpSettings::default() };
+        let mut window = config.window();
         let mut reno = NewReno::default();
         window.ssthresh_bytes = 11_500;
         // (bytes acknowledged, window afterwards); slow start may pass the threshold by less than a segment.
@@ -70,17 +69,16 @@ mod tests {
 
     #[test]
     fn loss_halves_but_not_below_two_segments() {
-        let mut window = Window::new(&TcpConfig::default().window());
+        let mut window = TcpSettings::default().window();
         let mut reno = NewReno::default();
-        assert_eq!(reno.ssthresh_on_loss(&window), 5 * 1_448);
+        assert_eq!(reno.ssthresh(&window, CongestionSign::Loss), 5 * 1_448);
         window.cwnd_bytes = 3 * 1_448;
-        assert_eq!(reno.ssthresh_on_loss(&window), 2 * 1_448);
+        assert_eq!(reno.ssthresh(&window, CongestionSign::Loss), 2 * 1_448);
     }
 
     #[test]
     fn the_maximum_caps_growth() {
-        let config = TcpConfig { max_window_bytes: Some(15_000), ..TcpConfig::default() };
-        let mut window = Window::new(&config.window());
+        let mut window = Window { max_cwnd_bytes: 15_000, ..TcpSettings::default().window() };
         NewReno::default().increase(&mut window, &delivered(100_000));
         assert_eq!(window.cwnd_bytes, 15_000);
     }

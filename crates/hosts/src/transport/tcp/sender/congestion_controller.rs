@@ -1,12 +1,18 @@
 //! The congestion window, the algorithm that moves it, and what the algorithm wants to be told.
 
-use crate::transport::tcp::config::{TcpConfig, WindowPacing};
-use crate::transport::tcp::congestion::{AckEvent, Algorithm, CongestionControl, Window, WindowGrowth};
+use crate::transport::tcp::congestion::{AckEvent, Algorithm, CongestionControl, CongestionSign, Window, WindowGrowth};
 use crate::transport::tcp::delivery_rate::DeliveryRate;
+use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{BitRate, Duration, Packet, Time};
 
+/// By how much the pace of a control that knows a window only exceeds the window per smoothed round-trip time, so that
+/// the window is what limits it: while the window is below half of the slow start threshold (Linux,
+/// tcp_pacing_ss_ratio), and otherwise (tcp_pacing_ca_ratio).
+const SLOW_START_GAIN: f64 = 2.0;
+const AVOIDANCE_GAIN: f64 = 1.2;
+
 /// Congestion control of one connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct CongestionController {
     pub window: Window,
     pub algorithm: Algorithm,
@@ -14,36 +20,22 @@ pub(super) struct CongestionController {
     /// (RFC 9438, section 5.8; RFC 7661).
     pub cwnd_limited_until: u64,
     window_validation: bool,
-    /// Data packets tell switches something.
-    tells_switches: bool,
     /// What packets of this end set out with.
     pub time_to_live: u8,
-    pacing: Option<WindowPacing>,
+    pacing: bool,
     /// Samples of the delivery rate, for an algorithm that models the path.
     pub delivery_rate: Option<Box<DeliveryRate>>,
 }
 
-hitless_state::value!(CongestionController {
-    window,
-    algorithm,
-    cwnd_limited_until,
-    window_validation,
-    tells_switches,
-    time_to_live,
-    pacing,
-    delivery_rate
-});
-
 impl CongestionController {
     /// Congestion control of a new connection.
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpSettings) -> Self {
         let window = config.window();
-        let algorithm = Algorithm::new(&config.congestion_control, &window, config.segments_per_burst);
+        let algorithm = Algorithm::new(config, &window);
         Self {
-            window: Window::new(&window),
+            window,
             cwnd_limited_until: 0,
             window_validation: config.window_validation,
-            tells_switches: config.congestion_control.tells_switches(),
             time_to_live: Packet::INITIAL_TTL,
             pacing: config.pacing,
             delivery_rate: algorithm.models_the_path().then(Box::default),
@@ -55,12 +47,6 @@ impl CongestionController {
     #[inline]
     pub fn sets_cwnd(&self) -> bool {
         self.algorithm.sets_cwnd()
-    }
-
-    /// What a data packet tells switches; of new data, `remaining_bytes` are to be sent from its first byte on.
-    #[inline]
-    pub fn data_option(&self, remaining_bytes: Option<u64>) -> u8 {
-        if self.tells_switches { self.algorithm.data_option(&self.window, remaining_bytes) } else { 0 }
     }
 
     /// Switches that the packet which the other end answers had passed; 0 when it does not say.
@@ -86,53 +72,29 @@ impl CongestionController {
         debug_assert!(self.window.cwnd_bytes >= self.window.mss_bytes, "a window of less than a segment");
     }
 
-    /// A loss was found without a timeout, in a window like `at`: sets ssthresh.
-    pub fn reduce_on_loss(&mut self, at: &Window) {
-        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_loss(at);
+    /// There is a sign of congestion, in a window like `at`: sets ssthresh.
+    pub fn reduce(&mut self, at: &Window, sign: CongestionSign) {
+        self.window.ssthresh_bytes = self.algorithm.ssthresh(at, sign);
     }
 
     /// The same while a reduction is under way that an echo began, if the algorithm asks for more then.
-    pub fn reduce_on_loss_after_ece(&mut self) {
+    pub fn reduce_after_ece(&mut self, sign: CongestionSign) {
         if self.algorithm.loss_reduces_after_ece() {
-            let ssthresh_bytes = self.algorithm.ssthresh_on_loss(&self.window);
+            let ssthresh_bytes = self.algorithm.ssthresh(&self.window, sign);
             self.window.ssthresh_bytes = self.window.ssthresh_bytes.min(ssthresh_bytes);
         }
     }
 
     /// A loss that was repaired before it was known: the window falls to ssthresh without a recovery.
-    pub fn reduce_at_once_on_loss(&mut self, now: Time) {
-        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_loss(&self.window);
+    pub fn reduce_at_once(&mut self, now: Time) {
+        self.window.ssthresh_bytes = self.algorithm.ssthresh(&self.window, CongestionSign::Loss);
         self.window.cwnd_bytes = self.window.cwnd_bytes.min(self.window.ssthresh_bytes);
-        self.on_loss(now);
-    }
-
-    /// Congestion was echoed: sets ssthresh.
-    pub fn reduce_on_ece(&mut self) {
-        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_ece(&self.window);
-    }
-
-    /// The retransmission timer ran out, in a window like `at`: sets ssthresh.
-    pub fn reduce_on_rto(&mut self, at: &Window) {
-        self.window.ssthresh_bytes = self.algorithm.ssthresh_on_rto(at);
-    }
-
-    /// The same while a reduction is under way that an echo began, if the algorithm asks for more then.
-    pub fn reduce_on_rto_after_ece(&mut self) {
-        if self.algorithm.loss_reduces_after_ece() {
-            let ssthresh_bytes = self.algorithm.ssthresh_on_rto(&self.window);
-            self.window.ssthresh_bytes = self.window.ssthresh_bytes.min(ssthresh_bytes);
-        }
+        self.on_recovery(CongestionSign::Loss, now);
     }
 
     /// A recovery begins.
-    pub fn on_loss(&mut self, now: Time) {
-        self.algorithm.on_loss(&mut self.window, now);
-    }
-
-    /// What was lost to a timeout is to be sent again: the window has room for a segment beside `pipe_bytes`.
-    pub fn on_rto(&mut self, pipe_bytes: u64, now: Time) {
-        self.window.cwnd_bytes = pipe_bytes + self.window.mss_bytes;
-        self.algorithm.on_rto(&mut self.window, now);
+    pub fn on_recovery(&mut self, sign: CongestionSign, now: Time) {
+        self.algorithm.on_recovery(&mut self.window, sign, now);
     }
 
     /// A reduction was spurious: the window is at least what it was before it.
@@ -159,7 +121,7 @@ impl CongestionController {
 
     /// Whether packets are paced.
     pub fn is_paced(&self) -> bool {
-        self.pacing.is_some() || self.delivery_rate.is_some() || self.algorithm.packet_gap().is_some()
+        self.pacing || self.delivery_rate.is_some() || self.algorithm.packet_gap().is_some()
     }
 
     /// The rate at which payload leaves; `None` as fast as the window allows.
@@ -169,9 +131,9 @@ impl CongestionController {
 
     /// What Linux paces a control at that knows a window only (tcp_update_pacing_rate).
     fn window_per_rtt(&self, smoothed_rtt: Option<Duration>, outstanding_bytes: u64) -> Option<BitRate> {
-        let (pacing, rtt) = (self.pacing?, smoothed_rtt?);
+        let rtt = smoothed_rtt.filter(|_| self.pacing)?;
         let starts = self.window.cwnd_bytes < self.window.ssthresh_bytes / 2;
-        let gain = if starts { pacing.slow_start_gain } else { pacing.avoidance_gain };
+        let gain = if starts { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
         let window_bytes = self.window.cwnd_bytes.max(outstanding_bytes);
         BitRate::from_bps((gain * 8.0 * window_bytes as f64 / rtt.as_seconds()) as u64)
     }

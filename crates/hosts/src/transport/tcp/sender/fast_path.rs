@@ -1,7 +1,7 @@
 //! Header prediction: which of the usual cases may be handled without looking at the rest.
 
 /// Which short ways may be taken. What makes one of them wrong must close it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct FastPath {
     /// Nothing is lost, sacked, sent twice or otherwise wrong: an acknowledgement in order asks for growth only.
     pub acks: bool,
@@ -11,8 +11,6 @@ pub(super) struct FastPath {
     /// only asks for room in the windows.
     pub new_data: bool,
 }
-
-hitless_state::value!(FastPath { acks, ece_acks, new_data });
 
 impl FastPath {
     /// That of a connection over which data may flow, or not yet. Whether new data may go the short way is found out

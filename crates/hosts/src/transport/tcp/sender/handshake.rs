@@ -1,10 +1,10 @@
 //! Whether data may flow (RFC 9293, section 3.3.2).
 
-use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{Duration, Time};
 
 /// The states of a connection that is opened here and never closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 enum TcpState {
     /// The application has not written yet.
     Closed,
@@ -21,21 +21,17 @@ enum TcpState {
     Established,
 }
 
-hitless_state::value!(enum TcpState { Closed, SynSent { retries, sent_at, due }, Established });
-
 /// How the connection is opened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct Handshake {
     state: TcpState,
     /// When data could flow; [`Time::NEVER`]: not yet.
     established_at: Time,
 }
 
-hitless_state::value!(Handshake { state, established_at });
-
 impl Handshake {
     /// A connection that opens with its first data, or one that is open from the beginning of time.
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpSettings) -> Self {
         if config.handshake {
             Self { state: TcpState::Closed, established_at: Time::NEVER }
         } else {
@@ -72,7 +68,7 @@ impl Handshake {
     }
 
     /// The timeout of the SYN that is under way, if one is (RFC 6298, section 5.5: each doubles the next).
-    pub fn syn_timeout(&self, config: &TcpConfig) -> Option<Duration> {
+    pub fn syn_timeout(&self, config: &TcpSettings) -> Option<Duration> {
         let TcpState::SynSent { retries, due: false, .. } = self.state else { return None };
         Some((config.syn_timeout * (1 << retries.min(16))).min(config.rto_max))
     }

@@ -1,13 +1,13 @@
 //! What finds losses: RACK and its reordering window, tail loss probes, and the count of duplicate acknowledgements.
 
-use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::rack::Rack;
 use crate::transport::tcp::rto::RttEstimator;
 use crate::transport::tcp::scoreboard::Scoreboard;
+use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{Duration, Time};
 
 /// A tail loss probe in flight (RFC 8985, section 7).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct Probe {
     /// Next sequence to send when the probe was sent (TLP.end_seq).
     pub end: u64,
@@ -15,10 +15,8 @@ pub(super) struct Probe {
     pub retransmission: bool,
 }
 
-hitless_state::value!(Probe { end, retransmission });
-
 /// The state of loss detection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct LossDetection {
     pub rack: Rack,
     /// Losses are found by RACK, which needs SACK (RFC 8985, section 4).
@@ -34,19 +32,9 @@ pub(super) struct LossDetection {
     pub dupack_threshold: u32,
 }
 
-hitless_state::value!(LossDetection {
-    rack,
-    uses_rack,
-    reordering_ends_at,
-    probe,
-    probe_due,
-    duplicate_acks,
-    dupack_threshold
-});
-
 impl LossDetection {
     /// Nothing was sent yet.
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpSettings) -> Self {
         Self {
             rack: Rack::new(),
             uses_rack: config.rack_tlp && config.sack && config.fast_retransmit,
@@ -54,7 +42,7 @@ impl LossDetection {
             probe: None,
             probe_due: false,
             duplicate_acks: 0,
-            dupack_threshold: config.dupack_threshold,
+            dupack_threshold: config.duplicate_acks,
         }
     }
 

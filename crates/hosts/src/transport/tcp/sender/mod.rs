@@ -21,11 +21,11 @@ mod timers;
 mod transmit;
 mod trimmed;
 
-use super::config::TcpConfig;
 use super::congestion::{CongestionControl, CongestionState, PathModel};
 use super::pacing::Pacer;
 use super::rto::RttEstimator;
 use super::scoreboard::Scoreboard;
+use super::settings::TcpSettings;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 use congestion_controller::CongestionController;
 use fast_path::FastPath;
@@ -41,7 +41,7 @@ use timer::SenderTimer;
 ///
 /// Call order as for every [`Sender`]: `write`, `receive` or `handle_timeout`; `poll_transmit` until `None`;
 /// `next_timeout`. The timer is set when `poll_transmit` returns `None`, not before.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct TcpSender {
     scoreboard: Scoreboard,
     send_buffer: SendBuffer,
@@ -54,29 +54,14 @@ pub struct TcpSender {
     statistics: SenderStatistics,
     pacer: Pacer,
     handshake: Handshake,
-    config: TcpConfig,
+    config: TcpSettings,
 }
-
-hitless_state::value!(TcpSender {
-    scoreboard,
-    send_buffer,
-    congestion,
-    rtt,
-    loss,
-    reduction,
-    timer,
-    fast_path,
-    statistics,
-    pacer,
-    handshake,
-    config
-});
 
 impl TcpSender {
     /// Looks at what a packet needs; the answer means nothing.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
-        let config = u64::from(self.config.mss_bytes) ^ u64::from(self.config.header_bytes);
+        let config = self.config.mss.0 ^ self.config.header_bytes.0;
         self.scoreboard.snd_una()
             ^ self.scoreboard.segments()
             ^ self.statistics.packets_sent
@@ -88,7 +73,7 @@ impl TcpSender {
     ///
     /// # Panics
     /// When `config` cannot work (a segment of no bytes, a timeout of zero, ...).
-    pub fn new(config: &TcpConfig, timer_phase: Duration) -> Self {
+    pub fn new(config: &TcpSettings, timer_phase: Duration) -> Self {
         config.check();
         let (mut congestion, mut rtt) = (CongestionController::new(config), RttEstimator::new(config));
         if let (false, Some(known_rtt)) = (config.handshake, config.known_rtt) {
@@ -189,13 +174,19 @@ impl TcpSender {
         let idle = now.saturating_since(self.send_buffer.last_sent_at);
         self.congestion.algorithm.on_restart(&mut self.congestion.window, now, idle);
         if self.config.slow_start_after_idle && !self.congestion.sets_cwnd() {
-            self.congestion.window.restart(idle, self.rtt.rto(), u64::from(self.config.initial_window_segments));
+            self.congestion.window.restart(idle, self.rtt.rto(), u64::from(self.config.initial_window));
         }
     }
 }
 
 /// For a flow control of another kind that uses this one's loss recovery and decides by itself when a packet may go.
 impl TcpSender {
+    /// The same connection, whose estimate of the fraction of marked bytes begins with none.
+    pub(in crate::transport) fn assuming_no_marks(mut self) -> Self {
+        self.congestion.algorithm.assume_no_marks();
+        self
+    }
+
     /// Whether [`Sender::poll_transmit`] would have a packet if the window had room: new data or lost.
     #[inline]
     pub(in crate::transport) fn has_more_to_send(&self) -> bool {

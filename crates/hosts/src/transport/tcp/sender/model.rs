@@ -80,7 +80,7 @@ impl TcpSender {
 
     /// Segments that go out together, where segmentation offload is modelled.
     pub(super) fn segments_per_burst(&self) -> Option<u64> {
-        let most = self.config.segments_per_burst?;
+        let most = self.config.burst_segments?;
         let paced = self.congestion.is_paced().then(|| self.pacing_rate()).flatten();
         Some(paced.map_or(u64::from(most), |rate| quantum_segments(rate, self.congestion.window.mss_bytes, Some(most))))
     }
@@ -92,7 +92,7 @@ impl TcpSender {
         }
         let (Transport::Tcp(header), Some(rate)) = (&outgoing.transport, self.pacing_rate()) else { return };
         let mss_bytes = self.congestion.window.mss_bytes;
-        let quantum_bytes = mss_bytes * quantum_segments(rate, mss_bytes, self.config.segments_per_burst);
+        let quantum_bytes = mss_bytes * quantum_segments(rate, mss_bytes, self.config.burst_segments);
         let payload_bytes = u64::from(header.payload_bytes);
         self.pacer.sent(now, payload_bytes, rate, quantum_bytes, self.statistics.packets_sent);
     }

@@ -2,7 +2,7 @@
 
 use super::TcpSender;
 use super::reduction::Undo;
-use crate::transport::tcp::congestion::{AckEvent, CongestionState};
+use crate::transport::tcp::congestion::{AckEvent, CongestionSign, CongestionState};
 use crate::transport::tcp::delivery::Delivery;
 use crate::transport::tcp::prr::Pipe;
 use hitless_wire::{TcpHeader, Time};
@@ -87,13 +87,13 @@ impl TcpSender {
         self.statistics.fast_recoveries += 1;
         if self.reduction.is_open() {
             self.reduction.remember(&self.congestion.window);
-            self.congestion.reduce_on_loss(&self.window_at_loss());
-        } else if self.is_reno() {
-            self.congestion.reduce_on_loss(&self.window_at_loss());
-        } else {
-            self.congestion.reduce_on_loss_after_ece();
         }
-        self.congestion.on_loss(now);
+        if self.reduction.is_open() || self.is_reno() {
+            self.congestion.reduce(&self.window_at_loss(), CongestionSign::Loss);
+        } else {
+            self.congestion.reduce_after_ece(CongestionSign::Loss);
+        }
+        self.congestion.on_recovery(CongestionSign::Loss, now);
         // RFC 6675, section 5, step 4.3. PRR and BBR make room for it by themselves.
         self.reduction.retransmit_at_once = self.congestion.leaves_no_room_for_losses();
         self.begin(CongestionState::Recovery, delivered_bytes);
@@ -103,7 +103,8 @@ impl TcpSender {
     }
 
     fn enter_cwr(&mut self, delivered_bytes: u64) {
-        self.congestion.reduce_on_ece();
+        let window = self.congestion.window;
+        self.congestion.reduce(&window, CongestionSign::Ece);
         self.reduction.forget();
         self.reduction.cwr_due = !self.config.precise_ecn();
         self.begin(CongestionState::Cwr, delivered_bytes);
@@ -148,12 +149,12 @@ impl TcpSender {
         match self.reduction.state {
             CongestionState::Open => {
                 self.reduction.remember(&self.congestion.window);
-                self.congestion.reduce_on_rto(&self.window_at_loss());
+                self.congestion.reduce(&self.window_at_loss(), CongestionSign::Rto);
             }
             // RFC 2001, section 2: every timeout, which RFC 5681, section 3.1, rules out for the same segment.
-            _ if self.is_reno() => self.congestion.reduce_on_rto(&self.window_at_loss()),
+            _ if self.is_reno() => self.congestion.reduce(&self.window_at_loss(), CongestionSign::Rto),
             // One reduction per window, as in Linux, except for an echo that asked for less than a loss does.
-            CongestionState::Cwr => self.congestion.reduce_on_rto_after_ece(),
+            CongestionState::Cwr => self.congestion.reduce_after_ece(CongestionSign::Rto),
             CongestionState::Recovery | CongestionState::Loss => {}
         }
         self.rtt.back_off();
@@ -164,7 +165,9 @@ impl TcpSender {
         self.loss.on_rto();
         self.begin(CongestionState::Loss, 0);
         self.timer.rto_base = now;
-        self.congestion.on_rto(self.scoreboard.pipe_bytes(), now);
+        // What was lost is to be sent again: there is room for a segment beside what is in the network.
+        self.congestion.window.cwnd_bytes = self.scoreboard.pipe_bytes() + self.congestion.window.mss_bytes;
+        self.congestion.on_recovery(CongestionSign::Rto, now);
         // RFC 6298, section 5.4: the first segment goes again, whatever window the algorithm has set.
         self.reduction.retransmit_at_once = self.congestion.leaves_no_room_for_losses();
     }
@@ -175,7 +178,7 @@ impl TcpSender {
         let Some((is_over, repaired)) = self.loss.resolve_probe(event.snd_una, both_arrived) else { return };
         if repaired && self.reduction.is_open() {
             // The probe hid a loss from congestion control.
-            self.congestion.reduce_at_once_on_loss(event.now);
+            self.congestion.reduce_at_once(event.now);
         }
         if is_over {
             self.loss.probe = None;

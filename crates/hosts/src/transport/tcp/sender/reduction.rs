@@ -1,14 +1,14 @@
 //! What the sender does about congestion, and what to restore if it was wrong to do so.
 
-use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::congestion::{CongestionState, Window};
 use crate::transport::tcp::delivery::Timestamp;
 use crate::transport::tcp::prr::{Pipe, ProportionalRateReduction};
 use crate::transport::tcp::segment::Segment;
+use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{TcpFlags, TcpHeader, Time};
 
 /// What to restore when a reduction turns out spurious (RFC 4015).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct Undo {
     pub cwnd_bytes: u64,
     pub ssthresh_bytes: u64,
@@ -20,10 +20,8 @@ pub(super) struct Undo {
     until: Option<u64>,
 }
 
-hitless_state::value!(Undo { cwnd_bytes, ssthresh_bytes, retransmission, unreported_bytes, until });
-
 /// A reduction of the window, from what began it to its end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct Reduction {
     pub state: CongestionState,
     /// The state ends when everything below this is acknowledged (RecoveryPoint of RFC 6675).
@@ -38,20 +36,9 @@ pub(super) struct Reduction {
     pub cwr_due: bool,
 }
 
-hitless_state::value!(Reduction {
-    state,
-    recovery_point,
-    prr,
-    undo,
-    by_timestamps,
-    by_dsack,
-    retransmit_at_once,
-    cwr_due
-});
-
 impl Reduction {
     /// None so far.
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpSettings) -> Self {
         Self {
             state: CongestionState::Open,
             recovery_point: 0,

@@ -1,9 +1,9 @@
 //! Loss recovery of RFC 5681 without RFC 6582, as RFC 2001 has it.
 
 use super::TcpSender;
-use crate::transport::tcp::config::TcpRecovery;
 use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::Window;
+use crate::transport::tcp::settings::TcpRecovery;
 use hitless_wire::Time;
 
 impl TcpSender {

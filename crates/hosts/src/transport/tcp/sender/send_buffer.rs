@@ -1,10 +1,10 @@
 //! What was written and never sent, and what holds it back beside the congestion window.
 
-use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::Time;
 
 /// The queue of new data. It has no bytes, only their number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct SendBuffer {
     /// Bytes written and never sent.
     unsent_bytes: u64,
@@ -19,16 +19,14 @@ pub(super) struct SendBuffer {
     pub last_sent_at: Time,
 }
 
-hitless_state::value!(SendBuffer { unsent_bytes, snd_wnd_bytes, mss_bytes, nagle_bytes, burst_bytes, last_sent_at });
-
 impl SendBuffer {
     /// Nothing was written.
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpSettings) -> Self {
         Self {
             unsent_bytes: 0,
-            snd_wnd_bytes: config.receive_window_bytes.unwrap_or(u32::MAX),
-            mss_bytes: config.mss_bytes.into(),
-            nagle_bytes: if config.nagle { config.mss_bytes.into() } else { 0 },
+            snd_wnd_bytes: config.receive_window_bytes(),
+            mss_bytes: config.mss.0,
+            nagle_bytes: if config.nagle { config.mss.0 } else { 0 },
             burst_bytes: 0,
             last_sent_at: Time::ZERO,
         }

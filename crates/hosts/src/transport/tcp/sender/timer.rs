@@ -1,11 +1,11 @@
 //! The sender's one timer: what it is set for, and when it runs out.
 
-use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::settings::TcpSettings;
 use crate::transport::tcp::ticks::TickClock;
 use hitless_wire::{Duration, Time};
 
 /// What the timer is set for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub(super) enum TimerKind {
     /// Nothing.
     None,
@@ -21,19 +21,8 @@ pub(super) enum TimerKind {
     Pacing,
 }
 
-hitless_state::value!(
-    enum TimerKind {
-        None,
-        Syn,
-        Retransmission,
-        Probe,
-        Reordering,
-        Pacing,
-    }
-);
-
 /// The timer. It is set when there is nothing more to send, not before.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct SenderTimer {
     kind: TimerKind,
     deadline: Time,
@@ -45,11 +34,9 @@ pub(super) struct SenderTimer {
     pub clock: TickClock,
 }
 
-hitless_state::value!(SenderTimer { kind, deadline, is_stale, rto_base, clock });
-
 impl SenderTimer {
     /// A timer that is not set; the host's ticks fall at `phase` modulo the tick of `config`.
-    pub fn new(config: &TcpConfig, phase: Duration) -> Self {
+    pub fn new(config: &TcpSettings, phase: Duration) -> Self {
         Self {
             kind: TimerKind::None,
             deadline: Time::NEVER,

@@ -2,7 +2,6 @@
 
 use super::TcpSender;
 use super::timer::TimerKind;
-use crate::transport::tcp::congestion::CongestionControl;
 use hitless_wire::{Duration, Time};
 
 impl TcpSender {

@@ -3,7 +3,7 @@
 use super::TcpSender;
 use super::loss_detection::Probe;
 use crate::transport::Outgoing;
-use crate::transport::tcp::congestion::{CongestionControl, CongestionState};
+use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::delivery::Timestamp;
 use crate::transport::tcp::segment::Segment;
 use hitless_wire::{Ecn, TcpFlags, TcpHeader, Time, Transport};
@@ -59,7 +59,7 @@ impl TcpSender {
         self.fast_path.new_data = self.handshake.is_established()
             && !self.loss.probe_due
             && !self.scoreboard.has_pending_retransmissions()
-            && self.config.segments_per_burst.is_none()
+            && self.config.burst_segments.is_none()
             && !self.congestion.is_paced();
         outgoing
     }
@@ -179,7 +179,7 @@ impl TcpSender {
         self.reduction.prr.sent(u64::from(payload_bytes));
         let frame_bytes = self.config.data_frame_bytes(payload_bytes);
         let timestamp = Timestamp::at(now).0;
-        let congestion_option = self.congestion.data_option(remaining_bytes);
+        let congestion_option = self.congestion.algorithm.data_option(&self.congestion.window, remaining_bytes);
         let header = TcpHeader { sequence, timestamp, payload_bytes, flags, congestion_option, ..TcpHeader::default() };
         Outgoing { transport: Transport::Tcp(header), frame_bytes, ecn }
     }

@@ -3,7 +3,7 @@
 use super::TcpSender;
 use crate::transport::tcp::congestion::AckEvent;
 use crate::transport::tcp::delivery::Timestamp;
-use hitless_wire::{Duration, TcpFlags, TcpHeader, Time};
+use hitless_wire::{TcpFlags, TcpHeader, Time};
 
 impl TcpSender {
     /// The segment named is lost, for certain; to congestion control it is a loss like any other, once for each window.
@@ -18,10 +18,8 @@ impl TcpSender {
     /// The same, by an acknowledgement that another has overtaken, which says nothing else of use.
     pub(super) fn note_overtaken_loss(&mut self, now: Time, header: &TcpHeader) {
         self.note_loss(header);
-        let acknowledged = self.scoreboard.snd_una();
-        let next = self.scoreboard.snd_nxt();
-        let event =
-            AckEvent { now, delivered_bytes: 0, snd_una: acknowledged, snd_nxt: next, rtt: Duration::ZERO, ece: false };
+        let (snd_una, snd_nxt) = (self.scoreboard.snd_una(), self.scoreboard.snd_nxt());
+        let event = AckEvent { now, snd_una, snd_nxt, ..AckEvent::default() };
         self.reduce(&event, 0);
         self.keep_cwnd_open(header);
         self.reopen_fast_path();

@@ -10,7 +10,7 @@ const WINDOW_ROUNDS: u32 = 5;
 const EPOCH_SEGMENTS: u64 = 1 << 20;
 
 /// What was acknowledged beyond the rate, as a maximum over five to ten round trips.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct AckAggregation {
     epoch_began_at: Time,
     epoch_bytes: u64,
@@ -18,8 +18,6 @@ pub(super) struct AckAggregation {
     extra_bytes: [u64; 2],
     rounds: u32,
 }
-
-hitless_state::value!(AckAggregation { epoch_began_at, epoch_bytes, extra_bytes, rounds });
 
 impl AckAggregation {
     /// What is acknowledged from now on is compared with the rate.

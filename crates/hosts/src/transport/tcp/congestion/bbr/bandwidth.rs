@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 const WINDOW_ROUNDS: u64 = 10;
 
 /// Counts round trips and keeps the samples that are, or may yet become, the largest.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct Bandwidth {
     /// BBR.round_count.
     round: u64,
@@ -19,8 +19,6 @@ pub(super) struct Bandwidth {
     /// Rounds and their samples in bytes per second, in falling order.
     samples: VecDeque<(u64, f64)>,
 }
-
-hitless_state::value!(Bandwidth { round, next_round_delivered_bytes, round_starts, samples });
 
 impl Bandwidth {
     /// The largest sample in bytes per second; zero before the first.

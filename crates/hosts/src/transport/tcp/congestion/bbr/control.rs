@@ -1,8 +1,9 @@
 //! What the sender tells BBR.
 
-use super::mode::Mode;
-use super::state::Bbr;
-use crate::transport::tcp::congestion::api::{AckEvent, AckSample, CongestionControl, CongestionState, Window};
+use super::state::{Bbr, Mode};
+use crate::transport::tcp::congestion::api::{
+    AckEvent, AckSample, CongestionControl, CongestionSign, CongestionState, Window,
+};
 use hitless_wire::{BitRate, Duration, Time};
 
 impl CongestionControl for Bbr {
@@ -28,14 +29,16 @@ impl CongestionControl for Bbr {
     }
 
     /// A loss or an echo as such moves nothing, but the window is remembered.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+    fn ssthresh(&mut self, window: &Window, _sign: CongestionSign) -> u64 {
         self.save_window(window);
         window.ssthresh_bytes
     }
 
-    fn on_rto(&mut self, _window: &mut Window, _now: Time) {
-        self.previous_state = CongestionState::Loss;
-        self.full_bytes_per_second = 0.0;
+    fn on_recovery(&mut self, _window: &mut Window, sign: CongestionSign, _now: Time) {
+        if sign == CongestionSign::Rto {
+            self.previous_state = CongestionState::Loss;
+            self.full_bytes_per_second = 0.0;
+        }
     }
 
     /// Draft, section 4.3.4.4: BBRHandleRestartFromIdle.

@@ -14,9 +14,7 @@
 
 mod aggregation;
 mod bandwidth;
-mod config;
 mod control;
-mod mode;
 mod modes;
 mod state;
 mod window;
@@ -24,5 +22,5 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use config::{BbrConfig, BbrState, PathModel};
 pub(super) use state::Bbr;
+pub use state::PathModel;

@@ -1,11 +1,12 @@
 //! What BBR does in each of its states, and the gains that belong to them (draft, section 4.3).
 
-use super::mode::Mode;
-use super::state::Bbr;
+use super::state::{Bbr, Mode, STARTUP_GAIN};
 use crate::transport::tcp::congestion::api::{AckSample, Window};
 use hitless_engine::draws;
 use hitless_wire::{Duration, Time};
 
+/// Gain of the window once the rate is known (section 4.2.3.2).
+const WINDOW_GAIN: f64 = 2.0;
 /// Gains of the pace, one for each round-trip time (draft, section 4.3.4.1).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// The rate has stopped growing when three round trips in a row bring less than a quarter more (section 4.3.2.2).
@@ -16,8 +17,8 @@ impl Bbr {
     /// The gain of the pace.
     pub(super) fn pacing_gain(&self) -> f64 {
         match self.mode {
-            Mode::Startup => self.config.startup_gain,
-            Mode::Drain => 1.0 / self.config.startup_gain,
+            Mode::Startup => STARTUP_GAIN,
+            Mode::Drain => 1.0 / STARTUP_GAIN,
             Mode::ProbeBandwidth { phase, .. } => CYCLE[phase],
             Mode::ProbeRtt { .. } => 1.0,
         }
@@ -26,8 +27,8 @@ impl Bbr {
     /// The gain of the window.
     pub(super) fn window_gain(&self) -> f64 {
         match self.mode {
-            Mode::Startup | Mode::Drain => self.config.startup_gain,
-            Mode::ProbeBandwidth { .. } => self.config.window_gain,
+            Mode::Startup | Mode::Drain => STARTUP_GAIN,
+            Mode::ProbeBandwidth { .. } => WINDOW_GAIN,
             Mode::ProbeRtt { .. } => 1.0,
         }
     }
@@ -93,7 +94,7 @@ impl Bbr {
     /// Draft, sections 4.1.2.3 and 4.3.5: BBRUpdateRTprop and BBRCheckProbeRTT.
     pub(super) fn update_rtprop(&mut self, window: &mut Window, event: &AckSample) {
         let is_known = self.rtprop != Duration::MAX;
-        let is_stale = is_known && event.now.saturating_since(self.rtprop_at) > self.config.rtprop_window;
+        let is_stale = is_known && event.now.saturating_since(self.rtprop_at) > self.rtprop_window;
         if event.rtt > Duration::ZERO && (event.rtt <= self.rtprop || is_stale) {
             (self.rtprop, self.rtprop_at) = (event.rtt, event.now);
         }
@@ -113,7 +114,7 @@ impl Bbr {
         let Mode::ProbeRtt { until, round_is_over } = &mut self.mode else { return };
         if until.is_none() {
             if event.flight_bytes <= Self::smallest_window(self.mss_bytes) {
-                *until = Some(event.now + self.config.probe_rtt_duration);
+                *until = Some(event.now + self.probe_rtt_duration);
                 self.bandwidth.end_round_after(event.total_delivered_bytes);
             }
             return;

@@ -2,20 +2,60 @@
 
 use super::aggregation::AckAggregation;
 use super::bandwidth::Bandwidth;
-use super::config::{BbrConfig, BbrState, PathModel};
-use super::mode::Mode;
-use crate::transport::tcp::congestion::api::{CongestionState, Window, WindowConfig};
+use crate::transport::tcp::congestion::api::{CongestionState, Window};
 use crate::transport::tcp::pacing::quantum_segments;
+use crate::transport::tcp::settings::TcpSettings;
 use hitless_engine::{RandomStreams, Stream};
 use hitless_wire::{BitRate, Duration, Time};
 
 /// The round-trip time that is assumed before the first sample (Linux: 1 ms).
 const NOMINAL_RTT: Duration = Duration::from_ms(1);
 
+/// Gain of rate and window while the bottleneck's rate is sought: 2 / ln 2, which doubles the rate in each round trip
+/// (draft, section 4.3.2.1: BBRHighGain).
+pub(super) const STARTUP_GAIN: f64 = 2.885;
+/// By how much of the estimate the pace stays below it, so that a queue drains (Linux; the draft has none).
+const PACING_MARGIN: f64 = 0.01;
+
+/// BBR.state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+pub(super) enum Mode {
+    /// The rate doubles in each round trip until the bottleneck's is found.
+    Startup,
+    /// The queue that startup made is drained.
+    Drain,
+    /// The cycle of gains around 1.
+    ProbeBandwidth {
+        /// BBR.cycle_index.
+        phase: usize,
+        /// BBR.cycle_stamp.
+        since: Time,
+    },
+    /// The flight is drained to measure the round-trip time.
+    ProbeRtt {
+        /// BBR.probe_rtt_done_stamp: set when the flight is small.
+        until: Option<Time>,
+        /// BBR.probe_rtt_round_done.
+        round_is_over: bool,
+    },
+}
+
+/// What BBR believes of the path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathModel {
+    /// Payload per second that the bottleneck delivers; zero before the first sample (BBR.BtlBw).
+    pub bytes_per_second: f64,
+    /// Round-trip time without queues; [`Duration::MAX`] before the first sample (BBR.RTprop).
+    pub rtprop: Duration,
+}
+
 /// BBR's state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Bbr {
-    pub(super) config: BbrConfig,
+    /// How long the smallest round-trip time is believed.
+    pub(super) rtprop_window: Duration,
+    /// How long the flight stays drained at least to measure it.
+    pub(super) probe_rtt_duration: Duration,
     pub(super) mode: Mode,
     pub(super) bandwidth: Bandwidth,
     /// BBR.RTprop; [`Duration::MAX`] before the first sample.
@@ -46,35 +86,13 @@ pub(in crate::transport::tcp) struct Bbr {
     pub(super) stream: Stream,
 }
 
-hitless_state::value!(Bbr {
-    config,
-    mode,
-    bandwidth,
-    rtprop,
-    rtprop_at,
-    pipe_is_full,
-    full_bytes_per_second,
-    rounds_without_growth,
-    resumed_from_idle,
-    aggregation,
-    saved_window_bytes,
-    previous_state,
-    conserves_packets,
-    pacing_rate,
-    has_seen_rtt,
-    mss_bytes,
-    most_segments_per_burst,
-    stream
-});
-
 impl Bbr {
     /// BBR at the start of a connection.
-    pub fn new(bbr: BbrConfig, window: &WindowConfig, segments_per_burst: Option<u32>) -> Self {
-        let mss_bytes = window.mss_bytes;
-        let window_bytes = mss_bytes * window.initial_segments;
-        let rate = bbr.startup_gain * window_bytes as f64 / NOMINAL_RTT.as_seconds();
+    pub fn new(config: &TcpSettings, window: &Window) -> Self {
+        let rate = STARTUP_GAIN * window.cwnd_bytes as f64 / NOMINAL_RTT.as_seconds();
         Self {
-            config: bbr,
+            rtprop_window: config.bbr_rtprop_window,
+            probe_rtt_duration: config.bbr_probe_rtt_duration,
             mode: Mode::Startup,
             bandwidth: Bandwidth::default(),
             rtprop: Duration::MAX,
@@ -89,21 +107,15 @@ impl Bbr {
             conserves_packets: false,
             pacing_rate: bit_rate(rate),
             has_seen_rtt: false,
-            mss_bytes,
-            most_segments_per_burst: segments_per_burst,
+            mss_bytes: window.mss_bytes,
+            most_segments_per_burst: config.burst_segments,
             stream: RandomStreams::new(0).stream("congestion control"),
         }
     }
 
     /// What it believes of the path.
     pub fn path_model(&self) -> PathModel {
-        let state = match self.mode {
-            Mode::Startup => BbrState::Startup,
-            Mode::Drain => BbrState::Drain,
-            Mode::ProbeBandwidth { .. } => BbrState::ProbeBandwidth,
-            Mode::ProbeRtt { .. } => BbrState::ProbeRtt,
-        };
-        PathModel { state, bytes_per_second: self.bytes_per_second(), rtprop: self.rtprop }
+        PathModel { bytes_per_second: self.bytes_per_second(), rtprop: self.rtprop }
     }
 
     /// Draws from `stream` from now on.
@@ -123,7 +135,7 @@ impl Bbr {
 
     /// Draft, section 4.2.1: BBRSetPacingRateWithGain. In startup the rate only grows.
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = bit_rate(gain * self.bytes_per_second() * (1.0 - self.config.pacing_margin));
+        let rate = bit_rate(gain * self.bytes_per_second() * (1.0 - PACING_MARGIN));
         if self.pipe_is_full || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
@@ -133,7 +145,7 @@ impl Bbr {
     pub(super) fn set_pacing_rate_from_rtt(&mut self, window: &Window, rtt: Duration) {
         self.has_seen_rtt = true;
         let bytes_per_second = window.cwnd_bytes as f64 / rtt.as_seconds();
-        self.pacing_rate = bit_rate(self.config.startup_gain * bytes_per_second);
+        self.pacing_rate = bit_rate(STARTUP_GAIN * bytes_per_second);
     }
 }
 

@@ -1,11 +1,9 @@
-use super::mode::Mode;
+use super::state::Mode;
 use super::*;
-use crate::transport::tcp::TcpConfig;
-use crate::transport::tcp::congestion::{
-    AckSample, CongestionControl, CongestionControlConfig, CongestionState, Window,
-};
+use crate::transport::tcp::congestion::{AckSample, CongestionControl, CongestionSign, CongestionState, Window};
 use crate::transport::tcp::delivery_rate::RateSample;
-use hitless_wire::{Duration, Time};
+use crate::transport::tcp::{Congestion, TcpSettings};
+use hitless_wire::{Bytes, Duration, Time};
 use proptest::prelude::*;
 
 const SEGMENT: u64 = 1_000;
@@ -15,10 +13,6 @@ const SLOW: u64 = 20_000_000;
 
 fn at(time_us: u64) -> Time {
     Time::ZERO + Duration::from_us(time_us)
-}
-
-fn config() -> TcpConfig {
-    TcpConfig { mss_bytes: SEGMENT as u16, header_bytes: 70, ..TcpConfig::bbr() }
 }
 
 /// BBR and its window under acknowledgements that the test makes, one per round trip.
@@ -31,16 +25,9 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let config = config();
-        let CongestionControlConfig::Bbr(bbr) = config.congestion_control else {
-            unreachable!("the configuration of BBR")
-        };
-        Self {
-            bbr: Bbr::new(bbr, &config.window(), config.segments_per_burst),
-            window: Window::new(&config.window()),
-            now_us: 0,
-            delivered_bytes: 0,
-        }
+        let config = TcpSettings { mss: Bytes(SEGMENT), ..TcpSettings::with(Congestion::Bbr) };
+        let window = config.window();
+        Self { bbr: Bbr::new(&config, &window), window, now_us: 0, delivered_bytes: 0 }
     }
 
     /// What one round trip brings: a segment acknowledged, at a sample of `rate`, with `flight` segments on the way.
@@ -50,10 +37,8 @@ impl Bench {
         self.delivered_bytes += SEGMENT;
         AckSample {
             now: at(self.now_us),
-            state: CongestionState::Open,
             delivered_bytes: SEGMENT,
             total_delivered_bytes: self.delivered_bytes,
-            lost_bytes: 0,
             prior_flight_bytes: flight * SEGMENT,
             flight_bytes: flight * SEGMENT,
             rtt: RTT,
@@ -65,10 +50,7 @@ impl Bench {
                 app_limited: false,
             }),
             cwnd_limited: true,
-            hops: 0,
-            increases: 0,
-            snd_una: 0,
-            snd_nxt: 0,
+            ..AckSample::default()
         }
     }
 
@@ -81,8 +63,13 @@ impl Bench {
         self.follow(&event);
     }
 
-    fn state(&self) -> BbrState {
-        self.bbr.path_model().state
+    fn state(&self) -> &str {
+        match self.bbr.mode {
+            Mode::Startup => "startup",
+            Mode::Drain => "drain",
+            Mode::ProbeBandwidth { .. } => "probe bandwidth",
+            Mode::ProbeRtt { .. } => "probe RTT",
+        }
     }
 
     /// In the cycle of gains, at the place that the stream gave.
@@ -90,33 +77,32 @@ impl Bench {
         let mut bench = Self::new();
         (0..4).for_each(|_| bench.round(SLOW, 100));
         bench.round(SLOW, 0);
-        assert_eq!(bench.state(), BbrState::ProbeBandwidth);
+        assert_eq!(bench.state(), "probe bandwidth");
         bench
     }
 }
 
 #[test]
 fn states_follow_the_rate_and_the_flight() {
-    use BbrState::{Drain, ProbeBandwidth, Startup};
     let mut bench = Bench::new();
     // (rate in the round trip, segments in flight, state after it, gain of the pace)
     let table = [
-        (SLOW, 4, Startup, 2.885),
+        (SLOW, 4, "startup", 2.885),
         // A quarter more each time: it still grows.
-        (SLOW * 5 / 4, 5, Startup, 2.885),
-        (SLOW * 25 / 16, 7, Startup, 2.885),
+        (SLOW * 5 / 4, 5, "startup", 2.885),
+        (SLOW * 25 / 16, 7, "startup", 2.885),
         // Three round trips that bring less than a quarter more: full, and more in flight than the path holds.
-        (SLOW * 16 / 10, 16, Startup, 2.885),
-        (SLOW * 17 / 10, 16, Startup, 2.885),
-        (SLOW * 17 / 10, 16, Drain, 1.0 / 2.885),
-        (SLOW * 17 / 10, 12, Drain, 1.0 / 2.885),
+        (SLOW * 16 / 10, 16, "startup", 2.885),
+        (SLOW * 17 / 10, 16, "startup", 2.885),
+        (SLOW * 17 / 10, 16, "drain", 1.0 / 2.885),
+        (SLOW * 17 / 10, 12, "drain", 1.0 / 2.885),
         // The product is 3.4 segments; with room for three bursts of one, and even: 8.
-        (SLOW * 17 / 10, 8, ProbeBandwidth, 1.0),
+        (SLOW * 17 / 10, 8, "probe bandwidth", 1.0),
     ];
     for (round, (rate, flight, state, gain)) in table.into_iter().enumerate() {
         bench.round(rate, flight);
         assert_eq!(bench.state(), state, "round trip {round}");
-        if state != ProbeBandwidth {
+        if state != "probe bandwidth" {
             assert_eq!(bench.bbr.pacing_gain(), gain, "round trip {round}");
         }
     }
@@ -130,7 +116,7 @@ fn a_rate_that_the_application_limits_does_not_end_startup() {
         event.sample = event.sample.map(|sample| RateSample { app_limited: true, ..sample });
         bench.follow(&event);
     }
-    assert_eq!(bench.state(), BbrState::Startup);
+    assert_eq!(bench.state(), "startup");
 }
 
 #[test]
@@ -179,7 +165,7 @@ fn the_first_round_trip_of_a_recovery_conserves_packets_and_the_window_comes_bac
         bench.round(SLOW, 9);
     }
     bench.window.cwnd_bytes = 20 * SEGMENT;
-    assert_eq!(bench.bbr.ssthresh_on_loss(&bench.window), u64::MAX, "the threshold means nothing");
+    assert_eq!(bench.bbr.ssthresh(&bench.window, CongestionSign::Loss), u64::MAX, "the threshold means nothing");
     // (state, in flight, lost, of the same round trip, window in segments after it)
     use CongestionState::{Open, Recovery};
     let table = [
@@ -197,7 +183,6 @@ fn the_first_round_trip_of_a_recovery_conserves_packets_and_the_window_comes_bac
         if same_round {
             event.sample = event.sample.map(|sample| RateSample { prior_delivered_bytes: 0, ..sample });
         }
-        bench.bbr.config.ack_aggregation = false;
         bench.follow(&event);
         assert_eq!(bench.window.cwnd_bytes / SEGMENT, window, "step {step}");
     }
@@ -209,7 +194,7 @@ fn a_recovery_in_startup_gives_the_window_back_as_it_was() {
     let mut bench = Bench::new();
     bench.round(SLOW, 4);
     bench.window.cwnd_bytes = 20 * SEGMENT;
-    bench.bbr.ssthresh_on_loss(&bench.window);
+    bench.bbr.ssthresh(&bench.window, CongestionSign::Loss);
     // (state, window in segments after it): 9 in flight and one delivered; then the old window, and no growth beyond
     // the target of 2.885 x 2 segments and room.
     for (state, window) in [(CongestionState::Recovery, 10), (CongestionState::Open, 20)] {
@@ -248,7 +233,7 @@ fn a_stale_round_trip_time_is_measured_anew_with_four_segments_in_flight() {
     let mut late = bench.event(SLOW, 20);
     late.rtt = RTT * 3;
     bench.follow(&late);
-    assert_eq!((bench.state(), bench.bbr.rtprop), (BbrState::ProbeRtt, RTT * 3));
+    assert_eq!((bench.state(), bench.bbr.rtprop), ("probe RTT", RTT * 3));
     assert_eq!(bench.window.cwnd_bytes, 4 * SEGMENT);
     assert!(bench.bbr.is_app_limited());
     // The 200 ms count from when the flight is small.
@@ -257,10 +242,10 @@ fn a_stale_round_trip_time_is_measured_anew_with_four_segments_in_flight() {
     bench.round(SLOW, 4);
     bench.now_us += 199_000;
     bench.round(SLOW, 4);
-    assert_eq!(bench.state(), BbrState::ProbeRtt);
+    assert_eq!(bench.state(), "probe RTT");
     bench.now_us += 1_000;
     bench.round(SLOW, 4);
-    assert_eq!(bench.state(), BbrState::ProbeBandwidth);
+    assert_eq!(bench.state(), "probe bandwidth");
     assert!(bench.window.cwnd_bytes > 4 * SEGMENT, "{}", bench.window.cwnd_bytes);
 }
 
@@ -276,7 +261,7 @@ fn a_pause_does_not_drain_the_flight_and_the_pace_is_the_rate_after_it() {
     let rate = bench.bbr.pacing_rate().expect("BBR paces").as_bps() as f64;
     assert!((rate / (SLOW as f64 * 8.0 * 0.99) - 1.0).abs() < 1e-6, "{rate}");
     bench.round(SLOW, 1);
-    assert_eq!(bench.state(), BbrState::ProbeBandwidth, "what is stale was measured anew at once");
+    assert_eq!(bench.state(), "probe bandwidth", "what is stale was measured anew at once");
 }
 
 proptest! {

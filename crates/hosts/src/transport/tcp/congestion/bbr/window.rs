@@ -1,7 +1,6 @@
 //! How much may be in flight (draft, section 4.2.3).
 
-use super::mode::Mode;
-use super::state::Bbr;
+use super::state::{Bbr, Mode};
 use crate::transport::tcp::congestion::api::{AckSample, CongestionState, Window};
 use hitless_wire::Duration;
 
@@ -40,7 +39,7 @@ impl Bbr {
     }
 
     fn aggregation_bytes(&self) -> u64 {
-        if !self.config.ack_aggregation || !self.pipe_is_full {
+        if !self.pipe_is_full {
             return 0;
         }
         let most = self.bytes_per_second() * MOST_AGGREGATION.as_seconds();

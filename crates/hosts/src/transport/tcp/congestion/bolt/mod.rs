@@ -14,14 +14,14 @@
 #[cfg(test)]
 mod tests;
 
-use super::api::{AckEvent, AckSample, CongestionControl, Window, WindowConfig};
+use super::api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 use super::fractional::FractionalWindow;
 use hitless_wire::{BoltFlags, CongestionNotice, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A flow's part of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoltReaction {
     /// The queue times the flow's part of the link's rate (algorithm 3).
@@ -30,16 +30,9 @@ pub enum BoltReaction {
     InverseShare,
 }
 
-hitless_state::value!(
-    enum BoltReaction {
-        Share,
-        InverseShare,
-    }
-);
-
 /// Parameters of Bolt's senders (section 3, algorithm 3). Where the paper gives no value, defaults are those of the
 /// simulator that its authors published. Notices from switches are counted as congestion echoes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct BoltTransportSettings {
     /// Segments that the window grows by in a round-trip time, beside what switches grant.
@@ -60,8 +53,6 @@ pub struct BoltTransportSettings {
     pub rtt_gain: f64,
 }
 
-hitless_state::value!(BoltTransportSettings { ai, min_cwnd, max_cwnd, reaction, rtt_gain });
-
 impl Default for BoltTransportSettings {
     fn default() -> Self {
         Self { ai: 1.0, min_cwnd: 0.01, max_cwnd: None, reaction: BoltReaction::Share, rtt_gain: 0.25 }
@@ -69,11 +60,11 @@ impl Default for BoltTransportSettings {
 }
 
 /// Bolt's state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Bolt {
     config: BoltTransportSettings,
     /// cwnd.
-    window: FractionalWindow,
+    pub(super) window: FractionalWindow,
     /// last_dec_time: of a notice.
     decremented_at: Option<Time>,
     /// When a loss was last answered.
@@ -84,11 +75,9 @@ pub(in crate::transport::tcp) struct Bolt {
     has_seen_ack: bool,
 }
 
-hitless_state::value!(Bolt { config, window, decremented_at, halved_at, grows_after, has_seen_ack });
-
 impl Bolt {
     /// Bolt at the start of a connection.
-    pub fn new(bolt: BoltTransportSettings, window: &WindowConfig) -> Self {
+    pub fn new(bolt: BoltTransportSettings, window: &Window) -> Self {
         Self {
             config: bolt,
             window: FractionalWindow::new(window, bolt.min_cwnd, bolt.rtt_gain),
@@ -112,13 +101,33 @@ impl Bolt {
         }
     }
 
-    /// A loss takes half, once in a round-trip time.
-    fn halve(&mut self, window: &mut Window, now: Time) {
-        if self.window.is_round_over(self.halved_at, now) {
-            self.halved_at = Some(now);
+    /// Algorithm 3, HandleSrc; a window of a segment or less is halved, as in the authors' simulator.
+    pub fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
+        if self.window.segments <= 1.0 {
             self.window.segments /= 2.0;
+        } else {
+            let interval_ps = ago.as_ps() as f64 / self.target(notice, window.mss_bytes, ago);
+            let is_due = |last: Time| now.saturating_since(last).as_ps() as f64 >= interval_ps;
+            if self.decremented_at.is_none_or(is_due) {
+                self.decremented_at = Some(now);
+                self.window.segments -= 1.0;
+            }
         }
         self.window.bound(window);
+    }
+
+    /// Section 3.2: FIRST until an acknowledgement has come, LAST when the rest fits the window, which asks for no
+    /// more.
+    pub fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
+        let first = if self.has_seen_ack { BoltFlags::default() } else { BoltFlags::FIRST };
+        let flags = BoltFlags::BOLT.with(first);
+        let asks = match remaining_bytes {
+            // A repetition asks for nothing: what it was the first time has been answered.
+            None => BoltFlags::default(),
+            Some(bytes) if bytes <= window.cwnd_bytes => BoltFlags::LAST,
+            Some(_) => BoltFlags::INC,
+        };
+        flags.with(asks).0
     }
 }
 
@@ -141,45 +150,17 @@ impl CongestionControl for Bolt {
         self.window.bound(window);
     }
 
-    /// Algorithm 3, HandleSrc; a window of a segment or less is halved, as in the authors' simulator.
-    fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
-        if self.window.segments <= 1.0 {
+    /// A loss and a timeout take half, once in a round-trip time.
+    fn on_recovery(&mut self, window: &mut Window, _sign: CongestionSign, now: Time) {
+        if self.window.is_round_over(self.halved_at, now) {
+            self.halved_at = Some(now);
             self.window.segments /= 2.0;
-        } else {
-            let interval_ps = ago.as_ps() as f64 / self.target(notice, window.mss_bytes, ago);
-            let is_due = |last: Time| now.saturating_since(last).as_ps() as f64 >= interval_ps;
-            if self.decremented_at.is_none_or(is_due) {
-                self.decremented_at = Some(now);
-                self.window.segments -= 1.0;
-            }
         }
         self.window.bound(window);
     }
 
-    /// Section 3.2: FIRST until an acknowledgement has come, LAST when the rest fits the window, which asks for no
-    /// more.
-    fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
-        let first = if self.has_seen_ack { BoltFlags::default() } else { BoltFlags::FIRST };
-        let flags = BoltFlags::BOLT.with(first);
-        let asks = match remaining_bytes {
-            // A repetition asks for nothing: what it was the first time has been answered.
-            None => BoltFlags::default(),
-            Some(bytes) if bytes <= window.cwnd_bytes => BoltFlags::LAST,
-            Some(_) => BoltFlags::INC,
-        };
-        flags.with(asks).0
-    }
-
-    fn on_loss(&mut self, window: &mut Window, now: Time) {
-        self.halve(window, now);
-    }
-
-    fn on_rto(&mut self, window: &mut Window, now: Time) {
-        self.halve(window, now);
-    }
-
     /// There is no threshold. It is asked for when a reduction begins.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+    fn ssthresh(&mut self, window: &Window, _sign: CongestionSign) -> u64 {
         self.window.remember();
         window.ssthresh_bytes
     }
@@ -190,13 +171,5 @@ impl CongestionControl for Bolt {
 
     fn on_undo(&mut self, window: &mut Window) {
         self.window.undo(window);
-    }
-
-    fn packet_gap(&self) -> Option<Duration> {
-        self.window.packet_gap()
-    }
-
-    fn cwnd_bytes(&self, window: &Window) -> u64 {
-        self.window.bytes(window)
     }
 }

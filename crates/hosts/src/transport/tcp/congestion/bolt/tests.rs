@@ -1,17 +1,16 @@
 //! Bolt's senders against algorithm 3, step by step.
 
 use super::*;
-use crate::transport::tcp::TcpConfig;
-use crate::transport::tcp::congestion::CongestionState;
-use hitless_wire::BitRate;
+use crate::transport::tcp::{Congestion, TcpSettings};
+use hitless_wire::{BitRate, Bytes};
 use proptest::prelude::*;
 
 const MSS: u64 = 1_000;
 /// A byte in a nanosecond.
 const RATE: BitRate = BitRate::from_gbps(8);
 
-fn tcp() -> TcpConfig {
-    TcpConfig { mss_bytes: MSS as u16, ..TcpConfig::bolt() }
+fn tcp() -> TcpSettings {
+    TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Bolt) }
 }
 
 fn at(time_ns: u64) -> Time {
@@ -22,20 +21,13 @@ fn at(time_ns: u64) -> Time {
 fn event(time_ns: u64, acknowledged: u64, next: u64, increases: u8) -> AckSample {
     AckSample {
         now: at(time_ns),
-        state: CongestionState::Open,
         delivered_bytes: MSS,
-        total_delivered_bytes: 0,
-        lost_bytes: 0,
-        prior_flight_bytes: 0,
-        flight_bytes: 0,
         rtt: Duration::from_us(10),
-        smoothed_rtt: None,
-        sample: None,
         cwnd_limited: true,
-        hops: 0,
         increases,
         snd_una: acknowledged * MSS,
         snd_nxt: next * MSS,
+        ..AckSample::default()
     }
 }
 
@@ -46,7 +38,7 @@ fn notice(queued: u32) -> CongestionNotice {
 /// A sender with ten segments in 10 us, which is all of the link, or `window` of them.
 fn running(window: f64, reaction: BoltReaction) -> (Bolt, Window) {
     let mut bolt = Bolt::new(BoltTransportSettings { reaction, ..BoltTransportSettings::default() }, &tcp().window());
-    let mut counted = Window::new(&tcp().window());
+    let mut counted = tcp().window();
     bolt.on_ack_sample(&mut counted, &AckSample { cwnd_limited: false, ..event(0, 1, 11, 0) });
     bolt.window.segments = window;
     bolt.window.bound(&mut counted);
@@ -55,8 +47,7 @@ fn running(window: f64, reaction: BoltReaction) -> (Bolt, Window) {
 
 #[test]
 fn a_window_grows_by_one_in_a_round_trip_time_and_by_one_for_each_packet_that_kept_its_wish() {
-    let (mut bolt, mut window) =
-        (Bolt::new(BoltTransportSettings::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut bolt, mut window) = (Bolt::new(BoltTransportSettings::default(), &tcp().window()), tcp().window());
     // (acknowledged, next, increases, window after it), from ten.
     let table = [
         (1, 11, 0, 11.0),
@@ -106,14 +97,13 @@ fn a_window_of_a_segment_is_halved_by_each_notice_down_to_the_least() {
         bolt.on_congestion_notice(&mut window, at(100_000 * (index as u64 + 1)), &notice(3), Duration::from_us(2));
         assert_eq!(bolt.window.segments, expected);
     }
-    assert_eq!(bolt.packet_gap(), Some(Duration::from_ms(1)));
-    assert_eq!((window.cwnd_bytes, bolt.cwnd_bytes(&window)), (1_000, 10));
+    assert_eq!(bolt.window.packet_gap(), Some(Duration::from_ms(1)));
+    assert_eq!((window.cwnd_bytes, bolt.window.bytes(&window)), (1_000, 10));
 }
 
 #[test]
 fn packets_are_first_until_an_acknowledgement_and_last_when_the_rest_fits_the_window() {
-    let (mut bolt, mut window) =
-        (Bolt::new(BoltTransportSettings::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut bolt, mut window) = (Bolt::new(BoltTransportSettings::default(), &tcp().window()), tcp().window());
     let flags = |bolt: &Bolt, window: &Window, remaining| BoltFlags(bolt.data_option(window, remaining));
     let (bolt_and, first) = (|flags| BoltFlags::BOLT.with(flags), BoltFlags::FIRST);
     assert_eq!(flags(&bolt, &window, Some(10_001)), bolt_and(BoltFlags::INC.with(first)));
@@ -127,11 +117,11 @@ fn packets_are_first_until_an_acknowledgement_and_last_when_the_rest_fits_the_wi
 #[test]
 fn losses_and_timeouts_take_half_once_in_a_round_trip_time() {
     let (mut bolt, mut window) = running(8.0, BoltReaction::Share);
-    bolt.ssthresh_on_loss(&window);
-    bolt.on_loss(&mut window, at(50_000));
-    bolt.on_rto(&mut window, at(59_999));
+    bolt.ssthresh(&window, CongestionSign::Loss);
+    bolt.on_recovery(&mut window, CongestionSign::Loss, at(50_000));
+    bolt.on_recovery(&mut window, CongestionSign::Rto, at(59_999));
     assert_eq!((bolt.window.segments, window.cwnd_bytes), (4.0, 4_000));
-    bolt.on_rto(&mut window, at(60_000));
+    bolt.on_recovery(&mut window, CongestionSign::Rto, at(60_000));
     assert_eq!(bolt.window.segments, 2.0);
     bolt.on_undo(&mut window);
     assert_eq!((bolt.window.segments, window.cwnd_bytes), (8.0, 8_000));

@@ -19,7 +19,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::api::{AckEvent, AckSample, CongestionControl, Window, WindowConfig};
+use super::api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 use super::fractional::FractionalWindow;
 use hitless_settings::quantity::Text;
 use hitless_wire::{Duration, Time};
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 /// those of the simulator that its authors published with Bolt, and where that has none those of htsim. Hops are
 /// counted by the time to live with which packets arrive; the delay is the whole round-trip time, both hosts' stacks
 /// included.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct SwiftSettings {
     /// Target delay of a path without switches and of a large window.
@@ -72,21 +72,6 @@ pub struct SwiftSettings {
     pub rtt_gain: f64,
 }
 
-hitless_state::value!(SwiftSettings {
-    base_target,
-    per_hop,
-    fs_range,
-    fs_min_cwnd,
-    fs_max_cwnd,
-    ai,
-    beta,
-    max_mdf,
-    min_cwnd,
-    max_cwnd,
-    retransmit_reset_threshold,
-    rtt_gain
-});
-
 impl Default for SwiftSettings {
     fn default() -> Self {
         Self {
@@ -107,7 +92,7 @@ impl Default for SwiftSettings {
 }
 
 /// Swift's state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Swift {
     config: SwiftSettings,
     /// alpha of section 3.5, in picoseconds.
@@ -115,7 +100,7 @@ pub(in crate::transport::tcp) struct Swift {
     /// beta of section 3.5, in picoseconds.
     offset_ps: f64,
     /// fcwnd.
-    window: FractionalWindow,
+    pub(super) window: FractionalWindow,
     /// t_last_decrease.
     decreased_at: Option<Time>,
     /// retransmit_cnt.
@@ -124,19 +109,9 @@ pub(in crate::transport::tcp) struct Swift {
     unmeasured_segments: f64,
 }
 
-hitless_state::value!(Swift {
-    config,
-    scale_ps,
-    offset_ps,
-    window,
-    decreased_at,
-    timeouts_in_a_row,
-    unmeasured_segments
-});
-
 impl Swift {
     /// Swift at the start of a connection.
-    pub fn new(swift: SwiftSettings, window: &WindowConfig) -> Self {
+    pub fn new(swift: SwiftSettings, window: &Window) -> Self {
         let (root_min, root_max) = (swift.fs_min_cwnd.sqrt(), swift.fs_max_cwnd.sqrt());
         let scale_ps = swift.fs_range.as_ps() as f64 / (1.0 / root_min - 1.0 / root_max);
         Self {
@@ -200,29 +175,22 @@ impl CongestionControl for Swift {
         self.window.bound(window);
     }
 
-    /// Algorithm 1, on fast recovery.
-    fn on_loss(&mut self, window: &mut Window, now: Time) {
-        self.timeouts_in_a_row = 0;
-        self.decrease(now, 1.0 - self.config.max_mdf);
-        self.window.bound(window);
-    }
-
-    /// Algorithm 1, on retransmit timeout.
-    fn on_rto(&mut self, window: &mut Window, now: Time) {
-        self.timeouts_in_a_row = self.timeouts_in_a_row.saturating_add(1);
-        if self.timeouts_in_a_row >= self.config.retransmit_reset_threshold {
+    /// Algorithm 1, on fast recovery and on retransmit timeout.
+    fn on_recovery(&mut self, window: &mut Window, sign: CongestionSign, now: Time) {
+        self.timeouts_in_a_row = if sign == CongestionSign::Rto { self.timeouts_in_a_row.saturating_add(1) } else { 0 };
+        if self.timeouts_in_a_row < self.config.retransmit_reset_threshold {
+            self.decrease(now, 1.0 - self.config.max_mdf);
+        } else {
             if self.window.segments > self.config.min_cwnd {
                 self.decreased_at = Some(now);
             }
             self.window.segments = self.config.min_cwnd;
-        } else {
-            self.decrease(now, 1.0 - self.config.max_mdf);
         }
         self.window.bound(window);
     }
 
     /// There is no threshold. It is asked for when a reduction begins.
-    fn ssthresh_on_loss(&mut self, window: &Window) -> u64 {
+    fn ssthresh(&mut self, window: &Window, _sign: CongestionSign) -> u64 {
         self.window.remember();
         window.ssthresh_bytes
     }
@@ -233,13 +201,5 @@ impl CongestionControl for Swift {
 
     fn on_undo(&mut self, window: &mut Window) {
         self.window.undo(window);
-    }
-
-    fn packet_gap(&self) -> Option<Duration> {
-        self.window.packet_gap()
-    }
-
-    fn cwnd_bytes(&self, window: &Window) -> u64 {
-        self.window.bytes(window)
     }
 }

@@ -1,14 +1,14 @@
 //! Swift against its paper's formulas, written down once more in microseconds.
 
 use super::*;
-use crate::transport::tcp::TcpConfig;
-use crate::transport::tcp::congestion::CongestionState;
+use crate::transport::tcp::{Congestion, TcpSettings};
+use hitless_wire::Bytes;
 use proptest::prelude::*;
 
 const MSS: u64 = 1_000;
 
-fn tcp() -> TcpConfig {
-    TcpConfig { mss_bytes: MSS as u16, ..TcpConfig::swift() }
+fn tcp() -> TcpSettings {
+    TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Swift) }
 }
 
 /// The parameters with which the simulations of Practical Packet Deflection run it.
@@ -26,20 +26,11 @@ fn of_deflection() -> SwiftSettings {
 fn event(time_us: u64, rtt_us: f64, segments: u64, hops: u8) -> AckSample {
     AckSample {
         now: Time::ZERO + Duration::from_us(time_us),
-        state: CongestionState::Open,
         delivered_bytes: segments * MSS,
-        total_delivered_bytes: 0,
-        lost_bytes: 0,
-        prior_flight_bytes: 0,
-        flight_bytes: 0,
         rtt: Duration((rtt_us * 1e6) as u64),
-        smoothed_rtt: None,
-        sample: None,
         cwnd_limited: true,
         hops,
-        increases: 0,
-        snd_una: 0,
-        snd_nxt: 0,
+        ..AckSample::default()
     }
 }
 
@@ -74,7 +65,7 @@ fn the_target_grows_with_hops_and_with_how_small_the_window_is() {
 
 #[test]
 fn a_window_grows_by_a_segment_for_each_window_acknowledged() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     // (segments acknowledged, window after it), from ten.
     for (segments, expected) in [(1, 10.1), (10, 10.1 + 10.0 / 10.1), (0, 10.1 + 10.0 / 10.1)] {
         swift.on_ack_sample(&mut window, &event(100, 20.0, segments, 0));
@@ -89,7 +80,7 @@ fn a_window_grows_by_a_segment_for_each_window_acknowledged() {
 
 #[test]
 fn what_was_not_held_back_by_the_window_does_not_make_it_grow() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     swift.on_ack_sample(&mut window, &AckSample { cwnd_limited: false, ..event(100, 20.0, 5, 0) });
     assert_eq!(swift.window.segments, 10.0);
     swift.on_ack_sample(&mut window, &event(100, 20.0, 1, 0));
@@ -99,7 +90,7 @@ fn what_was_not_held_back_by_the_window_does_not_make_it_grow() {
 #[test]
 fn a_delay_above_the_target_takes_a_part_of_the_excess_once_in_a_round_trip_time() {
     let config = SwiftSettings { fs_range: Duration::ZERO, rtt_gain: 1.0, ..SwiftSettings::default() };
-    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), tcp().window());
     // (time, delay, window after it): 1 - 0.8 * (50 - 25) / 50 = 0.6, then nothing for 50 us, then by half at most.
     let table = [(100, 50.0, 6.0), (120, 50.0, 6.0), (149, 50.0, 6.0), (150, 50.0, 3.6), (2_150, 1_000.0, 1.8)];
     for (time_us, rtt_us, expected) in table {
@@ -111,7 +102,7 @@ fn a_delay_above_the_target_takes_a_part_of_the_excess_once_in_a_round_trip_time
 #[test]
 fn acknowledgements_that_may_not_decrease_do_not_put_the_next_decrease_off() {
     let config = SwiftSettings { rtt_gain: 1.0, ..SwiftSettings::default() };
-    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), tcp().window());
     let mut decreases = 0;
     for time_us in (0..10_000).step_by(10) {
         let before = swift.window.segments;
@@ -124,59 +115,59 @@ fn acknowledgements_that_may_not_decrease_do_not_put_the_next_decrease_off() {
 
 #[test]
 fn a_window_of_less_than_a_segment_is_a_gap() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     swift.on_ack_sample(&mut window, &event(0, 20.0, 1, 0));
-    assert_eq!(swift.packet_gap(), None);
+    assert_eq!(swift.window.packet_gap(), None);
     swift.window.segments = 0.25;
     swift.window.bound(&mut window);
-    assert_eq!(swift.packet_gap(), Some(Duration::from_us(80)));
-    assert_eq!((window.cwnd_bytes, swift.cwnd_bytes(&window)), (1_000, 250));
+    assert_eq!(swift.window.packet_gap(), Some(Duration::from_us(80)));
+    assert_eq!((window.cwnd_bytes, swift.window.bytes(&window)), (1_000, 250));
 }
 
 #[test]
 fn timeouts_take_half_and_too_many_in_a_row_everything() {
     let config = SwiftSettings { retransmit_reset_threshold: 3, ..SwiftSettings::default() };
-    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(config, &tcp().window()), tcp().window());
     swift.on_ack_sample(&mut window, &event(0, 20.0, 0, 0));
     for (time_ms, expected) in [(1, 5.0), (2, 2.5), (4, 0.01)] {
-        swift.on_rto(&mut window, Time::ZERO + Duration::from_ms(time_ms));
+        swift.on_recovery(&mut window, CongestionSign::Rto, Time::ZERO + Duration::from_ms(time_ms));
         assert_eq!(swift.window.segments, expected, "after {time_ms} ms");
     }
-    assert_eq!(swift.packet_gap(), Some(Duration::from_ms(2)));
+    assert_eq!(swift.window.packet_gap(), Some(Duration::from_ms(2)));
     // An acknowledgement begins the count anew.
     swift.window.segments = 8.0;
     swift.on_ack_sample(&mut window, &AckSample { cwnd_limited: false, ..event(5_000, 20.0, 1, 0) });
-    swift.on_rto(&mut window, Time::ZERO + Duration::from_ms(6));
+    swift.on_recovery(&mut window, CongestionSign::Rto, Time::ZERO + Duration::from_ms(6));
     assert_eq!(swift.window.segments, 4.0);
 }
 
 #[test]
 fn a_loss_takes_the_largest_decrease_unless_there_was_one_within_a_round_trip_time() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     let at = |time_us| Time::ZERO + Duration::from_us(time_us);
     swift.on_ack_sample(&mut window, &event(0, 20.0, 0, 0));
-    swift.on_loss(&mut window, at(100));
+    swift.on_recovery(&mut window, CongestionSign::Loss, at(100));
     assert_eq!((swift.window.segments, window.cwnd_bytes), (5.0, 5_000));
-    swift.on_loss(&mut window, at(119));
+    swift.on_recovery(&mut window, CongestionSign::Loss, at(119));
     assert_eq!(swift.window.segments, 5.0);
-    swift.on_loss(&mut window, at(120));
+    swift.on_recovery(&mut window, CongestionSign::Loss, at(120));
     assert_eq!(swift.window.segments, 2.5);
 }
 
 #[test]
 fn a_reduction_that_was_wrong_is_undone_to_the_fraction() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     swift.window.segments = 0.5;
-    swift.ssthresh_on_loss(&window);
-    swift.on_loss(&mut window, Time::ZERO + Duration::from_ms(1));
+    swift.ssthresh(&window, CongestionSign::Loss);
+    swift.on_recovery(&mut window, CongestionSign::Loss, Time::ZERO + Duration::from_ms(1));
     assert_eq!(swift.window.segments, 0.25);
     swift.on_undo(&mut window);
-    assert_eq!((swift.window.segments, swift.cwnd_bytes(&window)), (0.5, 500));
+    assert_eq!((swift.window.segments, swift.window.bytes(&window)), (0.5, 500));
 }
 
 #[test]
 fn deliveries_without_a_round_trip_time_count_with_the_next_that_has_one() {
-    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), Window::new(&tcp().window()));
+    let (mut swift, mut window) = (Swift::new(SwiftSettings::default(), &tcp().window()), tcp().window());
     swift.on_ack_sample(&mut window, &event(100, 0.0, 4, 0));
     assert_eq!(swift.window.segments, 10.0);
     swift.on_ack_sample(&mut window, &event(101, 20.0, 1, 0));
@@ -190,7 +181,7 @@ proptest! {
         steps in prop::collection::vec((1..300u64, 5.0..2_000.0f64, 0..4u64, 0..6u8, 0..12u8), 1..200),
     ) {
         let (config, tcp) = (of_deflection(), tcp());
-        let (mut swift, mut window) = (Swift::new(config, &tcp.window()), Window::new(&tcp.window()));
+        let (mut swift, mut window) = (Swift::new(config, &tcp.window()), tcp.window());
         let (mut expected, mut srtt_us, mut last_us, mut time_us) = (10.0f64, None::<f64>, None::<u64>, 0);
         for (elapsed_us, rtt_us, segments, hops, kind) in steps {
             time_us += elapsed_us;
@@ -198,7 +189,7 @@ proptest! {
             let can_decrease = |srtt_us: Option<f64>| last_us.is_none_or(|last| (time_us - last) as f64 >= srtt_us.unwrap_or(0.0));
             if kind == 0 {
                 if can_decrease(srtt_us) { expected *= 0.5; }
-                swift.on_loss(&mut window, Time::ZERO + Duration::from_us(time_us));
+                swift.on_recovery(&mut window, CongestionSign::Loss, Time::ZERO + Duration::from_us(time_us));
             } else {
                 srtt_us = Some(srtt_us.map_or(rtt_us, |old| 0.75 * old + 0.25 * rtt_us));
                 let target = target_us(&config, expected, hops);
