@@ -165,7 +165,7 @@ impl Prepared {
 pub fn check(text: &str, file_name: &str, purpose: Purpose, execution: Execution) -> Result<Scenario, Failure> {
     let bytes = (purpose == Purpose::Simulation).then(memory::limit).flatten();
     let limit = bytes.map(|bytes| Limit { bytes, execution });
-    hitless_scenario::check_within(text, file_name, purpose, &registry(), limit)
+    hitless_scenario::check_for(text, file_name, purpose, &registry(), limit)
         .map_err(|error| Failure::Scenario(error.to_string()))
 }
 

@@ -234,14 +234,14 @@ mod tests {
     use hitless_wire::{BitRate, Duration};
 
     use super::*;
-    use hitless_network::topology::{LinkSettings, Tier, TopologyBuilder};
+    use hitless_network::topology::{LinkSpec, Tier, TopologyBuilder};
 
     /// h1 - sw1 = sw2 - sw3 - h3, with h2 on sw2 and two links between sw1 and sw2.
     fn chain() -> Topology {
         let mut builder = TopologyBuilder::new();
         let [h1, h2, h3] = ["h1", "h2", "h3"].map(|name| builder.host(name));
         let [sw1, sw2, sw3] = ["sw1", "sw2", "sw3"].map(|name| builder.switch(name, Tier::Unknown));
-        let settings = LinkSettings::ethernet(BitRate::from_gbps(1), Duration::from_us(1));
+        let settings = LinkSpec::ethernet(BitRate::from_gbps(1), Duration::from_us(1));
         for (a, b) in [(h1, sw1), (sw1, sw2), (sw1, sw2), (sw2, sw3), (h2, sw2), (h3, sw3)] {
             builder.link(a, b, settings);
         }

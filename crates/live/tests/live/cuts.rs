@@ -22,7 +22,7 @@ fn fabric(recovery: &str, more: &str) -> LiveFabric {
         "name = \"cuts\"\n[topology]\nkind = \"graph\"\nhosts = [\"a\", \"b\"]\n\
          switches = [\"left\", \"right\", \"other\"]\nlinks = [{links}]\n{recovery}\n{more}"
     );
-    let scenario = check_for(&text, "cuts.toml", Purpose::Live, hitless_mechanisms::builtin())
+    let scenario = check_for(&text, "cuts.toml", Purpose::Live, hitless_mechanisms::builtin(), None)
         .unwrap_or_else(|error| panic!("{error}"));
     let stations = vec![(MacAddress(A), "a".to_owned()), (MacAddress(B), "b".to_owned())];
     let settings = LiveSettings { stations, ..LiveSettings::new(vec!["a".into(), "b".into()]) };

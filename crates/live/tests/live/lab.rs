@@ -141,7 +141,7 @@ impl Lab {
 }
 
 pub fn scenario_of(text: &str) -> Scenario {
-    hitless_scenario::check_for(text, "test.toml", hitless_scenario::Purpose::Live, hitless_mechanisms::builtin())
+    hitless_scenario::check_for(text, "test.toml", hitless_scenario::Purpose::Live, hitless_mechanisms::builtin(), None)
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use hitless_wire::PortId;
 
 use super::hash::fmix32;
-use super::table::{BLOCK, Block, HopSet, HostPlace, NO_EDGE, PathChoice, SwitchPlace, Table};
+use super::settings::PathRule;
+use super::table::{BLOCK, Block, HopSet, HostPlace, NO_EDGE, SwitchPlace, Table};
 use crate::topology::{LinkId, Node, Port, SwitchId, Topology};
 
-pub(super) fn compute(topology: &Topology, choice: PathChoice, excluded: &[LinkId]) -> Table {
+pub(super) fn compute(topology: &Topology, choice: PathRule, excluded: &[LinkId]) -> Table {
     let (places, edge_switches) = place_hosts(topology, excluded);
     let mut search = Search::new(topology, excluded, places.iter().map(|place| place.port).collect());
     let width = edge_switches.len().div_ceil(BLOCK);

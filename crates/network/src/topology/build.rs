@@ -6,7 +6,7 @@ use std::fmt;
 use hitless_wire::{Duration, HostId, PortId};
 
 use super::{
-    DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSettings, Node, Port, Switch, SwitchId, Tier, Topology,
+    DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSpec, Node, Port, Switch, SwitchId, Tier, Topology,
 };
 
 /// The most links that a topology may have: what keeps a slip of a digit from filling the memory.
@@ -113,7 +113,7 @@ impl TopologyBuilder {
     }
 
     /// Joins two nodes; each gets its next free port number.
-    pub fn link(&mut self, a: Node, b: Node, settings: LinkSettings) -> LinkId {
+    pub fn link(&mut self, a: Node, b: Node, settings: LinkSpec) -> LinkId {
         let id = LinkId(self.links.len() as u32);
         if let Some(error) = self.refuse(a, b, settings.delay) {
             self.errors.push(error);
@@ -139,7 +139,7 @@ impl TopologyBuilder {
     }
 
     /// Joins two nodes by name. A name that does not exist is reported by [`Self::finish`].
-    pub fn link_by_name(&mut self, a: &str, b: &str, settings: LinkSettings) {
+    pub fn link_by_name(&mut self, a: &str, b: &str, settings: LinkSpec) {
         let ends = [a, b].map(|name| self.names.get(name).copied());
         if let [Some(a), Some(b)] = ends {
             self.link(a, b, settings);

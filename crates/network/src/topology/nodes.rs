@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use hitless_settings::quantity::Text;
 use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
 use hitless_wire::{BitRate, Duration, HostId, PortId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A switch of the fabric, counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,18 +46,26 @@ pub struct Endpoint {
     pub port: PortId,
 }
 
-/// What a link is like: the same in both directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinkSettings {
+/// A link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
     /// Rate of each direction.
+    #[serde(with = "Text::<BitRate>")]
     pub rate: BitRate,
     /// Propagation delay.
+    #[serde(with = "Text::<Duration>")]
     pub delay: Duration,
-    /// Bytes that every frame costs beyond its own length (preamble, start of frame, gap between packets).
+    /// Bytes that every frame costs beyond its own length: 8 of preamble and 12 of gap on Ethernet.
+    #[serde(default = "ethernet_overhead")]
     pub overhead_bytes: u32,
 }
 
-impl LinkSettings {
+fn ethernet_overhead() -> u32 {
+    ETHERNET_OVERHEAD_BYTES
+}
+
+impl LinkSpec {
     /// An Ethernet link of `rate` and `delay`: 20 bytes of overhead for each frame (IEEE 802.3).
     pub const fn ethernet(rate: BitRate, delay: Duration) -> Self {
         Self { rate, delay, overhead_bytes: ETHERNET_OVERHEAD_BYTES }
@@ -69,7 +80,7 @@ pub struct Link {
     /// The other end.
     pub b: Endpoint,
     /// Rate, delay and overhead.
-    pub settings: LinkSettings,
+    pub settings: LinkSpec,
 }
 
 /// One of the two directions of a link.

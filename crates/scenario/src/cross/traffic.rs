@@ -14,20 +14,18 @@ use hitless_settings::{Problem, closest};
 use hitless_wire::{Bytes, Duration, HostId};
 
 use super::check::Check;
-use crate::kind::Entry;
 use crate::workload::{LoadDenominator, build_group, load_of};
-use crate::{FlowGroup, FlowPattern, IncastFlows, PoissonFlows, Protocol, Until};
+use crate::{FlowGroup, FlowPattern, Protocol, Until};
 
 /// Is the connection of each flow for one message only, of which the sender knows that it is the last?
 fn has_one_message_each(pattern: &FlowPattern) -> bool {
-    match pattern {
-        FlowPattern::Poisson(poisson) => poisson.connections.is_none() && poisson.request.is_none(),
-        FlowPattern::Incast(incast) => incast.request.is_none(),
-        FlowPattern::Schedule(_) | FlowPattern::Sequence(_) | FlowPattern::Permutation(_) | FlowPattern::List(_) => {
-            true
-        }
-        FlowPattern::Long(_) | FlowPattern::ConstantRate(_) | FlowPattern::Requests(_) => false,
-    }
+    let has_several = match pattern {
+        FlowPattern::Poisson(poisson) => poisson.connections.is_some(),
+        FlowPattern::Long(_) | FlowPattern::ConstantRate(_) | FlowPattern::Requests(_) => true,
+        FlowPattern::Schedule(_) | FlowPattern::Sequence(_) | FlowPattern::Incast(_) => false,
+        FlowPattern::Permutation(_) | FlowPattern::List(_) => false,
+    };
+    !has_several && pattern.request().is_none()
 }
 
 impl Check<'_> {
@@ -257,8 +255,7 @@ impl Check<'_> {
                 let rule = "needs a transport that knows when a message has arrived, not \"udp\"";
                 self.require(false, &format!("{section}.connections"), rule);
             }
-            (FlowPattern::Poisson(PoissonFlows { request: Some(_), .. }), Protocol::Udp(_))
-            | (FlowPattern::Incast(IncastFlows { request: Some(_), .. }), Protocol::Udp(_)) => {
+            (pattern, Protocol::Udp(_)) if pattern.request().is_some() => {
                 let rule = "needs a transport that repeats a request that was lost, not \"udp\"";
                 self.require(false, &format!("{section}.request"), rule);
             }
@@ -318,7 +315,7 @@ impl Check<'_> {
         }
         if tcp.congestion == Congestion::Bolt {
             self.require(!tcp.ecn, &field("ecn"), "has no effect: Bolt reacts to what its switches say, not to marks");
-            let runs = self.scenario.mechanisms.iter().any(Entry::notifies_senders);
+            let runs = self.scenario.mechanisms.iter().any(|entry| entry.facts.notifies_senders);
             self.require_else(runs, || {
                 Problem::new(field("congestion"), "", "Bolt needs switches that tell it what to do, and these do not")
                     .hint("add a [[mechanism]] of kind = \"bolt\"")

@@ -17,6 +17,7 @@ mod event;
 mod event_loop;
 mod fabric;
 mod flow_starts;
+mod global;
 mod group_totals;
 mod hand_over;
 mod look_ahead;

@@ -10,17 +10,17 @@ use crate::results::Table;
 
 /// All tables of `run`, with what the mechanisms say of themselves; those of flows and messages are there already.
 pub(super) fn tables<E: Edge>(run: &Run<E>, reports: &[(SwitchId, Report)], flow_tables: Vec<Table>) -> Vec<Table> {
-    let (shared, topology, groups) = (&run.network.shared, &run.network.topology, &run.scenario.flows);
+    let (shared, topology, groups) = (&run.network.shared, &run.network.topology, &run.global.scenario.flows);
     let tables = Tables { run };
-    let failures = run.control_plane.recovery.table(topology, &shared.links);
+    let failures = run.global.control_plane.recovery.table(topology, &shared.links);
     let mut all = flow_tables;
-    all.extend([tables.links(), tables.ports(), failures, run.totals.table(&run.scenario)]);
+    all.extend([tables.links(), tables.ports(), failures, run.global.totals.table(&run.global.scenario)]);
     all.push(tables.corrupted_runs());
     all.push(shared.drops.table(topology, groups));
     all.push(mechanisms(topology, reports));
     all.push(histograms(topology, reports));
     all.push(series(topology, reports));
-    all.extend(run.samplers.tables(groups));
+    all.extend(run.global.samplers.tables(groups));
     all
 }
 
