@@ -20,6 +20,7 @@ mod reader;
 mod traits;
 mod writer;
 
+pub use names::kept;
 pub use reader::{Damaged, Reader};
 pub use traits::{State, Value};
 pub use writer::Writer;

@@ -35,6 +35,11 @@ impl Node {
     pub const fn is_switch(self) -> bool {
         matches!(self, Node::Switch(_))
     }
+
+    /// The switch that it is, if it is one.
+    pub const fn switch(self) -> Option<SwitchId> {
+        if let Node::Switch(id) = self { Some(id) } else { None }
+    }
 }
 
 /// One end of a link: a node and the number of its port there. A host's only port is number 0.
@@ -246,19 +251,21 @@ impl Topology {
     /// The switch that host `id` hangs on, and the port there.
     pub fn attachment(&self, id: HostId) -> (SwitchId, PortId) {
         let peer = self.host(id).port.peer;
-        match peer.node {
-            Node::Switch(switch) => (switch, peer.port),
-            Node::Host(_) => unreachable!("the builder refuses links between hosts"),
+        (peer.node.switch().expect("the builder refuses links between hosts"), peer.port)
+    }
+
+    /// The ports of `node`; a host has one.
+    pub fn ports(&self, node: Node) -> &[Port] {
+        match node {
+            Node::Host(id) => std::slice::from_ref(&self.host(id).port),
+            Node::Switch(id) => &self.switch(id).ports,
         }
     }
 
     /// The links from `sender` to `receiver` in that direction, in the order in which they were added.
     pub fn links_between(&self, sender: Node, receiver: Node) -> Vec<DirectedLink> {
-        let ports = match sender {
-            Node::Host(id) => std::slice::from_ref(&self.host(id).port),
-            Node::Switch(id) => self.switch(id).ports.as_slice(),
-        };
-        let mut links: Vec<_> = ports.iter().filter(|port| port.peer.node == receiver).map(|port| port.link).collect();
+        let ports = self.ports(sender).iter().filter(|port| port.peer.node == receiver);
+        let mut links: Vec<_> = ports.map(|port| port.link).collect();
         links.sort_unstable();
         links
     }
@@ -288,18 +295,10 @@ impl Topology {
     ///
     /// In a leaf-spine this is leaves x spines x core rate, the denominator of the deflection papers.
     pub fn edge_uplink_capacity_bps(&self) -> u64 {
-        self.links.iter().filter(|link| self.is_edge_uplink(link)).map(|link| link.settings.rate.as_bps()).sum()
-    }
-
-    fn is_edge_uplink(&self, link: &Link) -> bool {
-        match (link.a.node, link.b.node) {
-            (Node::Switch(a), Node::Switch(b)) => self.has_hosts(a) || self.has_hosts(b),
-            _ => false,
-        }
-    }
-
-    fn has_hosts(&self, id: SwitchId) -> bool {
-        self.switch(id).ports.iter().any(|port| !port.faces_switch())
+        let has_hosts = |id| self.switch(id).ports.iter().any(|port| !port.faces_switch());
+        let ends = |link: &Link| link.a.node.switch().zip(link.b.node.switch());
+        let uplinks = self.links.iter().filter(|link| ends(link).is_some_and(|(a, b)| has_hosts(a) || has_hosts(b)));
+        uplinks.map(|link| link.settings.rate.as_bps()).sum()
     }
 }
 
