@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hitless_interfaces::Counters;
+use hitless_simulation::run::Counted;
 use serde::Serialize;
 
 use crate::lateness::LatenessStatus;
@@ -33,7 +34,7 @@ pub struct Status {
     /// By link.
     pub links: Vec<LinkStatus>,
     /// Counters of mechanisms: switch, mechanism, scope, counter, value.
-    pub mechanisms: Vec<(String, &'static str, String, &'static str, u64)>,
+    pub mechanisms: Vec<Counted>,
     /// Events handled after the time for which they were scheduled.
     pub timers: LatenessStatus,
     /// What was measured before the run; none when nothing was.

@@ -167,7 +167,7 @@ pub fn check(text: &str, file_name: &str, purpose: Purpose, execution: Execution
 /// Reads and checks a scenario for a live run: with every default spelled out, and its fabric as one JSON object.
 pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failure> {
     let scenario = check(text, file_name, Purpose::Live, Execution::ALONE)?;
-    let topology = scenario.topology.build().map_err(|errors| Failure::Scenario(format!("{errors:?}")))?;
+    let topology = scenario.build_topology().map_err(Failure::Scenario)?;
     Ok((scenario.effective_toml(), described(&topology).to_string()))
 }
 

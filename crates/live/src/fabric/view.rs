@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hitless_network::topology::DirectedLink;
+use hitless_simulation::run::{Counted, counted};
 use hitless_wire::{BitRate, Duration};
 
 use crate::status::LinkStatus;
@@ -21,7 +22,7 @@ pub struct FabricView {
     /// Packets taken out without loss, by reason.
     pub retired: BTreeMap<&'static str, u64>,
     /// Switch, mechanism, scope, counter, value.
-    pub mechanisms: Vec<(String, &'static str, String, &'static str, u64)>,
+    pub mechanisms: Vec<Counted>,
 }
 
 impl LiveFabric {
@@ -37,7 +38,8 @@ impl LiveFabric {
         drops.extend(lost);
         let mut retired = self.run.retired();
         retired.extend(kept);
-        FabricView { links: self.links(), drops, retired, mechanisms: self.mechanism_counters() }
+        let mechanisms = counted(self.run.topology(), &self.run.reports(self.now));
+        FabricView { links: self.links(), drops, retired, mechanisms }
     }
 
     /// The rate of each point's link.
@@ -80,16 +82,5 @@ impl LiveFabric {
             });
         }
         links
-    }
-
-    fn mechanism_counters(&self) -> Vec<(String, &'static str, String, &'static str, u64)> {
-        let reports = self.run.reports(self.now);
-        let rows = reports.into_iter().flat_map(|(switch, report)| {
-            let name = self.run.topology().switch(switch).name.clone();
-            let mechanism = report.mechanism;
-            let counters = report.counters.into_iter();
-            counters.map(move |(scope, counter, value)| (name.clone(), mechanism, scope, counter, value))
-        });
-        rows.collect()
     }
 }

@@ -75,7 +75,7 @@ impl Groups {
         for link in &topology.links {
             let has_host = !(link.a.node.is_switch() && link.b.node.is_switch());
             if link.settings.delay == Duration::ZERO || (has_host && hosts_with_switches) {
-                groups.join(index(hosts, link.a.node), index(hosts, link.b.node));
+                groups.join(link.a.node.index(hosts), link.b.node.index(hosts));
             }
         }
         groups
@@ -92,13 +92,6 @@ impl Groups {
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.of(a), self.of(b));
         self.with[a.max(b)] = a.min(b);
-    }
-}
-
-fn index(hosts: usize, node: Node) -> usize {
-    match node {
-        Node::Host(host) => host.0 as usize,
-        Node::Switch(switch) => hosts + switch.0 as usize,
     }
 }
 
@@ -128,7 +121,7 @@ fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize,
             if of_groups.contains_key(&group) {
                 continue;
             }
-            let peers = switch.ports.iter().map(|port| groups.of(index(hosts, port.peer.node)));
+            let peers = switch.ports.iter().map(|port| groups.of(port.peer.node.index(hosts)));
             let links = found.entry(group).or_insert_with(|| vec![0_usize; parts]);
             peers.filter_map(|peer| of_groups.get(&peer)).for_each(|&part| links[part as usize] += 1);
         }

@@ -11,7 +11,7 @@ pub mod select;
 mod settings;
 pub(crate) mod shapes;
 
-pub use build::{DELAY_MAX, LINKS_MAX, TopologyBuilder, TopologyError};
+pub use build::{DELAY_MAX, LINKS_MAX, TopologyBuilder};
 pub use division::Division;
 pub use nodes::{
     DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSpec, Node, Port, Switch, SwitchId, Tier, Topology,

@@ -36,6 +36,14 @@ impl Node {
         matches!(self, Node::Switch(_))
     }
 
+    /// Its number where all nodes are counted together, so many hosts first.
+    pub(super) const fn index(self, hosts: usize) -> usize {
+        match self {
+            Node::Host(host) => host.0 as usize,
+            Node::Switch(switch) => hosts + switch.0 as usize,
+        }
+    }
+
     /// The switch that it is, if it is one.
     pub const fn switch(self) -> Option<SwitchId> {
         if let Node::Switch(id) = self { Some(id) } else { None }

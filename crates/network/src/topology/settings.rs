@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shapes::{Chain, Dumbbell, FatTree, LeafSpine};
-use super::{LINKS_MAX, LinkSpec, Tier, Topology, TopologyBuilder, TopologyError};
+use super::{LINKS_MAX, LinkSpec, Tier, Topology, TopologyBuilder};
 
 /// The fabric: hosts, switches and the links between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,10 +52,10 @@ impl TopologySettings {
     ///
     /// # Errors
     /// What is wrong with it: names given twice, hosts without a link or with several, unreachable nodes.
-    pub fn build(&self) -> Result<Topology, Vec<TopologyError>> {
+    pub fn build(&self) -> Result<Topology, Vec<String>> {
         let links = self.link_count();
         if links > LINKS_MAX {
-            return Err(vec![TopologyError::TooManyLinks(links)]);
+            return Err(vec![format!("{links} links; at most {LINKS_MAX} can be simulated")]);
         }
         match self {
             TopologySettings::LeafSpine(shape) => shape.build(),
@@ -80,7 +80,7 @@ impl TopologySettings {
 }
 
 impl Graph {
-    fn build(&self) -> Result<Topology, Vec<TopologyError>> {
+    fn build(&self) -> Result<Topology, Vec<String>> {
         let mut builder = TopologyBuilder::new();
         for name in &self.hosts {
             builder.host(name);

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LinkSpec, Node, Tier, Topology, TopologyBuilder, TopologyError};
+use super::{LinkSpec, Node, Tier, Topology, TopologyBuilder};
 
 /// Two switches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +25,7 @@ pub struct Dumbbell {
 }
 
 impl Dumbbell {
-    pub(crate) fn build(&self) -> Result<Topology, Vec<TopologyError>> {
+    pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
         let mut builder = TopologyBuilder::new();
         let left = builder.switch("left", Tier::Edge);
         let right = builder.switch("right", Tier::Edge);
@@ -56,7 +56,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    pub(crate) fn build(&self) -> Result<Topology, Vec<TopologyError>> {
+    pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
         let mut builder = TopologyBuilder::new();
         let row: Vec<Node> = self.switches.iter().map(|name| builder.switch(name, Tier::Unknown)).collect();
         let sides = [(row.first(), &self.hosts_left), (row.last(), &self.hosts_right)];
@@ -96,7 +96,7 @@ pub struct LeafSpine {
 
 impl LeafSpine {
     /// Port p of a leaf faces its p-th host, then come the spines in order; port p of a spine faces leaf p.
-    pub(crate) fn build(&self) -> Result<Topology, Vec<TopologyError>> {
+    pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
         let mut builder = TopologyBuilder::new();
         let leaves = switches(&mut builder, "leaf", Tier::Edge, self.leaves);
         let spines = switches(&mut builder, "spine", Tier::Core, self.spines);
@@ -138,7 +138,7 @@ pub enum FatTreeWiring {
 
 impl FatTree {
     /// "Row" i of the cores is those from i * k/2 on, "column" i is those with the number i in their row.
-    pub(crate) fn build(&self) -> Result<Topology, Vec<TopologyError>> {
+    pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
         let half = self.k / 2;
         let mut builder = TopologyBuilder::new();
         let edges = switches(&mut builder, "edge", Tier::Edge, 2 * half * half);

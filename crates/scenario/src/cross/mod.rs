@@ -62,8 +62,7 @@ impl Check<'_> {
         match self.scenario.topology.build() {
             Ok(topology) => self.named_well(topology),
             Err(errors) => {
-                let to_problem = |error: &_| Problem::new("topology", "", format!("{error}"));
-                self.report_all(errors.iter().map(to_problem));
+                self.report_all(errors.into_iter().map(|error| Problem::new("topology", "", error)));
                 None
             }
         }

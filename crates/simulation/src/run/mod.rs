@@ -45,3 +45,4 @@ pub use outcome::stop;
 pub use protection::ProtectionControl;
 pub use session::{ReceiveCounters, Session};
 pub use simulation::Simulation;
+pub use tables::{Counted, counted};

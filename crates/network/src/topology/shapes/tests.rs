@@ -119,7 +119,6 @@ fn a_bad_topology_says_everything_that_is_wrong() {
     for (a, b) in [("b", "s"), ("b", "s"), ("s", "s"), ("s", "t"), ("a", "b")] {
         builder.link_by_name(a, b, LINK);
     }
-    let messages: Vec<String> = builder.finish().unwrap_err().iter().map(|error| error.to_string()).collect();
     let expected = [
         "two nodes are called 'a'",
         "a link joins 's' to itself",
@@ -129,7 +128,7 @@ fn a_bad_topology_says_everything_that_is_wrong() {
         "host 'b' has 2 links; a host has exactly one",
         "host 'a' has 0 links; a host has exactly one",
     ];
-    assert_eq!(messages, expected);
+    assert_eq!(builder.finish().unwrap_err(), expected);
 }
 
 #[test]
@@ -140,7 +139,7 @@ fn islands_are_found() {
         builder.link(host, switch, LINK);
     }
     let errors = builder.finish().unwrap_err();
-    assert_eq!(errors, [TopologyError::Unreachable("b".into()), TopologyError::Unreachable("t".into())]);
+    assert_eq!(errors, ["b", "t"].map(|name| format!("no path leads from the first host to '{name}'")));
 }
 
 #[test]

@@ -58,11 +58,9 @@ impl GroupSampler {
 }
 
 /// The table of samples.
-pub(super) fn table(samplers: &[GroupSampler], groups: &[FlowGroup]) -> Table {
-    let of_sampler = |sampler: &GroupSampler| {
-        let group = sampler.group;
-        sampler.samples.iter().map(move |&(at, counts)| (group, at, counts)).collect::<Vec<_>>()
-    };
+pub(super) fn table<'a>(samplers: &'a [GroupSampler], groups: &[FlowGroup]) -> Table {
+    let of_sampler =
+        |sampler: &'a GroupSampler| sampler.samples.iter().map(|&(at, counts)| (sampler.group, at, counts));
     let rows: Vec<_> = samplers.iter().flat_map(of_sampler).collect();
     let table = Table::new("goodput").time("time_ps", &rows, |row| row.1);
     let table = table.text("group", &rows, |&(group, ..)| groups[group].name.clone());
