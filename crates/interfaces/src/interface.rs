@@ -3,6 +3,8 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
+use serde::Serialize;
+
 /// Nanoseconds of the kernel's monotonic clock (`CLOCK_MONOTONIC`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MonotonicTime(pub u64);
@@ -29,18 +31,12 @@ pub enum Refusal {
 }
 
 /// What has gone through an interface since it was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
     /// Frames handed to [`Interface::receive`]'s caller.
     pub frames_received: u64,
     /// Frames that the kernel had no room for in the receive ring: lost before anybody saw them.
     pub frames_overrun: u64,
-    /// Received frames that were not handed over because they are none of the wire: merged from several by an offload
-    /// (TSO of the sender, GRO or LRO of the receiver), or longer than the MTU. Any of them means that an offload is
-    /// on: see [`crate::offloads`].
-    pub frames_merged: u64,
-    /// Received frames whose checksum the sender's kernel had left to its network card, and that was completed here.
-    pub checksums_completed: u64,
     /// Frames that were put into the transmit ring.
     pub frames_sent: u64,
     /// Frames that [`Interface::send`] refused.
@@ -48,6 +44,12 @@ pub struct Counters {
     /// Frames that were put into the transmit ring and taken out again, because the interface was down when they were
     /// to leave.
     pub frames_discarded: u64,
+    /// Received frames that were not handed over because they are none of the wire: merged from several by an offload
+    /// (TSO of the sender, GRO or LRO of the receiver), or longer than the MTU. Any of them means that an offload is
+    /// on: see [`crate::offloads`].
+    pub frames_merged: u64,
+    /// Received frames whose checksum the sender's kernel had left to its network card, and that was completed here.
+    pub checksums_completed: u64,
 }
 
 /// A port: frames in, frames out. Nothing here blocks.

@@ -131,7 +131,36 @@ impl Link {
         io::Error::new(error.kind(), format!("interface {}: {what}: {error}", self.name))
     }
 
+    /// What `error` of a socket on it means: an interface that is down is a port without carrier, one that is gone is
+    /// an error.
+    pub(crate) fn judge(&self, error: io::Error, what: &str) -> io::Result<()> {
+        match error.raw_os_error() {
+            Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => self.still_there(),
+            _ => Err(self.error(what, &error)),
+        }
+    }
+
     pub(crate) fn control(&self) -> &Control {
         &self.control
+    }
+}
+
+/// Empty looks at a receive ring since frames came, or the socket was asked for an error.
+#[derive(Debug, Default)]
+pub(crate) struct EmptyLooks(u32);
+
+impl EmptyLooks {
+    /// Those after which the socket is asked: a system call in 100 us or so of a loop that does not sleep. One that
+    /// sleeps is woken by the error, and then does not sleep until it has been asked for.
+    const BETWEEN_CHECKS: u32 = 4096;
+
+    /// Counts a look; whether the socket is to be asked for an error now.
+    pub fn count(&mut self, is_empty: bool) -> bool {
+        self.0 = if is_empty { self.0 + 1 } else { 0 };
+        let is_due = self.0 >= Self::BETWEEN_CHECKS;
+        if is_due {
+            self.0 = 0;
+        }
+        is_due
     }
 }

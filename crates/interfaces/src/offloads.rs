@@ -6,7 +6,6 @@
 
 use std::io;
 
-use crate::error::OpenError;
 use crate::link::Link;
 use crate::sys::ethtool::{Feature, features, switch};
 
@@ -36,13 +35,7 @@ const HARMFUL: [&str; 21] = [
     "esp-hw-offload",
 ];
 
-/// The offloads of one interface that change frames.
-#[derive(Debug)]
-pub struct Offloads {
-    link: Link,
-}
-
-/// What [`Offloads::switch_off`] did.
+/// What [`Link::switch_off_offloads`] did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwitchedOff {
     /// Offloads that were on and are off now.
@@ -51,56 +44,39 @@ pub struct SwitchedOff {
     pub still_on: Vec<String>,
 }
 
-impl Offloads {
-    /// Those of the interface called `name` in the network namespace of the calling thread.
-    ///
-    /// # Errors
-    /// As of [`Link::of_ethernet`].
-    pub fn of(name: &str) -> Result<Self, OpenError> {
-        Ok(Self { link: Link::of_ethernet(name)? })
-    }
-
-    /// Those that are on.
+impl Link {
+    /// The offloads that are on and change frames.
     ///
     /// # Errors
     /// When the interface is gone.
-    pub fn on(&self) -> io::Result<Vec<String>> {
+    pub fn offloads_on(&self) -> io::Result<Vec<String>> {
         Ok(self.harmful_on()?.into_iter().map(|feature| feature.name).collect())
     }
 
-    /// Switches off all that can be.
+    /// Switches off all of them that can be.
     ///
     /// # Errors
     /// `PermissionDenied` without CAP_NET_ADMIN.
-    pub fn switch_off(&self) -> io::Result<SwitchedOff> {
+    pub fn switch_off_offloads(&self) -> io::Result<SwitchedOff> {
         let before = self.harmful_on()?;
         self.switch(before.iter().filter(|feature| feature.changeable), false)?;
-        let still_on = self.on()?;
+        let still_on = self.offloads_on()?;
         let switched = before.into_iter().map(|feature| feature.name).filter(|name| !still_on.contains(name)).collect();
         Ok(SwitchedOff { switched, still_on })
     }
 
-    /// Switches off all that can be, until the answer is dropped: for an interface that is not ours.
-    ///
-    /// # Errors
-    /// As of [`Offloads::switch_off`].
-    pub fn switch_off_for_now(self) -> io::Result<BorrowedOffloads> {
-        let done = self.switch_off()?;
-        Ok(BorrowedOffloads { offloads: self, done })
-    }
-
-    /// Switches those called `names` on again, as far as the driver lets.
+    /// Switches the offloads called `names` on again, as far as the driver lets.
     ///
     /// # Errors
     /// `PermissionDenied` without CAP_NET_ADMIN.
-    pub fn switch_on(&self, names: &[String]) -> io::Result<()> {
+    pub fn switch_on_offloads(&self, names: &[String]) -> io::Result<()> {
         let features = self.features()?;
         self.switch(features.iter().filter(|feature| names.contains(&feature.name)), true)
     }
 
     fn switch<'a>(&self, chosen: impl Iterator<Item = &'a Feature>, on: bool) -> io::Result<()> {
-        switch(self.link.control(), self.link.name(), chosen, on)
-            .map_err(|error| self.link.error("its offloads cannot be switched", &error))
+        switch(self.control(), self.name(), chosen, on)
+            .map_err(|error| self.error("its offloads cannot be switched", &error))
     }
 
     fn harmful_on(&self) -> io::Result<Vec<Feature>> {
@@ -109,30 +85,7 @@ impl Offloads {
     }
 
     fn features(&self) -> io::Result<Vec<Feature>> {
-        features(self.link.control(), self.link.name())
-            .map_err(|error| self.link.error("its offloads cannot be read", &error))
-    }
-}
-
-/// Offloads that are off until this is dropped. A process that is killed leaves them off.
-#[derive(Debug)]
-pub struct BorrowedOffloads {
-    offloads: Offloads,
-    done: SwitchedOff,
-}
-
-impl BorrowedOffloads {
-    /// What was switched, and what was not.
-    #[must_use]
-    pub fn done(&self) -> &SwitchedOff {
-        &self.done
-    }
-}
-
-impl Drop for BorrowedOffloads {
-    fn drop(&mut self) {
-        // The interface may be gone, and nobody can be told.
-        let _ = self.offloads.switch_on(&self.done.switched);
+        features(self.control(), self.name()).map_err(|error| self.error("its offloads cannot be read", &error))
     }
 }
 

@@ -1,7 +1,5 @@
 //! Opening a port.
 
-use std::error::Error;
-use std::fmt;
 use std::str::FromStr;
 
 use crate::error::OpenError;
@@ -37,26 +35,16 @@ impl Preference {
 }
 
 impl FromStr for Preference {
-    type Err = UnknownMode;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::NAMED.iter().find(|(name, _)| *name == text);
-        found.map(|(_, preference)| *preference).ok_or_else(|| UnknownMode(text.to_owned()))
+        found.map(|(_, preference)| *preference).ok_or_else(|| {
+            let names = Self::NAMED.map(|(name, _)| name).join(", ");
+            format!("there is no way {text:?} for frames to cross to the kernel; it is one of {names}")
+        })
     }
 }
-
-/// A name that is none of [`Preference::NAMED`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownMode(pub String);
-
-impl fmt::Display for UnknownMode {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = Preference::NAMED.map(|(name, _)| name).join(", ");
-        write!(formatter, "there is no way {:?} for frames to cross to the kernel; it is one of {names}", self.0)
-    }
-}
-
-impl Error for UnknownMode {}
 
 /// What a port is to be like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +101,7 @@ mod tests {
             assert_eq!(name.parse(), Ok(preference));
         }
         let error = "dpdk".parse::<Preference>().expect_err("no such mode");
-        assert!(error.to_string().contains("one of packet, xdp, xdp-zero-copy"), "{error}");
+        assert!(error.contains("one of packet, xdp, xdp-zero-copy"), "{error}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::capability::Capability;
 use crate::error::OpenError;
 use crate::frame::{HEADER_BYTES, TAG_BYTES, limit_bytes};
 use crate::interface::{Counters, Interface, MonotonicTime, Received, Refusal};
-use crate::link::Link;
+use crate::link::{EmptyLooks, Link};
 use crate::sys::bpf::{Attachment, Hook, SocketMap};
 use crate::sys::time::monotonic_ns;
 use crate::sys::xdp::{HEADROOM_BYTES, Shape, XdpSocket};
@@ -22,10 +22,6 @@ use crate::sys::xdp::{HEADROOM_BYTES, Shape, XdpSocket};
 const RING_FRAMES_LIMIT: usize = 2048;
 /// A chunk may not be longer than a page.
 const CHUNK_BYTES_LIMIT: usize = 4096;
-/// Empty looks at the receive ring after which the socket is asked for an error: a system call in 100 us or so of a
-/// loop that does not sleep. One that sleeps is woken by the error, and then does not sleep until it has been asked
-/// for.
-const LOOKS_BETWEEN_CHECKS: u32 = 4096;
 
 /// How frames cross to an AF_XDP socket, the fastest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +57,7 @@ pub struct XdpInterface {
     link: Link,
     mode: XdpMode,
     mtu_bytes: usize,
-    empty_looks: u32,
+    empty_looks: EmptyLooks,
     /// Sent since the last flush.
     waiting: u64,
     counters: Counters,
@@ -84,7 +80,7 @@ impl XdpInterface {
         let attachment =
             map.attach(link.index(), hook).map_err(|error| refuse("attaching an XDP program", occupied(error)))?;
         bind(&socket, &link, mode).map_err(|error| refuse(mode.words(), error))?;
-        map.set(socket.as_fd()).map_err(|error| refuse("naming the socket of its queue", error))?;
+        map.set(socket.socket.as_fd()).map_err(|error| refuse("naming the socket of its queue", error))?;
         let obtained = socket.is_zero_copy().map_err(|error| refuse("asking for the mode that was obtained", error))?;
         if obtained != (mode == XdpMode::ZeroCopy) {
             return Err(refuse(mode.words(), io::Error::other("the kernel chose another mode")));
@@ -96,7 +92,7 @@ impl XdpInterface {
             link,
             mode,
             mtu_bytes,
-            empty_looks: 0,
+            empty_looks: EmptyLooks::default(),
             waiting: 0,
             counters: Counters::default(),
         })
@@ -112,12 +108,8 @@ impl XdpInterface {
         opened.map_or_else(|| Self::open(name, *last, ring_frames), Ok)
     }
 
-    /// An interface that is down is a port without carrier, one that is gone is an error.
     fn judge(&self, error: io::Error) -> io::Result<()> {
-        match error.raw_os_error() {
-            Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => self.link.still_there(),
-            _ => Err(self.link.error("its AF_XDP socket failed", &error)),
-        }
+        self.link.judge(error, "its AF_XDP socket failed")
     }
 }
 
@@ -146,10 +138,12 @@ impl Interface for XdpInterface {
             handed += 1;
         });
         self.counters.frames_received += handed as u64;
-        self.empty_looks = if looked_at == 0 { self.empty_looks + 1 } else { 0 };
-        if self.empty_looks >= LOOKS_BETWEEN_CHECKS {
-            self.empty_looks = 0;
-            self.socket.take_error().and_then(|()| self.link.still_there()).or_else(|error| self.judge(error))?;
+        if self.empty_looks.count(looked_at == 0) {
+            self.socket
+                .socket
+                .take_error()
+                .and_then(|()| self.link.still_there())
+                .or_else(|error| self.judge(error))?;
         }
         Ok(handed)
     }
@@ -189,7 +183,7 @@ impl Interface for XdpInterface {
     }
 
     fn wakes(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.socket.as_fd())
+        Some(self.socket.socket.as_fd())
     }
 }
 

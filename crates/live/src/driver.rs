@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
-use crate::fabric::LiveFabric;
+use crate::fabric::{LiveFabric, Order};
 use hitless_interfaces::{Counters, Interface, MonotonicTime, Refusal};
 use hitless_simulation::Outcome;
 use hitless_wire::Time;
@@ -14,7 +14,7 @@ use crate::carrier::{CarrierSource, Carriers};
 use crate::clock::Clock;
 use crate::lateness::{Lateness, LatenessStatus};
 use crate::self_test::SelfTest;
-use crate::status::{LinkStatus, PortStatus, Status};
+use crate::status::{PortStatus, Status};
 
 pub use crate::fabric::LiveCommand as Command;
 
@@ -303,10 +303,10 @@ impl<C: Clock> Driver<C> {
         let mut drops = view.drops;
         let sum = |what: fn(&PortStatus) -> u64| ports.iter().map(what).sum::<u64>();
         for (reason, count) in [
-            ("receive ring overrun", sum(|port| port.frames_overrun)),
-            ("transmit refused", sum(|port| port.frames_refused)),
-            ("interface down", sum(|port| port.frames_discarded)),
-            ("merged by an offload", sum(|port| port.frames_merged)),
+            ("receive ring overrun", sum(|port| port.counters.frames_overrun)),
+            ("transmit refused", sum(|port| port.counters.frames_refused)),
+            ("interface down", sum(|port| port.counters.frames_discarded)),
+            ("merged by an offload", sum(|port| port.counters.frames_merged)),
             ("interface gone", sum(|port| port.frames_undeliverable)),
         ] {
             if count > 0 {
@@ -323,9 +323,9 @@ impl<C: Clock> Driver<C> {
             frames_inside: counts.inside(),
             drops,
             retired: view.retired,
-            links: view.links.into_iter().map(link_status).collect(),
+            links: view.links,
             mechanisms: view.mechanisms,
-            timers: LatenessStatus::from(&self.timers),
+            timers: self.timers.status(),
             self_test: self.self_test.clone(),
             warnings: Vec::new(),
         };
@@ -386,8 +386,8 @@ impl<C: Clock> Driver<C> {
         port.has_carrier = has_carrier;
         port.carrier_losses += u64::from(!has_carrier);
         let link = self.fabric.link_of(point);
-        let command = if has_carrier { Command::Repair { link } } else { Command::Fail { link } };
-        self.fabric.command(&command).expect("the link of a point has an end here");
+        let order = if has_carrier { Order::Repair } else { Order::Fail };
+        self.fabric.command(&Command { link, order }).expect("the link of a point has an end here");
     }
 
     fn time(&self, wall: MonotonicTime) -> Time {
@@ -404,35 +404,16 @@ fn since(origin: MonotonicTime, at: MonotonicTime) -> Time {
 }
 
 fn port_status(port: &mut Port, node: String) -> PortStatus {
-    let counters = port.counters();
     PortStatus {
         node,
         interface: port.interface.name().to_owned(),
         mode: port.interface.mode().to_owned(),
-        frames_received: counters.frames_received,
-        frames_overrun: counters.frames_overrun,
-        frames_sent: counters.frames_sent,
-        frames_refused: counters.frames_refused,
-        frames_discarded: counters.frames_discarded,
-        frames_merged: counters.frames_merged,
-        checksums_completed: counters.checksums_completed,
-        departures: LatenessStatus::from(&port.departures),
+        counters: port.counters(),
+        departures: port.departures.status(),
         frames_undeliverable: port.frames_undeliverable,
         has_carrier: port.has_carrier && port.failed.is_none(),
         carrier_losses: port.carrier_losses,
         failed: port.failed.clone(),
-    }
-}
-
-fn link_status(link: crate::fabric::LinkView) -> LinkStatus {
-    LinkStatus {
-        link: link.name,
-        frames_sent: link.counters.frames_sent,
-        frames_arrived: link.counters.frames_arrived,
-        arrived_bytes: link.counters.bytes_arrived,
-        frames_corrupted: link.counters.frames_corrupted,
-        frames_lost_down: link.counters.frames_lost_down,
-        queue_bytes: link.queue_bytes,
     }
 }
 
@@ -451,9 +432,9 @@ fn overloads(status: &Status, slack_ns: u64) -> Vec<String> {
             ));
         }
         for (count, what) in [
-            (port.frames_overrun, "frames found the receive ring full"),
-            (port.frames_refused, "frames were refused by the transmit ring"),
-            (port.frames_merged, "frames had been merged by an offload that is on"),
+            (port.counters.frames_overrun, "frames found the receive ring full"),
+            (port.counters.frames_refused, "frames were refused by the transmit ring"),
+            (port.counters.frames_merged, "frames had been merged by an offload that is on"),
         ] {
             if count > 0 {
                 warnings.push(format!("{count} {what} at {node} ({interface})"));

@@ -28,19 +28,15 @@ impl Lateness {
         self.histogram.saturating_record(late_ns);
     }
 
-    /// How often something was later than the slack.
-    pub const fn misses(&self) -> u64 {
-        self.misses
-    }
-
-    /// The latest.
-    pub fn worst_ns(&self) -> u64 {
-        self.histogram.max()
-    }
-
-    /// All of them.
-    pub const fn histogram(&self) -> &Histogram<u64> {
-        &self.histogram
+    /// In short.
+    pub fn status(&self) -> LatenessStatus {
+        LatenessStatus {
+            count: self.histogram.len(),
+            misses: self.misses,
+            median_ns: self.histogram.value_at_quantile(0.5),
+            p999_ns: self.histogram.value_at_quantile(0.999),
+            worst_ns: self.histogram.max(),
+        }
     }
 }
 
@@ -59,19 +55,6 @@ pub struct LatenessStatus {
     pub worst_ns: u64,
 }
 
-impl From<&Lateness> for LatenessStatus {
-    fn from(lateness: &Lateness) -> Self {
-        let histogram = lateness.histogram();
-        Self {
-            count: histogram.len(),
-            misses: lateness.misses(),
-            median_ns: histogram.value_at_quantile(0.5),
-            p999_ns: histogram.value_at_quantile(0.999),
-            worst_ns: lateness.worst_ns(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,7 +65,8 @@ mod tests {
         for (due, done) in [(50, 40), (50, 150), (50, 151), (0, 5_000)] {
             lateness.record(due, done);
         }
-        assert_eq!((lateness.misses(), lateness.histogram().len()), (2, 4));
-        assert!((5_000..5_010).contains(&lateness.worst_ns()), "{}", lateness.worst_ns());
+        let LatenessStatus { misses, count, worst_ns, .. } = lateness.status();
+        assert_eq!((misses, count), (2, 4));
+        assert!((5_000..5_010).contains(&worst_ns), "{worst_ns}");
     }
 }

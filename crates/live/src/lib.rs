@@ -11,7 +11,6 @@ pub mod clock;
 pub mod driver;
 pub mod fabric;
 pub mod lateness;
-pub mod memory;
 pub mod recording;
 pub mod self_test;
 pub mod status;

@@ -1,7 +1,6 @@
 //! What the machine can do, measured before a run, against what the scenario asks.
 
-use crate::fabric::LiveFabric;
-use crate::fabric::LiveSettings;
+use crate::fabric::{LiveFabric, LiveSettings};
 use hitless_interfaces::MonotonicTime;
 use hitless_scenario::Scenario;
 use hitless_wire::packet::MTU_FRAME_BYTES;
@@ -42,8 +41,8 @@ pub fn measure<C: Clock>(
     settings: &LiveSettings,
     slack_ns: u64,
 ) -> Result<SelfTest, String> {
-    let wake_up = LatenessStatus::from(&sleep(clock, slack_ns));
-    let taken_away = LatenessStatus::from(&stay_awake(clock, slack_ns));
+    let wake_up = sleep(clock, slack_ns);
+    let taken_away = stay_awake(clock, slack_ns);
     let mut fabric = LiveFabric::new(scenario.clone(), settings)?;
     let forwarded_per_s = FRAMES as f64 * 1e9 / forward(clock, &mut fabric).max(1) as f64;
     let fastest = fabric.rates().max_by_key(|(_, rate)| rate.as_bps());
@@ -75,17 +74,17 @@ fn time_of_a_frame(rate: BitRate) -> Duration {
     rate.time_for(u64::from(MTU_FRAME_BYTES + hitless_wire::packet::ETHERNET_OVERHEAD_BYTES))
 }
 
-fn sleep<C: Clock>(clock: &mut C, slack_ns: u64) -> Lateness {
+fn sleep<C: Clock>(clock: &mut C, slack_ns: u64) -> LatenessStatus {
     let mut lateness = Lateness::new(slack_ns);
     for _ in 0..SLEEPS {
         let due = clock.now().0 + SLEEP_NS;
         clock.wait(&[], MonotonicTime(due));
         lateness.record(due, clock.now().0);
     }
-    lateness
+    lateness.status()
 }
 
-fn stay_awake<C: Clock>(clock: &C, slack_ns: u64) -> Lateness {
+fn stay_awake<C: Clock>(clock: &C, slack_ns: u64) -> LatenessStatus {
     let mut lateness = Lateness::new(slack_ns);
     let start = clock.now().0;
     let mut last = start;
@@ -98,7 +97,7 @@ fn stay_awake<C: Clock>(clock: &C, slack_ns: u64) -> Lateness {
             break;
         }
     }
-    lateness
+    lateness.status()
 }
 
 /// How long it takes to forward [`FRAMES`] short frames between the first two points.

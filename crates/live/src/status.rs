@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hitless_interfaces::Counters;
+use hitless_simulation::run::Counted;
 use serde::Serialize;
 
 use crate::lateness::LatenessStatus;
@@ -32,7 +34,7 @@ pub struct Status {
     /// By link.
     pub links: Vec<LinkStatus>,
     /// Counters of mechanisms: switch, mechanism, scope, counter, value.
-    pub mechanisms: Vec<(String, &'static str, String, &'static str, u64)>,
+    pub mechanisms: Vec<Counted>,
     /// Events handled after the time for which they were scheduled.
     pub timers: LatenessStatus,
     /// What was measured before the run; none when nothing was.
@@ -69,20 +71,9 @@ pub struct PortStatus {
     pub interface: String,
     /// How frames cross to the kernel: what was obtained.
     pub mode: String,
-    /// Frames received.
-    pub frames_received: u64,
-    /// Frames for which the receive ring had no room.
-    pub frames_overrun: u64,
-    /// Frames sent.
-    pub frames_sent: u64,
-    /// Frames that the transmit ring refused, or that were too long for the interface.
-    pub frames_refused: u64,
-    /// Frames that were in the transmit ring when the interface was down.
-    pub frames_discarded: u64,
-    /// Frames that came merged from several by an offload, and were not taken.
-    pub frames_merged: u64,
-    /// Frames that came with a checksum to be computed by a network card, which was done here.
-    pub checksums_completed: u64,
+    /// What has gone through it.
+    #[serde(flatten)]
+    pub counters: Counters,
     /// Departures after their time.
     pub departures: LatenessStatus,
     /// Frames that were to leave after the interface had failed.

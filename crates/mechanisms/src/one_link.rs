@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hitless_network::topology::select::{SwitchPort, select_links};
-use hitless_network::topology::{DirectedLink, LinkSettings, SwitchId, Topology};
+use hitless_network::topology::{DirectedLink, LinkSpec, SwitchId, Topology};
 use hitless_scenario::kind::{Surroundings, switches_at_ends};
 use toml::{Table, Value};
 
@@ -23,7 +23,7 @@ pub fn sending_ports(link: &str, around: Surroundings<'_>) -> Vec<SwitchPort> {
 }
 
 /// What the link of an entry is like that has not been read yet.
-pub fn written(entry: &Table, topology: &Topology) -> Option<LinkSettings> {
+pub fn written(entry: &Table, topology: &Topology) -> Option<LinkSpec> {
     let links = named(entry.get("link").and_then(Value::as_str)?, topology);
     Some(topology.link(links.first()?.link).settings)
 }

@@ -4,11 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use hitless_interfaces::link::Link;
 use hitless_interfaces::namespace::Namespace;
-use hitless_interfaces::offloads::Offloads;
-use hitless_interfaces::open::UnknownMode;
-use hitless_interfaces::traffic::{Addresses, Measured, Processors, Stream, forward, measure};
-use hitless_interfaces::{Counters, Interface, OpenError, Options, pin};
+use hitless_interfaces::traffic::{Measured, Processors, Stream, forward, measure};
+use hitless_interfaces::{Interface, OpenError, Options, pin};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -28,22 +27,15 @@ struct Ends {
     streams: u32,
 }
 
-/// Addresses of nobody: the kernels at the ends let such frames go early. IPv4's are of the range for benchmarks (RFC
-/// 2544, appendix C.2.2).
-const ADDRESSES: Addresses = Addresses {
-    source: [0x02, 0x68, 0x6c, 0, 0, 1],
-    destination: [0x02, 0x68, 0x6c, 0, 0, 2],
-    source_ip: [198, 18, 0, 1],
-    destination_ip: [198, 18, 0, 2],
-};
-
 #[pymethods]
 impl TrafficEnds {
     /// Opens an interface in each of two network namespaces, as (namespace, interface).
     #[new]
     #[pyo3(signature = (source, sink, *, ring_frames=65_536))]
     fn new(source: (String, String), sink: (String, String), ring_frames: usize) -> PyResult<Self> {
-        let ends = Ends { source: open_end(&source, ring_frames)?, sink: open_end(&sink, ring_frames)?, streams: 0 };
+        let options = Options { ring_frames, ..Options::default() };
+        let open = |(namespace, name): (String, String)| open_in(&namespace, &name, options);
+        let ends = Ends { source: open(source)?, sink: open(sink)?, streams: 0 };
         Ok(Self(Mutex::new(ends)))
     }
 
@@ -71,7 +63,7 @@ impl TrafficEnds {
             let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             ends.streams += 1;
             let Ends { source, sink, streams } = &mut *ends;
-            let stream = Stream { id: *streams, addresses: ADDRESSES, frame_bytes, rate_pps, duration };
+            let stream = Stream { id: *streams, frame_bytes, rate_pps, duration };
             measure(&mut **source, &mut **sink, &stream, processors)
         })?;
         Ok(described(&measured).to_string())
@@ -92,10 +84,9 @@ impl PlainForwarder {
     #[new]
     #[pyo3(signature = (namespace, left, right, *, mode="packet"))]
     fn new(namespace: &str, left: &str, right: &str, mode: &str) -> PyResult<Self> {
-        let preference = mode.parse().map_err(|error: UnknownMode| PyValueError::new_err(error.to_string()))?;
+        let preference = mode.parse().map_err(PyValueError::new_err::<String>)?;
         let options = Options { preference, ..Options::default() };
-        let open = |name: &str| within(namespace, || hitless_interfaces::open(name, options))?.map_err(refused);
-        let (left, right) = (open(left)?, open(right)?);
+        let (left, right) = (open_in(namespace, left, options)?, open_in(namespace, right, options)?);
         let modes = (left.mode().to_owned(), right.mode().to_owned());
         Ok(Self { ports: Mutex::new(Some((left, right))), ended: AtomicBool::new(false), modes })
     }
@@ -122,7 +113,7 @@ impl PlainForwarder {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
         })?;
-        Ok(Value::from(counters.iter().map(counted).collect::<Vec<_>>()).to_string())
+        Ok(json!(counters).to_string())
     }
 
     /// Asks it to end.
@@ -134,12 +125,11 @@ impl PlainForwarder {
 /// Switches off the offloads of an interface in another network namespace; returns those that are still on.
 #[pyfunction]
 pub fn switch_off_offloads_in(namespace: &str, interface: &str) -> PyResult<Vec<String>> {
-    let offloads = within(namespace, || Offloads::of(interface))?.map_err(refused)?;
-    Ok(offloads.switch_off()?.still_on)
+    let link = within(namespace, || Link::of_ethernet(interface))?.map_err(refused)?;
+    Ok(link.switch_off_offloads()?.still_on)
 }
 
-fn open_end((namespace, name): &(String, String), ring_frames: usize) -> PyResult<Port> {
-    let options = Options { ring_frames, ..Options::default() };
+fn open_in(namespace: &str, name: &str, options: Options) -> PyResult<Port> {
     within(namespace, || hitless_interfaces::open(name, options))?.map_err(refused)
 }
 
@@ -170,17 +160,5 @@ fn described(measured: &Measured) -> Value {
         "sink_overrun": arrivals.overrun,
         "arrived_elapsed_ns": arrivals.elapsed_ns,
         "delay_ns": delays,
-    })
-}
-
-fn counted(counters: &Counters) -> Value {
-    json!({
-        "frames_received": counters.frames_received,
-        "frames_overrun": counters.frames_overrun,
-        "frames_merged": counters.frames_merged,
-        "checksums_completed": counters.checksums_completed,
-        "frames_sent": counters.frames_sent,
-        "frames_refused": counters.frames_refused,
-        "frames_discarded": counters.frames_discarded,
     })
 }

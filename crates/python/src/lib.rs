@@ -5,7 +5,7 @@
 //! What is simulated is decided in `hitless-simulation` and `hitless-fleet`; how results are read, judged and drawn is
 //! decided in Python.
 //!
-//! - [`simulator`]: the one file that names the simulator crate;
+//! - [`simulator`]: a run from its scenario to its results, and benchmarks;
 //! - [`bench_live`]: what a bench of live forwarding is measured with;
 //! - [`checkpoints`]: checkpoints of a run in a file;
 //! - [`deflection`]: single steps of that mechanism, without a network;
@@ -44,11 +44,15 @@ mod simulator;
 mod swarm;
 mod tables;
 
-use hitless_scenario::{EXAMPLES, example};
+use hitless_mechanisms::linkguardian::copies_for;
+use hitless_scenario::workload::Cdf;
+use hitless_scenario::{EXAMPLES, example, schema_text};
+use hitless_simulation::bench::switch::SWITCH_WORKS;
 pub use kinds::Own;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use kinds::registry;
 use mechanism::fault::caught;
 
 /// Version of the simulator, the same as the Python package's.
@@ -61,8 +65,8 @@ fn version() -> &'static str {
 #[pyfunction]
 fn scenario_schema(format: &str) -> PyResult<String> {
     match format {
-        "text" => Ok(simulator::schema_text()),
-        "json" => Ok(simulator::schema_json()),
+        "text" => Ok(schema_text(&registry())),
+        "json" => Ok(format!("{:#}", registry().schema())),
         other => Err(PyValueError::new_err(format!("unknown schema format {other:?}; it is \"text\" or \"json\""))),
     }
 }
@@ -117,7 +121,9 @@ fn scenario_check_live(py: Python<'_>, text: &str, file_name: &str) -> PyResult<
 /// Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up. Both rates lie between 0 and 1.
 #[pyfunction]
 fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> PyResult<u32> {
-    let copies = simulator::linkguardian_copies(actual_loss_rate, target_loss_rate);
+    let is_rate = |rate: f64| rate > 0.0 && rate < 1.0;
+    let are_rates = is_rate(actual_loss_rate) && is_rate(target_loss_rate);
+    let copies = are_rates.then(|| copies_for(actual_loss_rate, target_loss_rate));
     copies.ok_or_else(|| PyValueError::new_err("both loss rates must lie strictly between 0 and 1"))
 }
 
@@ -136,7 +142,7 @@ fn link_outer_mtu(inner_mtu: usize, vlan_tags: usize) -> usize {
 /// The distribution of flow sizes `name` that comes with the program: bytes, and the share of flows up to them.
 #[pyfunction]
 fn size_table(name: &str) -> Option<Vec<(f64, f64)>> {
-    simulator::size_table(name)
+    Cdf::named(name).map(|table| table.points().to_vec())
 }
 
 /// Runs `discipline` in one switch under "high" load or "over" it, for a fraction of the time; measurements as JSON.
@@ -148,7 +154,7 @@ fn bench_switch(py: Python<'_>, discipline: &str, load: &str, fraction: f64, see
 /// Disciplines and mechanisms that `bench_switch` knows, each with what it is compared with.
 #[pyfunction]
 fn bench_switch_disciplines() -> Vec<(&'static str, &'static str)> {
-    simulator::bench_switch_disciplines()
+    SWITCH_WORKS.iter().map(|work| (work.name, work.base)).collect()
 }
 
 /// Runs benchmark workload `work` with a fraction of each flow's packets on up to `threads` threads; returns the

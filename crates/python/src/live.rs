@@ -6,7 +6,6 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hitless_interfaces::open::UnknownMode;
 use hitless_interfaces::watch::LinkWatch;
 use hitless_interfaces::{Interface, Options as InterfaceOptions, open};
 use hitless_live::fabric::LiveFabric;
@@ -103,7 +102,7 @@ impl Live {
             Ok::<_, PyErr>(state)
         });
         let recording = recording.transpose()?;
-        let preference = mode.parse().map_err(|error: UnknownMode| PyValueError::new_err(error.to_string()))?;
+        let preference = mode.parse().map_err(PyValueError::new_err::<String>)?;
         let options = InterfaceOptions { preference, ring_frames };
         let (opened, watch) = py.detach(|| open_interfaces(&interfaces, options))?;
         let options = Options {

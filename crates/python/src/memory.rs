@@ -34,10 +34,14 @@ fn available() -> Option<u64> {
 
 /// A line of proc_meminfo(5), in bytes.
 fn of_machine(field: &str) -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with(field))?;
-    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kilobytes * 1024)
+    Some(number_in("/proc/meminfo", field)? * 1024)
+}
+
+/// The number behind `field` in a file of the kernel's.
+fn number_in(path: &str, field: &str) -> Option<u64> {
+    let text = fs::read_to_string(path).ok()?;
+    let behind = text.lines().find_map(|line| line.strip_prefix(field))?;
+    behind.split_whitespace().next()?.parse().ok()
 }
 
 /// What the container may use (cgroups(7), version 2); "max" is no limit.
@@ -47,18 +51,13 @@ fn of_group() -> Option<u64> {
 
 /// What the shell lets a process have (ulimit -v).
 fn of_process() -> Option<u64> {
-    let text = fs::read_to_string("/proc/self/limits").ok()?;
-    let line = text.lines().find(|line| line.starts_with("Max address space"))?;
-    line.split_whitespace().nth(3)?.parse().ok()
+    number_in("/proc/self/limits", "Max address space")
 }
 
 /// The memory of this process, as Linux tells: what it holds (`VmRSS:`), the most that it ever held (`VmHWM:`), or the
 /// addresses that it has (`VmSize:`); 0 elsewhere.
 pub fn held_bytes(field: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(field));
-    let kilobytes = line.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1_024
+    number_in("/proc/self/status", field).unwrap_or(0) * 1_024
 }
 
 /// What a process may come to while a run is under way, so that there is room to end it.

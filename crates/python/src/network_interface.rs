@@ -2,50 +2,42 @@
 
 use std::io;
 
-use hitless_interfaces::OpenError;
 use hitless_interfaces::link::{Carrier, Link};
-use hitless_interfaces::offloads::Offloads;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
 /// An Ethernet interface of the network namespace of the thread that made this.
 #[pyclass(frozen, module = "hitless._native")]
-pub struct NetworkInterface {
-    link: Link,
-    offloads: Offloads,
-}
+pub struct NetworkInterface(Link);
 
 #[pymethods]
 impl NetworkInterface {
     /// The interface called `name`; raises `OSError` with the complete message when there is none.
     #[new]
     fn new(name: &str) -> PyResult<Self> {
-        let refused = |error: OpenError| PyOSError::new_err(error.to_string());
-        let link = Link::of_ethernet(name).map_err(refused)?;
-        let offloads = Offloads::of(name).map_err(refused)?;
-        Ok(Self { link, offloads })
+        Link::of_ethernet(name).map(Self).map_err(|error| PyOSError::new_err(error.to_string()))
     }
 
     /// The most bytes of a frame behind addresses and type.
     #[getter]
     fn mtu_bytes(&self) -> PyResult<usize> {
-        self.link.mtu_bytes().map_err(told)
+        self.0.mtu_bytes().map_err(told)
     }
 
     /// Sets the MTU.
     fn set_mtu_bytes(&self, mtu_bytes: usize) -> PyResult<()> {
-        self.link.set_mtu_bytes(mtu_bytes).map_err(told)
+        self.0.set_mtu_bytes(mtu_bytes).map_err(told)
     }
 
     /// Switches it on or off.
     fn set_up(&self, up: bool) -> PyResult<()> {
-        self.link.set_up(up).map_err(told)
+        self.0.set_up(up).map_err(told)
     }
 
     /// "off", "lost" or "present".
     #[getter]
     fn carrier(&self) -> PyResult<&'static str> {
-        self.link.carrier().map_err(told).map(|carrier| match carrier {
+        self.0.carrier().map_err(told).map(|carrier| match carrier {
             Carrier::Off => "off",
             Carrier::Lost => "lost",
             Carrier::Present => "present",
@@ -54,13 +46,13 @@ impl NetworkInterface {
 
     /// Switches off the offloads that change frames: those that are off now and were on, and those that stay on.
     fn switch_off_offloads(&self) -> PyResult<(Vec<String>, Vec<String>)> {
-        let done = self.offloads.switch_off().map_err(told)?;
+        let done = self.0.switch_off_offloads().map_err(told)?;
         Ok((done.switched, done.still_on))
     }
 
     /// Switches these offloads on again.
     fn switch_on_offloads(&self, names: Vec<String>) -> PyResult<()> {
-        self.offloads.switch_on(&names).map_err(told)
+        self.0.switch_on_offloads(&names).map_err(told)
     }
 }
 

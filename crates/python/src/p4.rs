@@ -15,6 +15,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 
+use crate::simulator::Clocks;
+
 fn refused(error: &hitless_p4::error::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
@@ -93,18 +95,12 @@ pub fn p4_bench(
     let packet = packet.to_vec();
     let (left, cpu_s) = py.detach(|| {
         let (mut left, mut answers) = (0u64, Answers::default());
-        let before = cpu_time();
+        let clocks = Clocks::start(1);
         for number in 0..packets {
             let came = (port, &packet[..], Instance::Normal);
             switch.process(came, number * 100, &mut answers, &mut Nobody, &mut |_, _| left += 1);
         }
-        (left, cpu_time() - before)
+        (left, clocks.cpu_s())
     });
     Ok(json!({"packets": packets, "left": left, "cpu_s": cpu_s}).to_string())
-}
-
-/// CPU seconds of this thread.
-fn cpu_time() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

@@ -2,6 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use hitless_engine::Progress;
+use hitless_network::loss::LossModel;
+use hitless_switch::LinkEnd;
+use hitless_wire::Time;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -32,54 +36,63 @@ impl Session {
     /// The simulated time up to which it has run.
     #[getter]
     fn now_ps(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, |driven| Ok(driven.now_ps()))
+        self.with(py, |session| Ok(session.now().as_ps()))
     }
 
     /// Runs up to `until_ps`; False when the run has ended.
     fn advance(&self, py: Python<'_>, until_ps: u64) -> PyResult<bool> {
-        self.with(py, |driven| Ok(driven.advance(until_ps)))
+        self.with(py, |session| Ok(session.advance(Time(until_ps), &Progress::default())))
     }
 
     /// (good frames, all frames) that the MAC behind `link` has counted.
     fn receive_counters(&self, py: Python<'_>, link: &str) -> PyResult<(u64, u64)> {
-        self.with(py, |driven| driven.receive_counters(link))
+        self.with(py, |session| {
+            session.receive_counters(link).map(|counters| (counters.frames_ok, counters.frames_all))
+        })
     }
 
     /// Has the "sender" or "receiver" end of `link` protect it.
     fn protect(&self, py: Python<'_>, link: &str, end: &str, copies: u8, mode: &str) -> PyResult<()> {
-        self.with(py, |driven| driven.protect(link, end, copies, mode))
+        self.with(py, |session| {
+            let keeps_order = match mode {
+                "blocking" => true,
+                "non-blocking" => false,
+                other => return Err(format!("unknown mode {other:?}; it is \"blocking\" or \"non-blocking\"")),
+            };
+            session.protect(link, link_end(end)?, copies, keeps_order)
+        })
     }
 
     /// Has one end of `link` stop protecting it.
     fn unprotect(&self, py: Python<'_>, link: &str, end: &str) -> PyResult<()> {
-        self.with(py, |driven| driven.unprotect(link, end))
+        self.with(py, |session| session.unprotect(link, link_end(end)?))
     }
 
     /// Has `link` go down, in the directions that its name means.
     fn fail(&self, py: Python<'_>, link: &str) -> PyResult<()> {
-        self.with(py, |driven| driven.fail(link))
+        self.with(py, |session| session.fail(link))
     }
 
     /// Has `link` come up again.
     fn repair(&self, py: Python<'_>, link: &str) -> PyResult<()> {
-        self.with(py, |driven| driven.repair(link))
+        self.with(py, |session| session.repair(link))
     }
 
     /// Has frames of `link` be corrupted at `rate`, independently or in bursts of a mean length.
     #[pyo3(signature = (link, rate, mean_burst_frames=None))]
     fn corrupt(&self, py: Python<'_>, link: &str, rate: f64, mean_burst_frames: Option<f64>) -> PyResult<()> {
-        self.with(py, |driven| driven.corrupt(link, rate, mean_burst_frames))
+        self.with(py, |session| session.corrupt(link, &LossModel::at_rate(rate, mean_burst_frames)?))
     }
 
     /// Bytes that wait at the ports of switches: column name -> values.
     fn queues(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
-        let table = self.with(py, |driven| Ok(driven.queues()))?;
+        let table = self.with(py, |session| Ok(session.queues()))?;
         Ok(tables::columns(py, table.columns)?.unbind())
     }
 
     /// The table "mechanisms" of this moment: column name -> values.
     fn mechanisms(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
-        let table = self.with(py, |driven| Ok(driven.mechanisms()))?;
+        let table = self.with(py, |session| Ok(session.mechanisms()))?;
         Ok(tables::columns(py, table.columns)?.unbind())
     }
 
@@ -93,11 +106,15 @@ impl Session {
 
 impl Session {
     /// With other Python threads running meanwhile. A broken assertion of the simulator ends the session.
-    fn with<T: Send>(&self, py: Python<'_>, call: impl FnOnce(&mut Driven) -> Result<T, String> + Send) -> PyResult<T> {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&mut hitless_simulation::Session) -> Result<T, String> + Send,
+    ) -> PyResult<T> {
         py.detach(|| {
             let mut slot = self.lock();
             let mut driven = slot.take().ok_or_else(is_over)?;
-            let result = caught(|| Ok(call(&mut driven)))?;
+            let result = caught(|| Ok(call(&mut driven.session)))?;
             *slot = Some(driven);
             result.map_err(PyValueError::new_err)
         })
@@ -105,6 +122,14 @@ impl Session {
 
     fn lock(&self) -> MutexGuard<'_, Option<Driven>> {
         self.driven.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn link_end(name: &str) -> Result<LinkEnd, String> {
+    match name {
+        "sender" => Ok(LinkEnd::Sender),
+        "receiver" => Ok(LinkEnd::Receiver),
+        other => Err(format!("unknown end {other:?}; it is \"sender\" or \"receiver\"")),
     }
 }
 

@@ -70,17 +70,12 @@ impl Simulation {
         let rows = rows.map(|rows| Box::new(rows) as Box<dyn RowSink>);
         let checkpoints = checkpoints.as_ref().map(Py::get);
         let result = py.detach(|| caught(|| self.prepared.run(threads, &self.control, rows, checkpoints)));
-        if let Some(error) = raised.and_then(|raised| raised.take()) {
-            *self.stage() = Stage::Failed;
-            return Err(error);
-        }
-        match result {
-            Ok(outcome) => self.finish(py, outcome),
-            Err(failure) => {
-                *self.stage() = Stage::Failed;
-                Err(failure.into())
-            }
-        }
+        let raised = raised.and_then(|raised| raised.take());
+        let outcome = raised.map_or_else(|| result.map_err(PyErr::from), Err);
+        let Outcome { summary_json, tables } = outcome.inspect_err(|_| *self.stage() = Stage::Failed)?;
+        let tables = tables::to_python(py, tables)?;
+        *self.stage() = Stage::Done { summary_json, tables };
+        Ok(())
     }
 
     /// Why a run of it could write no checkpoints; None: it could.
@@ -136,12 +131,6 @@ impl Simulation {
             return Err(PyRuntimeError::new_err("a Simulation runs once; make a new one to run again"));
         }
         *stage = Stage::Running;
-        Ok(())
-    }
-
-    fn finish(&self, py: Python<'_>, outcome: Outcome) -> PyResult<()> {
-        let tables = tables::to_python(py, outcome.tables)?;
-        *self.stage() = Stage::Done { summary_json: outcome.summary_json, tables };
         Ok(())
     }
 

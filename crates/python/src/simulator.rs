@@ -1,22 +1,17 @@
-//! What Python needs of a simulation, in one file.
+//! What Python needs of a simulation, without Python.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use hitless_engine::Progress;
-use hitless_mechanisms::linkguardian::copies_for;
-use hitless_network::loss::LossModel;
 use hitless_network::topology::{DirectedLink, Topology};
 pub use hitless_scenario::memory::Execution;
 use hitless_scenario::memory::{Limit, of_run};
 use hitless_scenario::resources::{SwitchResources, survey};
-use hitless_scenario::workload::Cdf;
 use hitless_scenario::{Purpose, Scenario};
 use hitless_simulation::bench::Work;
-use hitless_simulation::bench::switch::{Load, SWITCH_WORKS, SwitchWork, packets_sent};
+use hitless_simulation::bench::switch::{Load, SwitchWork, packets_sent};
 use hitless_simulation::{Session, Simulation};
-use hitless_switch::LinkEnd;
-use hitless_wire::Time;
 use pyo3::PyErr;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -165,14 +160,14 @@ impl Prepared {
 pub fn check(text: &str, file_name: &str, purpose: Purpose, execution: Execution) -> Result<Scenario, Failure> {
     let bytes = (purpose == Purpose::Simulation).then(memory::limit).flatten();
     let limit = bytes.map(|bytes| Limit { bytes, execution });
-    hitless_scenario::check_within(text, file_name, purpose, &registry(), limit)
+    hitless_scenario::check_for(text, file_name, purpose, &registry(), limit)
         .map_err(|error| Failure::Scenario(error.to_string()))
 }
 
 /// Reads and checks a scenario for a live run: with every default spelled out, and its fabric as one JSON object.
 pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failure> {
     let scenario = check(text, file_name, Purpose::Live, Execution::ALONE)?;
-    let topology = scenario.topology.build().map_err(|errors| Failure::Scenario(format!("{errors:?}")))?;
+    let topology = scenario.build_topology().map_err(Failure::Scenario)?;
     Ok((scenario.effective_toml(), described(&topology).to_string()))
 }
 
@@ -216,7 +211,7 @@ fn described(topology: &Topology) -> serde_json::Value {
 
 /// A run in steps, under the hand of a control plane.
 pub struct Driven {
-    session: Session,
+    pub session: Session,
     clocks: Clocks,
 }
 
@@ -228,61 +223,6 @@ impl Driven {
         Ok(Self { session, clocks })
     }
 
-    /// The time up to which it has run, in picoseconds.
-    pub fn now_ps(&self) -> u64 {
-        self.session.now().as_ps()
-    }
-
-    /// Runs up to a time; false when the run has ended.
-    pub fn advance(&mut self, until_ps: u64) -> bool {
-        self.session.advance(Time(until_ps), &Progress::default())
-    }
-
-    /// Good frames and all frames that the MAC behind a link has counted.
-    pub fn receive_counters(&self, link: &str) -> Result<(u64, u64), String> {
-        self.session.receive_counters(link).map(|counters| (counters.frames_ok, counters.frames_all))
-    }
-
-    /// Has one end of a link protect it.
-    pub fn protect(&mut self, link: &str, end: &str, copies: u8, mode: &str) -> Result<(), String> {
-        let keeps_order = match mode {
-            "blocking" => true,
-            "non-blocking" => false,
-            other => return Err(format!("unknown mode {other:?}; it is \"blocking\" or \"non-blocking\"")),
-        };
-        self.session.protect(link, link_end(end)?, copies, keeps_order)
-    }
-
-    /// Has one end of a link stop protecting it.
-    pub fn unprotect(&mut self, link: &str, end: &str) -> Result<(), String> {
-        self.session.unprotect(link, link_end(end)?)
-    }
-
-    /// Has a link go down.
-    pub fn fail(&mut self, link: &str) -> Result<(), String> {
-        self.session.fail(link)
-    }
-
-    /// Has a link come up again.
-    pub fn repair(&mut self, link: &str) -> Result<(), String> {
-        self.session.repair(link)
-    }
-
-    /// Has frames of a link be corrupted.
-    pub fn corrupt(&mut self, link: &str, rate: f64, mean_burst_frames: Option<f64>) -> Result<(), String> {
-        self.session.corrupt(link, &LossModel::at_rate(rate, mean_burst_frames)?)
-    }
-
-    /// Bytes that wait at the ports of switches.
-    pub fn queues(&mut self) -> Table {
-        self.session.queues()
-    }
-
-    /// What the mechanisms have counted so far.
-    pub fn mechanisms(&self) -> Table {
-        self.session.mechanisms()
-    }
-
     /// Runs to the end of the scenario and hands over its results.
     pub fn finish(self) -> Result<Outcome, Failure> {
         let outcome = self.session.finish(&Progress::default());
@@ -290,25 +230,6 @@ impl Driven {
         let summary_json = with_times(&outcome.summary, &self.clocks)?.to_string();
         Ok(Outcome { summary_json, tables: outcome.tables })
     }
-}
-
-fn link_end(name: &str) -> Result<LinkEnd, String> {
-    match name {
-        "sender" => Ok(LinkEnd::Sender),
-        "receiver" => Ok(LinkEnd::Receiver),
-        other => Err(format!("unknown end {other:?}; it is \"sender\" or \"receiver\"")),
-    }
-}
-
-/// Copies to retransmit of each lost packet, by Equation 2 of LinkGuardian; none for rates that it is not defined for.
-pub fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> Option<u32> {
-    let is_rate = |rate: f64| rate > 0.0 && rate < 1.0;
-    (is_rate(actual_loss_rate) && is_rate(target_loss_rate)).then(|| copies_for(actual_loss_rate, target_loss_rate))
-}
-
-/// The points of a distribution of flow sizes that comes with the program.
-pub fn size_table(name: &str) -> Option<Vec<(f64, f64)>> {
-    Cdf::named(name).map(|table| table.points().to_vec())
 }
 
 pub(crate) fn refuse_violations(outcome: &hitless_simulation::Outcome) -> Result<(), Failure> {
@@ -323,16 +244,6 @@ fn with_times(summary: &hitless_simulation::Summary, clocks: &Clocks) -> Result<
     value["wall_s"] = clocks.wall_s().into();
     value["cpu_s"] = clocks.cpu_s().into();
     Ok(value)
-}
-
-/// Every field of a scenario file, for people.
-pub fn schema_text() -> String {
-    hitless_scenario::schema_text(&registry())
-}
-
-/// Every field of a scenario file, as JSON Schema.
-pub fn schema_json() -> String {
-    format!("{:#}", registry().schema())
 }
 
 /// Runs a benchmark workload on up to `threads` threads; returns its measurements as a JSON object.
@@ -393,20 +304,16 @@ pub fn bench_switch(discipline: &str, load: &str, fraction: f64, seed: u64) -> R
     Ok(measured.to_string())
 }
 
-/// What [`bench_switch`] knows, each with what it is compared with.
-pub fn bench_switch_disciplines() -> Vec<(&'static str, &'static str)> {
-    SWITCH_WORKS.iter().map(|work| (work.name, work.base)).collect()
-}
-
 /// Wall time and CPU time since the start: of this thread, or of the process where a run has several.
-struct Clocks {
+pub struct Clocks {
     wall: Instant,
     cpu: ClockId,
     cpu_s: f64,
 }
 
 impl Clocks {
-    fn start(threads: usize) -> Self {
+    /// From now on, for a run on so many threads.
+    pub fn start(threads: usize) -> Self {
         let cpu = if threads > 1 { ClockId::ProcessCPUTime } else { ClockId::ThreadCPUTime };
         Self { wall: Instant::now(), cpu, cpu_s: seconds(cpu) }
     }
@@ -415,7 +322,8 @@ impl Clocks {
         self.wall.elapsed().as_secs_f64()
     }
 
-    fn cpu_s(&self) -> f64 {
+    /// Of the processor.
+    pub fn cpu_s(&self) -> f64 {
         seconds(self.cpu) - self.cpu_s
     }
 }

@@ -4,7 +4,7 @@ use hitless_network::failure::LinkFailure;
 use hitless_network::recovery::{Detection, RecoveryScheme};
 use hitless_network::switch::{BufferSettings, StaticBuffer};
 use hitless_network::topology::select::{SwitchPort, select_links};
-use hitless_network::topology::{DirectedLink, LinkId, LinkSettings, Topology};
+use hitless_network::topology::{DirectedLink, LinkId, LinkSpec, Topology};
 use hitless_settings::quantity::QueueLength;
 use hitless_wire::packet::MTU_FRAME_BYTES;
 use hitless_wire::{Bytes, Duration, PriorityMark, Shim};
@@ -42,12 +42,12 @@ impl Scenario {
     }
 
     /// The time that a bit needs from one end of a link to the other, coding included.
-    pub fn flight_time(&self, link: LinkSettings) -> Duration {
+    pub fn flight_time(&self, link: LinkSpec) -> Duration {
         sum(link.delay, self.switch.phy_latency)
     }
 
     /// The longest time from the egress pipeline of a switch to the arrival of a frame's last bit at the other end.
-    pub fn flight_bound(&self, link: LinkSettings) -> Duration {
+    pub fn flight_bound(&self, link: LinkSpec) -> Duration {
         let on_the_line = link.rate.time_for(self.frame_max().0.saturating_add(link.overhead_bytes.into()));
         sum(sum(self.switch.egress_latency, on_the_line), self.flight_time(link))
     }
@@ -82,7 +82,7 @@ impl Scenario {
     }
 
     /// The longest time from the detection of `failure` of a link to the moment at which packets have a way again.
-    pub fn reconfiguration_bound(&self, failure: &LinkFailure, link: LinkSettings) -> Duration {
+    pub fn reconfiguration_bound(&self, failure: &LinkFailure, link: LinkSpec) -> Duration {
         let Some(recovery) = &self.recovery else { return Duration::ZERO };
         let reconfiguration = recovery.reconfiguration();
         let after_detection = |outage: Duration| outage.saturating_sub(recovery.detection.least());
@@ -97,7 +97,7 @@ impl Scenario {
 
     /// The longest time from `failure` of a link to the moment at which it is whole and both ends know.
     /// `None`: it stays dead.
-    pub fn repair_bound(&self, failure: &LinkFailure, link: LinkSettings) -> Option<Duration> {
+    pub fn repair_bound(&self, failure: &LinkFailure, link: LinkSpec) -> Option<Duration> {
         let Some(recovery) = &self.recovery else { return failure.outage };
         if let RecoveryScheme::SamePort(scheme) = recovery.scheme {
             let replaced = sum(recovery.detection.bound(), scheme.reconfiguration);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hitless_settings::document::{Document, SyntaxError};
+use hitless_settings::document::Document;
 use hitless_settings::{Finding, Problem, SettingsError, structure};
 use toml::Table;
 
@@ -10,25 +10,12 @@ use crate::kind::{Registry, Surroundings};
 use crate::memory::Limit;
 use crate::{Purpose, Scenario, budget, cross, defaults, loss_traces, memory};
 
-/// Reads a scenario for a simulation, as [`check_for`] does.
+/// Reads a scenario for a simulation, as [`check_for`] does, without a limit.
 ///
 /// # Errors
 /// All that is wrong with it.
 pub fn check(text: &str, file_name: &str, registry: &Registry) -> Result<Scenario, SettingsError> {
-    check_for(text, file_name, Purpose::Simulation, registry)
-}
-
-/// [`check_within`] without a limit.
-///
-/// # Errors
-/// All that is wrong with it.
-pub fn check_for(
-    text: &str,
-    file_name: &str,
-    purpose: Purpose,
-    registry: &Registry,
-) -> Result<Scenario, SettingsError> {
-    check_within(text, file_name, purpose, registry, None)
+    check_for(text, file_name, Purpose::Simulation, registry, None)
 }
 
 /// Reads a scenario and checks everything that can be checked before it runs.
@@ -38,7 +25,7 @@ pub fn check_for(
 ///
 /// # Errors
 /// All that is wrong with it.
-pub fn check_within(
+pub fn check_for(
     text: &str,
     file_name: &str,
     purpose: Purpose,
@@ -51,7 +38,7 @@ pub fn check_within(
     };
     let document = match Document::parse(text) {
         Ok(document) => document,
-        Err(errors) => return fail(errors.into_iter().map(|error| syntax_finding(text, error)).collect()),
+        Err(findings) => return fail(findings),
     };
     let findings = structure::check(&document, registry.schema());
     if !findings.is_empty() {
@@ -82,10 +69,6 @@ pub fn check_within(
 /// What takes too much memory in a scenario that is sound otherwise.
 fn beyond(scenario: &Scenario, limit: Limit) -> Option<Problem> {
     memory::of_run(scenario, &scenario.build_topology().ok()?, limit.execution).beyond(limit.bytes)
-}
-
-fn syntax_finding(text: &str, error: SyntaxError) -> Finding {
-    Finding::at(text, error.span, Problem::new("", "", format!("not valid TOML: {}", error.message)))
 }
 
 fn read(text: &str, registry: &Registry) -> Result<Scenario, String> {

@@ -2,7 +2,6 @@
 
 use crate::Scenario;
 use crate::flows::FlowPattern;
-use crate::kind::Entry;
 
 impl Scenario {
     /// Why a run of this scenario cannot be divided into parts; `None`: it can.
@@ -12,14 +11,13 @@ impl Scenario {
         if self.measure.order {
             return Some("the order of packets is measured, which compares what is sent with what arrives elsewhere");
         }
-        if self.mechanisms.iter().any(Entry::shares_state) {
+        if self.mechanisms.iter().any(|entry| entry.facts.shares_state) {
             return Some("a mechanism shares more between switches than packets tell");
         }
         self.flows.iter().find_map(|group| match &group.pattern {
             FlowPattern::Sequence(_) => Some("flows of a sequence start when others end elsewhere"),
             FlowPattern::Poisson(flows) if flows.connections.is_some() => Some("flows share open connections"),
-            FlowPattern::Poisson(flows) if flows.request.is_some() => Some("flows answer requests"),
-            FlowPattern::Incast(flows) if flows.request.is_some() => Some("flows answer requests"),
+            pattern if pattern.request().is_some() => Some("flows answer requests"),
             _ => None,
         })
     }

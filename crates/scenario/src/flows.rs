@@ -73,6 +73,17 @@ pub enum FlowPattern {
     List(ListedFlows),
 }
 
+impl FlowPattern {
+    /// What clients ask before flows, if they do.
+    pub fn request(&self) -> Option<&RequestSettings> {
+        match self {
+            FlowPattern::Poisson(flows) => flows.request.as_ref(),
+            FlowPattern::Incast(flows) => flows.request.as_ref(),
+            _ => None,
+        }
+    }
+}
+
 /// Poisson arrivals. Give either `load` and `load_of`, or `flows_per_second`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -35,7 +35,7 @@ mod purpose;
 mod scenario;
 mod transport;
 
-pub use check::{check, check_for, check_within};
+pub use check::{check, check_for};
 pub use cross::check::{Check, LENGTH_RULE, is_length};
 pub use cross::headers::MARKS;
 pub use examples::{EXAMPLES, Example, example};

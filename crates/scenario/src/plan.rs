@@ -57,7 +57,7 @@ pub fn plan(scenario: &Scenario, topology: &Topology) -> Result<Plan, String> {
         mechanisms: (0..switches).map(|_| Vec::new()).collect(),
         recirculation_limits: vec![vec![None; ports]; switches],
         commands: Vec::new(),
-        asks_for_returns: scenario.mechanisms.iter().any(Entry::asks_for_returns),
+        asks_for_returns: scenario.mechanisms.iter().any(|entry| entry.facts.asks_for_returns),
         places: BTreeMap::new(),
     };
     for group in groups(&scenario.mechanisms) {
@@ -74,7 +74,7 @@ fn groups(entries: &[Entry]) -> Vec<Vec<(usize, &Entry)>> {
     let mut numbered: Vec<(usize, &Entry)> = entries.iter().enumerate().collect();
     numbered.sort_by_key(|(_, entry)| entry.order());
     let make_one = |one: &(usize, &Entry), next: &(usize, &Entry)| {
-        one.1.name() == next.1.name() && one.1.entries() != Entries::Each
+        one.1.name() == next.1.name() && one.1.facts.entries != Entries::Each
     };
     numbered.chunk_by(make_one).map(<[_]>::to_vec).collect()
 }

@@ -7,7 +7,7 @@ use hitless_network::link::LinkImpairment;
 use hitless_network::recovery::RecoverySettings;
 use hitless_network::routing::RoutingSettings;
 use hitless_network::switch::SwitchSettings;
-use hitless_network::topology::{Topology, TopologyError, TopologySettings};
+use hitless_network::topology::{Topology, TopologySettings};
 use hitless_settings::quantity::{Optional, Text};
 use hitless_wire::Time;
 use schemars::JsonSchema;
@@ -99,11 +99,7 @@ impl Scenario {
     /// # Errors
     /// What is wrong with it, as a sentence: in a checked scenario nothing.
     pub fn build_topology(&self) -> Result<Topology, String> {
-        let sentence = |errors: Vec<TopologyError>| {
-            let each: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            each.join("; ")
-        };
-        self.topology.build().map_err(sentence)
+        self.topology.build().map_err(|errors| errors.join("; "))
     }
 
     /// The index of the transport called `name`.

@@ -5,6 +5,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::{Finding, Problem};
+
 /// A parsed TOML file.
 pub struct Document<'t> {
     /// The file as it was read.
@@ -13,29 +15,21 @@ pub struct Document<'t> {
     pub root: Spanned<DeTable<'t>>,
 }
 
-/// A syntax error.
-pub struct SyntaxError {
-    /// The bytes of the text that it is about.
-    pub span: Range<usize>,
-    /// What the parser says.
-    pub message: String,
-}
-
 impl<'t> Document<'t> {
     /// Parses `text`.
     ///
     /// # Errors
     /// All syntax errors that the parser can recover from, together.
-    pub fn parse(text: &'t str) -> Result<Self, Vec<SyntaxError>> {
+    pub fn parse(text: &'t str) -> Result<Self, Vec<Finding>> {
         let (root, errors) = DeTable::parse_recoverable(text);
         if errors.is_empty() {
             return Ok(Self { text, root });
         }
-        let convert = |error: toml::de::Error| SyntaxError {
-            span: error.span().unwrap_or(0..0),
-            message: error.message().to_string(),
+        let finding = |error: toml::de::Error| {
+            let rule = format!("not valid TOML: {}", error.message());
+            Finding::at(text, error.span().unwrap_or(0..0), Problem::new("", "", rule))
         };
-        Err(errors.into_iter().map(convert).collect())
+        Err(errors.into_iter().map(finding).collect())
     }
 
     /// Where `field` (as in `flows[1].load`) stands: its value, or what encloses it when it is not in the file.

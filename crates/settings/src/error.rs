@@ -78,6 +78,26 @@ impl Problem {
     }
 }
 
+/// What is wrong with a text of which each line says one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineError {
+    /// Line in the text, counted from 1; zero for the text as a whole.
+    pub line: usize,
+    /// What must hold.
+    pub rule: String,
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.rule),
+            line => write!(f, "line {line}: {}", self.rule),
+        }
+    }
+}
+
+impl std::error::Error for LineError {}
+
 /// Start of the line that holds byte `position`, and its number counted from 1.
 fn line_at(text: &str, position: usize) -> (usize, usize) {
     let mut end = position.min(text.len());

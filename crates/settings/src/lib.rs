@@ -16,5 +16,5 @@ mod error;
 mod shape;
 mod suggest;
 
-pub use error::{Finding, Problem, SettingsError};
+pub use error::{Finding, LineError, Problem, SettingsError};
 pub use suggest::closest;

@@ -161,11 +161,13 @@ fn check_scalar(root: &Value, schema: &Value, value: &DeValue<'_>) -> Verdict {
 }
 
 fn check_string(schema: &Value, value: &DeValue<'_>) -> Verdict {
-    let format = schema.get("format").and_then(Value::as_str).unwrap_or("");
+    let name = schema.get("format").and_then(Value::as_str).unwrap_or("");
+    let format = quantity::format_named(name);
     let DeValue::String(text) = value else {
-        return match quantity::example_of(format) {
-            Some(example) => {
-                fail(format!("a {format} is text with a unit"), Some(format!("write it as in \"{example}\"")))
+        return match format {
+            Some(format) => {
+                let hint = format!("write it as in \"{}\"", format.example);
+                fail(format!("a {name} is text with a unit"), Some(hint))
             }
             None => fail("must be text in quotes", None),
         };
@@ -174,10 +176,7 @@ fn check_string(schema: &Value, value: &DeValue<'_>) -> Verdict {
     if !names.is_empty() && !names.contains(&text.as_ref()) {
         return Err(one_of(&names, text));
     }
-    match quantity::check_format(format, text) {
-        Some(Err(error)) => fail(error.rule, error.hint),
-        _ => Ok(()),
-    }
+    format.map_or(Ok(()), |format| (format.check)(text)).or_else(|error| fail(error.rule, error.hint))
 }
 
 fn check_number(schema: &Value, value: &DeValue<'_>) -> Verdict {

@@ -25,42 +25,15 @@ value!(Mark { program, scenario, seed });
 pub enum Refusal {
     /// The bytes are not those that were written.
     Damaged(String),
-    /// Another build of the program wrote it.
-    OtherProgram {
-        /// Which.
-        theirs: String,
-        /// The one that reads it.
-        ours: String,
-    },
-    /// It is of another seed.
-    OtherSeed {
-        /// Which.
-        theirs: u64,
-        /// The one of the run.
-        ours: u64,
-    },
-    /// It is of another scenario: the first line that differs.
-    OtherScenario {
-        /// There.
-        theirs: String,
-        /// In the run.
-        ours: String,
-    },
+    /// It is of another program, scenario or seed: which, and what this one is.
+    OfAnother(String),
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Damaged(how) => write!(formatter, "the checkpoint is damaged: {how}"),
-            Self::OtherProgram { theirs, ours } => {
-                write!(formatter, "the checkpoint was written by hitless {theirs}, and this is hitless {ours}")
-            }
-            Self::OtherSeed { theirs, ours } => {
-                write!(formatter, "the checkpoint is of a run with seed {theirs}, and this one has seed {ours}")
-            }
-            Self::OtherScenario { theirs, ours } => {
-                write!(formatter, "the checkpoint is of another scenario: it has `{theirs}`, and this one has `{ours}`")
-            }
+            Self::OfAnother(difference) => write!(formatter, "the checkpoint {difference}"),
         }
     }
 }
@@ -76,23 +49,21 @@ impl From<Damaged> for Refusal {
 impl Mark {
     /// Refuses a checkpoint that is not of the run that `run` marks.
     pub(crate) fn matches(&self, run: &Self) -> Result<(), Refusal> {
-        if self.program != run.program {
-            return Err(Refusal::OtherProgram { theirs: self.program.clone(), ours: run.program.clone() });
-        }
-        if self.seed != run.seed {
-            return Err(Refusal::OtherSeed { theirs: self.seed, ours: run.seed });
-        }
-        if self.scenario == run.scenario {
+        let difference = if self.program != run.program {
+            format!("was written by hitless {}, and this is hitless {}", self.program, run.program)
+        } else if self.seed != run.seed {
+            format!("is of a run with seed {}, and this one has seed {}", self.seed, run.seed)
+        } else if self.scenario != run.scenario {
+            let [mut theirs, mut ours] = [&self.scenario, &run.scenario].map(|text| text.lines());
+            let mut differing =
+                std::iter::repeat_with(|| (theirs.next(), ours.next())).skip_while(|(a, b)| a == b && a.is_some());
+            let (theirs, ours) = differing.next().unwrap_or_default();
+            let [theirs, ours] = [theirs, ours].map(Option::unwrap_or_default);
+            format!("is of another scenario: it has `{theirs}`, and this one has `{ours}`")
+        } else {
             return Ok(());
-        }
-        let [mut theirs, mut ours] = [&self.scenario, &run.scenario].map(|text| text.lines());
-        loop {
-            let (theirs, ours) = (theirs.next(), ours.next());
-            if theirs != ours || theirs.is_none() {
-                let [theirs, ours] = [theirs, ours].map(|line| line.unwrap_or_default().to_owned());
-                return Err(Refusal::OtherScenario { theirs, ours });
-            }
-        }
+        };
+        Err(Refusal::OfAnother(difference))
     }
 }
 

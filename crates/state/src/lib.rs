@@ -22,6 +22,7 @@ mod traits;
 mod writer;
 
 pub use hitless_state_derive::Value;
+pub use names::kept;
 pub use reader::{Damaged, Reader};
 pub use traits::{State, Value};
 pub use writer::Writer;

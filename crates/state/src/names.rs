@@ -7,8 +7,8 @@ use crate::reader::{Damaged, Reader};
 use crate::traits::Value;
 use crate::writer::Writer;
 
-/// Names that were read, each once however often it comes.
-static READ: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+/// Names that were kept, each once however often it comes.
+static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 const LENGTH_MAX: usize = 1_000;
 
 impl Value for &'static str {
@@ -22,12 +22,17 @@ impl Value for &'static str {
         if name.len() > LENGTH_MAX {
             return Err(from.damaged("a name"));
         }
-        let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = read.get(name.as_str()) {
-            return Ok(known);
-        }
-        let name: &'static str = Box::leak(name.into_boxed_str());
-        read.insert(name);
-        Ok(name)
+        Ok(kept(&name))
     }
+}
+
+/// A text for as long as the program runs.
+pub fn kept(text: &str) -> &'static str {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = kept.get(text) {
+        return known;
+    }
+    let text: &'static str = text.to_owned().leak();
+    kept.insert(text);
+    text
 }

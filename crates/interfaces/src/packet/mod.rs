@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::error::OpenError;
 use crate::interface::{Counters, Interface, Received, Refusal};
-use crate::link::Link;
+use crate::link::{EmptyLooks, Link};
 use receive::ReceiveRing;
 use ring::Ring;
 use transmit::TransmitRing;
@@ -23,11 +23,6 @@ use transmit::TransmitRing;
 /// second 4 ms in which nobody looks at it.
 pub const RING_FRAMES: usize = 4096;
 
-/// Empty looks at the receive ring after which the socket is asked for an error: a system call in 100 us or so of a
-/// loop that does not sleep. One that sleeps is woken by the error, and then does not sleep until it has been asked
-/// for.
-const LOOKS_BETWEEN_CHECKS: u32 = 4096;
-
 /// A port over packet sockets.
 #[derive(Debug)]
 pub struct PacketInterface {
@@ -35,7 +30,7 @@ pub struct PacketInterface {
     mtu_bytes: usize,
     receiving: ReceiveRing,
     transmitting: TransmitRing,
-    empty_looks: u32,
+    empty_looks: EmptyLooks,
 }
 
 impl PacketInterface {
@@ -52,15 +47,11 @@ impl PacketInterface {
             .map_err(|error| OpenError::packet_socket(name, "a receive ring", error))?;
         let transmitting = TransmitRing::open(&link, ring, mtu_bytes)
             .map_err(|error| OpenError::packet_socket(name, "a transmit ring", error))?;
-        Ok(Self { link, mtu_bytes, receiving, transmitting, empty_looks: 0 })
+        Ok(Self { link, mtu_bytes, receiving, transmitting, empty_looks: EmptyLooks::default() })
     }
 
-    /// An interface that is down is a port without carrier, one that is gone is an error.
     fn judge(&self, error: io::Error) -> io::Result<()> {
-        match error.raw_os_error() {
-            Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => self.link.still_there(),
-            _ => Err(self.link.error("its packet socket failed", &error)),
-        }
+        self.link.judge(error, "its packet socket failed")
     }
 }
 
@@ -79,16 +70,10 @@ impl Interface for PacketInterface {
 
     fn receive(&mut self, limit: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize> {
         let handed = self.receiving.receive(limit, take);
-        if handed > 0 {
-            self.empty_looks = 0;
-            return Ok(handed);
+        if self.empty_looks.count(handed == 0) {
+            self.receiving.socket.take_error().or_else(|error| self.judge(error))?;
         }
-        self.empty_looks += 1;
-        if self.empty_looks >= LOOKS_BETWEEN_CHECKS {
-            self.empty_looks = 0;
-            self.receiving.take_error().or_else(|error| self.judge(error))?;
-        }
-        Ok(0)
+        Ok(handed)
     }
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Refusal> {
@@ -107,6 +92,6 @@ impl Interface for PacketInterface {
     }
 
     fn wakes(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.receiving.as_fd())
+        Some(self.receiving.socket.as_fd())
     }
 }

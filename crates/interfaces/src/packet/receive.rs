@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::offset_of;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
 use super::checksum::{self, State};
 use super::ring::{self, Ring, open_socket};
@@ -18,7 +18,7 @@ use crate::sys::time::{monotonic_ns, realtime_ns};
 pub struct ReceiveRing {
     // Before the socket: fields are dropped in order, and a ring is unmapped before its socket is closed.
     slots: Slots,
-    socket: Socket,
+    pub socket: Socket,
     shape: Ring,
     next: usize,
     mtu_bytes: usize,
@@ -71,17 +71,6 @@ impl ReceiveRing {
         let since: libc::tpacket_stats = self.socket.get(libc::SOL_PACKET, libc::PACKET_STATISTICS)?;
         self.counters.frames_overrun += u64::from(since.tp_drops);
         Ok(self.counters)
-    }
-
-    /// The error that waits on the socket.
-    pub fn take_error(&self) -> io::Result<()> {
-        self.socket.take_error()
-    }
-}
-
-impl AsFd for ReceiveRing {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }
 

@@ -59,9 +59,6 @@ impl SocketMap {
     }
 
     /// Names the socket of queue 0, which must be bound.
-    ///
-    /// # Errors
-    /// What bpf(2) returns.
     pub fn set(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
         #[repr(C)]
         struct Attributes {

@@ -19,9 +19,6 @@ unsafe impl Send for Mapping {}
 
 impl Mapping {
     /// Maps `length` bytes of `socket` from `offset` on.
-    ///
-    /// # Errors
-    /// What mmap(2) returns.
     pub fn of_socket(socket: BorrowedFd<'_>, length: usize, offset: libc::off_t) -> io::Result<Self> {
         let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
         Self::map(socket.as_raw_fd(), length, offset, flags)

@@ -12,9 +12,6 @@ pub struct Control(Socket);
 
 impl Control {
     /// Opens one in the network namespace of the calling thread.
-    ///
-    /// # Errors
-    /// What socket(2) returns.
     pub fn open() -> io::Result<Self> {
         Socket::open(libc::AF_INET, libc::SOCK_DGRAM, 0).map(Self)
     }
@@ -30,9 +27,6 @@ impl Control {
     }
 
     /// The address family of interface `name`: `ARPHRD_ETHER`, `ARPHRD_LOOPBACK` and so on.
-    ///
-    /// # Errors
-    /// As of [`Control::index`].
     pub fn hardware_kind(&self, name: &str) -> io::Result<u16> {
         let request = self.ask(name, libc::SIOCGIFHWADDR)?;
         // SAFETY: the kernel has answered with this member.
@@ -40,9 +34,6 @@ impl Control {
     }
 
     /// The station address of interface `name`.
-    ///
-    /// # Errors
-    /// As of [`Control::index`].
     pub fn address(&self, name: &str) -> io::Result<[u8; 6]> {
         let request = self.ask(name, libc::SIOCGIFHWADDR)?;
         // SAFETY: the kernel has answered with this member.
@@ -55,9 +46,6 @@ impl Control {
     }
 
     /// The MTU of interface `name`, in bytes.
-    ///
-    /// # Errors
-    /// As of [`Control::index`].
     pub fn mtu(&self, name: &str) -> io::Result<usize> {
         let request = self.ask(name, libc::SIOCGIFMTU)?;
         // SAFETY: the kernel has answered with this member.
@@ -76,9 +64,6 @@ impl Control {
     }
 
     /// The flags of interface `name`: `IFF_UP`, `IFF_RUNNING` and so on.
-    ///
-    /// # Errors
-    /// As of [`Control::index`].
     pub fn flags(&self, name: &str) -> io::Result<libc::c_int> {
         let request = self.ask(name, libc::SIOCGIFFLAGS)?;
         // SAFETY: the kernel has answered with this member.
@@ -86,9 +71,6 @@ impl Control {
     }
 
     /// Sets `IFF_UP` of interface `name`, or clears it.
-    ///
-    /// # Errors
-    /// As of [`Control::set_mtu`].
     pub fn set_up(&self, name: &str, up: bool) -> io::Result<()> {
         let flags = self.flags(name)?;
         let flags = if up { flags | libc::IFF_UP } else { flags & !libc::IFF_UP };

@@ -30,9 +30,6 @@ pub struct Slots {
 
 impl Slots {
     /// Maps a ring of `count` slots of `slot_bytes` that `socket` has been given.
-    ///
-    /// # Errors
-    /// When it cannot be mapped.
     pub fn map(socket: BorrowedFd<'_>, slot_bytes: usize, count: usize, direction: Direction) -> io::Result<Self> {
         let mapping = Mapping::of_socket(socket, slot_bytes * count, 0)?;
         Ok(Self { mapping, slot_bytes, count, direction })

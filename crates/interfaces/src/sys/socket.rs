@@ -42,9 +42,6 @@ impl Socket {
     }
 
     /// Sets an option.
-    ///
-    /// # Errors
-    /// What setsockopt(2) returns.
     pub fn set<T: Plain>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
         let length = length_of::<T>();
         // SAFETY: `value` lives for the call, which reads `length` bytes, its size.
@@ -73,9 +70,6 @@ impl Socket {
     }
 
     /// Binds to an address.
-    ///
-    /// # Errors
-    /// What bind(2) returns.
     pub fn bind<T: Plain>(&self, address: &T) -> io::Result<()> {
         // SAFETY: `address` lives for the call, which reads its size.
         checked(unsafe { libc::bind(self.0.as_raw_fd(), std::ptr::from_ref(address).cast(), length_of::<T>()) })?;
@@ -83,9 +77,6 @@ impl Socket {
     }
 
     /// Has the kernel look at the transmit ring, without waiting.
-    ///
-    /// # Errors
-    /// What sendto(2) returns.
     pub fn kick(&self) -> io::Result<()> {
         // SAFETY: no data and no address: null pointers of length 0 are not looked at.
         let result =
@@ -94,9 +85,6 @@ impl Socket {
     }
 
     /// Receives into `buffer`; returns how many bytes, `WouldBlock` when there is nothing.
-    ///
-    /// # Errors
-    /// What recv(2) returns.
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
         // SAFETY: the pointer and the length are those of a slice that may be written.
         let received = unsafe { libc::recv(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
@@ -104,9 +92,6 @@ impl Socket {
     }
 
     /// The error that waits on the socket, which is thereby cleared.
-    ///
-    /// # Errors
-    /// That error.
     pub fn take_error(&self) -> io::Result<()> {
         match self.get::<libc::c_int>(libc::SOL_SOCKET, libc::SO_ERROR)? {
             0 => Ok(()),
@@ -152,9 +137,6 @@ const fn length_of<T>() -> libc::socklen_t {
 }
 
 /// Moves the calling thread into the network namespace that `file` stands for.
-///
-/// # Errors
-/// What setns(2) returns.
 pub fn enter_network_namespace(file: &File) -> io::Result<()> {
     // SAFETY: takes numbers; what it changes belongs to the kernel's view of the thread.
     checked(unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) })?;

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::datagram::{Addresses, Stamp, Template};
+use super::datagram::{Stamp, Template};
 use crate::Interface;
 use crate::sys::time::monotonic_ns;
 
@@ -15,8 +15,6 @@ const BATCH: u64 = 64;
 pub struct Stream {
     /// Number by which the sink knows it.
     pub id: u32,
-    /// Where it goes.
-    pub addresses: Addresses,
     /// Bytes of a frame, without check sequence.
     pub frame_bytes: usize,
     /// Frames per second; none for as many as possible.
@@ -42,7 +40,7 @@ pub struct Generated {
 /// # Errors
 /// When the interface is gone, or a frame does not fit it.
 pub fn generate(port: &mut dyn Interface, stream: &Stream) -> io::Result<Generated> {
-    let mut template = Template::new(&stream.addresses, stream.frame_bytes);
+    let mut template = Template::new(stream.frame_bytes);
     let mut generated = Generated::default();
     let start = monotonic_ns();
     let end = start + u64::try_from(stream.duration.as_nanos()).unwrap_or(u64::MAX / 2);

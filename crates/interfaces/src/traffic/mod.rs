@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-pub use datagram::{Addresses, FRAME_BYTES_MIN};
+pub use datagram::FRAME_BYTES_MIN;
 pub use forward::forward;
 pub use generator::{Generated, Stream, generate};
 pub use sink::{Arrivals, Sink};

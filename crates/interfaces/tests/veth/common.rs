@@ -1,11 +1,14 @@
 //! Pairs of veth in a network namespace of their own.
 
+use std::net::UdpSocket;
 use std::process::{Command, id};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use hitless_interfaces::namespace::Namespace;
 use hitless_interfaces::{Interface, Options, open};
+
+pub type Port = Box<dyn Interface + Send>;
 
 /// A namespace with a veth pair whose ends are called `left` and `right`, both up; removed at drop.
 pub struct Pair {
@@ -33,6 +36,13 @@ impl Pair {
         Some(pair)
     }
 
+    /// Makes one, and opens both ends.
+    pub fn ports(mtu_bytes: usize) -> Option<(Self, Port, Port)> {
+        let pair = Self::make(mtu_bytes)?;
+        let [left, right] = ["left", "right"].map(|end| pair.open(end, Options::default()));
+        Some((pair, left, right))
+    }
+
     /// Runs `ip` in the namespace; returns what it prints.
     pub fn ip(&self, arguments: &[&str]) -> String {
         let arguments: Vec<&str> = ["-n", &self.name].into_iter().chain(arguments.iter().copied()).collect();
@@ -40,7 +50,7 @@ impl Pair {
     }
 
     /// Opens one end.
-    pub fn open(&self, end: &str, options: Options) -> Box<dyn Interface + Send> {
+    pub fn open(&self, end: &str, options: Options) -> Port {
         self.within(|| open(end, options)).expect("the interface can be opened")
     }
 
@@ -88,4 +98,63 @@ pub fn send_all(port: &mut dyn Interface, frames: &[Vec<u8>]) {
         port.send(frame).expect("the ring has room");
     }
     port.flush().expect("the interface is there");
+}
+
+/// Sends frames of all sizes both ways, `at_once` at a time, and looks at what the ports have counted.
+pub fn cross_in_both_directions(left: &mut Port, right: &mut Port, at_once: usize) {
+    let mode = left.mode().to_owned();
+    let frames: Vec<Vec<u8>> = (14..=left.frame_limit_bytes()).map(|length| frame(length, length as u8)).collect();
+    for frames in frames.chunks(at_once) {
+        send_all(&mut **left, frames);
+        send_all(&mut **right, frames);
+        assert_eq!(collect(&mut **right, frames.len()), frames, "{mode}, left to right");
+        assert_eq!(collect(&mut **left, frames.len()), frames, "{mode}, right to left");
+    }
+    for port in [left, right] {
+        let counters = port.counters().expect("counters");
+        assert_eq!(counters.frames_sent, frames.len() as u64);
+        assert_eq!(counters.frames_received, frames.len() as u64, "none of our own comes back");
+        assert_eq!((counters.frames_overrun, counters.frames_merged, counters.frames_refused), (0, 0, 0));
+    }
+}
+
+/// A port whose interface was removed says so within five seconds, and then refuses to send.
+pub fn finds_itself_gone(port: &mut dyn Interface) {
+    let end = Instant::now() + Duration::from_secs(5);
+    let error = loop {
+        if let Err(error) = port.receive(64, &mut |_| {}) {
+            break error;
+        }
+        assert!(Instant::now() < end, "no error within five seconds");
+    };
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    assert!(error.to_string().contains("interface left is gone"), "{error}");
+    port.send(&frame(60, 1)).expect("the ring is there still");
+    assert_eq!(port.flush().expect_err("gone").kind(), std::io::ErrorKind::NotFound);
+}
+
+/// Has the kernel send a datagram from `left`, and takes the frame of it at a port on `right`.
+pub fn datagram_from_kernel(
+    pair: &Pair,
+    payload: &[u8],
+    right: impl FnOnce() -> Option<Port>,
+) -> Option<(Port, Vec<u8>)> {
+    pair.ip(&["address", "add", "10.9.0.1/24", "dev", "left"]);
+    pair.ip(&["neighbour", "replace", "10.9.0.2", "lladdr", "02:00:00:00:00:02", "dev", "left"]);
+    let mut right = right()?;
+    pair.within(|| {
+        let socket = UdpSocket::bind("10.9.0.1:5000").expect("an address of ours");
+        socket.send_to(payload, "10.9.0.2:6000").expect("sent");
+    });
+    let frame = collect(&mut *right, 1).pop().expect("it comes");
+    assert_eq!(&frame[14 + 20 + 8..], payload);
+    Some((right, frame))
+}
+
+/// Whether the UDP checksum of a frame is right, with the pseudo-header of RFC 768: addresses, protocol, length.
+pub fn has_right_checksum(frame: &[u8]) -> bool {
+    let (header, datagram) = frame.split_at(14 + 20);
+    let covered = [&header[26..34], &[0, 17, 0, datagram.len() as u8], datagram, &[0]].concat();
+    let sum: u32 = covered.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+    (sum & 0xffff) + (sum >> 16) == 0xffff
 }

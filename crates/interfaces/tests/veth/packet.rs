@@ -1,35 +1,22 @@
 //! Ports over packet sockets on real veth interfaces.
 
-use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use super::common::{Pair, collect, frame, send_all};
+use super::common::{
+    Pair, collect, cross_in_both_directions, datagram_from_kernel, finds_itself_gone, frame, has_right_checksum,
+    send_all,
+};
 use hitless_interfaces::link::{Carrier, Link};
-use hitless_interfaces::offloads::Offloads;
 use hitless_interfaces::watch::{LinkChange, LinkWatch};
 use hitless_interfaces::{Options, Refusal, monotonic_ns, wait_readable};
 
 #[test]
 fn frames_of_all_sizes_cross_unchanged_in_both_directions() {
     for mtu in [1500, 9000] {
-        let Some(pair) = Pair::make(mtu) else { return };
-        let mut left = pair.open("left", Options::default());
-        let mut right = pair.open("right", Options::default());
+        let Some((_pair, mut left, mut right)) = Pair::ports(mtu) else { return };
         assert_eq!(left.frame_limit_bytes(), mtu + 14);
-        let frames: Vec<Vec<u8>> = (14..=mtu + 14).map(|length| frame(length, length as u8)).collect();
-        for frames in frames.chunks(1000) {
-            send_all(&mut *left, frames);
-            send_all(&mut *right, frames);
-            assert_eq!(collect(&mut *right, frames.len()), frames, "left to right");
-            assert_eq!(collect(&mut *left, frames.len()), frames, "right to left");
-        }
-        for port in [&mut left, &mut right] {
-            let counters = port.counters().expect("counters");
-            assert_eq!(counters.frames_sent, frames.len() as u64);
-            assert_eq!(counters.frames_received, frames.len() as u64, "none of our own comes back");
-            assert_eq!((counters.frames_overrun, counters.frames_merged, counters.frames_refused), (0, 0, 0));
-        }
+        cross_in_both_directions(&mut left, &mut right, 1000);
     }
 }
 
@@ -46,9 +33,7 @@ fn a_frame_that_is_too_long_or_too_short_is_refused() {
 
 #[test]
 fn vlan_tags_are_kept() {
-    let Some(pair) = Pair::make(1500) else { return };
-    let mut left = pair.open("left", Options::default());
-    let mut right = pair.open("right", Options::default());
+    let Some((_pair, mut left, mut right)) = Pair::ports(1500) else { return };
     let mut frames = Vec::new();
     for (kind, length) in [(0x8100_u16, 60), (0x8100, 1518), (0x88a8, 64), (0x88a8, 1514)] {
         let mut tagged = frame(length, 9);
@@ -79,9 +64,7 @@ fn what_the_ring_has_no_room_for_is_counted() {
 
 #[test]
 fn a_turn_is_bounded_by_its_limit() {
-    let Some(pair) = Pair::make(1500) else { return };
-    let mut left = pair.open("left", Options::default());
-    let mut right = pair.open("right", Options::default());
+    let Some((_pair, mut left, mut right)) = Pair::ports(1500) else { return };
     send_all(&mut *left, &vec![frame(60, 1); 20]);
     let mut count = 0;
     assert_eq!(right.receive(7, &mut |_| count += 1).expect("receive"), 7);
@@ -107,9 +90,7 @@ fn a_full_transmit_ring_refuses_and_takes_frames_again_after_a_flush() {
 
 #[test]
 fn arrivals_are_stamped_in_order_between_sending_and_now() {
-    let Some(pair) = Pair::make(1500) else { return };
-    let mut left = pair.open("left", Options::default());
-    let mut right = pair.open("right", Options::default());
+    let Some((_pair, mut left, mut right)) = Pair::ports(1500) else { return };
     let before = monotonic_ns();
     send_all(&mut *left, &vec![frame(60, 1); 50]);
     let mut stamps = Vec::new();
@@ -123,9 +104,7 @@ fn arrivals_are_stamped_in_order_between_sending_and_now() {
 
 #[test]
 fn a_waiting_port_is_woken() {
-    let Some(pair) = Pair::make(1500) else { return };
-    let mut left = pair.open("left", Options::default());
-    let mut right = pair.open("right", Options::default());
+    let Some((_pair, mut left, mut right)) = Pair::ports(1500) else { return };
     assert!(!wait_readable(&[right.wakes().expect("a socket")], Duration::ZERO).expect("poll"));
     send_all(&mut *left, &[frame(60, 1)]);
     assert!(wait_readable(&[right.wakes().expect("a socket")], Duration::from_secs(5)).expect("poll"));
@@ -138,24 +117,12 @@ fn a_removed_interface_is_an_error_and_no_hang() {
     let Some(pair) = Pair::make(1500) else { return };
     let mut left = pair.open("left", Options::default());
     pair.ip(&["link", "del", "left"]);
-    let end = Instant::now() + Duration::from_secs(5);
-    let error = loop {
-        if let Err(error) = left.receive(64, &mut |_| {}) {
-            break error;
-        }
-        assert!(Instant::now() < end, "no error within five seconds");
-    };
-    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
-    assert!(error.to_string().contains("interface left is gone"), "{error}");
-    left.send(&frame(60, 1)).expect("the ring is there still");
-    assert_eq!(left.flush().expect_err("gone").kind(), std::io::ErrorKind::NotFound);
+    finds_itself_gone(&mut *left);
 }
 
 #[test]
 fn what_waits_while_the_interface_is_down_is_discarded_and_counted() {
-    let Some(pair) = Pair::make(1500) else { return };
-    let mut left = pair.open("left", Options::default());
-    let mut right = pair.open("right", Options::default());
+    let Some((pair, mut left, mut right)) = Pair::ports(1500) else { return };
     pair.ip(&["link", "set", "left", "down"]);
     for _ in 0..10_000 {
         assert_eq!(left.receive(64, &mut |_| {}).expect("down is no error"), 0);
@@ -224,23 +191,11 @@ fn changes_of_an_interface_are_told() {
 #[test]
 fn a_checksum_that_a_kernel_left_to_its_network_card_is_completed() {
     let Some(pair) = Pair::make(1500) else { return };
-    pair.ip(&["address", "add", "10.9.0.1/24", "dev", "left"]);
-    pair.ip(&["neighbour", "replace", "10.9.0.2", "lladdr", "02:00:00:00:00:02", "dev", "left"]);
-    let mut right = pair.open("right", Options::default());
-    let payload = b"the sum of odd bytes is padded.";
-    pair.within(|| {
-        let socket = UdpSocket::bind("10.9.0.1:5000").expect("an address of ours");
-        socket.send_to(payload, "10.9.0.2:6000").expect("sent");
-    });
-    let frames = collect(&mut *right, 1);
+    let open = || Some(pair.open("right", Options::default()));
+    let found = datagram_from_kernel(&pair, b"the sum of odd bytes is padded.", open);
+    let (mut right, frame) = found.expect("it can be opened");
     assert_eq!(right.counters().expect("counters").checksums_completed, 1);
-    let (header, datagram) = frames[0].split_at(14 + 20);
-    assert_eq!(&datagram[8..], payload);
-    // The pseudo-header of RFC 768: addresses, protocol, length.
-    let length = [0, datagram.len() as u8];
-    let covered = [&header[26..34], &[0, 17], &length, datagram, &[0]].concat();
-    let sum: u32 = covered.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
-    assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff);
+    assert!(has_right_checksum(&frame));
 }
 
 #[test]
@@ -260,12 +215,12 @@ fn a_frame_beyond_the_mtu_is_counted_and_not_handed_over() {
 #[test]
 fn offloads_are_switched_off_and_on_again() {
     let Some(pair) = Pair::make(1500) else { return };
-    let on = |pair: &Pair| pair.within(|| Offloads::of("left").expect("it is there").on().expect("offloads"));
-    let before = on(&pair);
+    let link = pair.within(|| Link::of_ethernet("left")).expect("it is there");
+    let on = || link.offloads_on().expect("offloads");
+    let before = on();
     assert!(before.iter().any(|name| name == "tx-tcp-segmentation"), "{before:?}");
-    let borrowed = pair.within(|| Offloads::of("left").expect("it is there").switch_off_for_now()).expect("switched");
-    assert_eq!(on(&pair), borrowed.done().still_on);
-    assert_eq!(borrowed.done().still_on, Vec::<String>::new());
-    drop(borrowed);
-    assert_eq!(on(&pair), before);
+    let done = link.switch_off_offloads().expect("switched");
+    assert_eq!((on(), done.still_on), (vec![], vec![]));
+    link.switch_on_offloads(&done.switched).expect("switched");
+    assert_eq!(on(), before);
 }

@@ -1,15 +1,17 @@
 //! Ports over AF_XDP on real veth interfaces.
 
 use std::io::{BufRead, BufReader};
-use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::common::{Pair, collect, frame, send_all};
-use hitless_interfaces::offloads::Offloads;
+use super::common::{
+    Pair, Port, collect, cross_in_both_directions, datagram_from_kernel, finds_itself_gone, frame, has_right_checksum,
+    send_all,
+};
+use hitless_interfaces::link::Link;
 use hitless_interfaces::xdp::XdpMode;
-use hitless_interfaces::{Interface, Options, Preference, Refusal, monotonic_ns, open, wait_readable};
+use hitless_interfaces::{Options, Preference, Refusal, monotonic_ns, open, wait_readable};
 
 fn options(mode: XdpMode) -> Options {
     Options { preference: Preference::Xdp(mode), ..Options::default() }
@@ -19,11 +21,11 @@ fn options(mode: XdpMode) -> Options {
 const MODES: [XdpMode; 2] = [XdpMode::Copy, XdpMode::Generic];
 
 /// Opens both ends. None, and the reason on stderr, where this kernel has no AF_XDP.
-fn both(pair: &Pair, mode: XdpMode) -> Option<[Box<dyn Interface + Send>; 2]> {
+fn both(pair: &Pair, mode: XdpMode) -> Option<[Port; 2]> {
     both_with(pair, options(mode), options(mode))
 }
 
-fn both_with(pair: &Pair, left: Options, right: Options) -> Option<[Box<dyn Interface + Send>; 2]> {
+fn both_with(pair: &Pair, left: Options, right: Options) -> Option<[Port; 2]> {
     let opened = pair.within(|| Ok([open("left", left)?, open("right", right)?]));
     opened.map_err(|error: hitless_interfaces::OpenError| eprintln!("skipped: no AF_XDP here: {error}")).ok()
 }
@@ -34,20 +36,8 @@ fn frames_of_all_sizes_cross_unchanged_in_both_directions() {
         let Some(pair) = Pair::make(1500) else { return };
         let Some([mut left, mut right]) = both(&pair, mode) else { return };
         assert!(left.mode().contains(if mode == XdpMode::Copy { "native" } else { "generic" }), "{}", left.mode());
-        let frames: Vec<Vec<u8>> = (14..=1514).map(|length| frame(length, length as u8)).collect();
         // A veth with XDP holds 256 frames.
-        for frames in frames.chunks(200) {
-            send_all(&mut *left, frames);
-            assert_eq!(collect(&mut *right, frames.len()), frames, "{mode:?}, left to right");
-            send_all(&mut *right, frames);
-            assert_eq!(collect(&mut *left, frames.len()), frames, "{mode:?}, right to left");
-        }
-        for port in [&mut left, &mut right] {
-            let counters = port.counters().expect("counters");
-            assert_eq!(counters.frames_sent, frames.len() as u64);
-            assert_eq!(counters.frames_received, frames.len() as u64, "none of our own comes back");
-            assert_eq!((counters.frames_overrun, counters.frames_merged, counters.frames_refused), (0, 0, 0));
-        }
+        cross_in_both_directions(&mut left, &mut right, 200);
     }
 }
 
@@ -197,16 +187,7 @@ fn a_removed_interface_is_an_error_and_no_hang() {
         let Some(pair) = Pair::make(1500) else { return };
         let Some([mut left, _right]) = both(&pair, mode) else { return };
         pair.ip(&["link", "del", "left"]);
-        let end = Instant::now() + Duration::from_secs(5);
-        let error = loop {
-            if let Err(error) = left.receive(64, &mut |_| {}) {
-                break error;
-            }
-            assert!(Instant::now() < end, "no error within five seconds");
-        };
-        assert!(error.to_string().contains("interface left is gone"), "{error}");
-        left.send(&frame(60, 1)).expect("the ring is there still");
-        assert!(left.flush().is_err());
+        finds_itself_gone(&mut *left);
     }
 }
 
@@ -284,20 +265,12 @@ fn a_killed_process_leaves_no_program() {
 fn a_checksum_left_to_the_card_is_not_completed_and_comes_whole_without_the_offload() {
     for is_off in [false, true] {
         let Some(pair) = Pair::make(1500) else { return };
-        pair.ip(&["address", "add", "10.9.0.1/24", "dev", "left"]);
-        pair.ip(&["neighbour", "replace", "10.9.0.2", "lladdr", "02:00:00:00:00:02", "dev", "left"]);
         if is_off {
-            pair.within(|| Offloads::of("left").expect("it is there").switch_off()).expect("switched");
+            let link = pair.within(|| Link::of_ethernet("left")).expect("it is there");
+            link.switch_off_offloads().expect("switched");
         }
-        let Ok(mut right) = pair.within(|| open("right", options(XdpMode::Copy))) else { return };
-        pair.within(|| {
-            let socket = UdpSocket::bind("10.9.0.1:5000").expect("an address of ours");
-            socket.send_to(b"data", "10.9.0.2:6000").expect("sent");
-        });
-        let frames = collect(&mut *right, 1);
-        let datagram = &frames[0][14 + 20..];
-        let covered = [&frames[0][26..34], &[0, 17, 0, datagram.len() as u8], datagram].concat();
-        let sum: u32 = covered.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
-        assert_eq!((sum & 0xffff) + (sum >> 16) == 0xffff, is_off, "offload off: {is_off}");
+        let open = || pair.within(|| open("right", options(XdpMode::Copy))).ok();
+        let Some((_right, frame)) = datagram_from_kernel(&pair, b"data", open) else { return };
+        assert_eq!(has_right_checksum(&frame), is_off, "offload off: {is_off}");
     }
 }

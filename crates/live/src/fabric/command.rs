@@ -6,32 +6,34 @@ use std::str::FromStr;
 use hitless_network::link::LinkState;
 use hitless_network::loss::LossModel;
 use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, Endpoint, Node};
+use hitless_network::topology::{DirectedLink, Node};
 use hitless_scenario::kind::ProtectionOrder;
 use hitless_simulation::run::Change;
 use hitless_switch::LinkEnd;
 use hitless_wire::{Duration, Time};
 
 use super::live::LiveFabric;
+use super::points::is_one_here;
 
 /// A command for a live run. As text: `fail sw1<->sw2`, `corrupt sw1->sw2 0.001`, `protect sw1->sw2 2 blocking`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum LiveCommand {
+pub struct LiveCommand {
+    /// "a->b", or "a<->b" of what both directions can be told.
+    pub link: String,
+    /// What becomes of it.
+    pub order: Order,
+}
+
+/// What becomes of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Order {
     /// The link is down from now on, in the directions that the name means. With `[recovery]` the ends of a link that
     /// is down both ways find out, and do what it says.
-    Fail {
-        /// "a->b" or "a<->b".
-        link: String,
-    },
+    Fail,
     /// The link is whole again.
-    Repair {
-        /// "a->b" or "a<->b".
-        link: String,
-    },
+    Repair,
     /// From now on frames are corrupted at this rate, each by itself or in bursts; 0 ends it.
     Corrupt {
-        /// "a->b" or "a<->b".
-        link: String,
         /// The share of frames, from 0 to 1.
         rate: f64,
         /// How many frames are lost in a row, on average; `None`: independent losses.
@@ -39,34 +41,30 @@ pub enum LiveCommand {
     },
     /// The link is protected; its ends that are here are told.
     Protect {
-        /// "a->b".
-        link: String,
         /// Copies retransmitted of each lost packet.
         copies: u8,
         /// Whether order is kept.
         keeps_order: bool,
     },
     /// The link is protected no more.
-    Unprotect {
-        /// "a->b".
-        link: String,
-    },
+    Unprotect,
 }
 
 impl fmt::Display for LiveCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fail { link } => write!(f, "fail {link}"),
-            Self::Repair { link } => write!(f, "repair {link}"),
-            Self::Corrupt { link, rate, mean_burst_frames } => {
+        let link = &self.link;
+        match &self.order {
+            Order::Fail => write!(f, "fail {link}"),
+            Order::Repair => write!(f, "repair {link}"),
+            Order::Corrupt { rate, mean_burst_frames } => {
                 write!(f, "corrupt {link} {rate}")?;
                 mean_burst_frames.iter().try_for_each(|frames| write!(f, " {frames}"))
             }
-            Self::Protect { link, copies, keeps_order } => {
+            Order::Protect { copies, keeps_order } => {
                 let mode = if *keeps_order { "blocking" } else { "non-blocking" };
                 write!(f, "protect {link} {copies} {mode}")
             }
-            Self::Unprotect { link } => write!(f, "unprotect {link}"),
+            Order::Unprotect => write!(f, "unprotect {link}"),
         }
     }
 }
@@ -76,24 +74,26 @@ impl FromStr for LiveCommand {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let words: Vec<&str> = text.split_whitespace().collect();
-        let link = |name: &str| name.to_owned();
-        match *words.as_slice() {
-            ["fail", name] => Ok(Self::Fail { link: link(name) }),
-            ["repair", name] => Ok(Self::Repair { link: link(name) }),
-            ["corrupt", name, rate, ref burst @ ..] if burst.len() < 2 => Ok(Self::Corrupt {
-                link: link(name),
-                rate: corruption_rate(rate)?,
-                mean_burst_frames: burst.first().map(|frames| burst_length(frames)).transpose()?,
-            }),
-            ["protect", name, copies, mode] => {
-                Ok(Self::Protect { link: link(name), copies: copy_count(copies)?, keeps_order: keeps_order(mode)? })
+        let (link, order) = match *words.as_slice() {
+            ["fail", link] => (link, Order::Fail),
+            ["repair", link] => (link, Order::Repair),
+            ["corrupt", link, rate, ref burst @ ..] if burst.len() < 2 => {
+                let rate = corruption_rate(rate)?;
+                let mean_burst_frames = burst.first().map(|frames| burst_length(frames)).transpose()?;
+                (link, Order::Corrupt { rate, mean_burst_frames })
             }
-            ["unprotect", name] => Ok(Self::Unprotect { link: link(name) }),
-            _ => Err(format!(
-                "'{text}' is no command; known: fail LINK, repair LINK, corrupt LINK RATE [MEAN_BURST_FRAMES], \
-                 protect LINK COPIES blocking|non-blocking, unprotect LINK"
-            )),
-        }
+            ["protect", link, copies, mode] => {
+                (link, Order::Protect { copies: copy_count(copies)?, keeps_order: keeps_order(mode)? })
+            }
+            ["unprotect", link] => (link, Order::Unprotect),
+            _ => {
+                return Err(format!(
+                    "'{text}' is no command; known: fail LINK, repair LINK, corrupt LINK RATE [MEAN_BURST_FRAMES], \
+                     protect LINK COPIES blocking|non-blocking, unprotect LINK"
+                ));
+            }
+        };
+        Ok(Self { link: link.to_owned(), order })
     }
 }
 
@@ -150,32 +150,28 @@ impl LiveFabric {
         Ok(())
     }
 
-    fn changes_of(&self, command: &LiveCommand) -> Result<Vec<Change>, String> {
-        match command {
-            LiveCommand::Fail { link } => self.states(link, LinkState::Down),
-            LiveCommand::Repair { link } => self.states(link, LinkState::Up),
-            LiveCommand::Corrupt { link, rate, mean_burst_frames } => {
-                let model = LossModel::at_rate(*rate, *mean_burst_frames)?;
+    fn changes_of(&self, LiveCommand { link, order }: &LiveCommand) -> Result<Vec<Change>, String> {
+        match *order {
+            Order::Fail => Ok(self.run.state_changes(&self.links_here(link)?, LinkState::Down)),
+            Order::Repair => Ok(self.run.state_changes(&self.links_here(link)?, LinkState::Up)),
+            Order::Corrupt { rate, mean_burst_frames } => {
+                let model = LossModel::at_rate(rate, mean_burst_frames)?;
                 let links = self.links_here(link)?;
                 self.refuse_elsewhere(&links)?;
                 Ok(links.into_iter().map(|link| Change::Loss { link, model: model.clone() }).collect())
             }
-            &LiveCommand::Protect { ref link, copies, keeps_order } => {
+            Order::Protect { copies, keeps_order } => {
                 self.at_both_ends(link, ProtectionOrder::On { copies, keeps_order })
             }
-            LiveCommand::Unprotect { link } => self.at_both_ends(link, ProtectionOrder::Off),
+            Order::Unprotect => self.at_both_ends(link, ProtectionOrder::Off),
         }
-    }
-
-    fn states(&self, name: &str, state: LinkState) -> Result<Vec<Change>, String> {
-        Ok(self.run.state_changes(&self.links_here(name)?, state))
     }
 
     /// The directions that a name means, when the link has an end here.
     fn links_here(&self, name: &str) -> Result<Vec<DirectedLink>, String> {
         let links = select_links(self.run.topology(), name)?;
         let (from, to) = self.run.topology().ends(links[0]);
-        if self.is_here(from) || self.is_here(to) {
+        if self.is_here(from.node) || self.is_here(to.node) {
             return Ok(links);
         }
         Err(format!("'{name}' has no end here"))
@@ -184,8 +180,8 @@ impl LiveFabric {
     /// What arrives at a switch elsewhere is corrupted there.
     fn refuse_elsewhere(&self, links: &[DirectedLink]) -> Result<(), String> {
         let topology = self.run.topology();
-        let end = |link: &&DirectedLink| topology.ends(**link).1;
-        match links.iter().find(|link| end(link).node.is_switch() && !self.is_here(end(link))) {
+        let is_elsewhere = |node: Node| node.is_switch() && !self.is_here(node);
+        match links.iter().find(|&&link| is_elsewhere(topology.ends(link).1.node)) {
             Some(&link) => {
                 Err(format!("'{}' ends elsewhere: it is corrupted by the switch there", topology.link_name(link)))
             }
@@ -193,8 +189,9 @@ impl LiveFabric {
         }
     }
 
-    fn is_here(&self, end: Endpoint) -> bool {
-        matches!(end.node, Node::Switch(id) if self.is_here[id.0 as usize])
+    /// Whether a node is a switch that runs here.
+    pub(super) fn is_here(&self, node: Node) -> bool {
+        is_one_here(&self.is_here, node)
     }
 
     fn at_both_ends(&self, name: &str, order: ProtectionOrder) -> Result<Vec<Change>, String> {
@@ -203,7 +200,7 @@ impl LiveFabric {
         let directed = protection.directed_link(name)?;
         let (from, to) = self.run.topology().ends(directed);
         let ends = [(LinkEnd::Receiver, to), (LinkEnd::Sender, from)];
-        let here = ends.into_iter().filter(|&(_, end)| self.is_here(end));
+        let here = ends.into_iter().filter(|(_, end)| self.is_here(end.node));
         here.map(|(end, _)| protection.command(name, end, order)).collect()
     }
 }
@@ -214,17 +211,17 @@ mod tests {
 
     #[test]
     fn a_command_survives_its_text() {
-        let link = || "sw1->sw2#1".to_owned();
-        for command in [
-            LiveCommand::Fail { link: link() },
-            LiveCommand::Repair { link: link() },
-            LiveCommand::Corrupt { link: link(), rate: 1e-3, mean_burst_frames: None },
-            LiveCommand::Corrupt { link: link(), rate: 1e-3, mean_burst_frames: Some(2.5) },
-            LiveCommand::Corrupt { link: link(), rate: 0.0, mean_burst_frames: None },
-            LiveCommand::Protect { link: link(), copies: 2, keeps_order: true },
-            LiveCommand::Protect { link: link(), copies: 255, keeps_order: false },
-            LiveCommand::Unprotect { link: link() },
+        for order in [
+            Order::Fail,
+            Order::Repair,
+            Order::Corrupt { rate: 1e-3, mean_burst_frames: None },
+            Order::Corrupt { rate: 1e-3, mean_burst_frames: Some(2.5) },
+            Order::Corrupt { rate: 0.0, mean_burst_frames: None },
+            Order::Protect { copies: 2, keeps_order: true },
+            Order::Protect { copies: 255, keeps_order: false },
+            Order::Unprotect,
         ] {
+            let command = LiveCommand { link: "sw1->sw2#1".to_owned(), order };
             assert_eq!(command.to_string().parse(), Ok(command));
         }
         for text in [

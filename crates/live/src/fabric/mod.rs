@@ -20,11 +20,11 @@ mod view;
 mod wire;
 
 pub use bridge::{Bridge, BridgeCounters};
-pub use command::LiveCommand;
+pub use command::{LiveCommand, Order};
 pub use counts::{FrameCounts, Refused};
 pub use decision::{Action, Decision};
 pub use external::{Departure, EVERYONE, Witness};
 pub use live::LiveFabric;
 pub use points::Point;
 pub use settings::LiveSettings;
-pub use view::{FabricView, LinkView};
+pub use view::FabricView;

@@ -102,12 +102,8 @@ impl End {
         if let Some(link) = self.link {
             return Ok(link);
         }
-        let ports = match self.node {
-            Node::Host(id) => std::slice::from_ref(&topology.host(id).port),
-            Node::Switch(id) => topology.switch(id).ports.as_slice(),
-        };
-        let here = |node: Node| matches!(node, Node::Switch(id) if is_here[id.0 as usize]);
-        let links: Vec<_> = ports.iter().filter(|port| here(port.peer.node)).map(|port| port.link.reversed()).collect();
+        let ports = topology.ports(self.node).iter().filter(|port| is_one_here(is_here, port.peer.node));
+        let links: Vec<_> = ports.map(|port| port.link.reversed()).collect();
         match links.as_slice() {
             [link] => Ok(*link),
             [] => Err(format!("no link joins '{name}' to a switch that runs here")),
@@ -139,32 +135,26 @@ fn end_of(topology: &Topology, name: &str) -> Result<End, String> {
 /// host is named: those next to the switches that are.
 fn switches_here(topology: &Topology, external: &[Node], ends: &[End]) -> Vec<bool> {
     let mut is_here = vec![false; topology.switches.len()];
-    let hosts = external.iter().filter_map(|&node| match node {
-        Node::Host(host) => Some(topology.attachment(host).0),
-        Node::Switch(_) => None,
-    });
-    let before_links = ends.iter().filter_map(|end| match topology.ends(end.link?).0.node {
-        Node::Switch(switch) => Some(switch),
-        Node::Host(_) => None,
-    });
+    let neighbours = |node: Node| topology.ports(node).iter().filter_map(|port| port.peer.node.switch());
+    let hosts = external.iter().filter(|node| !node.is_switch()).flat_map(|&node| neighbours(node));
+    let before_links = ends.iter().filter_map(|end| topology.ends(end.link?).0.node.switch());
     let mut open: Vec<SwitchId> = hosts.chain(before_links).collect();
     if open.is_empty() {
-        let neighbours = external.iter().filter_map(|&node| match node {
-            Node::Switch(id) => Some(topology.switch(id).ports.iter().map(|port| port.peer.node)),
-            Node::Host(_) => None,
-        });
-        open =
-            neighbours.flatten().filter_map(|node| if let Node::Switch(id) = node { Some(id) } else { None }).collect();
+        open = external.iter().flat_map(|&node| neighbours(node)).collect();
     }
     while let Some(switch) = open.pop() {
         let is_new = !external.contains(&Node::Switch(switch)) && !is_here[switch.0 as usize];
         if is_new {
             is_here[switch.0 as usize] = true;
-            let peers = topology.switch(switch).ports.iter().map(|port| port.peer.node);
-            open.extend(peers.filter_map(|node| if let Node::Switch(id) = node { Some(id) } else { None }));
+            open.extend(neighbours(Node::Switch(switch)));
         }
     }
     is_here
+}
+
+/// Whether a node is a switch that is here.
+pub(super) fn is_one_here(is_here: &[bool], node: Node) -> bool {
+    node.switch().is_some_and(|id| is_here[id.0 as usize])
 }
 
 /// Every port of a switch that runs here leads to another one, or to a named end.
@@ -179,8 +169,7 @@ fn check_all_named(
     }
     for switch in topology.switch_ids().filter(|id| is_here[id.0 as usize]) {
         for port in &topology.switch(switch).ports {
-            let peer_is_here = matches!(port.peer.node, Node::Switch(id) if is_here[id.0 as usize]);
-            if !peer_is_here && !points.contains_key(&port.link) {
+            if !is_one_here(is_here, port.peer.node) && !points.contains_key(&port.link) {
                 let (name, node) = (topology.name(port.peer.node), topology.name(Node::Switch(switch)));
                 let hint = if external.contains(&port.peer.node) { " (by this link of several)" } else { "" };
                 return Err(format!("'{name}' hangs on switch '{node}', which runs here, and is not named{hint}"));
@@ -234,14 +223,14 @@ mod tests {
     use hitless_wire::{BitRate, Duration};
 
     use super::*;
-    use hitless_network::topology::{LinkSettings, Tier, TopologyBuilder};
+    use hitless_network::topology::{LinkSpec, Tier, TopologyBuilder};
 
     /// h1 - sw1 = sw2 - sw3 - h3, with h2 on sw2 and two links between sw1 and sw2.
     fn chain() -> Topology {
         let mut builder = TopologyBuilder::new();
         let [h1, h2, h3] = ["h1", "h2", "h3"].map(|name| builder.host(name));
         let [sw1, sw2, sw3] = ["sw1", "sw2", "sw3"].map(|name| builder.switch(name, Tier::Unknown));
-        let settings = LinkSettings::ethernet(BitRate::from_gbps(1), Duration::from_us(1));
+        let settings = LinkSpec::ethernet(BitRate::from_gbps(1), Duration::from_us(1));
         for (a, b) in [(h1, sw1), (sw1, sw2), (sw1, sw2), (sw2, sw3), (h2, sw2), (h3, sw3)] {
             builder.link(a, b, settings);
         }

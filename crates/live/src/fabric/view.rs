@@ -2,36 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use hitless_network::topology::{DirectedLink, Node};
-use hitless_simulation::link::LinkCounters;
+use hitless_network::topology::DirectedLink;
+use hitless_simulation::run::{Counted, counted};
 use hitless_wire::{BitRate, Duration};
+
+use crate::status::LinkStatus;
 
 use super::counts::Refused;
 use super::live::LiveFabric;
 use super::points::Point;
 
-/// A link in one direction.
-#[derive(Clone, Debug)]
-pub struct LinkView {
-    /// "sw1->sw2".
-    pub name: String,
-    /// What it counted.
-    pub counters: LinkCounters,
-    /// Bytes waiting for it at its switch; none when no switch that is here sends on it.
-    pub queue_bytes: Option<u64>,
-}
-
 /// A moment of a live run.
 #[derive(Clone, Debug)]
 pub struct FabricView {
     /// Links of switches that are here.
-    pub links: Vec<LinkView>,
+    pub links: Vec<LinkStatus>,
     /// Packets lost, by reason.
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets taken out without loss, by reason.
     pub retired: BTreeMap<&'static str, u64>,
     /// Switch, mechanism, scope, counter, value.
-    pub mechanisms: Vec<(String, &'static str, String, &'static str, u64)>,
+    pub mechanisms: Vec<Counted>,
 }
 
 impl LiveFabric {
@@ -47,7 +38,8 @@ impl LiveFabric {
         drops.extend(lost);
         let mut retired = self.run.retired();
         retired.extend(kept);
-        FabricView { links: self.link_views(), drops, retired, mechanisms: self.mechanism_counters() }
+        let mechanisms = counted(self.run.topology(), &self.run.reports(self.now));
+        FabricView { links: self.links(), drops, retired, mechanisms }
     }
 
     /// The rate of each point's link.
@@ -69,36 +61,26 @@ impl LiveFabric {
         real.map(|(link, name, time)| (format!("{name} of {}", topology.link_name(link)), time)).collect()
     }
 
-    fn link_views(&mut self) -> Vec<LinkView> {
-        let here = |node: Node, is_here: &[bool]| matches!(node, Node::Switch(id) if is_here[id.0 as usize]);
-        let mut views = Vec::new();
+    fn links(&mut self) -> Vec<LinkStatus> {
+        let mut links = Vec::new();
         for index in 0..2 * self.run.topology().links.len() {
             let link = DirectedLink::from_index(index);
             let (from, to) = self.run.topology().ends(link);
-            let is_here = &self.is_here;
-            if !here(from.node, is_here) && !here(to.node, is_here) {
+            let sender = from.node.switch().filter(|_| self.is_here(from.node));
+            if sender.is_none() && !self.is_here(to.node) {
                 continue;
             }
-            let queue_bytes = match from.node {
-                Node::Switch(id) if is_here[id.0 as usize] => Some(self.run.port_bytes(self.now, id, from.port)),
-                _ => None,
-            };
-            let name = self.run.topology().link_name(link);
-            views.push(LinkView { name, counters: self.run.link_counters(link), queue_bytes });
+            let counters = self.run.link_counters(link);
+            links.push(LinkStatus {
+                link: self.run.topology().link_name(link),
+                frames_sent: counters.frames_sent,
+                frames_arrived: counters.frames_arrived,
+                arrived_bytes: counters.bytes_arrived,
+                frames_corrupted: counters.frames_corrupted,
+                frames_lost_down: counters.frames_lost_down,
+                queue_bytes: sender.map(|id| self.run.port_bytes(self.now, id, from.port)),
+            });
         }
-        views
-    }
-
-    fn mechanism_counters(&self) -> Vec<(String, &'static str, String, &'static str, u64)> {
-        let reports = self.run.reports(self.now);
-        let rows = reports.into_iter().flat_map(|(switch, report)| {
-            let name = self.run.topology().switch(switch).name.clone();
-            let mechanism = report.mechanism;
-            report
-                .counters
-                .into_iter()
-                .map(move |(scope, counter, value)| (name.clone(), mechanism, scope, counter, value))
-        });
-        rows.collect()
+        links
     }
 }

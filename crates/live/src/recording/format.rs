@@ -86,7 +86,7 @@ impl Header {
     /// # Errors
     /// A sentence: a scenario or an address that this version does not take.
     pub fn build(&self, registry: &Registry) -> Result<LiveFabric, String> {
-        let scenario = hitless_scenario::check_for(&self.scenario, "recording", Purpose::Live, registry)
+        let scenario = hitless_scenario::check_for(&self.scenario, "recording", Purpose::Live, registry, None)
             .map_err(|error| error.to_string())?;
         let station = |(address, point): &(String, String)| Ok((mac_address(address)?, point.clone()));
         let link = |end: &LinkEnd| {

@@ -9,7 +9,7 @@ use hitless_wire::link::{LinkFormat, PRIORITIES, Spoken};
 use hitless_wire::{PortId, PriorityMark, Shim, ShimStack};
 
 use super::deflected::{BY_DSCP, PREEMPTIVE, RIMM, datagram, leaf_spine};
-use super::lab::Lab;
+use super::lab::{Apart, Lab};
 use super::replay::counter;
 
 const HOSTS: [&str; 4] = ["h0", "h1", "h2", "slow"];
@@ -20,58 +20,36 @@ const OF_SPINES: [&str; 4] = ["spine0->leaf0", "spine1->leaf0", "spine0->leaf1",
 const BEHIND_SPINES: [&str; 4] = ["spine0->leaf0", "spine0->leaf0", "spine0->leaf0", "spine0->leaf1"];
 const FIRST_LINK: usize = HOSTS.len();
 
-struct Apart {
-    leaves: Lab,
-    spines: Lab,
+fn leaves(text: &str) -> Lab {
+    Lab::build(text, &OF_LEAVES, &HOSTS, Options::default(), (2_048, 4_096))
 }
 
-impl Apart {
-    /// Both know where the stations are: a frame for everybody would go round the two spines for ever.
-    fn new(text: &str) -> Self {
-        let build = |points: &[&str], stations: &[&str]| {
-            Lab::with_stations(text, points, stations, Options::default(), 2_048, 4_096)
-        };
-        Self { leaves: build(&OF_LEAVES, &HOSTS), spines: build(&OF_SPINES, &BEHIND_SPINES) }
-    }
-
-    /// Turns both, and carries what they send each other over the wires.
-    fn run(&mut self, turns: usize) {
-        for _ in 0..turns {
-            self.leaves.turn();
-            self.spines.turn();
-            for wire in 0..OF_SPINES.len() {
-                for bytes in self.leaves.far_end(FIRST_LINK + wire).receive() {
-                    self.spines.send(wire, &bytes);
-                }
-                for bytes in self.spines.far_end(wire).receive() {
-                    self.leaves.send(FIRST_LINK + wire, &bytes);
-                }
-            }
-            self.leaves.stall(5_000);
-            self.spines.stall(5_000);
-        }
-    }
+/// Both know where the stations are: a frame for everybody would go round the two spines for ever.
+fn apart(text: &str) -> Apart<4> {
+    let spines = Lab::build(text, &OF_SPINES, &BEHIND_SPINES, Options::default(), (2_048, 4_096));
+    Apart { left: leaves(text), right: spines, wires: [0, 1, 2, 3].map(|wire| (FIRST_LINK + wire, wire)) }
 }
 
-fn number_of(bytes: &[u8]) -> u32 {
+/// The number that [`datagram`] has put into its payload.
+pub fn number_of(bytes: &[u8]) -> u32 {
     u32::from_be_bytes([bytes[42], bytes[43], bytes[44], bytes[45]])
 }
 
 #[test]
 fn rimm_brings_a_microburst_whole_and_in_order_although_the_neighbours_run_elsewhere() {
     let burst = |more: &str| {
-        let mut apart = Apart::new(&leaf_spine("90 KB", "300 KB", more));
+        let mut apart = apart(&leaf_spine("90 KB", "300 KB", more));
         for number in 0..160 {
-            apart.leaves.send(1, &datagram(1, 3, 0, number, false));
+            apart.left.send(1, &datagram(1, 3, 0, number, false));
             apart.run(1);
         }
         apart.run(10_000);
-        let received = apart.leaves.far_end(3).receive();
+        let received = apart.left.far_end(3).receive();
         for bytes in &received {
             assert_eq!(*bytes, datagram(1, 3, 0, number_of(bytes), false), "what leaves is what came");
         }
-        apart.spines.finish();
-        (received.iter().map(|bytes| number_of(bytes)).collect::<Vec<_>>(), apart.leaves.finish())
+        apart.right.finish();
+        (received.iter().map(|bytes| number_of(bytes)).collect::<Vec<_>>(), apart.left.finish())
     };
     let (plain, _) = burst("");
     assert!(plain.len() < 130, "a plain switch loses of it: {} of 160 came", plain.len());
@@ -85,13 +63,13 @@ fn rimm_brings_a_microburst_whole_and_in_order_although_the_neighbours_run_elsew
 fn a_packet_deflected_from_process_to_process_ends_when_its_hops_are_used_up() {
     // Neither leaf has room for what comes: it goes to the spines, and back, again and again.
     let text = leaf_spine("4 KB", "300 KB", &format!("{BY_DSCP}{PREEMPTIVE}"));
-    let mut apart = Apart::new(&text);
+    let mut apart = apart(&text);
     for number in 0..400 {
-        (0..3).for_each(|host| apart.leaves.send(host as usize, &datagram(host, 3, 46, number, false)));
+        (0..3).for_each(|host| apart.left.send(host as usize, &datagram(host, 3, 46, number, false)));
     }
     apart.run(20_000);
-    let received = apart.leaves.far_end(3).receive();
-    let (leaves, spines) = (apart.leaves.finish(), apart.spines.finish());
+    let received = apart.left.far_end(3).receive();
+    let (leaves, spines) = (apart.left.finish(), apart.right.finish());
     assert!(!received.is_empty() && received.iter().all(|bytes| bytes[0..6] == received[0][0..6]));
     assert_eq!((leaves.frames_inside, spines.frames_inside), (0, 0), "nothing circles for ever");
     let used_up = [&leaves, &spines].map(|status| status.drops.get("time to live").copied().unwrap_or(0));
@@ -102,7 +80,7 @@ fn a_packet_deflected_from_process_to_process_ends_when_its_hops_are_used_up() {
 fn a_rank_that_a_guard_has_raised_counts_in_the_next_process_too() {
     let guard = "[[mechanism]]\nkind = \"rank-guard\"\nallowance = \"10 KB\"\n";
     let text = leaf_spine("300 KB", "300 KB", &format!("{BY_DSCP}{guard}"));
-    let mut leaves = Lab::with_stations(&text, &OF_LEAVES, &HOSTS, Options::default(), 2_048, 4_096);
+    let mut leaves = leaves(&text);
     (0..40).for_each(|number| leaves.send(0, &datagram(0, 3, 56, number, false)));
     leaves.run_for(5_000_000);
     let format = link_format();
@@ -127,18 +105,18 @@ fn link_format() -> LinkFormat {
     LinkFormat { ether_type: EtherType::EXPERIMENTAL_1, local: anybody, remote: anybody }
 }
 
-fn forged(push: impl Fn(&mut ShimStack)) -> Vec<u8> {
-    let mut shims = ShimStack::default();
-    push(&mut shims);
+/// A frame as a switch elsewhere sends it.
+pub fn on_link(shims: &ShimStack, inner: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0; 2_000];
-    let inner = datagram(0, 3, 0, 1, false);
-    let length = link_format().encode(&all(), &shims, Some(&inner), &mut bytes).expect("a legal frame");
+    let length = link_format().encode(&all(), shims, Some(inner), &mut bytes).expect("a legal frame");
     bytes.truncate(length);
     bytes
 }
 
 fn with<S: Shim>(shim: S) -> Vec<u8> {
-    forged(|stack| stack.push(shim).expect("an empty stack has room"))
+    let mut shims = ShimStack::default();
+    shims.push(shim).expect("an empty stack has room");
+    on_link(&shims, &datagram(0, 3, 0, 1, false))
 }
 
 /// One such frame used to end the run, when its header came to the end of the fabric.
@@ -153,7 +131,7 @@ fn a_forged_frame_at_a_point_without_the_mechanism_is_refused_and_counted() {
         with(MessageHeader { origin: 0, port: PortId(1), is_repeated: false, depth_segments: 9 }),
         with(PriorityMark { rank_bytes: 1, ..PriorityMark::default() }),
     ];
-    let mut leaves = Lab::with_stations(&text, &OF_LEAVES, &HOSTS, Options::default(), 2_048, 4_096);
+    let mut leaves = leaves(&text);
     for wire in FIRST_LINK..OF_LEAVES.len() {
         frames.iter().for_each(|bytes| leaves.send(wire, bytes));
     }
@@ -167,7 +145,7 @@ fn a_forged_frame_at_a_point_without_the_mechanism_is_refused_and_counted() {
 fn forged_headers_of_a_mechanism_that_runs_there_end_no_run() {
     for more in [RIMM.to_owned(), format!("{BY_DSCP}{PREEMPTIVE}")] {
         let text = leaf_spine("90 KB", "300 KB", &more);
-        let mut leaves = Lab::with_stations(&text, &OF_LEAVES, &HOSTS, Options::default(), 256, 4_096);
+        let mut leaves = leaves(&text);
         for (turn, wire) in (FIRST_LINK..OF_LEAVES.len()).cycle().take(400).enumerate() {
             let some = turn as u8;
             let bytes = match turn % 4 {

@@ -9,7 +9,8 @@ use hitless_interfaces::link::Carrier;
 use hitless_interfaces::watch::LinkChange;
 use hitless_live::{CarrierSource, Options};
 
-use super::lab::{Lab, frame, star, station};
+use super::apart::on_link;
+use super::lab::{Lab, frame, graph, station};
 
 /// What the test says of carriers.
 #[derive(Clone, Default)]
@@ -23,16 +24,18 @@ struct State {
 
 impl Told {
     fn set(&self, name: &str, carrier: Carrier) {
-        let mut state = self.0.lock().expect("no test panics with it");
-        state.now.insert(name.to_owned(), carrier);
-        state.changes.push(LinkChange::Present { index: 1, name: name.to_owned(), carrier, mtu_bytes: 1_500 });
+        self.note(name, carrier, LinkChange::Present { index: 1, name: name.to_owned(), carrier, mtu_bytes: 1_500 });
     }
 
     /// It changes, and the kernel had no room to say so.
     fn set_unheard(&self, name: &str, carrier: Carrier) {
+        self.note(name, carrier, LinkChange::Missed);
+    }
+
+    fn note(&self, name: &str, carrier: Carrier, change: LinkChange) {
         let mut state = self.0.lock().expect("no test panics with it");
         state.now.insert(name.to_owned(), carrier);
-        state.changes.push(LinkChange::Missed);
+        state.changes.push(change);
     }
 }
 
@@ -109,16 +112,12 @@ fn an_interface_that_has_no_carrier_at_the_start_begins_with_a_link_that_is_down
 
 #[test]
 fn with_recovery_the_switch_at_the_carrier_that_was_lost_finds_another_way() {
-    let text = "name = \"two-ways\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\"]\n\
-                switches = [\"a\", \"b\", \"c\"]\nlinks = [LINKS]\n\
-                [recovery]\ndetection = { kind = \"fixed\", delay = \"10 us\" }\n\
-                scheme = { kind = \"local-reroute\", reconfiguration = \"10 us\", backup = \"first\" }\n";
     let ends = [("h0", "a"), ("h1", "b"), ("a", "b"), ("a", "c"), ("c", "b")];
-    let link = |(a, b)| format!("{{ ends = [\"{a}\", \"{b}\"], rate = \"1 Gbps\", delay = \"1 us\" }}");
-    let text = text.replace("LINKS", &ends.map(link).join(", "));
+    let text = graph("two-ways", &["a", "b", "c"], &ends)
+        + "[recovery]\ndetection = { kind = \"fixed\", delay = \"10 us\" }\n\
+           scheme = { kind = \"local-reroute\", reconfiguration = \"10 us\", backup = \"first\" }\n";
     // b and h1 run elsewhere; a reaches b by the direct link, or through c.
-    let points = ["h0", "a->b", "c->b"];
-    let mut lab = Lab::build(&text, &points, Options::default(), 256, 1_024);
+    let mut lab = Lab::of(&text, &["h0", "a->b", "c->b"]);
     let told = Told::default();
     lab.driver().watch_carriers(told.clone());
     let to_h1 = |lab: &mut Lab| {
@@ -128,17 +127,7 @@ fn with_recovery_the_switch_at_the_carrier_that_was_lost_finds_another_way() {
         (received[1].len(), received[2].len())
     };
     // b says where the station is.
-    let mut hello = vec![0; 200];
-    let format = hitless_wire::link::LinkFormat {
-        ether_type: hitless_wire::frame::EtherType::EXPERIMENTAL_1,
-        local: hitless_wire::frame::MacAddress::BROADCAST,
-        remote: hitless_wire::frame::MacAddress::BROADCAST,
-    };
-    let inner = frame(station(9), [0xff; 6], 60);
-    let length = format
-        .encode(&Default::default(), &hitless_wire::ShimStack::default(), Some(&inner), &mut hello)
-        .expect("it is legal");
-    lab.send(1, &hello[..length]);
+    lab.send(1, &on_link(&hitless_wire::ShimStack::default(), &frame(station(9), [0xff; 6], 60)));
     lab.run_for(1_000_000);
     lab.received();
     assert_eq!(to_h1(&mut lab), (1, 0));
@@ -151,7 +140,7 @@ fn with_recovery_the_switch_at_the_carrier_that_was_lost_finds_another_way() {
 /// What was to leave by an interface that had gone was counted nowhere.
 #[test]
 fn departures_of_a_failed_port_are_drops() {
-    let mut lab = Lab::build(&star(&HOSTS), &HOSTS, Options::default(), 256, 1_024);
+    let mut lab = Lab::new(&HOSTS, Options::default());
     lab.know_stations();
     (0..10).for_each(|_| lab.send(0, &frame(station(0), station(1), 100)));
     lab.turn();

@@ -31,7 +31,7 @@ proptest! {
     #[test]
     fn no_frame_goes_astray(steps in prop::collection::vec(step(), 1..200)) {
         let hosts = ["h0", "h1", "h2"];
-        let mut lab = Lab::build(&star(&hosts), &hosts, Options::default(), 8, 16);
+        let mut lab = Lab::build(&star(&hosts), &hosts, &[], Options::default(), (8, 16));
         for step in steps {
             match step {
                 Step::Send { port, from, to, bytes } => {
@@ -50,7 +50,7 @@ proptest! {
         let received: u64 = lab.received().iter().map(|frames| frames.len() as u64).sum();
         // `finish` checks conservation in the fabric.
         let status = lab.finish();
-        let refused: u64 = status.ports.iter().map(|port| port.frames_refused).sum();
+        let refused: u64 = status.ports.iter().map(|port| port.counters.frames_refused).sum();
         prop_assert_eq!(status.frames_left, received + refused);
     }
 }

@@ -1,29 +1,18 @@
 //! Links of a live run that somebody cuts: their ends find out, and do what the scenario's recovery says.
 
-use hitless_live::fabric::LiveSettings;
-use hitless_live::fabric::{LiveCommand, LiveFabric};
-use hitless_scenario::{Purpose, check_for};
+use hitless_live::fabric::{LiveCommand, LiveFabric, LiveSettings};
 use hitless_wire::frame::MacAddress;
 use hitless_wire::{Duration, Time};
+
+use super::lab::{graph, scenario_of};
 
 const A: [u8; 6] = [2, 0, 0, 0, 0, 1];
 const B: [u8; 6] = [2, 0, 0, 0, 0, 2];
 
 /// a - left - right - b, and a way round by `other`.
 fn fabric(recovery: &str, more: &str) -> LiveFabric {
-    let wire = "rate = \"1 Gbps\", delay = \"1 us\"";
-    let link = |ends: &str| format!("{{ ends = [{ends}], {wire} }},");
-    let links: String =
-        [r#""a", "left""#, r#""b", "right""#, r#""left", "right""#, r#""left", "other""#, r#""other", "right""#]
-            .iter()
-            .map(|ends| link(ends))
-            .collect();
-    let text = format!(
-        "name = \"cuts\"\n[topology]\nkind = \"graph\"\nhosts = [\"a\", \"b\"]\n\
-         switches = [\"left\", \"right\", \"other\"]\nlinks = [{links}]\n{recovery}\n{more}"
-    );
-    let scenario = check_for(&text, "cuts.toml", Purpose::Live, hitless_mechanisms::builtin())
-        .unwrap_or_else(|error| panic!("{error}"));
+    let ends = [("a", "left"), ("b", "right"), ("left", "right"), ("left", "other"), ("other", "right")];
+    let scenario = scenario_of(&format!("{}{recovery}\n{more}", graph("cuts", &["left", "right", "other"], &ends)));
     let stations = vec![(MacAddress(A), "a".to_owned()), (MacAddress(B), "b".to_owned())];
     let settings = LiveSettings { stations, ..LiveSettings::new(vec!["a".into(), "b".into()]) };
     LiveFabric::new(scenario, &settings).expect("both hosts are real")
@@ -76,8 +65,8 @@ fn without_recovery_a_cut_link_stays_cut_until_it_is_mended() {
 fn with_local_rerouting_frames_take_another_way_and_come_back_when_it_is_mended() {
     let mut fabric = fabric(REROUTE, "");
     let direct = |fabric: &mut LiveFabric| {
-        let view = fabric.view().links.into_iter().find(|link| link.name == "left->right").expect("it is there");
-        view.counters.frames_arrived
+        let view = fabric.view().links.into_iter().find(|link| link.link == "left->right").expect("it is there");
+        view.frames_arrived
     };
     send(&mut fabric, 0, 200);
     tell(&mut fabric, "fail left<->right");

@@ -5,7 +5,8 @@ use hitless_live::recording::RecorderOptions;
 use hitless_live::{Options, Status};
 use proptest::prelude::*;
 
-use super::lab::{Lab, station};
+use super::apart::number_of;
+use super::lab::{Lab, graph, station};
 use super::replay::{counter, recorded, replayed};
 
 const HOSTS: [&str; 4] = ["h0", "h1", "h2", "slow"];
@@ -29,17 +30,13 @@ pub fn leaf_spine(slow_buffer: &str, other_buffer: &str, more: &str) -> String {
         ("leaf1", "spine0"),
         ("leaf1", "spine1"),
     ];
-    let rate = |a: &str| if a == "slow" { "100 Mbps" } else { "1 Gbps" };
-    let link =
-        |(a, b): (&str, &str)| format!("{{ ends = [\"{a}\", \"{b}\"], rate = \"{}\", delay = \"1 us\" }}", rate(a));
+    let graph = graph("leaf-spine", &["leaf0", "leaf1", "spine0", "spine1"], &ends);
     format!(
-        "name = \"leaf-spine\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\", \"slow\"]\n\
-         switches = [\"leaf0\", \"leaf1\", \"spine0\", \"spine1\"]\nlinks = [{}]\n\
-         [switch]\ndepth_visible = \"ingress-and-egress\"\n\
+        "{}[switch]\ndepth_visible = \"ingress-and-egress\"\n\
          buffer = {{ kind = \"static\", per_port = \"{other_buffer}\" }}\n\
          [[switch.ports]]\nrate = \"100 Mbps\"\nbuffer = \"{slow_buffer}\"\n\
          [[switch.ports]]\nswitches = [\"leaf0\"]\nbuffer = \"1 MB\"\n{more}",
-        ends.map(link).join(", ")
+        graph.replace("\"leaf1\"], rate = \"1 Gbps\"", "\"leaf1\"], rate = \"100 Mbps\"")
     )
 }
 
@@ -71,7 +68,7 @@ pub fn datagram(from: u8, to: u8, dscp: u8, number: u32, is_ipv6: bool) -> Vec<u
 
 /// What a burst of all three hosts, of which h0's datagrams have a code point, brings to the slow one: by host.
 fn incast(text: &str, each: u32, dscp: u8, is_ipv6: bool) -> ([u32; 3], Status) {
-    let mut lab = Lab::build(text, &HOSTS, Options::default(), 2_048, 4_096);
+    let mut lab = Lab::build(text, &HOSTS, &[], Options::default(), (2_048, 4_096));
     lab.know_stations();
     for number in 0..each {
         for host in 0..3 {
@@ -130,8 +127,7 @@ fn microburst(more: &str) -> (Vec<u32>, Status) {
     }
     lab.run_for(40_000_000);
     let received = std::mem::take(&mut lab.received()[SLOW]);
-    let numbers: Vec<u32> =
-        received.iter().map(|bytes| u32::from_be_bytes([bytes[42], bytes[43], bytes[44], bytes[45]])).collect();
+    let numbers: Vec<u32> = received.iter().map(|bytes| number_of(bytes)).collect();
     for (bytes, &number) in received.iter().zip(&numbers) {
         assert_eq!(*bytes, datagram(1, 3, 0, number, false), "what leaves is what came");
     }
@@ -199,7 +195,7 @@ proptest! {
     ) {
         let marking = if by_dscp { BY_DSCP } else { "" };
         let text = leaf_spine("30 KB", "60 KB", &format!("{marking}{mechanism}"));
-        let mut lab = Lab::build(&text, &HOSTS, Options::default(), 1_024, 2_048);
+        let mut lab = Lab::build(&text, &HOSTS, &[], Options::default(), (1_024, 2_048));
         lab.know_stations();
         let mut sent = std::collections::BTreeMap::new();
         let mut number = 0;

@@ -7,11 +7,13 @@ use std::rc::Rc;
 use hitless_interfaces::{Interface, MonotonicTime};
 use hitless_live::fabric::LiveFabric;
 use hitless_live::fabric::LiveSettings;
-use hitless_live::memory::{FarEnd, pair};
+
 use hitless_live::{Clock, Command, Driver, Options, Status};
 use hitless_scenario::Scenario;
 use hitless_simulation::Outcome;
 use hitless_wire::frame::MacAddress;
+
+use super::memory::{FarEnd, pair};
 
 /// A clock that stands still until somebody moves it.
 #[derive(Clone)]
@@ -33,43 +35,30 @@ pub struct Lab {
     far_ends: Vec<FarEnd>,
 }
 
-/// Interfaces in memory, and their other ends.
-pub fn interfaces(count: usize, ring: usize) -> (Vec<Box<dyn Interface + Send>>, Vec<FarEnd>) {
-    let pairs = (0..count).map(|number| pair(&format!("memory{number}"), ring));
-    pairs.map(|(interface, far_end)| (Box::new(interface) as Box<dyn Interface + Send>, far_end)).unzip()
-}
-
 impl Lab {
     pub fn new(hosts: &[&str], options: Options) -> Self {
-        Self::build(&star(hosts), hosts, options, 256, 1_024)
+        Self::build(&star(hosts), hosts, &[], options, (256, 1_024))
     }
 
-    pub fn with_frames(hosts: &[&str], options: Options, frames: u32) -> Self {
-        Self::build(&star(hosts), hosts, options, frames, 1_024)
+    pub fn of(text: &str, points: &[&str]) -> Self {
+        Self::build(text, points, &[], Options::default(), (256, 1_024))
     }
 
-    pub fn with_ring(hosts: &[&str], options: Options, ring: usize) -> Self {
-        Self::build(&star(hosts), hosts, options, 256, ring)
-    }
-
-    pub fn build(text: &str, points: &[&str], options: Options, frames: u32, ring: usize) -> Self {
-        Self::with_stations(text, points, &[], options, frames, ring)
-    }
-
-    /// Station `n` is known to be behind the point `stations[n]`.
-    pub fn with_stations(
+    /// Station `n` is known to be behind the point `stations[n]`. Places: for frames in the fabric, and in each ring.
+    pub fn build(
         text: &str,
         points: &[&str],
         stations: &[&str],
         options: Options,
-        frames: u32,
-        ring: usize,
+        (frames, ring): (u32, usize),
     ) -> Self {
         let names = points.iter().map(|&name| name.to_owned()).collect();
         let known = (0..).zip(stations).map(|(number, &name)| (MacAddress(station(number)), name.to_owned()));
         let settings = LiveSettings { frames, stations: known.collect(), ..LiveSettings::new(names) };
         let fabric = LiveFabric::new(scenario_of(text), &settings).unwrap_or_else(|error| panic!("{error}"));
-        let (interfaces, far_ends) = interfaces(points.len(), ring);
+        let pairs = (0..points.len()).map(|number| pair(&format!("memory{number}"), ring));
+        let (interfaces, far_ends) =
+            pairs.map(|(interface, far_end)| (Box::new(interface) as Box<dyn Interface + Send>, far_end)).unzip();
         let clock = TestClock(Rc::new(Cell::new(1_000_000_000)));
         Self { driver: Driver::new(fabric, interfaces, clock.clone(), options), clock, far_ends }
     }
@@ -141,22 +130,49 @@ impl Lab {
 }
 
 pub fn scenario_of(text: &str) -> Scenario {
-    hitless_scenario::check_for(text, "test.toml", hitless_scenario::Purpose::Live, hitless_mechanisms::builtin())
+    hitless_scenario::check_for(text, "test.toml", hitless_scenario::Purpose::Live, hitless_mechanisms::builtin(), None)
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Hosts around one switch, with links of 1 Gbps.
 pub fn star(hosts: &[&str]) -> String {
-    let names: Vec<String> = hosts.iter().map(|host| format!("\"{host}\"")).collect();
-    let links: Vec<String> = hosts
-        .iter()
-        .map(|host| format!("{{ ends = [\"{host}\", \"sw\"], rate = \"1 Gbps\", delay = \"1 us\" }}"))
-        .collect();
+    graph("star", &["sw"], &hosts.iter().map(|&host| (host, "sw")).collect::<Vec<_>>())
+}
+
+/// These switches and links, of 1 Gbps, with a host at each other end.
+pub fn graph(name: &str, switches: &[&str], ends: &[(&str, &str)]) -> String {
+    let list = |names: Vec<String>| names.join(", ");
+    let hosts = ends.iter().map(|(host, _)| host).filter(|host| !switches.contains(host));
+    let link = |(a, b)| format!("{{ ends = [\"{a}\", \"{b}\"], rate = \"1 Gbps\", delay = \"1 us\" }}");
     format!(
-        "name = \"star\"\n[topology]\nkind = \"graph\"\nhosts = [{}]\nswitches = [\"sw\"]\nlinks = [{}]\n",
-        names.join(", "),
-        links.join(", ")
+        "name = \"{name}\"\n[topology]\nkind = \"graph\"\nhosts = [{}]\nswitches = [{}]\nlinks = [{}]\n",
+        list(hosts.map(|host| format!("{host:?}")).collect()),
+        list(switches.iter().map(|switch| format!("{switch:?}")).collect()),
+        list(ends.iter().copied().map(link).collect())
     )
+}
+
+/// Two parts of a fabric in processes of their own, and the wires between them: port of the one, port of the other.
+pub struct Apart<const WIRES: usize> {
+    pub left: Lab,
+    pub right: Lab,
+    pub wires: [(usize, usize); WIRES],
+}
+
+impl<const WIRES: usize> Apart<WIRES> {
+    /// Turns both every 5 us, and carries what they send each other over the wires.
+    pub fn run(&mut self, turns: usize) {
+        for _ in 0..turns {
+            self.left.turn();
+            self.right.turn();
+            for (left, right) in self.wires {
+                self.left.far_end(left).receive().iter().for_each(|bytes| self.right.send(right, bytes));
+                self.right.far_end(right).receive().iter().for_each(|bytes| self.left.send(left, bytes));
+            }
+            self.left.stall(5_000);
+            self.right.stall(5_000);
+        }
+    }
 }
 
 pub fn station(number: u8) -> [u8; 6] {

@@ -6,6 +6,7 @@ mod conservation;
 mod cuts;
 mod deflected;
 mod lab;
+mod memory;
 mod programs;
 mod replay;
 mod turns;

@@ -7,7 +7,7 @@ use hitless_live::fabric::LiveSettings;
 use hitless_live::recording::{Header, RecorderOptions, replay};
 use hitless_live::{Options, Recorder, Replay, Status};
 
-use super::lab::{Lab, frame, scenario_of, star, station};
+use super::lab::{Lab, frame, graph, scenario_of, star, station};
 
 /// A file in memory.
 #[derive(Clone, Default)]
@@ -38,7 +38,7 @@ pub fn recorded(text: &str, points: &[&str], options: RecorderOptions) -> (Lab, 
     let header = Header::new(scenario_of(text).effective_toml(), &settings);
     let disk = Disk::default();
     let recorder = Recorder::new(disk.clone(), &header, options).expect("memory takes a header");
-    let mut lab = Lab::build(text, points, Options::default(), 256, 1_024);
+    let mut lab = Lab::of(text, points);
     lab.driver().fabric().watch(Box::new(recorder));
     (lab, disk)
 }
@@ -68,15 +68,9 @@ fn traffic(lab: &mut Lab, frames: usize) {
 
 /// h0, h1 - sw0 - sw1 - h2, h3, and a way round by sw2.
 fn triangle(mechanism: &str) -> String {
-    let link = |a: &str, b: &str| format!("{{ ends = [\"{a}\", \"{b}\"], rate = \"1 Gbps\", delay = \"1 us\" }}");
     let ends =
         [("h0", "sw0"), ("h1", "sw0"), ("h2", "sw1"), ("h3", "sw1"), ("sw0", "sw1"), ("sw0", "sw2"), ("sw2", "sw1")];
-    let links: Vec<String> = ends.iter().map(|(a, b)| link(a, b)).collect();
-    format!(
-        "name = \"triangle\"\n[topology]\nkind = \"graph\"\nhosts = [\"h0\", \"h1\", \"h2\", \"h3\"]\n\
-         switches = [\"sw0\", \"sw1\", \"sw2\"]\nlinks = [{}]\n{mechanism}",
-        links.join(", ")
-    )
+    graph("triangle", &["sw0", "sw1", "sw2"], &ends) + mechanism
 }
 
 const HOSTS: [&str; 4] = ["h0", "h1", "h2", "h3"];

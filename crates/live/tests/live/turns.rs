@@ -4,9 +4,10 @@ use std::sync::mpsc::channel;
 
 use hitless_live::{Control, Options, Request};
 
-use super::lab::{Lab, frame, station};
+use super::lab::{Lab, frame, star, station};
 
 const US: u64 = 1_000;
+const HOSTS: [&str; 2] = ["h0", "h1"];
 
 #[test]
 fn a_frame_for_a_known_station_goes_to_it_alone_and_arrives_when_the_model_says() {
@@ -58,7 +59,7 @@ fn a_station_is_learned_and_followed_when_it_moves() {
 
 #[test]
 fn a_pool_without_room_drops_arrivals_and_says_so() {
-    let mut lab = Lab::with_frames(&["h0", "h1"], Options::default(), 4);
+    let mut lab = Lab::build(&star(&HOSTS), &HOSTS, &[], Options::default(), (4, 1_024));
     lab.know_stations();
     (0..10).for_each(|_| lab.send(0, &frame(station(0), station(1), 60)));
     lab.run_for(200 * US);
@@ -72,7 +73,7 @@ fn a_pool_without_room_drops_arrivals_and_says_so() {
 
 #[test]
 fn frames_that_are_no_frames_are_counted() {
-    let mut lab = Lab::new(&["h0", "h1"], Options::default());
+    let mut lab = Lab::new(&HOSTS, Options::default());
     lab.send(0, &[1, 2, 3]);
     lab.send(0, &[0; 3_000]);
     lab.run_for(100 * US);
@@ -82,7 +83,7 @@ fn frames_that_are_no_frames_are_counted() {
 
 #[test]
 fn a_loop_that_sleeps_too_long_is_overloaded_and_its_packets_go_where_they_would() {
-    let mut lab = Lab::new(&["h0", "h1"], Options { slack_ns: 100 * US, ..Options::default() });
+    let mut lab = Lab::new(&HOSTS, Options { slack_ns: 100 * US, ..Options::default() });
     lab.know_stations();
     let bytes = frame(station(0), station(1), 1_000);
     lab.send(0, &bytes);
@@ -115,9 +116,9 @@ fn a_frame_after_a_long_silence_is_handled_at_its_own_time() {
 #[test]
 fn what_is_due_at_the_start_is_not_late_because_the_run_began_later() {
     let change = "[[link]]\nname = \"a->sw\"\nchanges = [{ at = \"1 us\", loss = { kind = \"none\" } }]\n";
-    let text = format!("{}{change}", super::lab::star(&["a", "b"]));
+    let text = format!("{}{change}", star(&["a", "b"]));
     let options = Options { spin_ns: 0, ..Options::default() };
-    let mut lab = Lab::build(&text, &["a", "b"], options, 256, 1_024);
+    let mut lab = Lab::build(&text, &["a", "b"], &[], options, (256, 1_024));
     lab.stall(50_000_000);
     lab.driver().run(&Control::default(), Some(1_000_000));
     let status = lab.status();
@@ -126,7 +127,7 @@ fn what_is_due_at_the_start_is_not_late_because_the_run_began_later() {
 
 #[test]
 fn a_full_transmit_ring_is_a_drop_with_a_reason_and_an_overload() {
-    let mut lab = Lab::with_ring(&["h0", "h1"], Options::default(), 2);
+    let mut lab = Lab::build(&star(&HOSTS), &HOSTS, &[], Options::default(), (256, 2));
     lab.know_stations();
     (0..5).for_each(|_| lab.send(0, &frame(station(0), station(1), 60)));
     lab.turn();
@@ -140,7 +141,7 @@ fn a_full_transmit_ring_is_a_drop_with_a_reason_and_an_overload() {
 
 #[test]
 fn overruns_of_the_receive_ring_are_an_overload() {
-    let mut lab = Lab::new(&["h0", "h1"], Options::default());
+    let mut lab = Lab::new(&HOSTS, Options::default());
     lab.far_end(0).overrun(7);
     lab.run_for(100 * US);
     let status = lab.finish();
@@ -156,7 +157,7 @@ fn a_flood_at_one_port_does_not_keep_others_waiting() {
     lab.turn();
     let status = lab.status();
     // One each was there before.
-    assert_eq!((status.ports[0].frames_received, status.ports[2].frames_received), (1 + 8, 1 + 1));
+    assert_eq!((status.ports[0].counters.frames_received, status.ports[2].counters.frames_received), (1 + 8, 1 + 1));
 }
 
 #[test]
@@ -174,7 +175,7 @@ fn an_interface_that_is_gone_ends_neither_the_run_nor_the_others() {
 
 #[test]
 fn a_link_fails_and_is_repaired_on_command() {
-    let mut lab = Lab::new(&["h0", "h1"], Options::default());
+    let mut lab = Lab::new(&HOSTS, Options::default());
     lab.know_stations();
     let bytes = frame(station(0), station(1), 60);
     for (command, arrive) in
@@ -197,7 +198,7 @@ fn a_link_fails_and_is_repaired_on_command() {
 
 #[test]
 fn requests_are_answered() {
-    let mut lab = Lab::new(&["h0", "h1"], Options::default());
+    let mut lab = Lab::new(&HOSTS, Options::default());
     let (reply, answer) = channel();
     lab.driver().serve(Request::Status(reply));
     let status = answer.recv().expect("an answer");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use hitless_network::routing::{PathChoice, Routing};
+use hitless_network::routing::{PathRule, Routing};
 use hitless_network::topology::{Node, SwitchId, Topology};
 use hitless_p4::commands::Commands;
 use hitless_p4::entries::{call, entry};
@@ -112,7 +112,7 @@ impl Loaded {
             Some([info, request]) => Some(runtime(settings, info, request, &program)?),
             None => None,
         };
-        let routing = Routing::new(around.topology, PathChoice::FlowHash);
+        let routing = Routing::new(around.topology, PathRule::FlowHash);
         let digest = digest(&texts);
         if let Some(given) = settings.digest.as_ref().filter(|given| **given != digest) {
             return Err(("digest", format!("is not \"{given}\" but \"{digest}\": the files have other text now")));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::routing::{PathChoice, Routing};
+use hitless_network::routing::{PathRule, Routing};
 use hitless_network::switch::SchedulerKind;
 use hitless_network::topology::select::SwitchPort;
 use hitless_network::topology::{SwitchId, Topology};
@@ -138,7 +138,7 @@ fn thresholds(check: &mut Check<'_>, topology: &Topology, settings: &RimmSetting
 
 /// Something that leaves by a relieved port must have a neighbour that sends it back.
 fn ways_back(check: &mut Check<'_>, topology: &Topology, settings: &RimmSettings, section: &str) {
-    let routing = Routing::new(topology, PathChoice::default());
+    let routing = Routing::new(topology, PathRule::default());
     let ports: Vec<SwitchPort> = settings.ports_by_switch(topology).into_values().flatten().collect();
     let relieved = |at: &SwitchPort| topology.host_ids().any(|host| routing.has_way_back(topology, *at, host));
     check.require_else(ports.iter().any(relieved), || {

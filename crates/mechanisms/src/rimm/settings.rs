@@ -192,10 +192,7 @@ impl RimmSettings {
         let between = by_switch.keys().flat_map(|&switch| {
             neighbours(topology, switch).flat_map(move |(port, _)| {
                 let peer = topology.switch(switch).ports[usize::from(port.0)].peer;
-                let back = match peer.node {
-                    Node::Switch(neighbour) => Some(SwitchPort { switch: neighbour, port: peer.port }),
-                    Node::Host(_) => None,
-                };
+                let back = peer.node.switch().map(|neighbour| SwitchPort { switch: neighbour, port: peer.port });
                 back.into_iter().chain([SwitchPort { switch, port }])
             })
         });
@@ -240,8 +237,5 @@ impl RimmSettings {
 /// The ports of a switch that face another, and the other.
 fn neighbours(topology: &Topology, switch: SwitchId) -> impl Iterator<Item = (PortId, SwitchId)> {
     let ports = (0..).zip(&topology.switch(switch).ports);
-    ports.filter_map(|(number, port)| match port.peer.node {
-        Node::Switch(neighbour) => Some((PortId(number), neighbour)),
-        Node::Host(_) => None,
-    })
+    ports.filter_map(|(number, port)| Some((PortId(number), port.peer.node.switch()?)))
 }

@@ -1,7 +1,7 @@
 //! SQR: whether it can keep what it promises. The paper's equation 1 and its kin, with the numbers.
 
 use crate::sqr::metadata::CacheMetadata;
-use hitless_network::routing::{PathChoice, Routing};
+use hitless_network::routing::{PathRule, Routing};
 use hitless_network::switch::BufferSettings;
 use hitless_network::topology::select::select_switch_ports;
 use hitless_network::topology::{DirectedLink, Node, Topology};
@@ -24,7 +24,7 @@ pub fn check_entry(settings: &SqrSettings, around: Surroundings<'_>, section: &s
     delays(check, topology, settings, section);
     hardware(check, settings, section);
     if check.found() == before {
-        let routing = Routing::new(topology, PathChoice::default());
+        let routing = Routing::new(topology, PathRule::default());
         let failing: Vec<_> = links.iter().copied().filter(|&link| check.fails(topology, link)).collect();
         backups(check, topology, &routing, &failing, section);
         constant_rates(check, topology, &routing, settings, &failing, section);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
+use hitless_network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_scenario::Scenario;
 use hitless_settings::quantity::{Optional, Text};
 use hitless_wire::{Bytes, Duration, ServiceKey};
@@ -161,10 +161,7 @@ impl SqrSettings {
 
     /// The switches that send on them, in order.
     pub fn switches(&self, topology: &Topology) -> BTreeSet<SwitchId> {
-        let sender = |link| match topology.ends(link).0.node {
-            Node::Switch(switch) => Some(switch),
-            Node::Host(_) => None,
-        };
+        let sender = |link| topology.ends(link).0.node.switch();
         self.protected(topology).into_iter().filter_map(sender).collect()
     }
 

@@ -34,7 +34,7 @@ fn check(text: &str, file_name: &str) -> Result<Scenario, SettingsError> {
 }
 
 fn check_for(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenario, SettingsError> {
-    hitless_scenario::check_for(text, file_name, purpose, builtin())
+    hitless_scenario::check_for(text, file_name, purpose, builtin(), None)
 }
 
 /// A scenario with something in every section.

@@ -2,7 +2,8 @@
 
 use hitless_mechanisms::builtin;
 use hitless_scenario::memory::{Execution, Limit, of_run, overloads};
-use hitless_scenario::{Purpose, check, check_within};
+use hitless_scenario::{Purpose, Scenario, check, check_for};
+use hitless_settings::SettingsError;
 
 const GB: u64 = 1_000_000_000;
 
@@ -27,15 +28,12 @@ fn fat_tree(k: u32) -> String {
     )
 }
 
+fn within(text: &str, bytes: u64, execution: Execution) -> Result<Scenario, SettingsError> {
+    check_for(text, "memory.toml", Purpose::Simulation, builtin(), Some(Limit { bytes, execution }))
+}
+
 fn refusal(text: &str, limit_bytes: u64) -> Option<String> {
-    let checked = check_within(
-        text,
-        "memory.toml",
-        Purpose::Simulation,
-        builtin(),
-        Some(Limit { bytes: limit_bytes, execution: Execution::ALONE }),
-    );
-    checked.err().map(|error| error.to_string())
+    within(text, limit_bytes, Execution::ALONE).err().map(|error| error.to_string())
 }
 
 fn bytes_of(text: &str) -> f64 {
@@ -105,11 +103,8 @@ fn threads_take_memory_and_one_may_do() {
     assert!(further > 24_576.0 * 300.0, "{further}");
     assert!((on(64) - on(1) - 63.0 * further).abs() < 1.0);
     let refused = |text: &str| {
-        let execution = Execution { threads: 1_000, ..Execution::ALONE };
-        let limit = Limit { bytes: GB, execution };
-        check_within(text, "memory.toml", Purpose::Simulation, builtin(), Some(limit))
-            .err()
-            .map(|error| error.to_string())
+        let threads = Execution { threads: 1_000, ..Execution::ALONE };
+        within(text, GB, threads).err().map(|error| error.to_string())
     };
     let message = refused(&text).expect("a thousand threads take 8 GB");
     assert!(message.contains("on 999 further threads") && message.contains("--threads 1"), "{message}");
@@ -161,13 +156,9 @@ fn a_run_that_hands_its_rows_over_may_have_many_more_flows() {
     let [kept, handed_over] = [true, false]
         .map(|keeps_rows| of_run(&scenario, &topology, Execution { keeps_rows, ..Execution::ALONE }).bytes());
     assert!(kept - handed_over > 300_000.0 * 1_000.0, "{kept} and {handed_over}");
-    let within = |keeps_rows| {
-        let limit =
-            Limit { bytes: (handed_over + 1e6) as u64, execution: Execution { keeps_rows, ..Execution::ALONE } };
-        check_within(&text, "memory.toml", Purpose::Simulation, builtin(), Some(limit))
-    };
-    assert!(within(false).is_ok());
-    let refused = within(true).expect_err("its rows do not fit").to_string();
+    let checked = |keeps_rows| within(&text, (handed_over + 1e6) as u64, Execution { keeps_rows, ..Execution::ALONE });
+    assert!(checked(false).is_ok());
+    let refused = checked(true).expect_err("its rows do not fit").to_string();
     assert!(refused.contains("of memory"), "{refused}");
 }
 

@@ -148,19 +148,15 @@ hitless_state::state!(BitErrors { values: phase_bits, next_spoilt; configured: r
 impl BitErrors {
     pub fn new(settings: &BitErrorLoss, rate: BitRate, stream: &mut Stream) -> Self {
         let unit = Unit::new(settings, rate);
-        Self {
+        let mut errors = Self {
             rate_bps: u128::from(rate.as_bps()),
             unit,
             mean_units: 1.0 / minus_ln_of_complement(unit.loss),
             phase_bits: draws::below(stream, unit.data_bits as usize) as u64,
             next_spoilt: 0,
-        }
-        .drawn_from(0, stream)
-    }
-
-    fn drawn_from(mut self, first: u64, stream: &mut Stream) -> Self {
-        self.draw_from(first, stream);
-        self
+        };
+        errors.draw_from(0, stream);
+        errors
     }
 
     /// Draws the next spoilt unit that is not before `first`.

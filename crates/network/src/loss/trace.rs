@@ -4,10 +4,10 @@
 //! zero. Empty lines and lines that begin with `#` say nothing. So a list of the numbers of lost frames becomes a trace
 //! by its differences, and a sequence of good and bad frames by its runs.
 
-use std::fmt;
 use std::sync::Arc;
 
 use hitless_engine::TraceHash;
+use hitless_settings::LineError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -98,32 +98,12 @@ pub struct LossTrace {
     lost: u64,
 }
 
-/// Why a text is no trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LossTraceError {
-    /// Line in the text, counted from 1; zero for the text as a whole.
-    pub line: usize,
-    /// What must hold.
-    pub rule: String,
-}
-
-impl fmt::Display for LossTraceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => f.write_str(&self.rule),
-            line => write!(f, "line {line}: {}", self.rule),
-        }
-    }
-}
-
-impl std::error::Error for LossTraceError {}
-
 impl LossTrace {
     /// Reads a trace.
     ///
     /// # Errors
     /// The first line that is not as it must be, or that there is no frame at all.
-    pub fn parse(text: &str) -> Result<Self, LossTraceError> {
+    pub fn parse(text: &str) -> Result<Self, LineError> {
         let (mut runs, mut frames, mut lost) = (Vec::new(), 0_u64, 0_u64);
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         for (number, line) in (1..).zip(text.lines()) {
@@ -131,7 +111,7 @@ impl LossTrace {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let fail = |rule| LossTraceError { line: number, rule };
+            let fail = |rule| LineError { line: number, rule };
             let run = read_line(line).map_err(fail)?;
             let length = run.arrived.checked_add(run.lost).and_then(|length| frames.checked_add(length));
             frames = length.ok_or_else(|| fail("the frames of the trace are more than 64 bits can count".into()))?;
@@ -139,7 +119,7 @@ impl LossTrace {
             runs.push(run);
         }
         if frames == 0 {
-            return Err(LossTraceError { line: 0, rule: "a trace has at least one frame, as in `9812 1`".into() });
+            return Err(LineError { line: 0, rule: "a trace has at least one frame, as in `9812 1`".into() });
         }
         Ok(Self { runs: runs.into(), frames, lost })
     }

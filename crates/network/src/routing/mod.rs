@@ -22,7 +22,6 @@ use table::Table;
 pub use detours::Detour;
 pub use hash::{flow_hash, fmix32};
 pub use settings::{PathRule, RoutingSettings};
-pub use table::PathChoice;
 
 /// Next hops of every switch towards every host, detours round links that have failed, and neighbours that send back.
 #[derive(Clone, Debug)]
@@ -36,12 +35,12 @@ hitless_state::state!(Routing { parts: watch; configured: table, returns });
 
 impl Routing {
     /// Shortest paths (fewest links) over all links of `topology`.
-    pub fn new(topology: &Topology, choice: PathChoice) -> Self {
+    pub fn new(topology: &Topology, choice: PathRule) -> Self {
         Self::without(topology, choice, &[])
     }
 
     /// Shortest paths that avoid the links in `excluded`. Where no path is left, next hops are empty.
-    pub fn without(topology: &Topology, choice: PathChoice, excluded: &[LinkId]) -> Self {
+    pub fn without(topology: &Topology, choice: PathRule, excluded: &[LinkId]) -> Self {
         let table = paths::compute(topology, choice, excluded);
         Self { table, watch: Watch::default(), returns: Returns::default() }
     }
@@ -51,32 +50,18 @@ impl Routing {
         self.watch.next_hops(&self.table, switch, destination)
     }
 
-    /// The port by which `switch` sends a packet with `flow_hash` from `source` to `destination`; `None`: unreachable,
-    /// or a matter for [`Self::route_watched`].
+    /// The port by which `switch` sends a packet; `None`: unreachable, or a matter for [`Self::route_watched`].
     #[inline(always)]
-    pub fn route(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32) -> Option<PortId> {
-        self.table.route(switch, source, destination, flow_hash)
+    pub fn route(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+        self.table.route(switch, packet)
     }
 
-    /// [`Self::route`] of a packet.
-    #[inline(always)]
-    pub fn route_packet(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
-        self.table.route_packet(switch, packet)
-    }
-
-    /// [`Self::route`] where that finds nothing, for a packet that came by `arrival`.
+    /// [`Self::route`] where that finds nothing, by the port at which the packet came.
     #[cold]
     #[inline(never)]
-    pub fn route_watched(
-        &self,
-        switch: SwitchId,
-        source: HostId,
-        destination: HostId,
-        flow_hash: u32,
-        arrival: PortId,
-    ) -> Option<PortId> {
-        let hops = self.watch.onward(&self.table, switch, destination, arrival)?;
-        let choice = self.table.choose(switch, source, destination, flow_hash, hops.len() as u32);
+    pub fn route_watched(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+        let hops = self.watch.onward(&self.table, switch, packet.destination, packet.ingress_port)?;
+        let choice = self.table.choose(self.table.switches[switch.0 as usize].salt, packet, hops.len() as u32);
         Some(self.watch.detour_of(switch, hops[choice as usize]))
     }
 

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use hitless_wire::PortId;
 
 use super::hash::fmix32;
-use super::table::{BLOCK, Block, HopSet, HostPlace, NO_EDGE, PathChoice, SwitchPlace, Table};
-use crate::topology::{LinkId, Node, Port, SwitchId, Topology};
+use super::settings::PathRule;
+use super::table::{BLOCK, Block, HopSet, HostPlace, NO_EDGE, SwitchPlace, Table};
+use crate::topology::{LinkId, SwitchId, Topology};
 
-pub(super) fn compute(topology: &Topology, choice: PathChoice, excluded: &[LinkId]) -> Table {
+pub(super) fn compute(topology: &Topology, choice: PathRule, excluded: &[LinkId]) -> Table {
     let (places, edge_switches) = place_hosts(topology, excluded);
     let mut search = Search::new(topology, excluded, places.iter().map(|place| place.port).collect());
     let width = edge_switches.len().div_ceil(BLOCK);
@@ -67,11 +68,9 @@ fn usable_switch_ports<'a>(
     switch: SwitchId,
     excluded: &'a [LinkId],
 ) -> impl Iterator<Item = (PortId, SwitchId)> + 'a {
-    let usable = move |(number, port): (u16, &Port)| match port.peer.node {
-        Node::Switch(peer) if !excluded.contains(&port.link.link) => Some((PortId(number), peer)),
-        _ => None,
-    };
-    (0..).zip(&topology.switch(switch).ports).filter_map(usable)
+    let ports = (0..).zip(&topology.switch(switch).ports);
+    let usable = ports.filter(|(_, port)| !excluded.contains(&port.link.link));
+    usable.filter_map(|(number, port)| Some((PortId(number), port.peer.node.switch()?)))
 }
 
 /// Searches over the links between switches, and what they have found.

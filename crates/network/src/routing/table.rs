@@ -3,17 +3,8 @@
 use hitless_wire::{HostId, Packet, PortId};
 
 use super::hash::{self, fmix32};
+use super::settings::PathRule;
 use crate::topology::SwitchId;
-
-/// How one of several next hops is chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PathChoice {
-    /// By the packet's flow hash, mixed with a salt of the switch so that a leaf and a spine choose independently.
-    #[default]
-    FlowHash,
-    /// By (source + destination) mod number of next hops: the same for a flow and its acknowledgements.
-    BySum,
-}
 
 /// Where a host is attached.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,7 +59,7 @@ pub(super) type Block = [HopSet; BLOCK];
 /// rows as the fabric has pods.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    pub choice: PathChoice,
+    pub choice: PathRule,
     /// How many switches have hosts.
     pub edges: usize,
     pub places: Vec<HostPlace>,
@@ -90,14 +81,9 @@ impl Table {
         &self.ports[set.first as usize..set.first as usize + usize::from(set.count)]
     }
 
-    /// The port for a packet; `None`: the entry is empty.
-    pub fn route(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32) -> Option<PortId> {
-        self.route_packet(switch, &Packet { source, destination, flow_hash, ..Packet::default() })
-    }
-
-    /// The same of a packet at hand, of which no more is read than the choice is made by.
+    /// The port for a packet, of which no more is read than the choice is made by; `None`: the entry is empty.
     #[inline(always)]
-    pub fn route_packet(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
+    pub fn route(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
         let place = self.places[packet.destination.0 as usize];
         let at = &self.switches[switch.0 as usize];
         if place.edge == at.edge {
@@ -111,11 +97,7 @@ impl Table {
         if set.count == 0 {
             return None;
         }
-        let count = u32::from(set.count);
-        let choice = match self.choice {
-            PathChoice::FlowHash => by_flow_hash(packet.flow_hash, at.salt, count),
-            PathChoice::BySum => by_sum(packet.source, packet.destination, count),
-        };
+        let choice = self.choose(at.salt, packet, set.count.into());
         Some(self.ports[(set.first + choice) as usize])
     }
 
@@ -154,20 +136,13 @@ impl Table {
         set
     }
 
-    pub fn choose(&self, switch: SwitchId, source: HostId, destination: HostId, flow_hash: u32, count: u32) -> u32 {
+    /// Which of `count` next hops a packet takes at the switch of this salt.
+    #[inline(always)]
+    pub fn choose(&self, salt: u32, packet: &Packet, count: u32) -> u32 {
         match self.choice {
-            PathChoice::FlowHash => by_flow_hash(flow_hash, self.switches[switch.0 as usize].salt, count),
-            PathChoice::BySum => by_sum(source, destination, count),
+            // Two choices are the switch's own; what it has no say in goes by the hash.
+            PathRule::FlowHash | PathRule::TwoChoices => hash::reduce(fmix32(packet.flow_hash ^ salt), count),
+            PathRule::BySum => packet.source.0.wrapping_add(packet.destination.0) % count,
         }
     }
-}
-
-#[inline(always)]
-fn by_flow_hash(flow_hash: u32, salt: u32, count: u32) -> u32 {
-    hash::reduce(fmix32(flow_hash ^ salt), count)
-}
-
-#[inline(always)]
-fn by_sum(source: HostId, destination: HostId, count: u32) -> u32 {
-    source.0.wrapping_add(destination.0) % count
 }

@@ -1,25 +1,23 @@
-use hitless_wire::{BitRate, Duration, HostId, PortId};
+use hitless_wire::{HostId, Packet, PortId};
 use proptest::prelude::*;
 
 use super::*;
-use crate::topology::{LinkSettings, Node, Tier, TopologyBuilder, shapes};
-
-fn link() -> LinkSettings {
-    LinkSettings::ethernet(BitRate::from_gbps(10), Duration::from_us(1))
-}
+use crate::topology::shapes::tests::{LINK, fat_tree, leaf_spine as leaf_spine_of};
+use crate::topology::{FatTreeWiring, Node, Tier, TopologyBuilder};
 
 fn leaf_spine() -> Topology {
-    shapes::leaf_spine(8, 4, 16, link(), link()).unwrap()
+    leaf_spine_of(8, 4, 16)
 }
 
 /// Follows a packet from `source` to `destination`; the switches it visits.
-fn walk(topology: &Topology, routing: &Routing, source: HostId, destination: HostId, hash: u32) -> Vec<SwitchId> {
+fn walk(topology: &Topology, routing: &Routing, source: HostId, destination: HostId, flow_hash: u32) -> Vec<SwitchId> {
+    let packet = Packet { source, destination, flow_hash, ..Packet::default() };
     let mut visited = Vec::new();
     let mut at = topology.host(source).port.peer.node;
     while let Node::Switch(switch) = at {
         assert!(!visited.contains(&switch), "a loop through {switch:?}");
         visited.push(switch);
-        let port = routing.route(switch, source, destination, hash).expect("every host can be reached");
+        let port = routing.route(switch, &packet).expect("every host can be reached");
         at = topology.switch(switch).ports[port.0 as usize].peer.node;
     }
     assert_eq!(at, Node::Host(destination));
@@ -28,7 +26,7 @@ fn walk(topology: &Topology, routing: &Routing, source: HostId, destination: Hos
 
 #[test]
 fn a_leaf_has_every_spine_to_choose_from_and_a_spine_one_leaf() {
-    let routing = Routing::new(&leaf_spine(), PathChoice::FlowHash);
+    let routing = Routing::new(&leaf_spine(), PathRule::FlowHash);
     let spines: Vec<PortId> = (16..20).map(PortId).collect();
     assert_eq!(routing.next_hops(SwitchId(0), HostId(127)), spines);
     assert_eq!(routing.next_hops(SwitchId(0), HostId(5)), [PortId(5)]);
@@ -38,7 +36,7 @@ fn a_leaf_has_every_spine_to_choose_from_and_a_spine_one_leaf() {
 #[test]
 fn by_sum_takes_the_spine_of_the_bench_workloads_both_ways() {
     let topology = leaf_spine();
-    let routing = Routing::new(&topology, PathChoice::BySum);
+    let routing = Routing::new(&topology, PathRule::BySum);
     for (source, destination) in [(0, 108), (1, 57), (127, 3)] {
         let (source, destination) = (HostId(source), HostId(destination));
         let spine = SwitchId(8 + (source.0 + destination.0) % 4);
@@ -49,8 +47,8 @@ fn by_sum_takes_the_spine_of_the_bench_workloads_both_ways() {
 
 #[test]
 fn switches_choose_independently_so_that_hashes_are_not_polarised() {
-    let topology = shapes::fat_tree(8, shapes::CoreWiring::Standard, link(), link()).unwrap();
-    let routing = Routing::new(&topology, PathChoice::FlowHash);
+    let topology = fat_tree(8, FatTreeWiring::Standard);
+    let routing = Routing::new(&topology, PathRule::FlowHash);
     let mut used = std::collections::BTreeMap::new();
     for port in 0..4_000 {
         let hash = flow_hash(0, 127, port, 80, 6);
@@ -66,12 +64,12 @@ fn switches_choose_independently_so_that_hashes_are_not_polarised() {
 fn excluded_links_are_avoided() {
     let topology = leaf_spine();
     let port = topology.switch(SwitchId(0)).ports[17];
-    let routing = Routing::without(&topology, PathChoice::FlowHash, &[port.link.link]);
+    let routing = Routing::without(&topology, PathRule::FlowHash, &[port.link.link]);
     assert_eq!(routing.next_hops(SwitchId(0), HostId(127)), [PortId(16), PortId(18), PortId(19)]);
     assert_eq!(routing.next_hops(SwitchId(1), HostId(0)), [PortId(16), PortId(18), PortId(19)]);
     let own = topology.host(HostId(3)).port.link.link;
-    let routing = Routing::without(&topology, PathChoice::FlowHash, &[own]);
-    assert_eq!(routing.route(SwitchId(0), HostId(9), HostId(3), 0), None);
+    let routing = Routing::without(&topology, PathRule::FlowHash, &[own]);
+    assert_eq!(routing.route(SwitchId(0), &Packet { destination: HostId(3), ..Packet::default() }), None);
 }
 
 prop_compose! {
@@ -85,17 +83,17 @@ prop_compose! {
         let switches: Vec<Node> =
             (0..=parents.len()).map(|number| builder.switch(format!("s{number}"), Tier::Unknown)).collect();
         for (number, parent) in parents.iter().enumerate() {
-            builder.link(switches[number + 1], switches[parent.index(number + 1)], link());
+            builder.link(switches[number + 1], switches[parent.index(number + 1)], LINK);
         }
         for (a, b) in extra {
             let (a, b) = (a.index(switches.len()), b.index(switches.len()));
             if a != b {
-                builder.link(switches[a], switches[b], link());
+                builder.link(switches[a], switches[b], LINK);
             }
         }
         for (number, place) in hosts.iter().enumerate() {
             let host = builder.host(format!("h{number}"));
-            builder.link(host, switches[place.index(switches.len())], link());
+            builder.link(host, switches[place.index(switches.len())], LINK);
         }
         builder.finish().expect("connected by construction")
     }
@@ -131,7 +129,7 @@ proptest! {
     fn every_pair_is_routed_along_a_shortest_path(
         topology in random_topology(), hash in any::<u32>(), sum in any::<bool>(),
     ) {
-        let routing = Routing::new(&topology, if sum { PathChoice::BySum } else { PathChoice::FlowHash });
+        let routing = Routing::new(&topology, if sum { PathRule::BySum } else { PathRule::FlowHash });
         let distances = all_distances(&topology);
         for source in topology.host_ids() {
             for destination in topology.host_ids().filter(|&destination| destination != source) {
@@ -144,7 +142,7 @@ proptest! {
 
     #[test]
     fn next_hops_are_exactly_the_ports_that_come_closer(topology in random_topology()) {
-        let routing = Routing::new(&topology, PathChoice::FlowHash);
+        let routing = Routing::new(&topology, PathRule::FlowHash);
         let distances = all_distances(&topology);
         for switch in topology.switch_ids() {
             for host in topology.host_ids().filter(|&host| topology.attachment(host).0 != switch) {
@@ -191,17 +189,12 @@ fn next_hops_by_plain_search(topology: &Topology, excluded: &[LinkId], target: S
 
 #[test]
 fn the_tables_are_those_of_a_plain_search_whatever_is_out_of_service() {
-    let fat_tree = |k, wiring| shapes::fat_tree(k, wiring, link(), link()).unwrap();
-    let topologies = [
-        leaf_spine(),
-        shapes::leaf_spine(70, 3, 1, link(), link()).unwrap(),
-        fat_tree(6, shapes::CoreWiring::Ab),
-        fat_tree(12, shapes::CoreWiring::Standard),
-    ];
+    let topologies =
+        [leaf_spine(), leaf_spine_of(70, 3, 1), fat_tree(6, FatTreeWiring::Ab), fat_tree(12, FatTreeWiring::Standard)];
     for topology in &topologies {
         let last = topology.links.len() as u32 - 1;
         for excluded in [vec![], vec![LinkId(0), LinkId(last), LinkId(last / 2)]] {
-            let routing = Routing::without(topology, PathChoice::FlowHash, &excluded);
+            let routing = Routing::without(topology, PathRule::FlowHash, &excluded);
             for host in topology.host_ids() {
                 let (target, port) = topology.attachment(host);
                 let expected = next_hops_by_plain_search(topology, &excluded, target);
@@ -217,8 +210,8 @@ fn the_tables_are_those_of_a_plain_search_whatever_is_out_of_service() {
 
 #[test]
 fn switches_that_forward_alike_share_their_table() {
-    let topology = shapes::fat_tree(16, shapes::CoreWiring::Standard, link(), link()).unwrap();
-    let table = paths::compute(&topology, PathChoice::FlowHash, &[]);
+    let topology = fat_tree(16, FatTreeWiring::Standard);
+    let table = paths::compute(&topology, PathRule::FlowHash, &[]);
     // One row for all edge switches, one for the aggregation switches of each pod, one for all cores.
     assert_eq!(table.rows.len() / table.row_blocks(), 1 + 16 + 1);
 }

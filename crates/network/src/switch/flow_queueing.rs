@@ -80,31 +80,27 @@ pub struct SfqSettings {
 /// FQ-CoDel. The defaults are those of RFC 8290, section 5.2, which are made for the Internet: in a datacenter
 /// `interval` is to be a large round-trip time, and `target` 5 to 10 % of it (RFC 8289).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct FqCodelSettings {
     /// Queues of each port.
-    #[serde(default = "codel_flows")]
     #[schemars(range(min = 1, max = 65536))]
     pub flows: u32,
     /// Bytes that a queue is given in each turn.
-    #[serde(default = "codel_quantum", with = "Text::<Bytes>")]
+    #[serde(with = "Text::<Bytes>")]
     pub quantum: Bytes,
     /// Acceptable delay of a queue that does not empty.
-    #[serde(default = "codel_target", with = "Text::<Duration>")]
+    #[serde(with = "Text::<Duration>")]
     pub target: Duration,
     /// How long the delay must have been above the target before anything is done.
-    #[serde(default = "codel_interval", with = "Text::<Duration>")]
+    #[serde(with = "Text::<Duration>")]
     pub interval: Duration,
     /// Packets that may wait at a port; the port's own limit (`switch.buffer`) applies too.
-    #[serde(default = "codel_limit")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub limit: u32,
     /// Most packets that a full buffer loses at once: half of the longest queue, but no more than these.
-    #[serde(default = "codel_batch")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub drop_batch: u32,
     /// Mark packets that can be marked where others are dropped.
-    #[serde(default = "yes")]
     pub ecn: bool,
 }
 
@@ -116,32 +112,18 @@ fn many_queues() -> u32 {
     32
 }
 
-fn codel_flows() -> u32 {
-    1_024
-}
-
-fn codel_quantum() -> Bytes {
-    Bytes(1_514)
-}
-
-fn codel_target() -> Duration {
-    Duration::from_ms(5)
-}
-
-fn codel_interval() -> Duration {
-    Duration::from_ms(100)
-}
-
-fn codel_limit() -> u32 {
-    10_240
-}
-
-fn codel_batch() -> u32 {
-    64
-}
-
-fn yes() -> bool {
-    true
+impl Default for FqCodelSettings {
+    fn default() -> Self {
+        Self {
+            flows: 1_024,
+            quantum: Bytes(1_514),
+            target: Duration::from_ms(5),
+            interval: Duration::from_ms(100),
+            limit: 10_240,
+            drop_batch: 64,
+            ecn: true,
+        }
+    }
 }
 
 impl FlowQueueingSettings {

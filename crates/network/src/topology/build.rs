@@ -1,71 +1,17 @@
 //! Builds a [`Topology`] node by node and link by link.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use hitless_wire::{Duration, HostId, PortId};
 
 use super::{
-    DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSettings, Node, Port, Switch, SwitchId, Tier, Topology,
+    DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSpec, Node, Port, Switch, SwitchId, Tier, Topology,
 };
 
 /// The most links that a topology may have: what keeps a slip of a digit from filling the memory.
 pub const LINKS_MAX: u64 = 1 << 24;
 /// The longest delay of a link.
 pub const DELAY_MAX: Duration = Duration::from_seconds(200);
-
-/// Why a topology cannot be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TopologyError {
-    /// Two nodes have this name.
-    DuplicateName(String),
-    /// A link names a node that does not exist.
-    UnknownNode(String),
-    /// A link joins this node to itself.
-    SelfLink(String),
-    /// A host has this many links instead of one.
-    HostLinks {
-        /// The host.
-        host: String,
-        /// How many links it has.
-        count: usize,
-    },
-    /// A link joins these two hosts without a switch between them.
-    HostToHost(String, String),
-    /// No path leads from the first host to this one.
-    Unreachable(String),
-    /// Fewer than two hosts.
-    TooFewHosts(usize),
-    /// This many links are more than a simulation can hold.
-    TooManyLinks(u64),
-    /// A switch has more ports than a port number can name.
-    TooManyPorts(String),
-    /// A link's delay is longer than a simulation can hold.
-    DelayTooLong(Duration),
-}
-
-impl fmt::Display for TopologyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TopologyError::DelayTooLong(delay) => {
-                write!(f, "a link's delay is {delay}; at most {DELAY_MAX} can be simulated")
-            }
-            TopologyError::DuplicateName(name) => write!(f, "two nodes are called '{name}'"),
-            TopologyError::UnknownNode(name) => write!(f, "a link names '{name}', which is no node"),
-            TopologyError::SelfLink(name) => write!(f, "a link joins '{name}' to itself"),
-            TopologyError::HostLinks { host, count } => {
-                write!(f, "host '{host}' has {count} links; a host has exactly one")
-            }
-            TopologyError::HostToHost(a, b) => write!(f, "a link joins the hosts '{a}' and '{b}' without a switch"),
-            TopologyError::Unreachable(name) => write!(f, "no path leads from the first host to '{name}'"),
-            TopologyError::TooFewHosts(count) => write!(f, "{count} hosts; a fabric needs at least 2"),
-            TopologyError::TooManyLinks(count) => write!(f, "{count} links; at most {LINKS_MAX} can be simulated"),
-            TopologyError::TooManyPorts(name) => write!(f, "'{name}' has more than {} ports", u16::MAX),
-        }
-    }
-}
-
-impl std::error::Error for TopologyError {}
 
 struct Draft {
     name: String,
@@ -80,7 +26,8 @@ pub struct TopologyBuilder {
     switches: Vec<Draft>,
     links: Vec<Link>,
     names: BTreeMap<String, Node>,
-    errors: Vec<TopologyError>,
+    /// What is wrong, each in a sentence.
+    errors: Vec<String>,
 }
 
 impl TopologyBuilder {
@@ -107,13 +54,13 @@ impl TopologyBuilder {
 
     fn register(&mut self, name: String, node: Node) -> String {
         if self.names.insert(name.clone(), node).is_some() {
-            self.errors.push(TopologyError::DuplicateName(name.clone()));
+            self.errors.push(format!("two nodes are called '{name}'"));
         }
         name
     }
 
     /// Joins two nodes; each gets its next free port number.
-    pub fn link(&mut self, a: Node, b: Node, settings: LinkSettings) -> LinkId {
+    pub fn link(&mut self, a: Node, b: Node, settings: LinkSpec) -> LinkId {
         let id = LinkId(self.links.len() as u32);
         if let Some(error) = self.refuse(a, b, settings.delay) {
             self.errors.push(error);
@@ -126,27 +73,28 @@ impl TopologyBuilder {
         id
     }
 
-    fn refuse(&mut self, a: Node, b: Node, delay: Duration) -> Option<TopologyError> {
+    fn refuse(&mut self, a: Node, b: Node, delay: Duration) -> Option<String> {
         let name_a = self.draft(a).name.clone();
         if a == b {
-            return Some(TopologyError::SelfLink(name_a));
+            return Some(format!("a link joins '{name_a}' to itself"));
         }
         if delay > DELAY_MAX {
-            return Some(TopologyError::DelayTooLong(delay));
+            return Some(format!("a link's delay is {delay}; at most {DELAY_MAX} can be simulated"));
         }
         let both_hosts = !a.is_switch() && !b.is_switch();
-        both_hosts.then(|| TopologyError::HostToHost(name_a, self.draft(b).name.clone()))
+        let name_b = &self.draft(b).name;
+        both_hosts.then(|| format!("a link joins the hosts '{name_a}' and '{name_b}' without a switch"))
     }
 
     /// Joins two nodes by name. A name that does not exist is reported by [`Self::finish`].
-    pub fn link_by_name(&mut self, a: &str, b: &str, settings: LinkSettings) {
+    pub fn link_by_name(&mut self, a: &str, b: &str, settings: LinkSpec) {
         let ends = [a, b].map(|name| self.names.get(name).copied());
         if let [Some(a), Some(b)] = ends {
             self.link(a, b, settings);
             return;
         }
         let unknown = [a, b].into_iter().zip(ends).filter(|(_, node)| node.is_none());
-        self.errors.extend(unknown.map(|(name, _)| TopologyError::UnknownNode(name.to_string())));
+        self.errors.extend(unknown.map(|(name, _)| format!("a link names '{name}', which is no node")));
     }
 
     fn draft(&mut self, node: Node) -> &mut Draft {
@@ -159,8 +107,8 @@ impl TopologyBuilder {
     fn next_endpoint(&mut self, node: Node) -> Endpoint {
         let count = self.draft(node).ports.len();
         if count > usize::from(u16::MAX) {
-            let name = self.draft(node).name.clone();
-            self.errors.push(TopologyError::TooManyPorts(name));
+            let error = format!("'{}' has more than {} ports", self.draft(node).name, u16::MAX);
+            self.errors.push(error);
         }
         Endpoint { node, port: PortId(count as u16) }
     }
@@ -173,7 +121,7 @@ impl TopologyBuilder {
     ///
     /// # Errors
     /// Everything that is wrong with it, in the order in which it was noticed.
-    pub fn finish(mut self) -> Result<Topology, Vec<TopologyError>> {
+    pub fn finish(mut self) -> Result<Topology, Vec<String>> {
         self.check_hosts();
         if self.errors.is_empty() {
             self.check_reachable();
@@ -189,29 +137,24 @@ impl TopologyBuilder {
 
     fn check_hosts(&mut self) {
         if self.hosts.len() < 2 {
-            self.errors.push(TopologyError::TooFewHosts(self.hosts.len()));
+            self.errors.push(format!("{} hosts; a fabric needs at least 2", self.hosts.len()));
         }
-        for host in self.hosts.iter().filter(|host| host.ports.len() != 1) {
-            let error = TopologyError::HostLinks { host: host.name.clone(), count: host.ports.len() };
-            self.errors.push(error);
-        }
+        let links =
+            |host: &Draft| format!("host '{}' has {} links; a host has exactly one", host.name, host.ports.len());
+        self.errors.extend(self.hosts.iter().filter(|host| host.ports.len() != 1).map(links));
     }
 
     fn check_reachable(&mut self) {
-        let mut seen_hosts = vec![false; self.hosts.len()];
-        let mut seen_switches = vec![false; self.switches.len()];
+        let mut seen = vec![false; self.hosts.len() + self.switches.len()];
         let mut open = vec![Node::Host(HostId(0))];
         while let Some(node) = open.pop() {
-            let seen = match node {
-                Node::Host(id) => &mut seen_hosts[id.0 as usize],
-                Node::Switch(id) => &mut seen_switches[id.0 as usize],
-            };
+            let seen = &mut seen[node.index(self.hosts.len())];
             if !std::mem::replace(seen, true) {
                 open.extend(self.draft(node).ports.iter().map(|port| port.peer.node));
             }
         }
-        let drafts = self.hosts.iter().zip(seen_hosts).chain(self.switches.iter().zip(seen_switches));
-        let unreachable = drafts.filter(|(_, seen)| !seen).map(|(draft, _)| draft.name.clone());
-        self.errors.extend(unreachable.map(TopologyError::Unreachable));
+        let drafts = self.hosts.iter().chain(&self.switches).zip(seen).filter(|(_, seen)| !seen);
+        let unreachable = |(draft, _): (&Draft, _)| format!("no path leads from the first host to '{}'", draft.name);
+        self.errors.extend(drafts.map(unreachable));
     }
 }

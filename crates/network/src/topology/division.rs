@@ -75,7 +75,7 @@ impl Groups {
         for link in &topology.links {
             let has_host = !(link.a.node.is_switch() && link.b.node.is_switch());
             if link.settings.delay == Duration::ZERO || (has_host && hosts_with_switches) {
-                groups.join(index(hosts, link.a.node), index(hosts, link.b.node));
+                groups.join(link.a.node.index(hosts), link.b.node.index(hosts));
             }
         }
         groups
@@ -92,13 +92,6 @@ impl Groups {
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.of(a), self.of(b));
         self.with[a.max(b)] = a.min(b);
-    }
-}
-
-fn index(hosts: usize, node: Node) -> usize {
-    match node {
-        Node::Host(host) => host.0 as usize,
-        Node::Switch(switch) => hosts + switch.0 as usize,
     }
 }
 
@@ -128,7 +121,7 @@ fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize,
             if of_groups.contains_key(&group) {
                 continue;
             }
-            let peers = switch.ports.iter().map(|port| groups.of(index(hosts, port.peer.node)));
+            let peers = switch.ports.iter().map(|port| groups.of(port.peer.node.index(hosts)));
             let links = found.entry(group).or_insert_with(|| vec![0_usize; parts]);
             peers.filter_map(|peer| of_groups.get(&peer)).for_each(|&part| links[part as usize] += 1);
         }
@@ -154,11 +147,8 @@ fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::LinkSettings;
-    use crate::topology::shapes::{CoreWiring, dumbbell, fat_tree, leaf_spine};
-    use hitless_wire::BitRate;
-
-    const LINK: LinkSettings = LinkSettings::ethernet(BitRate::from_gbps(10), Duration::from_us(1));
+    use crate::topology::shapes::tests::{LINK, dumbbell, fat_tree, leaf_spine};
+    use crate::topology::{FatTreeWiring, LinkSpec};
 
     fn cut(topology: &Topology, division: &Division) -> usize {
         let is_cut = |link: &DirectedLink| {
@@ -176,7 +166,7 @@ mod tests {
 
     #[test]
     fn pods_of_a_fat_tree_stay_whole_and_cores_are_spread() {
-        let topology = fat_tree(8, CoreWiring::Standard, LINK, LINK).expect("it can be built");
+        let topology = fat_tree(8, FatTreeWiring::Standard);
         let division = Division::new(&topology, 2);
         assert_eq!(hosts_of_parts(&topology, &division), [64, 64]);
         // Each of the 16 cores has a link to each of the 8 pods, half of them in the other part.
@@ -187,7 +177,7 @@ mod tests {
 
     #[test]
     fn leaves_have_their_hosts_and_spines_are_shared_out() {
-        let topology = leaf_spine(8, 4, 40, LINK, LINK).expect("it can be built");
+        let topology = leaf_spine(8, 4, 40);
         for parts in [1, 2, 4] {
             let division = Division::new(&topology, parts);
             assert_eq!(hosts_of_parts(&topology, &division), vec![320 / parts; parts]);
@@ -197,17 +187,17 @@ mod tests {
 
     #[test]
     fn there_are_no_more_parts_than_can_be_told_apart() {
-        let topology = dumbbell(4, 4, LINK, LINK).expect("it can be built");
+        let topology = dumbbell(4, 4, LINK, LINK);
         assert_eq!(Division::new(&topology, 8).parts(), 2);
         assert_eq!(Division::new(&topology, 10).parts(), 10, "each node by itself");
     }
 
     #[test]
     fn a_link_without_delay_is_never_cut() {
-        let at_once = LinkSettings { delay: Duration::ZERO, ..LINK };
-        let topology = dumbbell(4, 4, at_once, LINK).expect("it can be built");
+        let at_once = LinkSpec { delay: Duration::ZERO, ..LINK };
+        let topology = dumbbell(4, 4, at_once, LINK);
         assert_eq!(Division::new(&topology, 10).parts(), 2);
-        let topology = dumbbell(4, 4, at_once, at_once).expect("it can be built");
+        let topology = dumbbell(4, 4, at_once, at_once);
         assert_eq!(Division::new(&topology, 10).parts(), 1);
     }
 }

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use hitless_settings::quantity::Text;
 use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
 use hitless_wire::{BitRate, Duration, HostId, PortId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A switch of the fabric, counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,6 +35,19 @@ impl Node {
     pub const fn is_switch(self) -> bool {
         matches!(self, Node::Switch(_))
     }
+
+    /// Its number where all nodes are counted together, so many hosts first.
+    pub(super) const fn index(self, hosts: usize) -> usize {
+        match self {
+            Node::Host(host) => host.0 as usize,
+            Node::Switch(switch) => hosts + switch.0 as usize,
+        }
+    }
+
+    /// The switch that it is, if it is one.
+    pub const fn switch(self) -> Option<SwitchId> {
+        if let Node::Switch(id) = self { Some(id) } else { None }
+    }
 }
 
 /// One end of a link: a node and the number of its port there. A host's only port is number 0.
@@ -43,18 +59,26 @@ pub struct Endpoint {
     pub port: PortId,
 }
 
-/// What a link is like: the same in both directions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinkSettings {
+/// A link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
     /// Rate of each direction.
+    #[serde(with = "Text::<BitRate>")]
     pub rate: BitRate,
     /// Propagation delay.
+    #[serde(with = "Text::<Duration>")]
     pub delay: Duration,
-    /// Bytes that every frame costs beyond its own length (preamble, start of frame, gap between packets).
+    /// Bytes that every frame costs beyond its own length: 8 of preamble and 12 of gap on Ethernet.
+    #[serde(default = "ethernet_overhead")]
     pub overhead_bytes: u32,
 }
 
-impl LinkSettings {
+fn ethernet_overhead() -> u32 {
+    ETHERNET_OVERHEAD_BYTES
+}
+
+impl LinkSpec {
     /// An Ethernet link of `rate` and `delay`: 20 bytes of overhead for each frame (IEEE 802.3).
     pub const fn ethernet(rate: BitRate, delay: Duration) -> Self {
         Self { rate, delay, overhead_bytes: ETHERNET_OVERHEAD_BYTES }
@@ -69,7 +93,7 @@ pub struct Link {
     /// The other end.
     pub b: Endpoint,
     /// Rate, delay and overhead.
-    pub settings: LinkSettings,
+    pub settings: LinkSpec,
 }
 
 /// One of the two directions of a link.
@@ -235,19 +259,21 @@ impl Topology {
     /// The switch that host `id` hangs on, and the port there.
     pub fn attachment(&self, id: HostId) -> (SwitchId, PortId) {
         let peer = self.host(id).port.peer;
-        match peer.node {
-            Node::Switch(switch) => (switch, peer.port),
-            Node::Host(_) => unreachable!("the builder refuses links between hosts"),
+        (peer.node.switch().expect("the builder refuses links between hosts"), peer.port)
+    }
+
+    /// The ports of `node`; a host has one.
+    pub fn ports(&self, node: Node) -> &[Port] {
+        match node {
+            Node::Host(id) => std::slice::from_ref(&self.host(id).port),
+            Node::Switch(id) => &self.switch(id).ports,
         }
     }
 
     /// The links from `sender` to `receiver` in that direction, in the order in which they were added.
     pub fn links_between(&self, sender: Node, receiver: Node) -> Vec<DirectedLink> {
-        let ports = match sender {
-            Node::Host(id) => std::slice::from_ref(&self.host(id).port),
-            Node::Switch(id) => self.switch(id).ports.as_slice(),
-        };
-        let mut links: Vec<_> = ports.iter().filter(|port| port.peer.node == receiver).map(|port| port.link).collect();
+        let ports = self.ports(sender).iter().filter(|port| port.peer.node == receiver);
+        let mut links: Vec<_> = ports.map(|port| port.link).collect();
         links.sort_unstable();
         links
     }
@@ -277,18 +303,10 @@ impl Topology {
     ///
     /// In a leaf-spine this is leaves x spines x core rate, the denominator of the deflection papers.
     pub fn edge_uplink_capacity_bps(&self) -> u64 {
-        self.links.iter().filter(|link| self.is_edge_uplink(link)).map(|link| link.settings.rate.as_bps()).sum()
-    }
-
-    fn is_edge_uplink(&self, link: &Link) -> bool {
-        match (link.a.node, link.b.node) {
-            (Node::Switch(a), Node::Switch(b)) => self.has_hosts(a) || self.has_hosts(b),
-            _ => false,
-        }
-    }
-
-    fn has_hosts(&self, id: SwitchId) -> bool {
-        self.switch(id).ports.iter().any(|port| !port.faces_switch())
+        let has_hosts = |id| self.switch(id).ports.iter().any(|port| !port.faces_switch());
+        let ends = |link: &Link| link.a.node.switch().zip(link.b.node.switch());
+        let uplinks = self.links.iter().filter(|link| ends(link).is_some_and(|(a, b)| has_hosts(a) || has_hosts(b)));
+        uplinks.map(|link| link.settings.rate.as_bps()).sum()
     }
 }
 

@@ -160,12 +160,10 @@ fn split_digits(name: &str) -> Option<(&str, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{LinkSettings, shapes};
-    use hitless_wire::{BitRate, Duration};
+    use crate::topology::shapes::tests::leaf_spine;
 
     fn fabric() -> Topology {
-        let link = LinkSettings::ethernet(BitRate::from_gbps(10), Duration::from_us(1));
-        shapes::leaf_spine(2, 2, 4, link, link).unwrap()
+        leaf_spine(2, 2, 4)
     }
 
     #[test]

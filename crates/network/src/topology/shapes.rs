@@ -3,142 +3,182 @@
 //! Every shape numbers hosts and switches from 0 in the order of the drawing, left to right, bottom to top, and gives
 //! a switch its host ports before its switch ports.
 
-use super::{LinkSettings, Node, Tier, Topology, TopologyBuilder, TopologyError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// A dumbbell: `hosts_left` hosts on `left`, `hosts_right` hosts on `right`, one link between the two switches.
-///
-/// # Errors
-/// When there are fewer than two hosts.
-pub fn dumbbell(
-    hosts_left: u32,
-    hosts_right: u32,
-    host_link: LinkSettings,
-    bottleneck: LinkSettings,
-) -> Result<Topology, Vec<TopologyError>> {
-    let mut builder = TopologyBuilder::new();
-    let left = builder.switch("left", Tier::Edge);
-    let right = builder.switch("right", Tier::Edge);
-    attach_hosts(&mut builder, left, 0..hosts_left, host_link);
-    attach_hosts(&mut builder, right, hosts_left..hosts_left + hosts_right, host_link);
-    builder.link(left, right, bottleneck);
-    builder.finish()
+use super::{LinkSpec, Node, Tier, Topology, TopologyBuilder};
+
+/// Two switches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dumbbell {
+    /// Hosts on the switch `left`: h0, h1, ...
+    #[schemars(range(min = 1, max = 4096))]
+    pub hosts_left: u32,
+    /// Hosts on the switch `right`; their numbers go on where those on the left end.
+    #[schemars(range(min = 1, max = 4096))]
+    pub hosts_right: u32,
+    /// The link of each host.
+    pub host_link: LinkSpec,
+    /// The link between the two switches.
+    pub bottleneck: LinkSpec,
 }
 
-/// A chain: hosts, switches in a row, hosts. LinkGuardian's testbed h4-sw2-sw6-h8 is one.
-///
-/// `switches` names the switches from left to right; `hosts_left` hang on the first, `hosts_right` on the last.
-///
-/// # Errors
-/// When a name is given twice or there are no switches.
-pub fn chain(
-    hosts_left: &[String],
-    switches: &[String],
-    hosts_right: &[String],
-    host_link: LinkSettings,
-    switch_link: LinkSettings,
-) -> Result<Topology, Vec<TopologyError>> {
-    let mut builder = TopologyBuilder::new();
-    let row: Vec<Node> = switches.iter().map(|name| builder.switch(name, Tier::Unknown)).collect();
-    let sides = [(row.first(), hosts_left), (row.last(), hosts_right)];
-    for (switch, names) in sides {
-        for name in names {
-            let host = builder.host(name);
-            if let Some(&switch) = switch {
-                builder.link(host, switch, host_link);
+impl Dumbbell {
+    pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
+        let mut builder = TopologyBuilder::new();
+        let left = builder.switch("left", Tier::Edge);
+        let right = builder.switch("right", Tier::Edge);
+        attach_hosts(&mut builder, left, 0..self.hosts_left, self.host_link);
+        attach_hosts(&mut builder, right, self.hosts_left..self.hosts_left + self.hosts_right, self.host_link);
+        builder.link(left, right, self.bottleneck);
+        builder.finish()
+    }
+}
+
+/// Switches in a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Chain {
+    /// Names of the hosts on the first switch.
+    #[schemars(length(min = 1))]
+    pub hosts_left: Vec<String>,
+    /// Names of the switches, from left to right.
+    #[schemars(length(min = 1))]
+    pub switches: Vec<String>,
+    /// Names of the hosts on the last switch.
+    #[schemars(length(min = 1))]
+    pub hosts_right: Vec<String>,
+    /// The link of each host.
+    pub host_link: LinkSpec,
+    /// Each link between two switches.
+    pub switch_link: LinkSpec,
+}
+
+impl Chain {
+    pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
+        let mut builder = TopologyBuilder::new();
+        let row: Vec<Node> = self.switches.iter().map(|name| builder.switch(name, Tier::Unknown)).collect();
+        let sides = [(row.first(), &self.hosts_left), (row.last(), &self.hosts_right)];
+        for (switch, names) in sides {
+            for name in names {
+                let host = builder.host(name);
+                if let Some(&switch) = switch {
+                    builder.link(host, switch, self.host_link);
+                }
             }
         }
+        for pair in row.windows(2) {
+            builder.link(pair[0], pair[1], self.switch_link);
+        }
+        builder.finish()
     }
-    for pair in row.windows(2) {
-        builder.link(pair[0], pair[1], switch_link);
-    }
-    builder.finish()
 }
 
-/// A leaf-spine: every leaf is linked to every spine. Host h is on leaf h / `hosts_per_leaf`.
-///
-/// Port p of a leaf faces its p-th host, then come the spines in order; port p of a spine faces leaf p.
-///
-/// # Errors
-/// When there are fewer than two hosts, or several leaves and no spine.
-pub fn leaf_spine(
-    leaves: u32,
-    spines: u32,
-    hosts_per_leaf: u32,
-    host_link: LinkSettings,
-    core_link: LinkSettings,
-) -> Result<Topology, Vec<TopologyError>> {
-    let mut builder = TopologyBuilder::new();
-    let leaf_nodes: Vec<Node> = (0..leaves).map(|leaf| builder.switch(format!("leaf{leaf}"), Tier::Edge)).collect();
-    let spine_nodes: Vec<Node> = (0..spines).map(|spine| builder.switch(format!("spine{spine}"), Tier::Core)).collect();
-    for (leaf, first_host) in leaf_nodes.iter().zip((0..).step_by(hosts_per_leaf.max(1) as usize)) {
-        attach_hosts(&mut builder, *leaf, first_host..first_host + hosts_per_leaf, host_link);
-        link_all(&mut builder, *leaf, &spine_nodes, core_link);
-    }
-    builder.finish()
+/// Leaves, spines, and the same number of hosts on every leaf.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeafSpine {
+    /// Number of leaf switches.
+    #[schemars(range(min = 1, max = 4096))]
+    pub leaves: u32,
+    /// Number of spine switches.
+    #[schemars(range(min = 1, max = 4096))]
+    pub spines: u32,
+    /// Hosts on each leaf; host h hangs on leaf h / hosts_per_leaf.
+    #[schemars(range(min = 1, max = 4096))]
+    pub hosts_per_leaf: u32,
+    /// The link of each host.
+    pub host_link: LinkSpec,
+    /// Each link between a leaf and a spine.
+    pub core_link: LinkSpec,
 }
 
-/// Which cores the aggregation switches of a pod are linked to. "Row" i of the cores is those from i * k/2 on,
-/// "column" i is those with the number i in their row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CoreWiring {
-    /// Aggregation switch i of every pod to the cores of row i (Al-Fares et al., SIGCOMM 2008).
+impl LeafSpine {
+    /// Port p of a leaf faces its p-th host, then come the spines in order; port p of a spine faces leaf p.
+    pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
+        let mut builder = TopologyBuilder::new();
+        let leaves = switches(&mut builder, "leaf", Tier::Edge, self.leaves);
+        let spines = switches(&mut builder, "spine", Tier::Core, self.spines);
+        for (leaf, first_host) in leaves.iter().zip((0..).step_by(self.hosts_per_leaf.max(1) as usize)) {
+            attach_hosts(&mut builder, *leaf, first_host..first_host + self.hosts_per_leaf, self.host_link);
+            link_all(&mut builder, *leaf, &spines, self.core_link);
+        }
+        builder.finish()
+    }
+}
+
+/// k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 core switches, k^3/4 hosts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FatTree {
+    /// Ports of each switch; even.
+    #[schemars(range(min = 2, max = 256))]
+    pub k: u32,
+    /// Which cores each aggregation switch is linked to.
+    #[serde(default)]
+    pub wiring: FatTreeWiring,
+    /// The link of each host.
+    pub host_link: LinkSpec,
+    /// Each link between two switches.
+    pub core_link: LinkSpec,
+}
+
+/// Which cores each aggregation switch of a fat tree is linked to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FatTreeWiring {
+    /// Number i of every pod to the same k/2 cores.
     #[default]
     Standard,
-    /// Even pods as in a standard fat tree, aggregation switch i of an odd pod to the cores of column i: the AB fat
-    /// tree of F10 (Liu et al., NSDI 2013).
+    /// The AB fat tree (F10, NSDI 2013): in odd pods number i to core i of each group of k/2, so that a switch has a
+    /// detour of three links round any link below it.
     Ab,
 }
 
-/// A fat tree of `k`-port switches: k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores, k^3/4 hosts.
-///
-/// `k` must be even; an odd one is rounded down.
-///
-/// # Errors
-/// When `k` is below 2.
-pub fn fat_tree(
-    k: u32,
-    wiring: CoreWiring,
-    host_link: LinkSettings,
-    core_link: LinkSettings,
-) -> Result<Topology, Vec<TopologyError>> {
-    let half = k / 2;
-    let mut builder = TopologyBuilder::new();
-    let mut switches = |kind: &str, tier: Tier, count: u32| -> Vec<Node> {
-        (0..count).map(|number| builder.switch(format!("{kind}{number}"), tier)).collect()
-    };
-    let edges = switches("edge", Tier::Edge, 2 * half * half);
-    let aggregations = switches("agg", Tier::Aggregation, 2 * half * half);
-    let cores = switches("core", Tier::Core, half * half);
-    for (number, edge) in (0..).zip(&edges) {
-        attach_hosts(&mut builder, *edge, number * half..(number + 1) * half, host_link);
-    }
-    let columns: Vec<Node> =
-        (0..half).flat_map(|column| cores.iter().skip(column as usize).step_by(half as usize)).copied().collect();
-    let pods = in_pods(&edges, half).zip(in_pods(&aggregations, half));
-    for (pod, (pod_edges, pod_aggregations)) in pods.enumerate() {
-        for edge in pod_edges {
-            link_all(&mut builder, *edge, pod_aggregations, core_link);
+impl FatTree {
+    /// "Row" i of the cores is those from i * k/2 on, "column" i is those with the number i in their row.
+    pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
+        let half = self.k / 2;
+        let mut builder = TopologyBuilder::new();
+        let edges = switches(&mut builder, "edge", Tier::Edge, 2 * half * half);
+        let aggregations = switches(&mut builder, "agg", Tier::Aggregation, 2 * half * half);
+        let cores = switches(&mut builder, "core", Tier::Core, half * half);
+        for (number, edge) in (0..).zip(&edges) {
+            attach_hosts(&mut builder, *edge, number * half..(number + 1) * half, self.host_link);
         }
-        let is_type_b = wiring == CoreWiring::Ab && pod % 2 == 1;
-        let groups = in_pods(if is_type_b { &columns } else { &cores }, half);
-        for (up, group) in pod_aggregations.iter().zip(groups) {
-            link_all(&mut builder, *up, group, core_link);
+        let columns: Vec<Node> =
+            (0..half).flat_map(|column| cores.iter().skip(column as usize).step_by(half as usize)).copied().collect();
+        let pods = in_pods(&edges, half).zip(in_pods(&aggregations, half));
+        for (pod, (pod_edges, pod_aggregations)) in pods.enumerate() {
+            for edge in pod_edges {
+                link_all(&mut builder, *edge, pod_aggregations, self.core_link);
+            }
+            let is_type_b = self.wiring == FatTreeWiring::Ab && pod % 2 == 1;
+            let groups = in_pods(if is_type_b { &columns } else { &cores }, half);
+            for (up, group) in pod_aggregations.iter().zip(groups) {
+                link_all(&mut builder, *up, group, self.core_link);
+            }
         }
+        builder.finish()
     }
-    builder.finish()
+}
+
+fn switches(builder: &mut TopologyBuilder, kind: &str, tier: Tier, count: u32) -> Vec<Node> {
+    (0..count).map(|number| builder.switch(format!("{kind}{number}"), tier)).collect()
 }
 
 fn in_pods(nodes: &[Node], size: u32) -> std::slice::Chunks<'_, Node> {
     nodes.chunks(size.max(1) as usize)
 }
 
-fn link_all(builder: &mut TopologyBuilder, lower: Node, uppers: &[Node], link: LinkSettings) {
+fn link_all(builder: &mut TopologyBuilder, lower: Node, uppers: &[Node], link: LinkSpec) {
     for upper in uppers {
         builder.link(lower, *upper, link);
     }
 }
 
-fn attach_hosts(builder: &mut TopologyBuilder, switch: Node, numbers: std::ops::Range<u32>, link: LinkSettings) {
+fn attach_hosts(builder: &mut TopologyBuilder, switch: Node, numbers: std::ops::Range<u32>, link: LinkSpec) {
     for number in numbers {
         let host = builder.host(format!("h{number}"));
         builder.link(host, switch, link);
@@ -146,4 +186,4 @@ fn attach_hosts(builder: &mut TopologyBuilder, switch: Node, numbers: std::ops::
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

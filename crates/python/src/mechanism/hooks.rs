@@ -13,50 +13,49 @@ use super::known_queues::KnownQueues;
 use super::words::{EventView, ReasonView, VerdictView};
 use super::{needs, report};
 
-/// A hook of an object, if its class defines it.
-type Method = Option<Py<PyAny>>;
-
-/// The hooks that an object has.
-#[derive(Default)]
-pub struct Methods {
-    rx: Method,
-    ingress: Method,
-    egress: Method,
-    tx: Method,
-    on_tm_drop: Method,
-    on: Method,
-    report: Method,
+/// The hooks that a class may define.
+#[derive(Clone, Copy)]
+enum Hook {
+    Rx,
+    Ingress,
+    Egress,
+    Tx,
+    OnTmDrop,
+    On,
+    Report,
 }
+
+/// By [`Hook`]: its name, and what can be subscribed to.
+const HOOKS: [(&str, HookSet); 7] = [
+    ("rx", HookSet::RX),
+    ("ingress", HookSet::INGRESS_FROM.with(HookSet::INGRESS_TOWARDS)),
+    ("egress", HookSet::EGRESS),
+    ("tx", HookSet::TX),
+    ("on_tm_drop", HookSet::TM_DROP),
+    ("on", HookSet::QUEUE_EMPTY),
+    ("report", HookSet::NONE),
+];
+
+/// The hooks that an object has, by [`Hook`].
+#[derive(Default)]
+pub struct Methods([Option<Py<PyAny>>; HOOKS.len()]);
 
 impl Methods {
     /// Those of `defined`, by name.
     pub fn of(object: &Bound<'_, PyAny>, defined: &[String]) -> PyResult<Self> {
-        let method = |name: &str| {
-            let is_defined = defined.iter().any(|known| known == name);
-            is_defined.then(|| object.getattr(name).map(Bound::unbind)).transpose()
-        };
-        Ok(Self {
-            rx: method("rx")?,
-            ingress: method("ingress")?,
-            egress: method("egress")?,
-            tx: method("tx")?,
-            on_tm_drop: method("on_tm_drop")?,
-            on: method("on")?,
-            report: method("report")?,
-        })
+        let mut methods = Self::default();
+        for (method, (name, _)) in methods.0.iter_mut().zip(HOOKS) {
+            if defined.iter().any(|known| known == name) {
+                *method = Some(object.getattr(name)?.unbind());
+            }
+        }
+        Ok(methods)
     }
 
     /// What can be subscribed to.
     fn hooks(&self) -> HookSet {
-        let all = [
-            (&self.rx, HookSet::RX),
-            (&self.ingress, HookSet::INGRESS_FROM.with(HookSet::INGRESS_TOWARDS)),
-            (&self.egress, HookSet::EGRESS),
-            (&self.tx, HookSet::TX),
-            (&self.on_tm_drop, HookSet::TM_DROP),
-            (&self.on, HookSet::QUEUE_EMPTY),
-        ];
-        all.into_iter().filter(|(method, _)| method.is_some()).fold(HookSet::NONE, |sum, (_, hook)| sum.with(hook))
+        let defined = self.0.iter().zip(HOOKS).filter(|(method, _)| method.is_some());
+        defined.fold(HookSet::NONE, |sum, (_, (_, hook))| sum.with(hook))
     }
 }
 
@@ -108,19 +107,14 @@ impl PythonMechanism {
     }
 
     /// Calls a hook and carries out what it asks for. One that the class does not define lets everything go on.
-    fn call(
-        &mut self,
-        hook: &'static str,
-        method: impl Fn(&Methods) -> &Method,
-        argument: Argument,
-        context: &mut Context<'_>,
-    ) -> Verdict {
-        if method(&self.methods).is_none() {
+    fn call(&mut self, hook: Hook, argument: Argument, context: &mut Context<'_>) -> Verdict {
+        if self.methods.0[hook as usize].is_none() {
             return Verdict::Continue;
         }
         self.was_called = true;
-        let answer = Python::attach(|py| self.answer(py, hook, method(&self.methods), argument, context));
-        let Answer { verdict, packet, requests } = answer.unwrap_or_else(|error| end_run(self.kind, hook, error));
+        let answer = Python::attach(|py| self.answer(py, hook, argument, context));
+        let name = HOOKS[hook as usize].0;
+        let Answer { verdict, packet, requests } = answer.unwrap_or_else(|error| end_run(self.kind, name, error));
         if let Some(packet) = packet {
             *context.packet() = packet;
         }
@@ -128,14 +122,8 @@ impl PythonMechanism {
         verdict
     }
 
-    fn answer(
-        &self,
-        py: Python<'_>,
-        hook: &str,
-        method: &Method,
-        argument: Argument,
-        context: &mut Context<'_>,
-    ) -> PyResult<Answer> {
+    fn answer(&self, py: Python<'_>, hook: Hook, argument: Argument, context: &mut Context<'_>) -> PyResult<Answer> {
+        let method = &self.methods.0[hook as usize];
         let (Some(method), Some(view)) = (method, &self.view) else { unreachable!("hooks come after needs") };
         let seen = match argument {
             Argument::Event(_) => Seen::without_packet(context),
@@ -158,7 +146,7 @@ impl PythonMechanism {
             Argument::Event(_) => returned.map(|_| Verdict::Continue)?,
             Argument::None | Argument::Reason(_) => {
                 let verdict = returned?.bind(py).cast::<VerdictView>()?.get().verdict();
-                self.queues.allow(verdict, matches!(hook, "egress" | "tx"))?
+                self.queues.allow(verdict, matches!(hook, Hook::Egress | Hook::Tx))?
             }
         };
         Ok(Answer { verdict, packet, requests })
@@ -171,7 +159,7 @@ impl Mechanism for PythonMechanism {
     }
 
     fn report(&self, _: Time) -> Report {
-        let Some(method) = &self.methods.report else {
+        let Some(method) = &self.methods.0[Hook::Report as usize] else {
             return Report { acted: self.was_called, ..Report::new(self.kind) };
         };
         let read = |py: Python<'_>| {
@@ -186,26 +174,26 @@ impl Mechanism for PythonMechanism {
     }
 
     fn rx(&mut self, context: &mut Context<'_>) -> Verdict {
-        self.call("rx", |methods| &methods.rx, Argument::None, context)
+        self.call(Hook::Rx, Argument::None, context)
     }
 
     fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
-        self.call("ingress", |methods| &methods.ingress, Argument::None, context)
+        self.call(Hook::Ingress, Argument::None, context)
     }
 
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
-        self.call("egress", |methods| &methods.egress, Argument::None, context)
+        self.call(Hook::Egress, Argument::None, context)
     }
 
     fn tx(&mut self, context: &mut Context<'_>) -> Verdict {
-        self.call("tx", |methods| &methods.tx, Argument::None, context)
+        self.call(Hook::Tx, Argument::None, context)
     }
 
     fn on_tm_drop(&mut self, reason: DropReason, context: &mut Context<'_>) -> Verdict {
-        self.call("on_tm_drop", |methods| &methods.on_tm_drop, Argument::Reason(reason), context)
+        self.call(Hook::OnTmDrop, Argument::Reason(reason), context)
     }
 
     fn on(&mut self, event: Event, context: &mut Context<'_>) {
-        self.call("on", |methods| &methods.on, Argument::Event(event), context);
+        self.call(Hook::On, Argument::Event(event), context);
     }
 }

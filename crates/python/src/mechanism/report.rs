@@ -1,8 +1,6 @@
 //! What a mechanism of Python's has counted.
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
-
+use hitless_state::kept;
 use hitless_switch::Report;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,7 +13,7 @@ pub fn read(kind: &'static str, returned: &Bound<'_, PyDict>, was_called: bool) 
         if let Ok(scope) = value.cast::<PyDict>() {
             count_all(&mut report, &name, scope)?;
         } else {
-            report.count("switch", interned(&name), value.extract()?);
+            report.count("switch", kept(&name), value.extract()?);
         }
     }
     report.acted =
@@ -25,19 +23,7 @@ pub fn read(kind: &'static str, returned: &Bound<'_, PyDict>, was_called: bool) 
 
 fn count_all(report: &mut Report, scope: &str, counters: &Bound<'_, PyDict>) -> PyResult<()> {
     for (name, value) in counters.iter() {
-        report.count(scope, interned(&name.extract::<String>()?), value.extract()?);
+        report.count(scope, kept(&name.extract::<String>()?), value.extract()?);
     }
     Ok(())
-}
-
-/// A text that lives as long as the process, as names of counters do: each is kept once.
-fn interned(text: &str) -> &'static str {
-    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(text) = known.get(text) {
-        return text;
-    }
-    let text: &'static str = text.to_owned().leak();
-    known.insert(text);
-    text
 }

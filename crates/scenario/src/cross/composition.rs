@@ -28,7 +28,7 @@ impl Check<'_> {
         for entry in &self.scenario.mechanisms {
             for id in entry.switches(around.topology) {
                 let runs = switches.entry(id).or_default();
-                if entry.entries() == Entries::Each {
+                if entry.facts.entries == Entries::Each {
                     runs.by_entry += 1;
                 } else {
                     runs.once.insert(entry.name());
@@ -49,7 +49,8 @@ impl Check<'_> {
     pub(super) fn queues_of_ports(&mut self) {
         let switch = &self.scenario.switch;
         let of_switch = if switch.scheduler == SchedulerKind::Fifo { 1 } else { u16::from(switch.queues_per_port) };
-        let others = queues_by_stage(self.scenario.mechanisms.iter().filter(|entry| entry.queues_field().is_none()));
+        let others =
+            queues_by_stage(self.scenario.mechanisms.iter().filter(|entry| entry.facts.queues_field.is_none()));
         let sum = others.iter().map(|(_, queues)| queues).sum::<u16>() + of_switch;
         let named: String = others.iter().map(|(title, queues)| format!(", {title} {queues}")).collect();
         self.require_else(sum <= QUEUES_MAX, || {
@@ -57,7 +58,7 @@ impl Check<'_> {
             Problem::new("switch.queues_per_port", switch.queues_per_port.to_string(), rule)
         });
         for (number, entry) in self.scenario.mechanisms.iter().enumerate() {
-            let (Some(field), queues) = (entry.queues_field(), entry.queues()) else { continue };
+            let (Some(field), queues) = (entry.facts.queues_field, entry.queues()) else { continue };
             let sum = sum + queues;
             self.require_else(sum <= QUEUES_MAX, || {
                 let title = entry.title();
@@ -75,7 +76,7 @@ fn queues_by_stage<'e>(entries: impl Iterator<Item = &'e Entry>) -> Vec<(&'stati
     let mut most = BTreeMap::<Stage, (&'static str, u16)>::new();
     for entry in entries {
         let queues = entry.queues();
-        let known = most.entry(entry.stage()).or_default();
+        let known = most.entry(entry.facts.stage).or_default();
         if queues > known.1 {
             *known = (entry.title(), queues);
         }

@@ -148,7 +148,7 @@ impl Check<'_> {
         for (number, later) in claimants.iter().enumerate() {
             let earlier = claimants[..number].iter();
             let problems = earlier.filter_map(|earlier| clash([earlier, later], topology));
-            let field = format!("mechanism[{number}].{}", later.entry.places_field());
+            let field = format!("mechanism[{number}].{}", later.entry.facts.places_field);
             self.report_all(problems.map(|rule| Problem::new(&field, "", rule)));
         }
     }
@@ -157,9 +157,9 @@ impl Check<'_> {
 /// Why two entries do not go together, if they do not.
 fn clash(pair: [&Claimant<'_>; 2], topology: &Topology) -> Option<String> {
     let [earlier, later] = pair;
-    let (name, parts) = (later.entry.title(), later.entry.places_field());
+    let (name, parts) = (later.entry.title(), later.entry.facts.places_field);
     let is_one_kind = earlier.entry.name() == later.entry.name();
-    if is_one_kind && later.entry.entries() == Entries::OnePerSwitch {
+    if is_one_kind && later.entry.facts.entries == Entries::OnePerSwitch {
         let both = later.switches.iter().find(|switch| earlier.switches.contains(switch))?;
         let switch = &topology.switch(*both).name;
         return Some(format!("{switch} has {name} by another entry, and its {parts} share one set of parameters"));

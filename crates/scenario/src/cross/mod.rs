@@ -8,7 +8,6 @@ mod flow_queueing;
 pub(crate) mod headers;
 mod links;
 mod measure;
-mod mechanisms;
 mod run;
 mod switch;
 mod traffic;
@@ -47,12 +46,23 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
 }
 
 impl Check<'_> {
+    /// What each mechanism has to say of its own entries.
+    fn mechanisms(&mut self, around: Surroundings<'_>) {
+        let mut kinds = Vec::new();
+        for (number, entry) in around.scenario.mechanisms.iter().enumerate() {
+            entry.check(around, &format!("mechanism[{number}]"), self);
+            if !kinds.contains(&entry.name()) {
+                kinds.push(entry.name());
+                entry.check_together(around, self);
+            }
+        }
+    }
+
     fn topology(&mut self) -> Option<Topology> {
         match self.scenario.topology.build() {
             Ok(topology) => self.named_well(topology),
             Err(errors) => {
-                let to_problem = |error: &_| Problem::new("topology", "", format!("{error}"));
-                self.report_all(errors.iter().map(to_problem));
+                self.report_all(errors.into_iter().map(|error| Problem::new("topology", "", error)));
                 None
             }
         }

@@ -14,20 +14,18 @@ use hitless_settings::{Problem, closest};
 use hitless_wire::{Bytes, Duration, HostId};
 
 use super::check::Check;
-use crate::kind::Entry;
 use crate::workload::{LoadDenominator, build_group, load_of};
-use crate::{FlowGroup, FlowPattern, IncastFlows, PoissonFlows, Protocol, Until};
+use crate::{FlowGroup, FlowPattern, Protocol, Until};
 
 /// Is the connection of each flow for one message only, of which the sender knows that it is the last?
 fn has_one_message_each(pattern: &FlowPattern) -> bool {
-    match pattern {
-        FlowPattern::Poisson(poisson) => poisson.connections.is_none() && poisson.request.is_none(),
-        FlowPattern::Incast(incast) => incast.request.is_none(),
-        FlowPattern::Schedule(_) | FlowPattern::Sequence(_) | FlowPattern::Permutation(_) | FlowPattern::List(_) => {
-            true
-        }
-        FlowPattern::Long(_) | FlowPattern::ConstantRate(_) | FlowPattern::Requests(_) => false,
-    }
+    let has_several = match pattern {
+        FlowPattern::Poisson(poisson) => poisson.connections.is_some(),
+        FlowPattern::Long(_) | FlowPattern::ConstantRate(_) | FlowPattern::Requests(_) => true,
+        FlowPattern::Schedule(_) | FlowPattern::Sequence(_) | FlowPattern::Incast(_) => false,
+        FlowPattern::Permutation(_) | FlowPattern::List(_) => false,
+    };
+    !has_several && pattern.request().is_none()
 }
 
 impl Check<'_> {
@@ -45,10 +43,22 @@ impl Check<'_> {
         }
     }
 
-    /// Part of a frame: the largest jumbo frames in use have 9,216 bytes.
-    fn frame_part(&mut self, bytes: Bytes, field: &str) {
-        let fits = (1..=9_216).contains(&bytes.0);
-        self.require(fits, field, "must be from 1 to 9216 B: it is part of an Ethernet frame");
+    /// Parts of a frame: the largest jumbo frames in use have 9,216 bytes.
+    fn frame_parts<const PARTS: usize>(&mut self, parts: [(&str, Bytes); PARTS], section: &str) {
+        for (name, bytes) in parts {
+            let fits = (1..=9_216).contains(&bytes.0);
+            let rule = "must be from 1 to 9216 B: it is part of an Ethernet frame";
+            self.require(fits, &format!("{section}.{name}"), rule);
+        }
+    }
+
+    /// Timeouts for retransmission: the least, the most, and the first.
+    fn timeouts(&mut self, [min, max, initial]: [Duration; 3], section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.require(min > Duration::ZERO, &field("rto_min"), "must be above zero");
+        self.require(max >= min, &field("rto_max"), "must not be below rto_min");
+        self.require(initial > Duration::ZERO, &field("rto_initial"), "must be above zero");
+        self.require(max >= initial, &field("rto_max"), "must not be below rto_initial");
     }
 
     /// What TCP had before RFC 6582 and RFC 3465.
@@ -73,13 +83,9 @@ impl Check<'_> {
 
     fn tcp(&mut self, tcp: &TcpSettings, section: &str) {
         let field = |name: &str| format!("{section}.{name}");
-        self.frame_part(tcp.mss, &field("mss"));
-        self.frame_part(tcp.ack_bytes, &field("ack_bytes"));
-        self.frame_part(tcp.header_bytes, &field("header_bytes"));
-        self.require(tcp.rto_min > Duration::ZERO, &field("rto_min"), "must be above zero");
-        self.require(tcp.rto_max >= tcp.rto_min, &field("rto_max"), "must not be below rto_min");
-        self.require(tcp.rto_initial > Duration::ZERO, &field("rto_initial"), "must be above zero");
-        self.require(tcp.rto_max >= tcp.rto_initial, &field("rto_max"), "must not be below rto_initial");
+        let [ack, header] = [("ack_bytes", tcp.ack_bytes), ("header_bytes", tcp.header_bytes)];
+        self.frame_parts([("mss", tcp.mss), ack, header], section);
+        self.timeouts([tcp.rto_min, tcp.rto_max, tcp.rto_initial], section);
         self.require(tcp.syn_timeout > Duration::ZERO, &field("syn_timeout"), "must be above zero");
         self.require(tcp.sack || !tcp.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
         self.require(tcp.sack || !tcp.dsack_undo, &field("dsack_undo"), "needs sack = true (RFC 2883, section 3)");
@@ -145,9 +151,8 @@ impl Check<'_> {
 
     fn roce(&mut self, roce: &RoceSettings, section: &str) {
         let field = |name: &str| format!("{section}.{name}");
-        self.frame_part(roce.mtu, &field("mtu"));
-        self.frame_part(roce.ack_bytes, &field("ack_bytes"));
-        self.frame_part(roce.header_bytes, &field("header_bytes"));
+        let [ack, header] = [("ack_bytes", roce.ack_bytes), ("header_bytes", roce.header_bytes)];
+        self.frame_parts([("mtu", roce.mtu), ack, header], section);
         self.require(roce.timeout > Duration::ZERO, &field("timeout"), "must be above zero");
         let answered = roce.acknowledge_every <= roce.window;
         self.require(answered, &field("acknowledge_every"), "must be at most window, or the sender waits for ever");
@@ -180,21 +185,17 @@ impl Check<'_> {
 
     fn udp(&mut self, udp: &UdpSettings, section: &str) {
         let field = |name: &str| format!("{section}.{name}");
-        self.frame_part(udp.frame_bytes, &field("frame_bytes"));
+        self.frame_parts([("frame_bytes", udp.frame_bytes)], section);
         let fits = udp.frame_bytes > udp.header_bytes;
         self.require(fits, &field("frame_bytes"), "must be above header_bytes: a frame carries at least a byte");
     }
 
     fn packet_pair(&mut self, pair: &PacketPairSettings, section: &str) {
         let field = |name: &str| format!("{section}.{name}");
-        self.frame_part(pair.mss, &field("mss"));
-        self.frame_part(pair.ack_bytes, &field("ack_bytes"));
-        self.frame_part(pair.header_bytes, &field("header_bytes"));
+        let [ack, header] = [("ack_bytes", pair.ack_bytes), ("header_bytes", pair.header_bytes)];
+        self.frame_parts([("mss", pair.mss), ack, header], section);
         self.require(pair.ack_delay > Duration::ZERO, &field("ack_delay"), "must be above zero");
-        self.require(pair.rto_min > Duration::ZERO, &field("rto_min"), "must be above zero");
-        self.require(pair.rto_max >= pair.rto_min, &field("rto_max"), "must not be below rto_min");
-        self.require(pair.rto_initial > Duration::ZERO, &field("rto_initial"), "must be above zero");
-        self.require(pair.rto_max >= pair.rto_initial, &field("rto_max"), "must not be below rto_initial");
+        self.timeouts([pair.rto_min, pair.rto_max, pair.rto_initial], section);
         self.require(pair.sack || !pair.rack_tlp, &field("rack_tlp"), "needs sack = true (RFC 8985, section 3)");
         let rounds_fit = pair.bytes_per_round <= Bytes(1 << 20);
         self.require(rounds_fit, &field("bytes_per_round"), "must be at most 1048576 B: a round is a few packets");
@@ -257,8 +258,7 @@ impl Check<'_> {
                 let rule = "needs a transport that knows when a message has arrived, not \"udp\"";
                 self.require(false, &format!("{section}.connections"), rule);
             }
-            (FlowPattern::Poisson(PoissonFlows { request: Some(_), .. }), Protocol::Udp(_))
-            | (FlowPattern::Incast(IncastFlows { request: Some(_), .. }), Protocol::Udp(_)) => {
+            (pattern, Protocol::Udp(_)) if pattern.request().is_some() => {
                 let rule = "needs a transport that repeats a request that was lost, not \"udp\"";
                 self.require(false, &format!("{section}.request"), rule);
             }
@@ -318,7 +318,7 @@ impl Check<'_> {
         }
         if tcp.congestion == Congestion::Bolt {
             self.require(!tcp.ecn, &field("ecn"), "has no effect: Bolt reacts to what its switches say, not to marks");
-            let runs = self.scenario.mechanisms.iter().any(Entry::notifies_senders);
+            let runs = self.scenario.mechanisms.iter().any(|entry| entry.facts.notifies_senders);
             self.require_else(runs, || {
                 Problem::new(field("congestion"), "", "Bolt needs switches that tell it what to do, and these do not")
                     .hint("add a [[mechanism]] of kind = \"bolt\"")

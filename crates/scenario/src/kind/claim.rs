@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hitless_network::topology::select::SwitchPort;
-use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
+use hitless_network::topology::{DirectedLink, SwitchId, Topology};
 use serde::Deserialize;
 
 /// What a mechanism does that another may not do at the same place, or does not go with what another does. Which pairs
@@ -106,5 +106,5 @@ impl Places {
 /// The switches at the ends of links; an end that is a host is left out.
 pub fn switches_at_ends(topology: &Topology, links: &[DirectedLink]) -> BTreeSet<SwitchId> {
     let ends = links.iter().map(|&link| topology.ends(link)).flat_map(|(from, to)| [from, to]);
-    ends.filter_map(|end| if let Node::Switch(id) = end.node { Some(id) } else { None }).collect()
+    ends.filter_map(|end| end.node.switch()).collect()
 }

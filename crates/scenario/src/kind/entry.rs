@@ -10,37 +10,27 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::facts::Facts;
-use super::stage::{Entries, Stage};
+use super::stage::Stage;
 
 /// Settings of some kind.
-pub(super) trait ErasedSettings: erased_serde::Serialize + fmt::Debug + Send + Sync {
-    fn as_any(&self) -> &dyn Any;
-    fn as_any_mut(&mut self) -> &mut dyn Any;
+pub(super) trait ErasedSettings: Any + erased_serde::Serialize + fmt::Debug + Send + Sync {
     fn copy(&self) -> Box<dyn ErasedSettings>;
     fn equals(&self, other: &dyn ErasedSettings) -> bool;
 }
 
 impl<S: Serialize + fmt::Debug + Send + Sync + Clone + PartialEq + 'static> ErasedSettings for S {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
-
     fn copy(&self) -> Box<dyn ErasedSettings> {
         Box::new(self.clone())
     }
 
     fn equals(&self, other: &dyn ErasedSettings) -> bool {
-        other.as_any().downcast_ref::<S>().is_some_and(|other| other == self)
+        (other as &dyn Any).downcast_ref::<S>().is_some_and(|other| other == self)
     }
 }
 
 /// One entry of a scenario: a kind of mechanism, and its parameters.
 pub struct Entry {
-    pub(super) facts: &'static Facts,
+    pub(crate) facts: &'static Facts,
     /// What the kind does, of a type that [`erased`](super::erased) knows.
     pub(super) kind: Arc<dyn Any + Send + Sync>,
     /// The place of the kind in the registry.
@@ -61,41 +51,12 @@ impl Entry {
 
     /// The settings, if the entry has settings of the type `S`, which those of one kind are.
     pub fn settings<S: 'static>(&self) -> Option<&S> {
-        self.settings.as_any().downcast_ref()
+        (&*self.settings as &dyn Any).downcast_ref()
     }
 
     /// The order of hooks.
     pub(crate) fn order(&self) -> (Stage, usize) {
-        (self.stage(), self.number)
-    }
-
-    pub(crate) fn stage(&self) -> Stage {
-        self.facts.stage
-    }
-
-    pub(crate) fn entries(&self) -> Entries {
-        self.facts.entries
-    }
-
-    pub(crate) fn places_field(&self) -> &'static str {
-        self.facts.places_field
-    }
-
-    pub(crate) fn queues_field(&self) -> Option<&'static str> {
-        self.facts.queues_field
-    }
-
-    pub(crate) fn asks_for_returns(&self) -> bool {
-        self.facts.asks_for_returns
-    }
-
-    /// Whether its parts at several switches share more than packets tell.
-    pub(crate) fn shares_state(&self) -> bool {
-        self.facts.shares_state
-    }
-
-    pub(crate) fn notifies_senders(&self) -> bool {
-        self.facts.notifies_senders
+        (self.facts.stage, self.number)
     }
 }
 

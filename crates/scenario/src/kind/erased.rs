@@ -1,5 +1,6 @@
 //! Kinds of which it is not known at compile time which they are, and what each does with its entries.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -72,7 +73,7 @@ macro_rules! kinds {
             }
 
             fn resolve(&self, settings: &mut dyn ErasedSettings, around: Surroundings<'_>) {
-                K::resolve(settings.as_any_mut().downcast_mut().expect(OWN), around);
+                K::resolve((settings as &mut dyn Any).downcast_mut().expect(OWN), around);
             }
 
             $(fn $asked(&self, settings: &dyn ErasedSettings, $($given: $type),*) -> $answer {
@@ -158,7 +159,7 @@ impl<K: Kind> Erased<K> {
 const OWN: &str = "an entry has the settings of its own kind";
 
 fn own<K: Kind>(settings: &dyn ErasedSettings) -> &K::Settings {
-    settings.as_any().downcast_ref().expect(OWN)
+    (settings as &dyn Any).downcast_ref().expect(OWN)
 }
 
 /// How an entry holds its kind.

@@ -3,7 +3,7 @@
 use super::stage::{Entries, Stage};
 
 /// The constants of a [`Kind`](super::Kind).
-pub(super) struct Facts {
+pub(crate) struct Facts {
     pub name: &'static str,
     pub title: &'static str,
     pub summary: &'static str,

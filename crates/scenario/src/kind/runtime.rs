@@ -1,5 +1,6 @@
 //! Kinds that are made while the program runs, as from a class of another language.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 
 use hitless_engine::Stream;
@@ -105,7 +106,7 @@ pub(super) fn made(profile: Profile, kind: Box<dyn RuntimeKind>) -> Result<&'sta
 }
 
 fn own(settings: &dyn ErasedSettings) -> &Table {
-    settings.as_any().downcast_ref().expect("an entry has the settings of its own kind")
+    (settings as &dyn Any).downcast_ref().expect("an entry has the settings of its own kind")
 }
 
 impl Made {

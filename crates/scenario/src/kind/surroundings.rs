@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hitless_engine::{RandomStreams, Stream};
 use hitless_network::topology::select::{SwitchPort, select_links, select_ports_by_switch};
-use hitless_network::topology::{DirectedLink, Endpoint, LinkSettings, Node, SwitchId, Topology};
+use hitless_network::topology::{DirectedLink, Endpoint, LinkSpec, SwitchId, Topology};
 use hitless_switch::Mechanism;
 use hitless_wire::PortId;
 
@@ -78,12 +78,11 @@ impl<'a> Surroundings<'a> {
     }
 
     /// What the link of a port is like.
-    pub fn link_settings_at(self, at: SwitchPort) -> LinkSettings {
+    pub fn link_settings_at(self, at: SwitchPort) -> LinkSpec {
         self.topology.link(self.link_at(at).link).settings
     }
 }
 
 fn switch_port(end: Endpoint) -> Option<SwitchPort> {
-    let Node::Switch(switch) = end.node else { return None };
-    Some(SwitchPort { switch, port: end.port })
+    Some(SwitchPort { switch: end.node.switch()?, port: end.port })
 }

@@ -5,23 +5,18 @@ use hitless_engine::draws::normal;
 use hitless_hosts::Request;
 use hitless_wire::Duration;
 
-/// Requests of one size, about which servers think for a random time.
+/// Requests of one size, about which servers think for a normally distributed time, cut at 0.
 #[derive(Clone, Debug)]
 pub struct Asking {
-    bytes: u64,
-    mean: Duration,
-    deviation: Duration,
-    stream: Stream,
+    pub bytes: u64,
+    pub mean: Duration,
+    pub deviation: Duration,
+    pub stream: Stream,
 }
 
 hitless_state::state!(Asking { values: stream; configured: bytes, mean, deviation });
 
 impl Asking {
-    /// Requests of `bytes`, each thought about for a normally distributed time, cut at 0.
-    pub fn new(bytes: u64, mean: Duration, deviation: Duration, stream: Stream) -> Self {
-        Self { bytes, mean, deviation, stream }
-    }
-
     /// The next request.
     pub fn request(&mut self) -> Request {
         let deviation_ps = self.deviation.as_ps() as f64;
@@ -39,7 +34,8 @@ mod tests {
     fn thinking_takes_its_mean_with_its_deviation_and_never_less_than_nothing() {
         let think = |mean_us: u64, deviation_us: u64| -> Vec<f64> {
             let stream = RandomStreams::new(3).stream("thinking");
-            let mut asking = Asking::new(250, Duration::from_us(mean_us), Duration::from_us(deviation_us), stream);
+            let [mean, deviation] = [mean_us, deviation_us].map(Duration::from_us);
+            let mut asking = Asking { bytes: 250, mean, deviation, stream };
             (0..20_000).map(|_| asking.request().think.as_ps() as f64 / 1e6).collect()
         };
         let (mean, deviation) = moments(&think(20, 3));

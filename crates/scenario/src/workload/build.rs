@@ -8,16 +8,15 @@ use hitless_network::topology::select::select_hosts;
 use hitless_settings::{Problem, closest};
 use hitless_wire::{Bytes, Duration, HostId, Time};
 
+use crate::workload::asking::Asking;
 use crate::workload::generators::{
-    Answers, Arrivals, IncastGenerator, PairGenerator, PairSampler, Template, paired, permutation,
+    Answers, Arrivals, Generator, IncastGenerator, PairGenerator, PairSampler, Starts, Template, paired, permutation,
 };
-use crate::workload::size::Pareto;
-use crate::workload::{
-    Asking, Cdf, FlowSpec, Generator, LoadDenominator, Messages, Sequence, SizeSampler, Workload, cdf, flow_list,
-};
+use crate::workload::size::{Pareto, SizeSampler};
+use crate::workload::{Cdf, FlowSpec, LoadDenominator, Messages, Sequence, Workload, cdf, flow_list};
 use crate::{
     Across, CdfSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows, PermutationFlows,
-    PoissonFlows, RequestFlows, RequestSettings, Scenario, ScheduledFlows, SequentialFlows,
+    PoissonFlows, RequestFlows, RequestSettings, Scenario, ScheduledFlows, SequentialFlows, ThinkSettings,
 };
 
 /// All flows of `scenario`, in order of time, drawn from `streams`. `topology` is the one that the scenario's settings
@@ -118,38 +117,48 @@ impl Builder<'_> {
         if asking.is_some() && settings.connections.is_some() {
             return Err(self.problem("request", "opens a connection of its own: it does not go with connections"));
         }
-        let Self { template, stream, .. } = self;
-        let arrivals = Arrivals::Poisson { per_second };
-        let flows = PairGenerator::new(template, arrivals, settings.count, pairs, sizes, stream);
-        Ok(Generator::Pairs(Box::new(flows.on_connections(settings.connections).asked(asking))))
+        let starts = Starts::new(self.template, Arrivals::Poisson { per_second }, settings.count);
+        let connections = settings.connections;
+        let flows = PairGenerator { starts, pairs, sizes, stream: self.stream, connections, asking };
+        Ok(Generator::Pairs(Box::new(flows)))
     }
 
     fn asking(&self, settings: Option<&RequestSettings>) -> Result<Option<Asking>, Problem> {
         let Some(RequestSettings { size, think }) = settings else { return Ok(None) };
         let bytes = self.bytes("request.size", *size)?;
-        Ok(Some(Asking::new(bytes, think.mean, think.deviation, self.thinking.clone())))
+        let ThinkSettings { mean, deviation } = *think;
+        Ok(Some(Asking { bytes, mean, deviation, stream: self.thinking.clone() }))
     }
 
     fn schedule(self, settings: &ScheduledFlows) -> Result<Generator, Problem> {
-        let sources = self.hosts("sources", &settings.sources)?;
-        let sizes = self.sizes(&settings.sizes)?;
-        if settings.period == Duration::ZERO {
+        let ScheduledFlows { sizes, period, sources, destinations, count } = settings;
+        if *period == Duration::ZERO {
             return Err(self.problem("period", "must be above zero"));
         }
-        let pairs = self.random_pairs(sources, &settings.destinations, Across::Any)?;
-        let Self { template, stream, .. } = self;
-        let arrivals = Arrivals::Every(settings.period);
-        Ok(Generator::Pairs(Box::new(PairGenerator::new(template, arrivals, settings.count, pairs, sizes, stream))))
+        let flows = self.drawn(*period, sizes, sources, destinations, *count)?;
+        Ok(Generator::Pairs(Box::new(flows)))
     }
 
     fn sequence(self, settings: &SequentialFlows) -> Result<Generator, Problem> {
-        let sources = self.hosts("sources", &settings.sources)?;
-        let sizes = self.sizes(&settings.sizes)?;
-        let pairs = self.random_pairs(sources, &settings.destinations, Across::Any)?;
-        let Self { template, stream, .. } = self;
-        let at_once = Arrivals::Every(Duration::ZERO);
-        let flows = PairGenerator::new(template, at_once, settings.count, pairs, sizes, stream);
-        Ok(Generator::Sequence(Box::new(Sequence::new(template, flows, settings.gap))))
+        let SequentialFlows { sizes, sources, destinations, count, gap } = settings;
+        let flows = self.drawn(Duration::ZERO, sizes, sources, destinations, *count)?;
+        Ok(Generator::Sequence(Box::new(Sequence { flows, gap: *gap })))
+    }
+
+    /// A flow in each period between hosts that are drawn for it.
+    fn drawn(
+        self,
+        period: Duration,
+        sizes: &FlowSizes,
+        sources: &[String],
+        destinations: &[String],
+        count: Option<u64>,
+    ) -> Result<PairGenerator, Problem> {
+        let sources = self.hosts("sources", sources)?;
+        let sizes = self.sizes(sizes)?;
+        let pairs = self.random_pairs(sources, destinations, Across::Any)?;
+        let starts = Starts::new(self.template, Arrivals::Every(period), count);
+        Ok(PairGenerator { starts, pairs, sizes, stream: self.stream, connections: None, asking: None })
     }
 
     fn random_pairs(
@@ -249,9 +258,9 @@ impl Builder<'_> {
         };
         let answers = Answers { fan_in: settings.fan_in, bytes, servers_repeat: settings.servers_repeat };
         let asking = self.asking(settings.request.as_ref())?;
-        let section = self.section;
-        IncastGenerator::new(self.template, (arrivals, settings.count), clients, servers, answers, self.stream)
-            .map(|generator| Generator::Incast(Box::new(generator.asked(asking))))
+        let (section, starts) = (self.section, Starts::new(self.template, arrivals, settings.count));
+        IncastGenerator::new(starts, clients, servers, answers, self.stream, asking)
+            .map(|generator| Generator::Incast(Box::new(generator)))
             .ok_or_else(|| {
                 let rule = "is more than there are servers beside the client";
                 let hint = "servers_repeat = true lets a server give several answers";

@@ -4,30 +4,9 @@
 //! where probability is that of a flow of at most that size. Between two points the distribution is linear, which is
 //! how the simulators that published these tables read them.
 
-use std::fmt;
-
 use hitless_engine::Stream;
 use hitless_engine::draws::unit;
-
-/// Why a text is not a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CdfError {
-    /// Line in the text, counted from 1; 0 for the text as a whole.
-    pub line: usize,
-    /// What must hold.
-    pub rule: String,
-}
-
-impl fmt::Display for CdfError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}", self.rule),
-            line => write!(f, "line {line}: {}", self.rule),
-        }
-    }
-}
-
-impl std::error::Error for CdfError {}
+use hitless_settings::LineError;
 
 /// A cumulative distribution of flow sizes, linear between its points.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,15 +53,15 @@ impl Cdf {
     ///
     /// # Errors
     /// The first line that is not as it must be.
-    pub fn parse(text: &str) -> Result<Self, CdfError> {
+    pub fn parse(text: &str) -> Result<Self, LineError> {
         let mut cdf = Self { source: String::new(), note: String::new(), points: Vec::new() };
         for (number, line) in (1..).zip(text.lines()) {
-            cdf.read_line(line.trim()).map_err(|rule| CdfError { line: number, rule })?;
+            cdf.read_line(line.trim()).map_err(|rule| LineError { line: number, rule })?;
         }
         match cdf.points.last() {
             Some((_, 1.0)) => Ok(cdf),
-            Some(_) => Err(CdfError { line: 0, rule: "the last probability must be 1".into() }),
-            None => Err(CdfError { line: 0, rule: "a table needs at least one line `bytes probability`".into() }),
+            Some(_) => Err(LineError { line: 0, rule: "the last probability must be 1".into() }),
+            None => Err(LineError { line: 0, rule: "a table needs at least one line `bytes probability`".into() }),
         }
     }
 
@@ -113,18 +92,8 @@ impl Cdf {
 
     /// Mean size in bytes of what [`Self::sample`] draws (before it is rounded to whole bytes).
     pub fn mean_linear(&self) -> f64 {
-        self.mean_by(|before, after| (before + after) / 2.0)
-    }
-
-    /// Mean size in bytes if all flows between two points had the size of the upper one. Some simulators read tables
-    /// so; their loads for "the same" table differ by the ratio of the two means.
-    pub fn mean_step(&self) -> f64 {
-        self.mean_by(|_, after| after)
-    }
-
-    fn mean_by(&self, size: impl Fn(f64, f64) -> f64) -> f64 {
         let (first_bytes, first_probability) = self.points[0];
-        let parts = self.points.windows(2).map(|pair| (pair[1].1 - pair[0].1) * size(pair[0].0, pair[1].0));
+        let parts = self.points.windows(2).map(|pair| (pair[1].1 - pair[0].1) * (pair[0].0 + pair[1].0) / 2.0);
         first_bytes * first_probability + parts.sum::<f64>()
     }
 
@@ -136,11 +105,6 @@ impl Cdf {
     /// Bytes, and the share of flows of at most so many: the points between which the distribution is linear.
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points
-    }
-
-    /// Number of points.
-    pub fn point_count(&self) -> usize {
-        self.points.len()
     }
 
     /// Size of which a share of `probability` (0 to 1) of all flows is not larger.

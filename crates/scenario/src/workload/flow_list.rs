@@ -1,7 +1,6 @@
 //! Lists of flows in files: a line for each, `source destination packets start_ns`.
 
-use std::fmt;
-
+use hitless_settings::LineError;
 use hitless_wire::{HostId, Time};
 
 /// A line of a list.
@@ -16,23 +15,6 @@ pub struct ListedFlow {
     /// When it starts.
     pub start: Time,
 }
-
-/// Why a text is not a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowListError {
-    /// Line in the text, counted from 1.
-    pub line: usize,
-    /// What must hold.
-    pub rule: String,
-}
-
-impl fmt::Display for FlowListError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.rule)
-    }
-}
-
-impl std::error::Error for FlowListError {}
 
 macro_rules! embedded_lists {
     ($($name:literal),* $(,)?) => {
@@ -53,10 +35,10 @@ pub fn named(name: &str) -> Option<&'static str> {
 ///
 /// # Errors
 /// The first line that is not as it must be.
-pub fn parse(text: &str, hosts: usize) -> Result<Vec<ListedFlow>, FlowListError> {
+pub fn parse(text: &str, hosts: usize) -> Result<Vec<ListedFlow>, LineError> {
     let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
     let flows = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    flows.map(|(line, text)| read_line(text, hosts).map_err(|rule| FlowListError { line, rule })).collect()
+    flows.map(|(line, text)| read_line(text, hosts).map_err(|rule| LineError { line, rule })).collect()
 }
 
 fn read_line(line: &str, hosts: usize) -> Result<ListedFlow, String> {

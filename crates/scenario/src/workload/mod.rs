@@ -5,23 +5,21 @@
 //! changing one group does not move another. [`Workload`] merges them. Nothing is laid out in advance: a Poisson group
 //! of millions of flows takes no more memory than one of ten.
 
-pub mod asking;
+mod asking;
 mod build;
-pub mod cdf;
-pub mod flow_list;
-pub mod generators;
-pub mod load;
-pub mod offer;
-pub mod size;
+pub(crate) mod cdf;
+pub(crate) mod flow_list;
+mod generators;
+mod load;
+mod offer;
+mod size;
 mod spec;
 
-pub use asking::Asking;
 pub use build::build;
-pub use cdf::{Cdf, CdfError};
-pub use generators::{Generator, Sequence, Workload};
+pub use cdf::Cdf;
+pub use generators::{Sequence, Workload};
 pub use load::LoadDenominator;
-pub use offer::Offer;
-pub use size::SizeSampler;
 pub use spec::{FlowSize, FlowSpec, Messages};
 
 pub(crate) use build::{build_group, load_of};
+pub(crate) use offer::Offer;

@@ -4,5 +4,5 @@ mod text;
 mod units;
 
 pub use text::{Optional, Text};
+pub(crate) use units::format_named;
 pub use units::{Quantity, QuantityError, QueueLength};
-pub(crate) use units::{check_format, example_of};

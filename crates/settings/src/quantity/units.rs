@@ -153,29 +153,23 @@ impl Quantity for QueueLength {
     }
 }
 
-/// Checks a text against the format of a schema; `None` when the schema's format is no quantity.
-pub(crate) fn check_format(format: &str, text: &str) -> Option<Result<(), QuantityError>> {
-    fn check<Q: Quantity>(text: &str) -> Result<(), QuantityError> {
-        Q::read(text).map(drop)
-    }
-    Some(match format {
-        Duration::FORMAT => check::<Duration>(text),
-        Time::FORMAT => check::<Time>(text),
-        Bytes::FORMAT => check::<Bytes>(text),
-        BitRate::FORMAT => check::<BitRate>(text),
-        QueueLength::FORMAT => check::<QueueLength>(text),
-        _ => return None,
-    })
+/// What the format of a schema says of a text that is a quantity.
+pub(crate) struct Format {
+    pub example: &'static str,
+    pub check: fn(&str) -> Result<(), QuantityError>,
 }
 
-/// An example of the quantity that `format` names.
-pub(crate) fn example_of(format: &str) -> Option<&'static str> {
-    Some(match format {
-        Duration::FORMAT => Duration::EXAMPLE,
-        Time::FORMAT => Time::EXAMPLE,
-        Bytes::FORMAT => Bytes::EXAMPLE,
-        BitRate::FORMAT => BitRate::EXAMPLE,
-        QueueLength::FORMAT => QueueLength::EXAMPLE,
+/// The format of that name; `None`: it is no quantity.
+pub(crate) fn format_named(name: &str) -> Option<Format> {
+    fn of<Q: Quantity>() -> Format {
+        Format { example: Q::EXAMPLE, check: |text| Q::read(text).map(drop) }
+    }
+    Some(match name {
+        Duration::FORMAT => of::<Duration>(),
+        Time::FORMAT => of::<Time>(),
+        Bytes::FORMAT => of::<Bytes>(),
+        BitRate::FORMAT => of::<BitRate>(),
+        QueueLength::FORMAT => of::<QueueLength>(),
         _ => return None,
     })
 }

@@ -21,7 +21,7 @@ pub struct Work {
     /// A piece of that text, and what stands there instead.
     instead: (&'static str, &'static str),
     /// Sections behind it.
-    more: &'static str,
+    more: &'static [&'static str],
 }
 
 const A: &str = include_str!("../../../../examples/bench-a.toml");
@@ -42,25 +42,23 @@ pub const WORKS: [Work; 12] = [
     Work { instead: ("k = 32", "k = 16"), ..workload("fat-tree-1024", D) },
     workload("D", D),
     Work { instead: ("k = 32", "k = 64"), ..workload("E", D) },
-    Work { instead: ("250 packets", "375 KB"), more: ALL_THREE, ..workload("F", B) },
+    Work { instead: ("250 packets", "375 KB"), more: &[AFQ_AND_DEFLECTION, LINKGUARDIAN], ..workload("F", B) },
     workload("W", W),
-    Work { more: LINKGUARDIAN, ..workload("linkguardian", A) },
+    Work { more: &[LINKGUARDIAN], ..workload("linkguardian", A) },
     Work {
         instead: ("ecn = { threshold = \"65 packets\" }", ""),
-        more: "[[mechanism]]\nkind = \"afq\"\necn_rounds = 8\n",
+        more: &["[[mechanism]]\nkind = \"afq\"\necn_rounds = 8\n"],
         ..workload("afq", A)
     },
     Work {
         instead: ("250 packets", "375 KB"),
-        more: "[[mechanism]]\nkind = \"preemptive-deflection\"\n",
+        more: &["[[mechanism]]\nkind = \"preemptive-deflection\"\n"],
         ..workload("deflection", C)
     },
 ];
 
-/// LinkGuardian on two links that corrupt frames; a macro, so that `concat!` takes it.
-macro_rules! two_protected_links {
-    () => {
-        r#"
+/// On two links that corrupt frames.
+const LINKGUARDIAN: &str = r#"
 [[mechanism]]
 kind = "linkguardian"
 link = "leaf0->spine0"
@@ -73,26 +71,20 @@ loss = { kind = "bernoulli", rate = 1e-3 }
 [[link]]
 name = "leaf1->spine1"
 loss = { kind = "bernoulli", rate = 1e-3 }
-"#
-    };
-}
+"#;
 
-const LINKGUARDIAN: &str = two_protected_links!();
-
-const ALL_THREE: &str = concat!(
-    r#"
+const AFQ_AND_DEFLECTION: &str = r#"
 [[mechanism]]
 kind = "afq"
 ports = ["spine0", "spine1", "spine2", "spine3"]
 ecn_rounds = 8
 [[mechanism]]
 kind = "preemptive-deflection"
-ports = ["leaf0", "leaf1", "leaf2", "leaf3", "leaf4", "leaf5", "leaf6", "leaf7"]"#,
-    two_protected_links!()
-);
+ports = ["leaf0", "leaf1", "leaf2", "leaf3", "leaf4", "leaf5", "leaf6", "leaf7"]
+"#;
 
 const fn workload(name: &'static str, text: &'static str) -> Work {
-    Work { name, text, instead: ("", ""), more: "" }
+    Work { name, text, instead: ("", ""), more: &[] }
 }
 
 impl Work {
@@ -108,7 +100,7 @@ impl Work {
     pub fn scenario(&self, registry: &Registry) -> Result<Scenario, SettingsError> {
         let (piece, instead) = self.instead;
         let text = if piece.is_empty() { self.text.to_owned() } else { self.text.replace(piece, instead) };
-        check(&format!("{text}\n{}", self.more), &format!("bench {}", self.name), registry)
+        check(&format!("{text}\n{}", self.more.concat()), &format!("bench {}", self.name), registry)
     }
 
     /// Builds it with each flow cut to `fraction` of its packets (at least one).

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use hitless_engine::{EventQueue, OrderKey, PacketStore, RandomStreams};
+use hitless_engine::RandomStreams;
 use hitless_hosts::{HostConfig, Hosts, NetworkCardConfig, QueueCapacity};
 use hitless_network::link::LossChange;
-use hitless_network::routing::{PathChoice, PathRule, Routing};
-use hitless_network::switch::hardware::architecture;
+use hitless_network::routing::Routing;
 use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, Node, Topology};
+use hitless_network::topology::{DirectedLink, Topology};
 use hitless_scenario::plan::{self, Plan, PlannedCommand};
 use hitless_scenario::{HostSettings, Scenario, StackSettings, TransportSettings, switches, workload};
 use hitless_settings::quantity::QueueLength;
@@ -18,17 +17,15 @@ use rand::Rng;
 
 use super::closed_loops::ClosedLoops;
 use super::control_plane::{Change, ControlPlane, loss_stream_name};
-use super::drops::DropLedger;
 use super::edge::Edge;
-use super::event::{NodeClocks, SimulationEvent, kind};
 use super::event_loop::Run;
 use super::flow_starts::FlowStarts;
+use super::global::Global;
 use super::group_totals::GroupTotals;
 use super::network::Network;
-use super::records::{Records, Services};
 use super::recovery::Recovery;
 use super::sampling::Samplers;
-use super::shared::{Shared, SwitchLinks};
+use super::shared::Shared;
 use crate::link::{Link, Links};
 
 /// A run of `scenario` up to `edge`. Of a fabric of which only some switches are here, by number, the others do
@@ -63,17 +60,16 @@ pub fn build<E: Edge>(scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> 
     let add = |settings: &TransportSettings| hosts.add_transport(settings.config(&scenario.host, overhead_bytes));
     let transports = scenario.transports.iter().map(add).collect();
     let switches = switches_of(plan, &scenario, &topology, &streams);
-    Ok(Run {
+    let global = Global {
         samplers: Samplers::new(&scenario, &topology)?,
         flow_starts: FlowStarts::new(transports, Box::new(workload), messages, closed_loops),
         control_plane: ControlPlane::new(streams, changes, recovery),
         streaming: None,
         totals: GroupTotals::new(scenario.flows.len()),
-        network: Network { topology: Arc::new(topology), shared, hosts, switches },
         scenario,
-        events: 0,
-        now: Time::ZERO,
-    })
+    };
+    let network = Network { topology: Arc::new(topology), shared, hosts, switches };
+    Ok(Run { global, network, events: 0, now: Time::ZERO })
 }
 
 fn hosts(scenario: &Scenario, topology: &Topology, streams: RandomStreams) -> Hosts {
@@ -94,56 +90,13 @@ fn switches_of(plan: Plan, scenario: &Scenario, topology: &Topology, streams: &R
 }
 
 fn shared<E>(scenario: &Scenario, topology: &Topology, edge: E) -> Shared<E> {
-    let hosts_count = topology.hosts.len() as u32;
-    let phy_latency = architecture(&scenario.switch).phy_latency;
-    let mut queue = EventQueue::default();
-    add_sources(&mut queue, topology);
+    let phy_latency = scenario.switch.phy_latency;
     let directed = (0..2 * topology.links.len()).map(DirectedLink::from_index);
     let links =
         directed.map(|link| Link::new(topology.ends(link).1, topology.link(link.link).settings.delay + phy_latency));
-    let links = Links::new(links.collect());
-    let sender_end_delay = links.iter().map(Link::delay).max().unwrap_or(Duration::ZERO);
-    let choice = match scenario.routing.choice {
-        // Two choices are the switch's own; what it has no say in goes by the hash.
-        PathRule::FlowHash | PathRule::TwoChoices => PathChoice::FlowHash,
-        PathRule::BySum => PathChoice::BySum,
-    };
-    Shared {
-        queue,
-        packets: PacketStore::default(),
-        links,
-        routing: Routing::new(topology, choice),
-        clocks: NodeClocks::new(topology.hosts.len() + topology.switches.len()),
-        draws: 0,
-        host_links: topology.hosts.iter().map(|host| host.port.link.index() as u32).collect(),
-        switch_links: SwitchLinks::new(topology),
-        hosts_count,
-        sender_end_delay,
-        copied: 0,
-        lost: 0,
-        outbox: Vec::new(),
-        packets_elsewhere: 0,
-        is_idle_elsewhere: true,
-        control_packets: 0,
-        records: Records::default(),
-        services: Services::new(&scenario.flows),
-        drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
-        order: scenario.measure.order.then(Default::default),
-        edge,
-    }
-}
-
-/// Each link has at most one arrival pending, that of its first frame.
-pub(super) fn add_sources(queue: &mut EventQueue<SimulationEvent>, topology: &Topology) {
-    let hosts_count = topology.hosts.len() as u32;
-    for index in 0..2 * topology.links.len() as u32 {
-        let receiver = match topology.ends(DirectedLink::from_index(index as usize)).1.node {
-            Node::Host(host) => host.0,
-            Node::Switch(switch) => hosts_count + switch.0,
-        };
-        let order = OrderKey::new(kind::ARRIVAL, receiver, u64::from(index));
-        queue.add_source(order, SimulationEvent::LinkArrival { link: index });
-    }
+    let routing = Routing::new(topology, scenario.routing.choice);
+    let order = scenario.measure.order.then(Default::default);
+    Shared { order, ..Shared::new(scenario, topology, Links::new(links.collect()), routing, edge) }
 }
 
 fn impair(

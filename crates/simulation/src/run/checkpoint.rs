@@ -5,7 +5,8 @@ use hitless_state::{Damaged, Reader, State, Writer, state};
 use hitless_wire::{Duration, Time};
 
 use super::edge::Closed;
-use super::event_loop::{End, Run};
+use super::event_loop::Run;
+use super::global::{End, Global};
 use super::network::Network;
 use super::outcome::close;
 use super::shared::Shared;
@@ -23,8 +24,8 @@ state!(Network<Closed> { parts: shared, hosts, switches; configured: topology })
 
 impl State for Run<Closed> {
     fn save(&self, out: &mut Writer) {
-        let Self { scenario: _, network, control_plane, flow_starts, samplers, streaming: _, totals, events, now } =
-            self;
+        let Self { global, network, events, now } = self;
+        let Global { scenario: _, control_plane, flow_starts, samplers, streaming: _, totals } = global;
         debug_assert!(network.shared.outbox.is_empty(), "a partition of a run has no checkpoints");
         control_plane.save(out);
         network.save(out);
@@ -36,8 +37,8 @@ impl State for Run<Closed> {
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
-        let Self { scenario: _, network, control_plane, flow_starts, samplers, streaming: _, totals, events, now } =
-            self;
+        let Self { global, network, events, now } = self;
+        let Global { scenario: _, control_plane, flow_starts, samplers, streaming: _, totals } = global;
         control_plane.load(from)?;
         control_plane.repeat_losses(network);
         network.load(from)?;
@@ -64,7 +65,7 @@ impl Resumable {
     /// When the run holds something that has no state to write; the message names it.
     pub fn new(simulation: Simulation, program: &str) -> Result<Self, String> {
         let run = simulation.into_run();
-        if run.streaming.is_some() {
+        if run.global.streaming.is_some() {
             return Err("there are no checkpoints of a run that hands over its rows while it goes on".to_owned());
         }
         let switches = &run.network.switches;
@@ -75,7 +76,7 @@ impl Resumable {
             let named = kinds.join("\", \"");
             return Err(format!("there are no checkpoints of a run with \"{named}\": what changes in it is not saved"));
         }
-        let scenario = run.scenario.effective_toml();
+        let scenario = run.global.scenario.effective_toml();
         Ok(Self { run, program: program.to_owned(), scenario })
     }
 
@@ -139,6 +140,6 @@ impl Resumable {
 
     fn mark(&self) -> Mark {
         let (program, scenario) = (self.program.clone(), self.scenario.clone());
-        Mark { program, scenario, seed: self.run.scenario.seed }
+        Mark { program, scenario, seed: self.run.global.scenario.seed }
     }
 }

@@ -28,15 +28,9 @@ pub enum Change {
         state: LinkState,
     },
     /// Somebody cuts a link both ways, and its ends find out.
-    Cut {
-        /// The link.
-        link: LinkId,
-    },
+    Cut(LinkId),
     /// Somebody mends it.
-    Mend {
-        /// The link.
-        link: LinkId,
-    },
+    Mend(LinkId),
     /// A command for a mechanism of a switch.
     Command {
         /// The switch.
@@ -104,8 +98,8 @@ impl ControlPlane {
                 network.set_loss(link, &model, || self.streams.stream(&loss_stream_name(link)));
             }
             Change::State { link, state } => network.set_link_state(now, link, state),
-            Change::Cut { link } => self.recovery.cut(now, link, network),
-            Change::Mend { link } => self.recovery.mend(now, link, network),
+            Change::Cut(link) => self.recovery.cut(now, link, network),
+            Change::Mend(link) => self.recovery.mend(now, link, network),
             Change::Command { switch, mechanism, command } => network.command(now, switch, mechanism, command),
         }
     }

@@ -58,11 +58,8 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
         self.shared.resolve(self.switch, packet)?;
         let packet = &self.shared.packets[packet];
         let (routing, switch) = (&self.shared.routing, SwitchId(self.switch));
-        let port = routing.route_packet(switch, packet);
-        port.or_else(|| {
-            let Packet { source, destination, flow_hash, ingress_port, .. } = *packet;
-            routing.route_watched(switch, source, destination, flow_hash, ingress_port)
-        })
+        let port = routing.route(switch, packet);
+        port.or_else(|| routing.route_watched(switch, packet))
     }
 
     // Without the routes that depend on the port of arrival, which the packet does not name yet: a packet for which
@@ -74,7 +71,7 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
         if edge.is_for_everyone(packet) {
             return (packet, None);
         }
-        let port = routing.route_packet(SwitchId(self.switch), packet);
+        let port = routing.route(SwitchId(self.switch), packet);
         (packet, port)
     }
 

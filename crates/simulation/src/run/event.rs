@@ -8,44 +8,25 @@ use hitless_wire::{OrderedSet, Time};
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum SimulationEvent {
-    /// The first frame under way reaches the end of a link (numbered as in
-    /// [`hitless_network::topology::DirectedLink::index`]).
-    LinkArrival {
-        /// The link.
-        link: u32,
-    },
+    /// The first frame under way reaches the end of a link, of that
+    /// [index](hitless_network::topology::DirectedLink::index).
+    LinkArrival { link: u32 },
     /// A control ordered set reaches the end of a link between switches.
-    OrderedSetArrival {
-        /// The link.
-        link: u32,
-        /// What it says.
-        set: OrderedSet,
-    },
+    OrderedSetArrival { link: u32, set: OrderedSet },
     /// A switch's own event.
-    Switch {
-        /// The switch.
-        switch: u32,
-        /// The event.
-        event: SwitchEvent,
-    },
+    Switch { switch: u32, event: SwitchEvent },
     /// A host's own event.
     Host(HostEvent),
     /// The next flow of the workload starts.
     NextFlow,
     /// The next flow of a sequence starts.
-    NextInSequence {
-        /// Its number.
-        sequence: u32,
-    },
+    NextInSequence { sequence: u32 },
     /// The next entry of the schedule of faults and commands is due.
     Change,
     /// A link fails, or something that follows from it.
     Recovery(RecoveryEvent),
     /// A sampler is due.
-    Sample {
-        /// Its number.
-        sampler: u32,
-    },
+    Sample { sampler: u32 },
 }
 
 hitless_state::value!(enum SimulationEvent {
@@ -60,40 +41,19 @@ impl SimulationEvent {
     }
 }
 
-/// Something that failures bring about.
+/// Something that failures bring about: `failure` is the number of its record, `end` is 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecoveryEvent {
     /// The next failure of an entry of the scenario is due.
-    Fail {
-        /// The entry.
-        entry: u32,
-    },
+    Fail { entry: u32 },
     /// An end detects a failure.
-    Detect {
-        /// Number of its record.
-        failure: u32,
-        /// The end, 0 or 1.
-        end: u8,
-    },
+    Detect { failure: u32, end: u8 },
     /// An end may use another port.
-    Reroute {
-        /// Number of its record.
-        failure: u32,
-        /// The end.
-        end: u8,
-    },
+    Reroute { failure: u32, end: u8 },
     /// The link is whole.
-    Whole {
-        /// Number of its record.
-        failure: u32,
-    },
+    Whole { failure: u32 },
     /// An end learns that the link is whole.
-    Return {
-        /// Number of its record.
-        failure: u32,
-        /// The end.
-        end: u8,
-    },
+    Return { failure: u32, end: u8 },
     /// The control plane reads the counters of the ports that may become backups.
     Poll,
 }

@@ -5,20 +5,17 @@ use std::collections::BTreeMap;
 use hitless_engine::Progress;
 use hitless_network::link::LinkState;
 use hitless_network::topology::{DirectedLink, LinkId, SwitchId, Topology};
-use hitless_scenario::{Scenario, Until};
+use hitless_scenario::Scenario;
 use hitless_switch::{DropReason, Report};
 use hitless_wire::{Duration, Packet, PortId, Time, Transport};
 
-use super::control_plane::{Change, ControlPlane};
+use super::control_plane::Change;
 use super::edge::Edge;
 use super::event::SimulationEvent;
-use super::flow_starts::FlowStarts;
-use super::group_totals::GroupTotals;
+use super::global::{End, Global};
 use super::look_ahead::Ahead;
 use super::network::{Happened, Network};
 use super::protection::ProtectionControl;
-use super::sampling::Samplers;
-use super::streaming::Streaming;
 use crate::link::LinkCounters;
 
 /// What an event may have changed.
@@ -28,21 +25,6 @@ enum Reach {
     Packets,
     /// A flow, or anything else.
     Flows,
-}
-
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// The clock reached the end of the scenario.
-    Duration,
-    /// Every flow was done.
-    AllFlowsDone,
-    /// Somebody asked for it.
-    Cancelled,
-    /// Not at all: it only stopped, and can go on.
-    Paused,
-    /// Whoever drives a live run has stopped it.
-    Stopped,
 }
 
 /// When a packet that enters a run by a link arrives at the link's end.
@@ -56,15 +38,8 @@ pub enum Landing {
 
 /// A run of a scenario, up to its edge.
 pub struct Run<E> {
-    pub(super) scenario: Scenario,
+    pub(super) global: Global,
     pub(super) network: Network<E>,
-    pub(super) control_plane: ControlPlane,
-    pub(super) flow_starts: FlowStarts,
-    pub(super) samplers: Samplers,
-    /// Where rows go while it runs; `None`: it keeps them.
-    pub(super) streaming: Option<Box<Streaming>>,
-    /// Of the flows whose rows are made.
-    pub(super) totals: GroupTotals,
     pub(super) events: u64,
     pub(super) now: Time,
 }
@@ -80,7 +55,7 @@ impl<E: Edge> Run<E> {
 
     /// What runs.
     pub const fn scenario(&self) -> &Scenario {
-        &self.scenario
+        &self.global.scenario
     }
 
     /// Its nodes and links.
@@ -101,9 +76,9 @@ impl<E: Edge> Run<E> {
     /// Schedules what happens first. To be called once.
     pub fn start(&mut self) {
         self.network.start();
-        self.flow_starts.start(&mut self.network);
-        self.control_plane.start(&mut self.network);
-        self.samplers.start(&mut self.network);
+        self.global.flow_starts.start(&mut self.network);
+        self.global.control_plane.start(&mut self.network);
+        self.global.samplers.start(&mut self.network);
     }
 
     /// Runs until the scenario, `progress` or a pause ends it.
@@ -113,7 +88,7 @@ impl<E: Edge> Run<E> {
 
     /// [`Self::run_until_end`], which pauses where the next event is due at `until` or later.
     pub(super) fn run_before(&mut self, until: Time, progress: &Progress) -> (End, Time) {
-        let deadline = self.scenario.duration.unwrap_or(Time::NEVER);
+        let deadline = self.global.deadline();
         let until = until.min(Time(deadline.as_ps().saturating_add(1)));
         let turns = if self.network.is_large() { Self::take_turns::<true> } else { Self::take_turns::<false> };
         loop {
@@ -122,7 +97,7 @@ impl<E: Edge> Run<E> {
             }
             debug_assert_eq!(self.network.imbalance(), None, "at {} ps", self.now.as_ps());
             self.hand_over_rows();
-            progress.tell(self.done_ppm(deadline));
+            progress.tell(self.done_ppm());
             if progress.is_cancelled() {
                 return (End::Cancelled, self.now);
             }
@@ -148,8 +123,8 @@ impl<E: Edge> Run<E> {
             match self.finish_turn(now, happened) {
                 Reach::Packets => {}
                 Reach::Flows => {
-                    self.flow_starts.follow_ended(self.now, &mut self.network);
-                    if self.is_done() {
+                    self.global.flow_starts.follow_ended(self.now, &mut self.network);
+                    if self.global.is_done(self.network.shared.records.flows_ended) {
                         return Some((End::AllFlowsDone, self.network.shared.records.last_ended));
                     }
                 }
@@ -184,24 +159,16 @@ impl<E: Edge> Run<E> {
     #[cold]
     fn end_of_turn(&mut self, deadline: Time) -> (End, Time) {
         match self.network.shared.queue.next_time() {
-            None => self.end_of_events(deadline),
+            None => self.global.end_of_events(self.now),
             Some(next) if next > deadline => (End::Duration, deadline),
             Some(_) => (End::Paused, self.now),
-        }
-    }
-
-    /// Nothing is left to happen: a run until a time goes on in silence.
-    fn end_of_events(&self, deadline: Time) -> (End, Time) {
-        match self.scenario.until {
-            Until::Duration if deadline != Time::NEVER => (End::Duration, deadline),
-            _ => (End::AllFlowsDone, self.now),
         }
     }
 
     /// Lets what is still under way arrive, so that every queue comes back to empty. That belongs to the trace: where
     /// the last flow ends is known only when all parts of a run have come to that time.
     pub(super) fn drain(&mut self, ended_at: Time) {
-        self.control_plane.stop();
+        self.global.control_plane.stop();
         while let Some((now, happened)) = self.network.take_turn(ended_at + DRAIN_LIMIT) {
             if !matches!(happened, Happened::Due { event: SimulationEvent::Sample { .. }, .. }) {
                 self.finish_turn(now, happened);
@@ -209,24 +176,15 @@ impl<E: Edge> Run<E> {
         }
     }
 
-    fn is_done(&mut self) -> bool {
-        debug_assert!(self.network.shared.records.flows_ended <= self.flow_starts.specs().len() as u64);
-        self.scenario.until == Until::AllFlowsDone
-            && self.network.shared.records.flows_ended == self.flow_starts.specs().len() as u64
-            && self.flow_starts.are_over()
-    }
-
     #[cold]
     #[inline(never)]
-    fn done_ppm(&self, deadline: Time) -> u64 {
-        let handed_over = self.streaming.as_ref().map_or(0, |streaming| streaming.messages());
-        let messages = handed_over + self.network.shared.records.flows.messages.len();
-        done_ppm(self.scenario.until, self.now, deadline, messages, &self.flow_starts)
+    fn done_ppm(&self) -> u64 {
+        self.global.done_ppm(self.now, self.network.shared.records.flows.messages.len())
     }
 
     #[inline(never)]
     fn dispatch(&mut self, now: Time, event: SimulationEvent) -> Reach {
-        let Self { scenario, network, control_plane, flow_starts, samplers, .. } = self;
+        let Self { global: Global { scenario, control_plane, flow_starts, samplers, .. }, network, .. } = self;
         match event {
             SimulationEvent::LinkArrival { link } => unreachable!("an arrival on link {link} is the turn of a source"),
             SimulationEvent::OrderedSetArrival { link, set } => {
@@ -313,7 +271,7 @@ impl<E: Edge> Run<E> {
 
     /// Whether its ends find out when this link is cut.
     pub fn is_watched(&self, link: LinkId) -> bool {
-        self.control_plane.recovery.is_watched(link)
+        self.global.control_plane.recovery.is_watched(link)
     }
 
     /// What takes these directions of one link down, or up. One direction does so unnoticed; where both do, the ends
@@ -321,8 +279,8 @@ impl<E: Edge> Run<E> {
     pub fn state_changes(&self, links: &[DirectedLink], state: LinkState) -> Vec<Change> {
         let both = (links.len() == 2).then_some(links[0].link).filter(|&link| self.is_watched(link));
         match (both, state) {
-            (Some(link), LinkState::Down) => vec![Change::Cut { link }],
-            (Some(link), LinkState::Up) => vec![Change::Mend { link }],
+            (Some(link), LinkState::Down) => vec![Change::Cut(link)],
+            (Some(link), LinkState::Up) => vec![Change::Mend(link)],
             (None, state) => links.iter().map(|&link| Change::State { link, state }).collect(),
         }
     }
@@ -330,24 +288,12 @@ impl<E: Edge> Run<E> {
     /// Makes a change at `at`, before which everything has been handled.
     pub fn apply(&mut self, at: Time, change: Change) {
         self.network.shared.edge.set_time(at);
-        self.control_plane.apply(at, change, &mut self.network);
+        self.global.control_plane.apply(at, change, &mut self.network);
     }
 
     /// What a command for a protected link is made of.
     pub fn protection(&self) -> ProtectionControl<'_> {
         let Network { topology, switches, .. } = &self.network;
-        ProtectionControl { scenario: &self.scenario, topology, switches }
+        ProtectionControl { scenario: &self.global.scenario, topology, switches }
     }
-}
-
-/// How much of a run is done, in millionths.
-pub(super) fn done_ppm(until: Until, now: Time, deadline: Time, messages: usize, flow_starts: &FlowStarts) -> u64 {
-    let by_time = now.as_seconds() / deadline.as_seconds();
-    let fraction = match until {
-        Until::Duration => by_time,
-        // Messages, and not flows, which may be a few long connections.
-        Until::AllFlowsDone => by_time.max(messages as f64 / flow_starts.messages_expected().max(1) as f64),
-    };
-    // More may come than are expected.
-    (fraction.min(1.0) * 1e6) as u64
 }

@@ -119,7 +119,7 @@ impl<E: Edge> Network<E> {
         }
         for each in &mut *at_switches {
             let packet = &shared.packets[each.packet];
-            each.towards = shared.routing.route_packet(SwitchId(each.switch), packet).unwrap_or(each.from);
+            each.towards = shared.routing.route(SwitchId(each.switch), packet).unwrap_or(each.from);
         }
         for each in &mut *at_switches {
             let (line, ports) = switches[each.switch as usize].read_ports_ahead(each.from, each.towards);

@@ -63,7 +63,7 @@ impl<E: Edge> Network<E> {
             Node::Switch(SwitchId(number)) => {
                 let switch = &mut switches[number as usize];
                 let what = if switch.has_shortcut(to.port)
-                    && let Some(towards) = routing.route_packet(SwitchId(number), descriptor)
+                    && let Some(towards) = routing.route(SwitchId(number), descriptor)
                 {
                     switch.receive_on_shortcut(now, to.port, descriptor, towards)
                 } else {

@@ -6,7 +6,8 @@ use hitless_switch::Report;
 use hitless_wire::Time;
 
 use super::edge::Edge;
-use super::event_loop::{End, Run};
+use super::event_loop::Run;
+use super::global::End;
 use super::tables;
 use crate::results::{FlowTotals, Outcome, Summary};
 
@@ -95,7 +96,7 @@ impl<E: Edge> Ledger<'_, E> {
     fn summary(&self, reports: &[(SwitchId, Report)]) -> Summary {
         let totals = self.run.network.hosts.totals();
         Summary {
-            seed: self.run.scenario.seed,
+            seed: self.run.global.scenario.seed,
             ended_by: match self.end {
                 End::Duration => "duration",
                 End::AllFlowsDone => "all flows done",
@@ -113,9 +114,9 @@ impl<E: Edge> Ledger<'_, E> {
                 failed: totals.flows_failed,
                 unfinished: totals.flows_started - totals.flows_completed - totals.flows_failed,
             },
-            failures: self.run.control_plane.recovery.totals(),
+            failures: self.run.global.control_plane.recovery.totals(),
             order: self.run.network.shared.order.as_ref().map(|order| order.totals()),
-            fairness: self.run.totals.fairness(&self.run.scenario),
+            fairness: self.run.global.totals.fairness(&self.run.global.scenario),
             drops: self.run.drops(),
             retired: self.run.retired(),
             warnings: self.warnings(reports),
@@ -123,12 +124,12 @@ impl<E: Edge> Ledger<'_, E> {
     }
 
     fn warnings(&self, reports: &[(SwitchId, Report)]) -> Vec<String> {
-        let mut warnings = memory::overloads(&self.run.scenario, &self.run.network.topology);
+        let mut warnings = memory::overloads(&self.run.global.scenario, &self.run.network.topology);
         if self.end == End::Cancelled {
             warnings.push("the run was stopped before its end".to_owned());
         }
         if let Some(ignored) =
-            self.run.control_plane.recovery.totals().map(|totals| totals.ignored).filter(|&ignored| ignored > 0)
+            self.run.global.control_plane.recovery.totals().map(|totals| totals.ignored).filter(|&ignored| ignored > 0)
         {
             warnings.push(format!("{ignored} failures were to hit links that were down already, and did not happen"));
         }

@@ -8,31 +8,20 @@ use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_wire::{FlowId, HostId, Time};
 
 use super::drops::Lost;
+use super::network::Network;
 use super::order::FlowVerdict;
 use crate::results::Table;
 
 /// What rows are made of beside records.
-pub(super) struct Rows<'a> {
+pub(super) struct Rows<'a, E> {
     pub scenario: &'a Scenario,
     pub topology: &'a Topology,
     pub specs: &'a Pages<FlowSpec>,
-    /// What was counted of flows elsewhere than at their ends.
-    pub counted: &'a dyn CountedOfFlows,
+    /// The network, or the partitions of it: each has counted what happened in it.
+    pub networks: &'a [&'a Network<E>],
 }
 
-/// What is counted of flows in the network.
-pub(super) trait CountedOfFlows {
-    /// Frames lost on links that were down.
-    fn lost_to_failures(&self, flow: FlowId) -> u64;
-
-    /// What switches lost.
-    fn dropped(&self, flow: FlowId) -> Lost;
-
-    /// What the order checker says, if there is one.
-    fn verdict(&self, flow: FlowId) -> Option<FlowVerdict>;
-}
-
-impl Rows<'_> {
+impl<E> Rows<'_, E> {
     /// Messages as they were completed, or those that were not when their flow or the run ended.
     pub fn messages<'r>(&self, records: impl Iterator<Item = &'r MessageRecord>) -> Table {
         type Row = MessageRecord;
@@ -67,15 +56,30 @@ impl Rows<'_> {
             .unsigned("message_bytes", rows, |row| self.message_bytes(row.flow))
             .unsigned("delivered_bytes", rows, |row| row.bytes_delivered);
         let table = with_counts_of_ends(table, rows)
-            .unsigned("frames_lost_to_failures", rows, |row| self.counted.lost_to_failures(row.flow))
-            .unsigned("frames_dropped", rows, |row| self.counted.dropped(row.flow).packets)
-            .unsigned("dropped_bytes", rows, |row| self.counted.dropped(row.flow).bytes);
+            .unsigned("frames_lost_to_failures", rows, |row| self.lost_to_failures(row.flow))
+            .unsigned("frames_dropped", rows, |row| self.dropped(row.flow).packets)
+            .unsigned("dropped_bytes", rows, |row| self.dropped(row.flow).bytes);
         let table = if self.scenario.host.ordering.is_some() { with_ordering_layer(table, rows) } else { table };
         if !self.scenario.measure.order {
             return table;
         }
-        let verdicts: Vec<_> = rows.iter().map(|row| self.counted.verdict(row.flow).unwrap_or_default()).collect();
+        let verdicts: Vec<_> = rows.iter().map(|row| self.verdict(row.flow)).collect();
         with_order(table, &verdicts)
+    }
+
+    /// Frames lost on links that were down.
+    fn lost_to_failures(&self, flow: FlowId) -> u64 {
+        self.networks.iter().map(|network| network.shared.records.lost_to_failures(flow)).sum()
+    }
+
+    /// What switches lost.
+    fn dropped(&self, flow: FlowId) -> Lost {
+        self.networks.iter().map(|network| network.shared.drops.of_flow(flow)).fold(Lost::default(), Lost::plus)
+    }
+
+    /// What the order checker says; a run with one has one partition.
+    fn verdict(&self, flow: FlowId) -> FlowVerdict {
+        self.networks[0].shared.order.as_ref().map(|order| order.verdict(flow)).unwrap_or_default()
     }
 
     /// Length of each message of a flow; 0 where they differ or there is none.

@@ -3,7 +3,8 @@
 use hitless_engine::{EventQueue, OrderKey, PacketHandle, PacketStore, Source};
 use hitless_hosts::{HostEvent, SenderEnd};
 use hitless_network::routing::Routing;
-use hitless_network::topology::Topology;
+use hitless_network::topology::{DirectedLink, Node, Topology};
+use hitless_scenario::Scenario;
 use hitless_switch::{DropReason, SwitchEvent};
 use hitless_wire::{Duration, FlowId, HostId, OrderedSet, PortId, Time, Transport};
 
@@ -12,7 +13,7 @@ use super::edge::Edge;
 use super::event::{NodeClocks, SimulationEvent, kind};
 use super::order::OrderChecker;
 use super::records::{Records, Services};
-use crate::link::Links;
+use crate::link::{Link, Links};
 
 /// What goes to another partition beside frames.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +103,49 @@ pub(super) fn put_on_link(
     if let Some(at) = links.at(link).send(packet, last_bit_at) {
         queue.push_source(at, Source::of(link));
     }
+}
+
+impl<E> Shared<E> {
+    /// Of a run, or a partition of it, in which nothing has happened.
+    pub fn new(scenario: &Scenario, topology: &Topology, links: Links, routing: Routing, edge: E) -> Self {
+        Self {
+            queue: queue_of(topology),
+            packets: PacketStore::default(),
+            sender_end_delay: links.iter().map(Link::delay).max().unwrap_or(Duration::ZERO),
+            links,
+            routing,
+            clocks: NodeClocks::new(topology.hosts.len() + topology.switches.len()),
+            draws: 0,
+            host_links: topology.hosts.iter().map(|host| host.port.link.index() as u32).collect(),
+            switch_links: SwitchLinks::new(topology),
+            hosts_count: topology.hosts.len() as u32,
+            copied: 0,
+            lost: 0,
+            outbox: Vec::new(),
+            packets_elsewhere: 0,
+            is_idle_elsewhere: true,
+            control_packets: 0,
+            records: Records::default(),
+            services: Services::new(&scenario.flows),
+            drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
+            order: None,
+            edge,
+        }
+    }
+}
+
+/// Each link has at most one arrival pending, that of its first frame.
+fn queue_of(topology: &Topology) -> EventQueue<SimulationEvent> {
+    let mut queue = EventQueue::default();
+    for index in 0..2 * topology.links.len() as u32 {
+        let receiver = match topology.ends(DirectedLink::from_index(index as usize)).1.node {
+            Node::Host(host) => host.0,
+            Node::Switch(switch) => topology.hosts.len() as u32 + switch.0,
+        };
+        let order = OrderKey::new(kind::ARRIVAL, receiver, u64::from(index));
+        queue.add_source(order, SimulationEvent::LinkArrival { link: index });
+    }
+    queue
 }
 
 impl<E: Edge> Shared<E> {

@@ -36,7 +36,7 @@ impl Simulation {
     ///
     /// Those of closed loops are left as they are.
     pub fn with_flows_changed(mut self, change: impl Fn(FlowSpec) -> FlowSpec + Send + 'static) -> Self {
-        self.run.flow_starts = self.run.flow_starts.changed(change);
+        self.run.global.flow_starts = self.run.global.flow_starts.changed(change);
         self
     }
 
@@ -44,7 +44,7 @@ impl Simulation {
     /// outcome has no tables of them. They are looked for when `records` have come, of which a flow of one message
     /// makes four ([`crate::results::RECORDS`] for a run of any length).
     pub fn with_rows_to(mut self, sink: Box<dyn RowSink>, records: usize) -> Self {
-        self.run.streaming = Some(Box::new(Streaming::new(sink, records)));
+        self.run.global.streaming = Some(Box::new(Streaming::new(sink, records)));
         self
     }
 
@@ -65,7 +65,7 @@ impl Simulation {
     }
 
     fn division(&self, partitions: usize) -> Option<Division> {
-        let is_divided = partitions > 1 && self.run.scenario.undivided_because().is_none();
+        let is_divided = partitions > 1 && self.run.global.scenario.undivided_because().is_none();
         let division = is_divided.then(|| Division::new(self.run.topology(), partitions));
         division.filter(|division| division.parts() > 1)
     }

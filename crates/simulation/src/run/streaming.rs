@@ -5,22 +5,17 @@
 //! and is then counted for it. What is known of a flow elsewhere is let go with it.
 
 use std::collections::BTreeSet;
-use std::sync::MutexGuard;
 
 use hitless_engine::Pages;
 use hitless_hosts::{Complete, FlowRecords};
-use hitless_network::topology::Topology;
 use hitless_scenario::Scenario;
 use hitless_scenario::workload::FlowSpec;
 use hitless_wire::{FlowId, Packet, Time, Transport};
 
-use super::drops::Lost;
-use super::edge::{Closed, Edge};
+use super::edge::Edge;
 use super::group_totals::GroupTotals;
 use super::network::Network;
-use super::order::FlowVerdict;
-use super::partitions::Partition;
-use super::rows::{CountedOfFlows, Rows};
+use super::rows::Rows;
 use crate::results::RowSink;
 
 /// Rows that are handed over at once, at most.
@@ -60,11 +55,11 @@ impl Streaming {
 
     /// Hands over what is known for good of all that ended before `now`; answers the flows that may be let go.
     /// `under_way` are the flows of the packets that exist.
-    pub fn hand_over(
+    pub fn hand_over<E>(
         &mut self,
         now: Time,
         mut under_way: Vec<u32>,
-        rows: &Rows<'_>,
+        rows: &Rows<'_, E>,
         totals: &mut GroupTotals,
     ) -> Vec<FlowId> {
         under_way.sort_unstable();
@@ -78,7 +73,7 @@ impl Streaming {
         complete.flows.iter().map(|record| record.flow).filter(|flow| !needed.contains(flow)).collect()
     }
 
-    fn send(&mut self, complete: &Complete, rows: &Rows<'_>) {
+    fn send<E>(&mut self, complete: &Complete, rows: &Rows<'_, E>) {
         let messages = complete.messages.chunks(ROWS).map(|records| rows.messages(records.iter()));
         messages.for_each(|table| self.sink.take(table));
         let flows = complete.flows.chunks(ROWS).map(|records| rows.flows(records.iter()));
@@ -86,7 +81,7 @@ impl Streaming {
     }
 
     /// The run is over, and these are all the records that are left.
-    pub fn finish(&mut self, records: &FlowRecords, rows: &Rows<'_>) {
+    pub fn finish<E>(&mut self, records: &FlowRecords, rows: &Rows<'_, E>) {
         let begun: Vec<_> = records.messages.iter().chain(&records.unfinished).collect();
         // At least once, so that a table without rows has its columns.
         for piece in begun.chunks(ROWS).chain(begun.is_empty().then_some(&[][..])) {
@@ -98,10 +93,10 @@ impl Streaming {
     }
 }
 
-/// Hands over what has ended in all partitions, between two windows, if there is enough of it; answers the flows that
-/// may be let go.
-pub(super) fn hand_over_of(
-    partitions: &mut [MutexGuard<'_, Partition>],
+/// Hands over what has ended in a network, or in all partitions of it between two windows; answers the flows that may
+/// be let go.
+pub(super) fn hand_over_of<E: Edge>(
+    networks: &mut [&mut Network<E>],
     now: Time,
     scenario: &Scenario,
     specs: &Pages<FlowSpec>,
@@ -109,17 +104,14 @@ pub(super) fn hand_over_of(
     totals: &mut GroupTotals,
 ) -> Vec<FlowId> {
     let mut under_way = Vec::new();
-    for partition in &mut *partitions {
-        streaming.collect(&mut partition.network.shared.records.flows);
-        under_way.append(&mut partition.network.flows_of_packets(now));
+    for network in &mut *networks {
+        streaming.collect(&mut network.shared.records.flows);
+        under_way.append(&mut network.flows_of_packets(now));
     }
-    let networks: Vec<&Network<Closed>> = partitions.iter().map(|partition| &partition.network).collect();
-    let topology: &Topology = &networks[0].topology;
-    let rows = Rows { scenario, topology, specs, counted: &networks };
+    let all: Vec<&Network<E>> = networks.iter().map(|network| &**network).collect();
+    let rows = Rows { scenario, topology: &all[0].topology, specs, networks: &all };
     let over = streaming.hand_over(now, under_way, &rows, totals);
-    for partition in partitions {
-        over.iter().for_each(|&flow| partition.network.let_go(flow));
-    }
+    networks.iter_mut().for_each(|network| over.iter().for_each(|&flow| network.let_go(flow)));
     over
 }
 
@@ -142,34 +134,5 @@ impl<E: Edge> Network<E> {
         if let Some(order) = &mut self.shared.order {
             order.let_go(flow);
         }
-    }
-}
-
-impl<E: Edge> CountedOfFlows for Network<E> {
-    fn lost_to_failures(&self, flow: FlowId) -> u64 {
-        self.shared.records.lost_to_failures(flow)
-    }
-
-    fn dropped(&self, flow: FlowId) -> Lost {
-        self.shared.drops.of_flow(flow)
-    }
-
-    fn verdict(&self, flow: FlowId) -> Option<FlowVerdict> {
-        self.shared.order.as_ref().map(|order| order.verdict(flow))
-    }
-}
-
-/// Partitions of one run: each has counted what happened in it.
-impl CountedOfFlows for Vec<&Network<Closed>> {
-    fn lost_to_failures(&self, flow: FlowId) -> u64 {
-        self.iter().map(|network| network.lost_to_failures(flow)).sum()
-    }
-
-    fn dropped(&self, flow: FlowId) -> Lost {
-        self.iter().map(|network| network.dropped(flow)).fold(Lost::default(), Lost::plus)
-    }
-
-    fn verdict(&self, _flow: FlowId) -> Option<FlowVerdict> {
-        None // a run with the order checker has one partition
     }
 }

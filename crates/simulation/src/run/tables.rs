@@ -10,39 +10,33 @@ use crate::results::Table;
 
 /// All tables of `run`, with what the mechanisms say of themselves; those of flows and messages are there already.
 pub(super) fn tables<E: Edge>(run: &Run<E>, reports: &[(SwitchId, Report)], flow_tables: Vec<Table>) -> Vec<Table> {
-    let (shared, topology, groups) = (&run.network.shared, &run.network.topology, &run.scenario.flows);
-    let tables = Tables { run };
-    let failures = run.control_plane.recovery.table(topology, &shared.links);
+    let (shared, topology, groups) = (&run.network.shared, &run.network.topology, &run.global.scenario.flows);
+    let failures = run.global.control_plane.recovery.table(topology, &shared.links);
     let mut all = flow_tables;
-    all.extend([tables.links(), tables.ports(), failures, run.totals.table(&run.scenario)]);
-    all.push(tables.corrupted_runs());
+    all.extend([run.link_table(), run.port_table(), failures, run.global.totals.table(&run.global.scenario)]);
+    all.push(run.corrupted_runs());
     all.push(shared.drops.table(topology, groups));
     all.push(mechanisms(topology, reports));
     all.push(histograms(topology, reports));
     all.push(series(topology, reports));
-    all.extend(run.samplers.tables(groups));
+    all.extend(run.global.samplers.tables(groups));
     all
 }
 
-/// Tables that need several parts of a run.
-struct Tables<'a, E> {
-    run: &'a Run<E>,
-}
-
-impl<E: Edge> Tables<'_, E> {
+impl<E: Edge> Run<E> {
     /// Whether links and ports that nothing has come by have rows too: in a larger fabric their names alone would take
     /// more memory than the fabric itself.
     fn has_all_rows(&self) -> bool {
         const LINKS_MAX: usize = 1 << 18;
-        self.run.network.shared.links.iter().len() <= LINKS_MAX
+        self.network.shared.links.iter().len() <= LINKS_MAX
     }
 
-    fn links(&self) -> Table {
-        let links = &self.run.network.shared.links;
+    fn link_table(&self) -> Table {
+        let links = &self.network.shared.links;
         let counted = (0..links.iter().len()).map(|index| (index, links.counters(index)));
         let rows: Vec<_> = counted.filter(|(_, link)| self.has_all_rows() || link.frames_sent > 0).collect();
         Table::new("links")
-            .text("link", &rows, |(index, _)| self.run.network.topology.link_name(DirectedLink::from_index(*index)))
+            .text("link", &rows, |(index, _)| self.network.topology.link_name(DirectedLink::from_index(*index)))
             .unsigned("frames_sent", &rows, |(_, link)| link.frames_sent)
             .unsigned("frames_arrived", &rows, |(_, link)| link.frames_arrived)
             .unsigned("arrived_bytes", &rows, |(_, link)| link.bytes_arrived)
@@ -57,23 +51,23 @@ impl<E: Edge> Tables<'_, E> {
             let runs = (1_u64..).zip(runs.to_vec());
             runs.filter(|(_, count)| *count > 0).map(move |(length, count)| (index, length, count))
         };
-        let rows: Vec<_> = self.run.network.shared.links.corrupted_runs().flat_map(of_link).collect();
+        let rows: Vec<_> = self.network.shared.links.corrupted_runs().flat_map(of_link).collect();
         Table::new("corrupted_runs")
-            .text("link", &rows, |(index, ..)| self.run.network.topology.link_name(DirectedLink::from_index(*index)))
+            .text("link", &rows, |(index, ..)| self.network.topology.link_name(DirectedLink::from_index(*index)))
             .unsigned("frames", &rows, |(_, length, _)| *length)
             .unsigned("count", &rows, |(.., count)| *count)
     }
 
-    fn ports(&self) -> Table {
+    fn port_table(&self) -> Table {
         let of_switch = |(number, switch): (usize, &hitless_switch::Switch)| {
             let count = switch.port_count();
             let counted = (0..count).map(|port| (number, PortId(port as u16), switch.mac(PortId(port as u16))));
             let is_used = |mac: &MacCounters| mac.frames_received_all + mac.frames_sent > 0;
             counted.filter(|(.., mac)| self.has_all_rows() || is_used(mac)).collect::<Vec<_>>()
         };
-        let rows: Vec<_> = self.run.network.switches.iter().enumerate().flat_map(of_switch).collect();
+        let rows: Vec<_> = self.network.switches.iter().enumerate().flat_map(of_switch).collect();
         Table::new("ports")
-            .text("switch", &rows, |(number, ..)| self.run.network.topology.switches[*number].name.clone())
+            .text("switch", &rows, |(number, ..)| self.network.topology.switches[*number].name.clone())
             .unsigned("port", &rows, |(_, port, _)| port.0.into())
             .text("link", &rows, |(number, port, _)| self.port_name(*number, *port))
             .unsigned("frames_received_ok", &rows, |(.., mac)| mac.frames_received_ok)
@@ -85,24 +79,33 @@ impl<E: Edge> Tables<'_, E> {
     }
 
     fn port_name(&self, switch: usize, port: PortId) -> String {
-        let ports = &self.run.network.topology.switches[switch].ports;
+        let ports = &self.network.topology.switches[switch].ports;
         match ports.get(usize::from(port.0)) {
-            Some(port) => self.run.network.topology.link_name(port.link),
+            Some(port) => self.network.topology.link_name(port.link),
             None => format!("recirculation {}", usize::from(port.0) - ports.len()),
         }
     }
 }
 
-/// What mechanisms have counted: a row for each counter.
-pub(super) fn mechanisms(topology: &Topology, reports: &[(SwitchId, Report)]) -> Table {
-    let of_report = |(switch, report): &(SwitchId, Report)| {
-        let name = topology.switch(*switch).name.clone();
-        let row = move |(scope, counter, value): &(String, &'static str, u64)| {
+/// What a mechanism of a switch has counted: switch, mechanism, scope, counter, value.
+pub type Counted = (String, &'static str, String, &'static str, u64);
+
+/// All that mechanisms have counted.
+pub fn counted(topology: &Topology, reports: &[(SwitchId, Report)]) -> Vec<Counted> {
+    let mut rows = Vec::new();
+    for (switch, report) in reports {
+        let name = &topology.switch(*switch).name;
+        let row = |(scope, counter, value): &(String, _, _)| {
             (name.clone(), report.mechanism, scope.clone(), *counter, *value)
         };
-        report.counters.iter().map(row).collect::<Vec<_>>()
-    };
-    let rows: Vec<_> = reports.iter().flat_map(of_report).collect();
+        rows.extend(report.counters.iter().map(row));
+    }
+    rows
+}
+
+/// What mechanisms have counted: a row for each counter.
+pub(super) fn mechanisms(topology: &Topology, reports: &[(SwitchId, Report)]) -> Table {
+    let rows = counted(topology, reports);
     Table::new("mechanisms")
         .text("switch", &rows, |row| row.0.clone())
         .text("mechanism", &rows, |row| row.1.to_owned())

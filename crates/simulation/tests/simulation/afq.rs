@@ -2,12 +2,10 @@
 
 use hitless_simulation::Outcome;
 
-use crate::support::{counter, numbers, run};
+use crate::support::{self, counter, numbers, run};
 
 fn example() -> String {
-    hitless_scenario::example("afq-neighbours")
-        .expect("the example exists")
-        .replace("duration = \"50 ms\"", "duration = \"10 ms\"")
+    support::example("afq-neighbours").replace("duration = \"50 ms\"", "duration = \"10 ms\"")
 }
 
 /// The example with something changed in its mechanism.

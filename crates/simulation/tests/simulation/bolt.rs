@@ -2,7 +2,7 @@
 
 use hitless_simulation::Outcome;
 
-use crate::support::{counter, numbers, run, times};
+use crate::support::{self, counter, ideal, leaf_spine, numbers, run, times};
 
 const BOLT: &str = "congestion = \"bolt\"\n";
 const SWITCHES: &str = "[[mechanism]]\nkind = \"bolt\"\nthreshold = \"10 KB\"\n";
@@ -14,12 +14,9 @@ fn dumbbell(senders: usize, transport: &str, rest: &str) -> Outcome {
 
 /// The same through a link that takes `delay`.
 fn long_dumbbell(delay: &str, senders: usize, transport: &str, rest: &str) -> Outcome {
+    let (fabric, switch) = (support::dumbbell(senders, "2 us", delay), ideal("1 MB"));
     run(&format!(
-        "name = \"bolt\"\nduration = \"10 ms\"\n\
-         [topology]\nkind = \"dumbbell\"\nhosts_left = {senders}\nhosts_right = {senders}\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"2 us\" }}\n\
-         bottleneck = {{ rate = \"10 Gbps\", delay = \"{delay}\" }}\n\
-         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"1 MB\" }}\n\
+        "name = \"bolt\"\nduration = \"10 ms\"\n{fabric}{switch}\
          [[transport]]\nname = \"t\"\nkind = \"tcp\"\nrto_min = \"5 ms\"\n{transport}\n\
          [[flows]]\nname = \"f\"\nkind = \"long\"\ntransport = \"t\"\nsources = [\"h0..h{}\"]\n\
          destinations = [\"h{senders}..h{}\"]\n{rest}\n\
@@ -90,16 +87,12 @@ fn many_flows_queue_a_segment_each_unless_they_add_less() {
 /// Twenty answers of 50 KB at once, every two milliseconds; the longest queue, and the mean time of an answer in
 /// picoseconds.
 fn incast(transport: &str, switch: &str, rest: &str) -> (u64, f64) {
+    let (fabric, buffer) = (leaf_spine([2, 2, 12], [10, 40]), ideal("300 KB"));
     let outcome = run(&format!(
-        "name = \"incast\"\nduration = \"20 ms\"\n\
-         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 12\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         core_link = {{ rate = \"40 Gbps\", delay = \"5 us\" }}\n\
-         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"300 KB\" }}\n{switch}\n\
+        "name = \"incast\"\nduration = \"20 ms\"\n{fabric}{buffer}{switch}\n\
          [[transport]]\nname = \"t\"\nkind = \"tcp\"\nrto_min = \"10 ms\"\n{transport}\n\
          [[flows]]\nname = \"f\"\nkind = \"incast\"\ntransport = \"t\"\nfan_in = 20\nsize = \"50 KB\"\n\
-         period = \"2 ms\"\nstop = \"15 ms\"\n\
-         clients = [\"h0\"]\n{rest}\n\
+         period = \"2 ms\"\nstop = \"15 ms\"\nclients = [\"h0\"]\n{rest}\n\
          [measure]\nqueue = [{{ ports = [\"leaf0->h0\"], period = \"5 us\" }}]\n"
     ));
     let longest = *numbers(&outcome, "queues", "value_bytes").iter().max().expect("it was sampled");

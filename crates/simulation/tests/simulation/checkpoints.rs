@@ -5,19 +5,19 @@ use std::path::Path;
 use hitless_engine::Progress;
 use hitless_scenario::Scenario;
 use hitless_simulation::checkpoint::Refusal;
-use hitless_simulation::{Outcome, Resumable, Simulation};
+use hitless_simulation::{Outcome, Resumable};
 use hitless_wire::Time;
+
+use crate::support::{self, simulation};
 
 const PROGRAM: &str = "this build";
 
 fn example(name: &str) -> Scenario {
-    let text = hitless_scenario::example(name).expect("the example exists");
-    hitless_scenario::check(text, name, hitless_mechanisms::builtin()).expect("the example is sound")
+    support::sound(support::example(name))
 }
 
 fn resumable(scenario: &Scenario) -> Resumable {
-    let simulation = Simulation::new(scenario.clone()).expect("the scenario can be built");
-    Resumable::new(simulation, PROGRAM).expect("all that changes in it is saved")
+    Resumable::new(simulation(scenario), PROGRAM).expect("all that changes in it is saved")
 }
 
 fn same(found: &Outcome, expected: &Outcome, what: &str) {
@@ -31,7 +31,7 @@ fn same(found: &Outcome, expected: &Outcome, what: &str) {
 
 /// Stops at shares of the run, each time going on in a simulation that was built anew.
 fn goes_on(scenario: &Scenario, shares: &[f64]) {
-    let expected = Simulation::new(scenario.clone()).expect("the scenario can be built").run(&Progress::default());
+    let expected = simulation(scenario).run(&Progress::default());
     let mut at_work = resumable(scenario);
     at_work.start();
     for share in shares {
@@ -54,38 +54,6 @@ fn examples_go_on_from_a_checkpoint() {
 }
 
 /// SQR in P4: registers, packets whose metadata waits between ingress and egress, timers, and a link that fails.
-const IN_P4: &str = r#"
-name = "in-p4"
-duration = "2 ms"
-[topology]
-kind = "leaf-spine"
-leaves = 2
-spines = 2
-hosts_per_leaf = 2
-host_link = { rate = "10 Gbps", delay = "1 us" }
-core_link = { rate = "10 Gbps", delay = "1 us" }
-[switch]
-preset = "ideal"
-ingress_latency = "300 ns"
-mirror_latency = "300 ns"
-[[transport]]
-name = "t"
-kind = "tcp"
-[[flows]]
-name = "long"
-kind = "long"
-transport = "t"
-sources = ["h0", "h1"]
-destinations = ["h2", "h3"]
-[recovery]
-detection = { kind = "fixed", delay = "30 us" }
-scheme = { kind = "local-reroute" }
-[[failure]]
-link = "leaf0<->spine0"
-first = "300 us"
-outage = "500 us"
-"#;
-
 #[test]
 fn p4_programs_go_on_from_a_checkpoint() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/sqr");
@@ -98,21 +66,28 @@ fn p4_programs_go_on_from_a_checkpoint() {
          table_set_default egress.settings.delays egress.settings.set_delays {delays}\n"
     );
     std::fs::write(&commands, lines).expect("the folder for tests takes a file");
+    let fabric = support::leaf_spine([2, 2, 2], [10, 10]);
     let text = format!(
-        "{IN_P4}[[mechanism]]\nkind = \"p4\"\nswitches = [\"leaf0\"]\nprogram = {:?}\ncommands = {:?}\n\
+        "name = \"in-p4\"\nduration = \"2 ms\"\n{fabric}\
+         [switch]\npreset = \"ideal\"\ningress_latency = \"300 ns\"\nmirror_latency = \"300 ns\"\n\
+         [[transport]]\nname = \"t\"\nkind = \"tcp\"\n\
+         [[flows]]\nname = \"long\"\nkind = \"long\"\ntransport = \"t\"\nsources = [\"h0\", \"h1\"]\n\
+         destinations = [\"h2\", \"h3\"]\n\
+         [recovery]\ndetection = {{ kind = \"fixed\", delay = \"30 us\" }}\nscheme = {{ kind = \"local-reroute\" }}\n\
+         [[failure]]\nlink = \"leaf0<->spine0\"\nfirst = \"300 us\"\noutage = \"500 us\"\n\
+         [[mechanism]]\nkind = \"p4\"\nswitches = [\"leaf0\"]\nprogram = {:?}\ncommands = {:?}\n\
          [[mechanism.queue]]\nports = [\"leaf0\"]\n[[mechanism.queue]]\nports = [\"leaf0->spine0\"]\n",
         folder.join("sqr.json").display().to_string(),
         commands.display().to_string()
     );
-    let scenario = hitless_scenario::check(&text, "in-p4", hitless_mechanisms::builtin())
-        .unwrap_or_else(|error| panic!("{error}"));
+    let scenario = support::sound(&text);
     goes_on(&scenario, &[0.05, 0.152, 0.17, 0.3, 0.41, 0.7]);
 }
 
 #[test]
 fn checkpoints_come_as_often_as_asked_and_change_nothing() {
     let scenario = example("dumbbell");
-    let expected = Simulation::new(scenario.clone()).expect("the scenario can be built").run(&Progress::default());
+    let expected = simulation(&scenario).run(&Progress::default());
     let every = hitless_wire::Duration((expected.summary.simulated_s * 1e12) as u64 / 10);
     let mut kept = Vec::new();
     let mut run = resumable(&scenario);
@@ -151,13 +126,16 @@ fn a_checkpoint_of_another_run_is_refused() {
     assert!(run.advance(Time(1_000_000)));
     let bytes = run.checkpoint();
     let refusal = |scenario: &Scenario, program: &str, bytes: &[u8]| {
-        let simulation = Simulation::new(scenario.clone()).expect("the scenario can be built");
-        Resumable::new(simulation, program).expect("all is saved").restore(bytes).expect_err("it is of another")
+        Resumable::new(simulation(scenario), program)
+            .expect("all is saved")
+            .restore(bytes)
+            .expect_err("it is of another")
     };
     let message = refusal(&scenario, "a later build", &bytes).to_string();
     assert_eq!(message, "the checkpoint was written by hitless this build, and this is hitless a later build");
     let other_seed = Scenario { seed: 77, ..scenario.clone() };
-    assert_eq!(refusal(&other_seed, PROGRAM, &bytes), Refusal::OtherSeed { theirs: scenario.seed, ours: 77 });
+    let message = refusal(&other_seed, PROGRAM, &bytes).to_string();
+    assert_eq!(message, "the checkpoint is of a run with seed 1, and this one has seed 77");
     let longer = Scenario { warmup: Time(5_000_000), ..scenario.clone() };
     let message = refusal(&longer, PROGRAM, &bytes).to_string();
     assert!(message.contains("another scenario") && message.contains("warmup"), "{message}");

@@ -159,11 +159,10 @@ impl Composition<'_> {
     /// # Panics
     /// When something that must hold was broken.
     fn run(&self) -> Option<Outcome> {
-        let text = self.text();
-        match hitless_scenario::check(&text, "composition", hitless_mechanisms::builtin()) {
-            Ok(_) => Some(support::run(&text)),
+        match support::check(&self.text()) {
+            Ok(scenario) => Some(support::run_scenario(&scenario)),
             Err(error) => {
-                assert!(!error.to_string().is_empty());
+                assert!(!error.is_empty());
                 None
             }
         }
@@ -277,9 +276,7 @@ fn what_a_switch_cannot_run_is_refused_with_the_numbers() {
     ];
     for (scheduler, mechanisms, rule) in rows {
         let refused = Composition { scheduler, ..with(mechanisms) }.text();
-        let message = hitless_scenario::check(&refused, "composition", hitless_mechanisms::builtin())
-            .expect_err("this cannot run")
-            .to_string();
+        let message = support::check(&refused).expect_err("this cannot run");
         assert!(message.contains(rule), "{message}");
     }
 }

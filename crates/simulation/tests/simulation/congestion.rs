@@ -2,16 +2,13 @@
 
 use hitless_simulation::Outcome;
 
-use crate::support::{self, numbers};
+use crate::support::{self, dumbbell, ideal, numbers};
 
 /// Two senders towards one port of 10 Gb/s for 20 ms.
 fn run(switch: &str, transport: &str, link: &str) -> Outcome {
+    let (fabric, buffer) = (dumbbell(2, "2 us", "5 us"), ideal("2 MB"));
     let text = format!(
-        "name = \"congestion\"\nduration = \"20 ms\"\n\
-         [topology]\nkind = \"dumbbell\"\nhosts_left = 2\nhosts_right = 2\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"2 us\" }}\n\
-         bottleneck = {{ rate = \"10 Gbps\", delay = \"5 us\" }}\n\
-         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"2 MB\" }}\n{switch}\n\
+        "name = \"congestion\"\nduration = \"20 ms\"\n{fabric}{buffer}{switch}\n\
          [[transport]]\nname = \"t\"\n{transport}\n\
          [[flows]]\nname = \"two\"\nkind = \"long\"\ntransport = \"t\"\nsources = [\"h0\", \"h1\"]\n\
          destinations = [\"h2\", \"h3\"]\n{link}\n\
@@ -92,30 +89,13 @@ fn bbr_shares_a_port_and_keeps_its_rate_where_one_packet_in_a_hundred_is_lost() 
 /// the short way open for a flight in which a segment had been sent twice.
 #[test]
 fn a_probe_that_waits_for_the_card_keeps_the_short_way_closed() {
-    let text = r#"
-name = "probe"
-seed = 365280
-until = "all-flows-done"
-duration = "60 ms"
-[topology]
-kind = "dumbbell"
-hosts_left = 3
-hosts_right = 3
-host_link = { rate = "10 Gbps", delay = "1 ps" }
-bottleneck = { rate = "10 Gbps", delay = "1 ps" }
-[[transport]]
-name = "t0"
-kind = "tcp"
-handshake = true
-[[flows]]
-name = "g0"
-kind = "schedule"
-transport = "t0"
-sources = ["h0", "h1", "h2"]
-destinations = ["h5", "h4", "h3"]
-count = 7
-period = "7 us"
-sizes = { kind = "pareto", mean = "20 KB", shape = 1.2 }
-"#;
-    assert_eq!(support::run(text).summary.flows.completed, 7);
+    let fabric = dumbbell(3, "1 ps", "1 ps");
+    let text = format!(
+        "name = \"probe\"\nseed = 365280\nuntil = \"all-flows-done\"\nduration = \"60 ms\"\n{fabric}\
+         [[transport]]\nname = \"t0\"\nkind = \"tcp\"\nhandshake = true\n\
+         [[flows]]\nname = \"g0\"\nkind = \"schedule\"\ntransport = \"t0\"\ncount = 7\nperiod = \"7 us\"\n\
+         sources = [\"h0\", \"h1\", \"h2\"]\ndestinations = [\"h5\", \"h4\", \"h3\"]\n\
+         sizes = {{ kind = \"pareto\", mean = \"20 KB\", shape = 1.2 }}\n"
+    );
+    assert_eq!(support::run(&text).summary.flows.completed, 7);
 }

@@ -2,29 +2,26 @@
 
 use hitless_simulation::Outcome;
 
-use crate::support::{counter, drops, run, texts, times};
+use crate::support::{counter, drops, ideal, leaf_spine, run, texts, times};
 
 /// Senders of other leaves send to h0 at once; the queues hold 20 frames.
-fn text(transport: &str, flows: &str, mechanism: &str) -> String {
+pub fn text(transport: &str, flows: &str, mechanism: &str) -> String {
+    let (fabric, switch) = (leaf_spine([4, 2, 3], [10, 40]), ideal("30 KB"));
     format!(
-        "name = \"deflection\"\nduration = \"20 ms\"\n\
-         [topology]\nkind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 3\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         core_link = {{ rate = \"40 Gbps\", delay = \"1 us\" }}\n\
-         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"30 KB\" }}\nchecked = true\n\
-         depth_visible = \"ingress-and-egress\"\n\
+        "name = \"deflection\"\nduration = \"20 ms\"\n{fabric}\
+         {switch}checked = true\ndepth_visible = \"ingress-and-egress\"\n\
          [measure]\norder = true\n\
          [[transport]]\nname = \"t\"\n{transport}\n\
          [[flows]]\nname = \"f\"\ntransport = \"t\"\n{flows}\n{mechanism}\n"
     )
 }
 
-const TCP: &str = "kind = \"tcp\"\ncongestion = \"newreno\"\n";
-const INCAST: &str = "kind = \"incast\"\nfan_in = 6\nsize = \"15 KB\"\nperiod = \"1 ms\"\ncount = 15\n\
+pub const TCP: &str = "kind = \"tcp\"\ncongestion = \"newreno\"\n";
+pub const INCAST: &str = "kind = \"incast\"\nfan_in = 6\nsize = \"15 KB\"\nperiod = \"1 ms\"\ncount = 15\n\
     clients = [\"h0\"]\nservers = [\"h3..h11\"]\n";
-const OVERLOAD: &str =
+pub const OVERLOAD: &str =
     "kind = \"constant-rate\"\nsources = [\"h3\", \"h6\"]\ndestinations = [\"h0\", \"h0\"]\nstop = \"5 ms\"\n";
-const UDP: &str = "kind = \"udp\"\nrate = \"9 Gbps\"\n";
+pub const UDP: &str = "kind = \"udp\"\nrate = \"9 Gbps\"\n";
 const DIBS: &str = "[[mechanism]]\nkind = \"dibs\"\n";
 const SIMPLE: &str = "[[mechanism]]\nkind = \"simple-deflection\"\n";
 const FIVE_BIT: &str = "[[mechanism]]\nkind = \"simple-deflection\"\nstart = \"five-bit\"\n";

@@ -1,12 +1,11 @@
 //! Every Nth in a fabric: what it counts is what happens.
 
-use crate::support::{numbers, run, sum, texts};
+use crate::support::{self, counter, run, sum};
 
 fn text(mechanism: &str) -> String {
+    let fabric = support::dumbbell(1, "1 us", "1 us");
     format!(
-        "name = \"every-nth\"\nduration = \"5 ms\"\n\
-         [topology]\nkind = \"dumbbell\"\nhosts_left = 1\nhosts_right = 1\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\nbottleneck = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
+        "name = \"every-nth\"\nduration = \"5 ms\"\n{fabric}\
          [switch]\npreset = \"tofino-like\"\nbuffer = {{ kind = \"static\", per_port = \"500 KB\" }}\nchecked = true\n\
          [[transport]]\nname = \"t\"\nkind = \"tcp\"\ncongestion = \"dctcp\"\n\
          [[flows]]\nname = \"f\"\ntransport = \"t\"\nkind = \"long\"\nsources = [\"h0\"]\ndestinations = [\"h1\"]\n\
@@ -18,8 +17,7 @@ fn text(mechanism: &str) -> String {
 fn drops_are_of_an_exact_period_and_marks_slow_the_sender_down() {
     let outcome = run(&text("drop_every = 100\nmark_every = 1000000"));
     let dropped = outcome.summary.drops["given up by a mechanism"];
-    let counter = texts(&outcome, "mechanisms", "counter").iter().position(|name| *name == "packets dropped");
-    assert_eq!(Some(dropped), counter.map(|row| numbers(&outcome, "mechanisms", "value")[row]));
+    assert_eq!(dropped, counter(&outcome, "packets dropped"));
     let sent = sum(&outcome, "flows", "packets_sent");
     assert!(sent.abs_diff(100 * dropped) < 200, "{dropped} of {sent}");
     let [plain, marked] = ["mark_every = 1000000", "mark_every = 2"].map(|mechanism| {

@@ -2,16 +2,13 @@
 
 use hitless_simulation::Outcome;
 
-use crate::support::{self, numbers};
+use crate::support::{self, dumbbell, ideal, numbers};
 
 /// Two senders, one of which opens ten times as many connections, and one that floods without asking.
 fn run(queueing: &str) -> Outcome {
+    let (fabric, buffer) = (dumbbell(3, "1 us", "1 us"), ideal("200 packets"));
     let text = format!(
-        "name = \"shares\"\nduration = \"20 ms\"\n\
-         [topology]\nkind = \"dumbbell\"\nhosts_left = 3\nhosts_right = 3\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         bottleneck = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"200 packets\" }}\n{queueing}\n\
+        "name = \"shares\"\nduration = \"20 ms\"\n{fabric}{buffer}{queueing}\n\
          [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\nrto_min = \"1 ms\"\n\
          [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"9 Gbps\"\n\
          [[flows]]\nname = \"few\"\nkind = \"long\"\ntransport = \"tcp\"\n\
@@ -34,11 +31,9 @@ fn shares(outcome: &Outcome) -> Vec<f64> {
 #[test]
 fn a_flood_takes_its_share_and_no_more() {
     let fifo = run("");
-    assert_eq!(fifo.violations, Vec::<String>::new());
     assert!(shares(&fifo)[4] > 0.5, "without queues of flows the flood wins: {:?}", shares(&fifo));
     for queueing in ["ideal-fq", "drr"] {
         let outcome = run(&format!("flow_queueing = {{ kind = \"{queueing}\" }}"));
-        assert_eq!(outcome.violations, Vec::<String>::new());
         for share in shares(&outcome) {
             assert!((0.18..0.22).contains(&share), "{queueing}: {:?}", shares(&outcome));
         }
@@ -51,7 +46,6 @@ fn hashed_queues_keep_the_flood_from_whoever_does_not_share_one_with_it() {
     let codel = "flow_queueing = { kind = \"fq-codel\", target = \"50 us\", interval = \"500 us\" }";
     for queueing in ["flow_queueing = { kind = \"sfq\", queues = 4096 }", codel] {
         let outcome = run(queueing);
-        assert_eq!(outcome.violations, Vec::<String>::new());
         for share in shares(&outcome) {
             assert!((0.15..0.25).contains(&share), "{queueing}: {:?}", shares(&outcome));
         }
@@ -62,16 +56,16 @@ fn hashed_queues_keep_the_flood_from_whoever_does_not_share_one_with_it() {
 
 #[test]
 fn weights_divide_the_line_among_classes() {
-    let text = "name = \"weights\"\nduration = \"20 ms\"\n\
-         [topology]\nkind = \"dumbbell\"\nhosts_left = 2\nhosts_right = 2\n\
-         host_link = { rate = \"10 Gbps\", delay = \"1 us\" }\nbottleneck = { rate = \"10 Gbps\", delay = \"1 us\" }\n\
-         [switch]\npreset = \"ideal\"\nbuffer = { kind = \"static\", per_port = \"200 packets\" }\n\
-         flow_queueing = { kind = \"KIND\", weights = [1, 3] }\n\
+    let (fabric, buffer) = (dumbbell(2, "1 us", "1 us"), ideal("200 packets"));
+    let text = format!(
+        "name = \"weights\"\nduration = \"20 ms\"\n{fabric}\
+         {buffer}flow_queueing = {{ kind = \"KIND\", weights = [1, 3] }}\n\
          [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"9 Gbps\"\n\
          [[flows]]\nname = \"light\"\nkind = \"constant-rate\"\ntransport = \"udp\"\n\
          sources = [\"h0\"]\ndestinations = [\"h2\"]\n\
          [[flows]]\nname = \"heavy\"\nclass = 1\nkind = \"constant-rate\"\ntransport = \"udp\"\n\
-         sources = [\"h1\"]\ndestinations = [\"h3\"]\n";
+         sources = [\"h1\"]\ndestinations = [\"h3\"]\n"
+    );
     for kind in ["ideal-fq", "drr"] {
         let outcome = support::run(&text.replace("KIND", kind));
         let sent = numbers(&outcome, "flows", "delivered_bytes");

@@ -1,8 +1,9 @@
 //! LinkGuardian on a fabric, from a scenario file: what users switch on, and what must then hold.
 
+use hitless_simulation::Session;
 use hitless_switch::LinkEnd;
 
-use crate::support::{counter, numbers, run};
+use crate::support::{check, counter, numbers, run, sound};
 use crate::testbed::{self, received};
 
 /// The testbed at half the line rate, with a link that loses one frame in a hundred.
@@ -63,11 +64,8 @@ fn protection_can_be_switched_on_and_off_during_a_run() {
 #[test]
 fn a_mechanism_that_never_acted_is_reported() {
     let outcome = run(&testbed(25, &format!("{PROTECT}activation = [{{ at = \"2900 us\", active = true }}]\n")));
-    assert!(
-        outcome.summary.warnings.iter().any(|warning| warning.contains("never acted")),
-        "{:?}",
-        outcome.summary.warnings
-    );
+    let warnings = &outcome.summary.warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("never acted")), "{warnings:?}");
 }
 
 #[test]
@@ -98,40 +96,17 @@ fn hub(links: usize, rate_gbps: u64, more: &str) -> String {
     let all = (0..links).flat_map(of).collect::<Vec<_>>().join(", ");
     let sections = |n| {
         format!(
-            r#"
-[[flows]]
-name = "flow{n}"
-transport = "udp"
-kind = "constant-rate"
-sources = ["from{n}"]
-destinations = ["to{n}"]
-stop = "400 us"
-[[link]]
-name = "hub->leaf{n}"
-loss = {{ kind = "bernoulli", rate = 0.001 }}
-[[mechanism]]
-kind = "linkguardian"
-link = "hub->leaf{n}"
-{more}
-"#
+            "[[flows]]\nname = \"flow{n}\"\ntransport = \"udp\"\nkind = \"constant-rate\"\nstop = \"400 us\"\n\
+             sources = [\"from{n}\"]\ndestinations = [\"to{n}\"]\n\
+             [[link]]\nname = \"hub->leaf{n}\"\nloss = {{ kind = \"bernoulli\", rate = 0.001 }}\n\
+             [[mechanism]]\nkind = \"linkguardian\"\nlink = \"hub->leaf{n}\"\n{more}\n"
         )
     };
     let head = format!(
-        r#"
-name = "hub"
-duration = "2 ms"
-[topology]
-kind = "graph"
-hosts = [{}, {}]
-switches = ["hub", {}]
-links = [{all}]
-[switch]
-recirculation_ports = 2
-[[transport]]
-name = "udp"
-kind = "udp"
-rate = "{rate_gbps} Gbps"
-"#,
+        "name = \"hub\"\nduration = \"2 ms\"\n\
+         [topology]\nkind = \"graph\"\nhosts = [{}, {}]\nswitches = [\"hub\", {}]\nlinks = [{all}]\n\
+         [switch]\nrecirculation_ports = 2\n\
+         [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"{rate_gbps} Gbps\"\n",
         names("from"),
         names("to"),
         names("leaf")
@@ -142,17 +117,12 @@ rate = "{rate_gbps} Gbps"
 #[test]
 fn as_many_links_are_admitted_as_two_recirculation_ports_can_serve() {
     for (rate_gbps, most) in [(25, 8), (100, 2)] {
-        assert!(
-            hitless_scenario::check(&hub(most, rate_gbps, ""), "hub", hitless_mechanisms::builtin()).is_ok(),
-            "{most} links of {rate_gbps}G"
-        );
-        let refusal = hitless_scenario::check(&hub(most + 1, rate_gbps, ""), "hub", hitless_mechanisms::builtin())
-            .unwrap_err()
-            .to_string();
+        assert!(check(&hub(most, rate_gbps, "")).is_ok(), "{most} links of {rate_gbps}G");
+        let refusal = check(&hub(most + 1, rate_gbps, "")).unwrap_err();
         let sum = format!("= {}.0 Gb/s, and a recirculation port has 100.0 Gb/s", (most / 2 + 1) as u64 * rate_gbps);
         assert!(refusal.contains(&sum) && refusal.contains("recirculation0 of hub has no room"), "{refusal}");
         let tried = hub(most + 1, rate_gbps, "admission_control = false");
-        assert!(hitless_scenario::check(&tried, "hub", hitless_mechanisms::builtin()).is_ok());
+        assert!(check(&tried).is_ok());
     }
 }
 
@@ -166,10 +136,7 @@ fn all_links_that_are_admitted_to_one_switch_keep_their_promise() {
 #[test]
 fn a_link_that_is_not_admitted_at_run_time_is_refused_with_the_arithmetic() {
     let dormant = "activation = [{ at = \"0 s\", active = false }]";
-    let text = hub(3, 100, dormant);
-    let checked =
-        hitless_scenario::check(&text, "hub", hitless_mechanisms::builtin()).unwrap_or_else(|error| panic!("{error}"));
-    let mut session = hitless_simulation::Session::new(checked).expect("the scenario can be built");
+    let mut session = Session::new(sound(&hub(3, 100, dormant))).expect("the scenario can be built");
     let ends = [LinkEnd::Receiver, LinkEnd::Sender];
     let mut protect =
         |number| ends.into_iter().try_for_each(|end| session.protect(&format!("hub->leaf{number}"), end, 1, true));
@@ -203,8 +170,7 @@ fn four_protected_links_in_a_row_lose_nothing_and_keep_the_order() {
 /// With thresholds by the arithmetic of appendix B.1. At 100G the recirculation port is too slow for the copies.
 #[test]
 fn a_link_of_400g_is_protected_where_recirculation_keeps_up_and_refused_where_not() {
-    let refused =
-        hitless_scenario::check(&testbed(400, PROTECT), "400G", hitless_mechanisms::builtin()).unwrap_err().to_string();
+    let refused = check(&testbed(400, PROTECT)).unwrap_err();
     assert!(refused.contains("400.0 (copies of sw2->sw6) = 400.0 Gb/s"), "{refused}");
     for buffering in ["recirculation", "paused-queue"] {
         let room = "reordering_buffer = \"400 KB\"\nsender_buffer = \"400 KB\"\n";
@@ -241,13 +207,7 @@ fn settings_that_cannot_be_are_refused_with_the_rule() {
         ("fallback = { period = \"9 us\" }", "must be at least 10 us: each time a message crosses the link"),
     ];
     for (setting, rule) in cases {
-        let refusal = hitless_scenario::check(
-            &testbed(25, &format!("{PROTECT}{setting}\n")),
-            "test",
-            hitless_mechanisms::builtin(),
-        )
-        .unwrap_err()
-        .to_string();
+        let refusal = check(&testbed(25, &format!("{PROTECT}{setting}\n"))).unwrap_err();
         assert!(refusal.contains(rule), "{setting}: {refusal}");
     }
 }

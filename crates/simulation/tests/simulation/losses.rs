@@ -1,23 +1,17 @@
 //! Loss models on a fabric, from a scenario file: what links count, and that runs repeat themselves.
 
-use hitless_engine::Progress;
-use hitless_simulation::{Outcome, Simulation};
+use hitless_simulation::Outcome;
 
 use crate::support::{self, numbers, sum};
+use crate::testbed;
 
 /// Full frames at line rate over a link with `link`'s settings, for 40 ms: 325,000 frames at 100G.
 fn text(link: &str) -> String {
+    let fabric = testbed::fabric(100);
     format!(
-        r#"
-name = "losses"
-duration = "40 ms"
-topology = {{ kind = "chain", hosts_left = ["h4"], switches = ["sw2", "sw6"], hosts_right = ["h8"], host_link = {{ rate = "100 Gbps", delay = "50 ns" }}, switch_link = {{ rate = "100 Gbps", delay = "50 ns" }} }}
-transport = [{{ name = "udp", kind = "udp", rate = "100 Gbps" }}]
-flows = [{{ name = "datagrams", transport = "udp", kind = "constant-rate", sources = ["h4"], destinations = ["h8"] }}]
-[[link]]
-name = "sw2->sw6"
-{link}
-"#
+        "name = \"losses\"\nduration = \"40 ms\"\n{fabric}[[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"100 Gbps\"\n\
+         [[flows]]\nname = \"datagrams\"\ntransport = \"udp\"\nkind = \"constant-rate\"\nsources = [\"h4\"]\n\
+         destinations = [\"h8\"]\n[[link]]\nname = \"sw2->sw6\"\n{link}\n"
     )
 }
 
@@ -97,8 +91,7 @@ fn a_trace_is_played_to_the_frame() {
         let file = folder.join("losses.toml").display().to_string();
         let scenario = hitless_scenario::check(&text(&link), &file, hitless_mechanisms::builtin())
             .unwrap_or_else(|error| panic!("{error}"));
-        let outcome = Simulation::new(scenario).expect("the scenario can be built").run(&Progress::default());
-        assert_eq!(runs(&outcome), expected, "{at_end}");
+        assert_eq!(runs(&support::run_scenario(&scenario)), expected, "{at_end}");
     }
     std::fs::remove_dir_all(folder).expect("it was made here");
 }

@@ -12,12 +12,9 @@ fn run(switch: &str) -> Outcome {
 }
 
 fn run_with(switch: &str, per_flow: bool) -> Outcome {
+    let (fabric, buffer) = (support::dumbbell(2, "1 us", "1 us"), support::ideal("60 packets"));
     let text = format!(
-        "name = \"measures\"\nduration = \"2 ms\"\n\
-         [topology]\nkind = \"dumbbell\"\nhosts_left = 2\nhosts_right = 2\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         bottleneck = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"60 packets\" }}\n{switch}\n\
+        "name = \"measures\"\nduration = \"2 ms\"\n{fabric}{buffer}{switch}\n\
          [[transport]]\nname = \"whole\"\nkind = \"udp\"\nrate = \"9 Gbps\"\n\
          [[transport]]\nname = \"half\"\nkind = \"udp\"\nrate = \"4500 Mbps\"\n\
          [[flows]]\nname = \"one\"\nkind = \"constant-rate\"\ntransport = \"whole\"\n\

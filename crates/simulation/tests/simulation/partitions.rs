@@ -2,18 +2,14 @@
 
 use hitless_engine::Progress;
 use hitless_scenario::Scenario;
-use hitless_simulation::{Outcome, Simulation};
+use hitless_simulation::Outcome;
 use proptest::prelude::*;
 
 use crate::compositions;
-
-fn check(text: &str) -> Result<Scenario, String> {
-    hitless_scenario::check(text, "divided", hitless_mechanisms::builtin()).map_err(|error| error.to_string())
-}
+use crate::support::{self, check, simulation, sound};
 
 fn run(scenario: &Scenario, partitions: usize, threads: usize) -> Outcome {
-    let simulation = Simulation::new(scenario.clone()).expect("the scenario can be built");
-    simulation.run_divided(partitions, threads, &Progress::default())
+    simulation(scenario).run_divided(partitions, threads, &Progress::default())
 }
 
 fn nodes(scenario: &Scenario) -> usize {
@@ -36,7 +32,7 @@ fn assert_equal(one: &Outcome, other: &Outcome, what: &str) {
 
 /// Runs a scenario whole and in pieces.
 fn compare(text: &str, divisions: &[(usize, usize)]) {
-    let scenario = check(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let scenario = sound(text);
     let whole = run(&scenario, 1, 1);
     assert_eq!(whole.violations, Vec::<String>::new(), "{text}");
     for &(partitions, threads) in divisions {
@@ -119,12 +115,10 @@ fn windows_may_be_as_short_as_a_picosecond() {
 
 #[test]
 fn datagrams_end_when_the_receiver_has_them_or_gives_up() {
+    let (fabric, buffer) = (support::dumbbell(2, "1 us", "2 us"), support::ideal("20 packets"));
     for rate in ["1 Gbps", "7 Gbps"] {
         let text = format!(
-            "name = \"datagrams\"\nuntil = \"all-flows-done\"\nduration = \"200 ms\"\n\
-             [topology]\nkind = \"dumbbell\"\nhosts_left = 2\nhosts_right = 2\n\
-             host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\nbottleneck = {{ rate = \"10 Gbps\", delay = \"2 us\" }}\n\
-             [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"20 packets\" }}\n\
+            "name = \"datagrams\"\nuntil = \"all-flows-done\"\nduration = \"200 ms\"\n{fabric}{buffer}\
              [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"{rate}\"\n\
              [[flows]]\nname = \"one\"\nkind = \"schedule\"\ntransport = \"udp\"\ncount = 3\n\
              sizes = {{ kind = \"fixed\", bytes = \"300 KB\" }}\n\
@@ -141,9 +135,8 @@ fn datagrams_end_when_the_receiver_has_them_or_gives_up() {
 #[test]
 fn a_run_of_few_windows_tells_of_its_progress() {
     let text = mixed(&FAT_TREE.replace("500 ns", "50 us"), 16, 1_000_000, 20_000, 1);
-    let scenario = check(&text).expect("the scenario is sound");
-    let (simulation, progress) = (Simulation::new(scenario).expect("the scenario can be built"), Progress::default());
-    let outcome = simulation.run_divided(2, 2, &progress);
+    let progress = Progress::default();
+    let outcome = simulation(&sound(&text)).run_divided(2, 2, &progress);
     assert!(outcome.summary.transmissions > 300_000, "{}", outcome.summary.transmissions);
     assert!(progress.fraction() > 0.1, "{}", progress.fraction());
 }
@@ -151,20 +144,17 @@ fn a_run_of_few_windows_tells_of_its_progress() {
 #[test]
 fn what_cannot_be_divided_runs_whole() {
     let text = mixed(LEAF_SPINE, 12, 1_000_000, 10, 1);
-    let scenario = check(&text).expect("it is sound");
+    let scenario = sound(&text);
     assert_eq!(scenario.undivided_because(), None);
-    let ordered = check(
-        &format!("{text}\n[measure]\norder = true\n")
-            .replace("[[measure.goodput]]\ngroup = \"permutation\"\nperiod = \"10 us\"\n", ""),
-    );
-    let ordered = ordered.expect("it is sound");
+    let measured = "[[measure.goodput]]\ngroup = \"permutation\"\nperiod = \"10 us\"\n";
+    let ordered = sound(&text.replace(measured, "[measure]\norder = true\n"));
     assert!(ordered.undivided_because().is_some_and(|reason| reason.contains("order")));
     assert_equal(&run(&ordered, 1, 1), &run(&ordered, 2, 2), "whole");
     let sequence = format!(
         "{text}[[flows]]\nname = \"loop\"\nkind = \"sequence\"\ntransport = \"roce\"\ncount = 2\n\
          sizes = {{ kind = \"fixed\", bytes = \"3 KB\" }}\nsources = [\"h0\"]\ndestinations = [\"h1\"]\n"
     );
-    let sequence = check(&sequence).expect("it is sound");
+    let sequence = sound(&sequence);
     assert!(sequence.undivided_because().is_some_and(|reason| reason.contains("sequence")));
 }
 
@@ -195,7 +185,6 @@ proptest! {
 #[test]
 fn examples_are_the_same_in_pieces() {
     for name in ["dumbbell", "bench-c", "link-failure"] {
-        let text = hitless_scenario::example(name).expect("the example exists");
-        compare(text, &[(2, 2), (ALL, 2)]);
+        compare(support::example(name), &[(2, 2), (ALL, 2)]);
     }
 }

@@ -3,50 +3,22 @@
 use hitless_simulation::Outcome;
 
 use crate::support::{numbers, of_link, run, times};
+use crate::testbed;
 
 const OFFLOAD: &str = "gro = { interrupt_delay = \"4 us\", interrupt_packets = 64 }";
 
 /// 200 flows of 17 packets over a link that loses some of them; `kernel` goes into `[host.kernel]`, `tcp` into the
 /// transport.
 fn flows(kernel: &str, tcp: &str) -> Outcome {
+    let fabric = testbed::fabric(100);
     run(&format!(
-        r#"
-name = "test"
-until = "all-flows-done"
-[topology]
-kind = "chain"
-hosts_left = ["h4"]
-switches = ["sw2", "sw6"]
-hosts_right = ["h8"]
-host_link = {{ rate = "100 Gbps", delay = "50 ns" }}
-switch_link = {{ rate = "100 Gbps", delay = "50 ns" }}
-[switch]
-ecn = {{ threshold = "100 KB" }}
-[host.kernel]
-receive = "5 us"
-jitter = {{ kind = "exponential", mean = "3 us" }}
-{kernel}
-[[transport]]
-name = "tcp"
-kind = "tcp"
-congestion = "dctcp"
-dsack_undo = true
-rto_min = "1 ms"
-rto_initial = "1 ms"
-{tcp}
-[[flows]]
-name = "flows"
-transport = "tcp"
-kind = "sequence"
-sources = ["h4"]
-destinations = ["h8"]
-sizes = {{ kind = "fixed", bytes = "24387 B" }}
-count = 200
-gap = "10 us"
-[[link]]
-name = "sw2->sw6"
-loss = {{ kind = "bernoulli", rate = 0.005 }}
-"#
+        "name = \"test\"\nuntil = \"all-flows-done\"\n{fabric}[switch]\necn = {{ threshold = \"100 KB\" }}\n\
+         [host.kernel]\nreceive = \"5 us\"\njitter = {{ kind = \"exponential\", mean = \"3 us\" }}\n{kernel}\n\
+         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\ncongestion = \"dctcp\"\ndsack_undo = true\n\
+         rto_min = \"1 ms\"\nrto_initial = \"1 ms\"\n{tcp}\n\
+         [[flows]]\nname = \"flows\"\ntransport = \"tcp\"\nkind = \"sequence\"\ncount = 200\ngap = \"10 us\"\n\
+         sources = [\"h4\"]\ndestinations = [\"h8\"]\nsizes = {{ kind = \"fixed\", bytes = \"24387 B\" }}\n\
+         [[link]]\nname = \"sw2->sw6\"\nloss = {{ kind = \"bernoulli\", rate = 0.005 }}\n"
     ))
 }
 

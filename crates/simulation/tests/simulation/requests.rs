@@ -14,13 +14,9 @@ const POISSON: &str = "kind = \"poisson\"\nsizes = { kind = \"fixed\", bytes = \
                        load_of = \"host-links\"\nstop = \"4 ms\"\n";
 
 fn text(end: &str, transport: &str, group: &str) -> String {
+    let (fabric, switch) = (support::leaf_spine([2, 2, 4], [10, 40]), support::ideal("40 KB"));
     format!(
-        "name = \"requests\"\n{end}\n\
-         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         core_link = {{ rate = \"40 Gbps\", delay = \"1 us\" }}\n\
-         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"40 KB\" }}\n[measure]\n\
-         order = true\n\
+        "name = \"requests\"\n{end}\n{fabric}{switch}[measure]\norder = true\n\
          [[transport]]\nname = \"t\"\n{transport}\n\
          [[flows]]\nname = \"asked\"\ntransport = \"t\"\n{group}\n"
     )
@@ -162,12 +158,7 @@ fn what_cannot_be_asked_is_refused() {
         (INET, format!("{INCAST}request = {{ size = \"0 B\" }}\n"), "must be above zero"),
     ];
     for (transport, group, rule) in table {
-        let error = hitless_scenario::check(
-            &text("duration = \"1 ms\"", transport, &group),
-            "requests",
-            hitless_mechanisms::builtin(),
-        )
-        .expect_err(rule);
-        assert!(error.to_string().contains(rule), "{error}");
+        let error = support::check(&text("duration = \"1 ms\"", transport, &group)).expect_err(rule);
+        assert!(error.contains(rule), "{error}");
     }
 }

@@ -6,48 +6,19 @@ use crate::support::{self, counter, numbers, texts};
 
 /// 3 Gbps all the time, and 400 KB at 10 Gbps more than the queue of leaf2 can take. Above the threshold it has room
 /// for 15 KB: what comes at 40 Gbps in a round trip to a spine.
-const FABRIC: &str = r#"
-name = "rimm"
-duration = "3 ms"
-[topology]
-kind = "leaf-spine"
-leaves = 3
-spines = 2
-hosts_per_leaf = 2
-host_link = { rate = "10 Gbps", delay = "100 ns" }
-core_link = { rate = "40 Gbps", delay = "100 ns" }
-[switch]
-buffer = { kind = "static", per_port = "90 KB" }
-checked = true
-[[transport]]
-name = "background"
-kind = "udp"
-rate = "3 Gbps"
-[[transport]]
-name = "burst"
-kind = "udp"
-rate = "10 Gbps"
-[[flows]]
-name = "background"
-kind = "constant-rate"
-transport = "background"
-sources = ["h0"]
-destinations = ["h4"]
-stop = "2 ms"
-[[flows]]
-name = "burst"
-kind = "constant-rate"
-transport = "burst"
-sources = ["h2"]
-destinations = ["h4"]
-start = "500 us"
-stop = "820 us"
-[measure]
-order = true
-"#;
-
 fn run(mechanism: &str) -> Outcome {
-    support::run(&format!("{FABRIC}{mechanism}"))
+    let fabric = support::leaf_spine([3, 2, 2], [10, 40]).replace("1 us", "100 ns");
+    support::run(&format!(
+        "name = \"rimm\"\nduration = \"3 ms\"\n{fabric}\
+         [switch]\nbuffer = {{ kind = \"static\", per_port = \"90 KB\" }}\nchecked = true\n\
+         [[transport]]\nname = \"background\"\nkind = \"udp\"\nrate = \"3 Gbps\"\n\
+         [[transport]]\nname = \"burst\"\nkind = \"udp\"\nrate = \"10 Gbps\"\n\
+         [[flows]]\nname = \"background\"\nkind = \"constant-rate\"\ntransport = \"background\"\n\
+         sources = [\"h0\"]\ndestinations = [\"h4\"]\nstop = \"2 ms\"\n\
+         [[flows]]\nname = \"burst\"\nkind = \"constant-rate\"\ntransport = \"burst\"\n\
+         sources = [\"h2\"]\ndestinations = [\"h4\"]\nstart = \"500 us\"\nstop = \"820 us\"\n\
+         [measure]\norder = true\n{mechanism}"
+    ))
 }
 
 fn with(settings: &str) -> Outcome {

@@ -5,31 +5,14 @@ use hitless_simulation::Outcome;
 use crate::support::{self, times};
 
 fn run(flows: &str) -> Outcome {
-    let text = format!(
-        r#"
-name = "sequence"
-until = "all-flows-done"
-duration = "1 s"
-[topology]
-kind = "dumbbell"
-hosts_left = 1
-hosts_right = 1
-host_link = {{ rate = "10 Gbps", delay = "1 us" }}
-bottleneck = {{ rate = "10 Gbps", delay = "10 us" }}
-[[transport]]
-name = "tcp"
-kind = "tcp"
-[[flows]]
-name = "first"
-kind = "sequence"
-transport = "tcp"
-sources = ["h0"]
-destinations = ["h1"]
-sizes = {{ kind = "cdf", table = "websearch_dctcp_hpcc", largest = "100 KB" }}
-{flows}
-"#
-    );
-    support::run(&text)
+    let fabric = support::dumbbell(1, "1 us", "10 us");
+    support::run(&format!(
+        "name = \"sequence\"\nuntil = \"all-flows-done\"\nduration = \"1 s\"\n{fabric}\
+         [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\n\
+         [[flows]]\nname = \"first\"\nkind = \"sequence\"\ntransport = \"tcp\"\nsources = [\"h0\"]\n\
+         destinations = [\"h1\"]\n\
+         sizes = {{ kind = \"cdf\", table = \"websearch_dctcp_hpcc\", largest = \"100 KB\" }}\n{flows}\n"
+    ))
 }
 
 #[test]

@@ -1,25 +1,18 @@
 //! A run in steps is the run at once, and obeys what it is told in between.
 
 use hitless_engine::Progress;
-use hitless_scenario::Scenario;
 use hitless_simulation::results::{Column, Outcome, Table};
 use hitless_simulation::{Session, Simulation};
 use hitless_switch::LinkEnd;
 use hitless_wire::{Duration, Time};
+
+use crate::support::{self, sound};
 
 const LINK: &str = "sw2->sw6";
 const BACK: &str = "sw6->sw2";
 
 fn at_us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
-}
-
-fn check(text: &str) -> Scenario {
-    hitless_scenario::check(text, "test", hitless_mechanisms::builtin()).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn example(name: &str) -> Scenario {
-    check(hitless_scenario::example(name).expect("the example exists"))
 }
 
 /// 25G, full frames at line rate for `ms`, loss 1e-2, LinkGuardian configured and off.
@@ -58,16 +51,16 @@ fn counter_of(table: &Table, switch: &str, scope: &str, name: &str) -> u64 {
 }
 
 fn session(ms: u64) -> Session {
-    Session::new(check(&dormant(ms))).expect("the scenario can be built")
+    Session::new(sound(&dormant(ms))).expect("the scenario can be built")
 }
 
 #[test]
 fn a_run_in_steps_is_the_run_at_once() {
     let progress = Progress::default();
     for name in ["linkguardian-testbed", "link-failure"] {
-        let at_once = Simulation::new(example(name)).expect("it can be built").run(&progress);
+        let at_once = Simulation::new(sound(support::example(name))).expect("it can be built").run(&progress);
         for step_us in [7, 1_000] {
-            let mut session = Session::new(example(name)).expect("it can be built");
+            let mut session = Session::new(sound(support::example(name))).expect("it can be built");
             let mut until = Time::ZERO;
             for _ in 0..300 {
                 until += Duration::from_us(step_us);
@@ -89,8 +82,8 @@ fn a_step_beyond_the_last_event_does_not_move_the_end() {
         .replace("duration =", "until = \"all-flows-done\"\nduration =")
         .replace("rate = 1e-2", "rate = 1.0")
         .replace(r#"destinations = ["h8"]"#, r#"destinations = ["h8"], stop = "100 us""#);
-    let at_once = Simulation::new(check(&text)).expect("it can be built").run(&progress);
-    let mut session = Session::new(check(&text)).expect("it can be built");
+    let at_once = Simulation::new(sound(&text)).expect("it can be built").run(&progress);
+    let mut session = Session::new(sound(&text)).expect("it can be built");
     assert!(session.advance(at_us(10), &progress));
     assert!(!session.advance(at_us(900_000), &progress), "there is nothing to wait for");
     let told = |outcome: &Outcome| {
@@ -105,7 +98,7 @@ fn a_step_beyond_the_last_event_does_not_move_the_end() {
 fn a_run_until_a_time_goes_on_where_nothing_happens() {
     let progress = Progress::default();
     let text = dormant(4).replace(r#"destinations = ["h8"]"#, r#"destinations = ["h8"], stop = "100 us""#);
-    let mut session = Session::new(check(&text)).expect("it can be built");
+    let mut session = Session::new(sound(&text)).expect("it can be built");
     for until in [at_us(1_000), at_us(3_999), at_us(4_000)] {
         assert!(session.advance(until, &progress));
         assert_eq!(session.now(), until);
@@ -157,7 +150,7 @@ fn a_command_reaches_one_direction_of_a_link_that_is_protected_both_ways() {
     let (before, guardian) = text.split_once("mechanism = [").expect("LinkGuardian stands last");
     let guardian = guardian.trim_end().trim_end_matches(']');
     let text = format!("{before}mechanism = [{guardian}, {}]", guardian.replace(LINK, BACK));
-    let mut session = Session::new(check(&text)).expect("the scenario can be built");
+    let mut session = Session::new(sound(&text)).expect("the scenario can be built");
     session.advance(at_us(1), &progress);
     for link in [LINK, BACK] {
         for end in [LinkEnd::Receiver, LinkEnd::Sender] {
@@ -209,14 +202,10 @@ fn what_cannot_be_done_says_why() {
     for (link, expected) in table {
         assert_eq!(session.protect(link, LinkEnd::Sender, 1, true), Err(expected.into()));
     }
-    assert_eq!(
-        session.protect(LINK, LinkEnd::Sender, 0, true),
-        Err("at least one copy is retransmitted of a lost packet".into())
-    );
-    assert_eq!(
-        session.receive_counters("sw6->h8"),
-        Err("'sw6->h8' ends at a host, and only switches show their counters".into())
-    );
+    let refused = session.protect(LINK, LinkEnd::Sender, 0, true);
+    assert_eq!(refused, Err("at least one copy is retransmitted of a lost packet".into()));
+    let refused = session.receive_counters("sw6->h8");
+    assert_eq!(refused, Err("'sw6->h8' ends at a host, and only switches show their counters".into()));
 }
 
 #[test]

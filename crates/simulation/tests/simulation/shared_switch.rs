@@ -38,10 +38,9 @@ const MARKS: &str = "[host]\nmarking = { by = \"remaining-bytes\" }\nordering = 
 fn text(mechanisms: &[(&str, &str)], host: &str) -> String {
     let mechanisms: String =
         mechanisms.iter().map(|(kind, lines)| format!("[[mechanism]]\nkind = \"{kind}\"\n{lines}\n")).collect();
+    let fabric = support::leaf_spine([2, 2, 4], [10, 20]);
     format!(
-        "name = \"shared\"\nduration = \"2 ms\"\n{host}[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\n\
-         hosts_per_leaf = 4\nhost_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         core_link = {{ rate = \"20 Gbps\", delay = \"1 us\" }}\n\
+        "name = \"shared\"\nduration = \"2 ms\"\n{host}{fabric}\
          [switch]\npreset = \"tofino-like\"\ndepth_visible = \"ingress-and-egress\"\n\
          buffer = {{ kind = \"static\", per_port = \"60 KB\" }}\n\
          [recovery]\ndetection = {{ kind = \"fixed\", delay = \"30 us\" }}\n\
@@ -58,8 +57,7 @@ fn text(mechanisms: &[(&str, &str)], host: &str) -> String {
 
 /// What became of it, unless it was refused.
 fn run(mechanisms: &[(&str, &str)], host: &str) -> Option<Outcome> {
-    let text = text(mechanisms, host);
-    hitless_scenario::check(&text, "shared", hitless_mechanisms::builtin()).is_ok().then(|| support::run(&text))
+    support::check(&text(mechanisms, host)).ok().map(|scenario| support::run_scenario(&scenario))
 }
 
 #[test]

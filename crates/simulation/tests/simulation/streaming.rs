@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use hitless_engine::Progress;
-use hitless_scenario::Scenario;
+use hitless_simulation::Outcome;
 use hitless_simulation::results::{Column, RowSink, Table};
-use hitless_simulation::{Outcome, Simulation};
 use proptest::prelude::*;
+
+use crate::support::{self, simulation, sound};
 
 /// What was handed over: by table its rows, put together, and in how many pieces they came.
 #[derive(Default)]
@@ -41,15 +42,6 @@ fn append(own: &mut Column, other: Column) {
     }
 }
 
-fn check(text: &str) -> Scenario {
-    hitless_scenario::check(text, "streamed", hitless_mechanisms::builtin())
-        .unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
-fn simulation(scenario: &Scenario) -> Simulation {
-    Simulation::new(scenario.clone()).expect("the scenario can be built")
-}
-
 fn of_name<'a>(outcome: &'a Outcome, name: &str) -> Option<&'a Table> {
     outcome.tables.iter().find(|table| table.name == name)
 }
@@ -57,7 +49,7 @@ fn of_name<'a>(outcome: &'a Outcome, name: &str) -> Option<&'a Table> {
 /// Runs a scenario that keeps its rows and one that hands them over, in so many partitions on so many threads; answers
 /// in how many pieces the flows came.
 fn compare(text: &str, partitions: usize, threads: usize) -> usize {
-    let scenario = check(text);
+    let scenario = sound(text);
     let progress = Progress::default();
     let kept = simulation(&scenario).run_divided(1, 1, &progress);
     assert_eq!(kept.violations, Vec::<String>::new(), "{text}");
@@ -88,13 +80,14 @@ fn compare_all(text: &str) {
     }
 }
 
-const FABRIC: &str = "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 3\n\
-                      host_link = { rate = \"10 Gbps\", delay = \"1 us\" }\n\
-                      core_link = { rate = \"10 Gbps\", delay = \"1 us\" }\n\
-                      [switch]\npreset = \"ideal\"\nbuffer = { kind = \"static\", per_port = \"20 packets\" }\n\
-                      [[transport]]\nname = \"tcp\"\nkind = \"tcp\"\ncongestion = \"cubic\"\nrto_min = \"300 us\"\n\
-                      [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"4 Gbps\"\n\
-                      [[transport]]\nname = \"roce\"\nkind = \"roce\"\n";
+fn fabric() -> String {
+    let (fabric, switch) = (support::leaf_spine([2, 2, 3], [10, 10]), support::ideal("20 packets"));
+    format!(
+        "{fabric}{switch}[[transport]]\nname = \"tcp\"\nkind = \"tcp\"\ncongestion = \"cubic\"\nrto_min = \"300 us\"\n\
+         [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"4 Gbps\"\n\
+         [[transport]]\nname = \"roce\"\nkind = \"roce\"\n"
+    )
+}
 
 fn poisson(name: &str, transport: &str, load: f64, more: &str) -> String {
     format!(
@@ -107,7 +100,8 @@ fn poisson(name: &str, transport: &str, load: f64, more: &str) -> String {
 /// TCP that loses, datagrams that are lost, messages over RoCE, and two flows that outlive the run.
 fn workload(seed: u64, duration_us: u64, load: f64, end: &str, more: &str) -> String {
     format!(
-        "name = \"streamed\"\nseed = {seed}\nduration = \"{duration_us} us\"\n{end}\n{FABRIC}{}{}{}{more}",
+        "name = \"streamed\"\nseed = {seed}\nduration = \"{duration_us} us\"\n{end}\n{}{}{}{}{more}",
+        fabric(),
         poisson("short", "tcp", load, "stop = \"15 ms\""),
         poisson("datagrams", "udp", load / 3.0, "stop = \"15 ms\""),
         "[[flows]]\nname = \"messages\"\nkind = \"requests\"\ntransport = \"roce\"\nsize = \"3 KB\"\ncount = 300\n\
@@ -159,7 +153,8 @@ fn the_order_checker_says_the_same_of_flows_that_are_gone() {
 #[test]
 fn messages_on_open_connections_leave_before_their_connection_ends() {
     let text = format!(
-        "name = \"open\"\nduration = \"12 ms\"\n{FABRIC}{}{}",
+        "name = \"open\"\nduration = \"12 ms\"\n{}{}{}",
+        fabric(),
         poisson("open", "tcp", 0.3, "connections = 2"),
         poisson("short", "tcp", 0.1, ""),
     );
@@ -169,8 +164,11 @@ fn messages_on_open_connections_leave_before_their_connection_ends() {
 
 #[test]
 fn a_run_without_flows_has_the_columns_of_its_tables() {
-    let text =
-        format!("name = \"none\"\nduration = \"10 us\"\n{FABRIC}{}", poisson("late", "tcp", 0.1, "start = \"9 us\""));
+    let text = format!(
+        "name = \"none\"\nduration = \"10 us\"\n{}{}",
+        fabric(),
+        poisson("late", "tcp", 0.1, "start = \"9 us\"")
+    );
     assert_eq!(compare(&text, 1, 1), 1);
 }
 

@@ -1,22 +1,62 @@
 //! Runs of scenarios, and what their tables say.
 
 use hitless_engine::Progress;
+use hitless_scenario::Scenario;
 use hitless_simulation::results::{Column, Table};
 use hitless_simulation::{Outcome, Simulation};
 
-/// Runs it, whatever it breaks.
-pub fn run_unchecked(text: &str) -> Outcome {
-    let scenario = hitless_scenario::check(text, "test", hitless_mechanisms::builtin())
-        .unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    simulation.run(&Progress::default())
+/// Reads a scenario.
+pub fn check(text: &str) -> Result<Scenario, String> {
+    hitless_scenario::check(text, "test", hitless_mechanisms::builtin()).map_err(|error| error.to_string())
+}
+
+/// A scenario that is sound.
+pub fn sound(text: &str) -> Scenario {
+    check(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The text of an example.
+pub fn example(name: &str) -> &'static str {
+    hitless_scenario::example(name).expect("the example exists")
+}
+
+pub fn simulation(scenario: &Scenario) -> Simulation {
+    Simulation::new(scenario.clone()).expect("the scenario can be built")
 }
 
 /// Runs it; nothing that must hold may have been broken.
 pub fn run(text: &str) -> Outcome {
-    let outcome = run_unchecked(text);
-    assert_eq!(outcome.violations, Vec::<String>::new(), "{text}");
+    run_scenario(&sound(text))
+}
+
+/// The same of a scenario that has been read.
+pub fn run_scenario(scenario: &Scenario) -> Outcome {
+    let outcome = simulation(scenario).run(&Progress::default());
+    assert_eq!(outcome.violations, Vec::<String>::new(), "{}", scenario.effective_toml());
     outcome
+}
+
+/// `hosts` hosts on each of two switches, with links of 10 Gb/s.
+pub fn dumbbell(hosts: usize, host_delay: &str, delay: &str) -> String {
+    format!(
+        "[topology]\nkind = \"dumbbell\"\nhosts_left = {hosts}\nhosts_right = {hosts}\n\
+         host_link = {{ rate = \"10 Gbps\", delay = \"{host_delay}\" }}\n\
+         bottleneck = {{ rate = \"10 Gbps\", delay = \"{delay}\" }}\n"
+    )
+}
+
+/// Leaves, spines and hosts on each leaf, with links of so many Gb/s for hosts and between switches.
+pub fn leaf_spine([leaves, spines, hosts]: [u32; 3], [host_gbps, core_gbps]: [u32; 2]) -> String {
+    format!(
+        "[topology]\nkind = \"leaf-spine\"\nleaves = {leaves}\nspines = {spines}\nhosts_per_leaf = {hosts}\n\
+         host_link = {{ rate = \"{host_gbps} Gbps\", delay = \"1 us\" }}\n\
+         core_link = {{ rate = \"{core_gbps} Gbps\", delay = \"1 us\" }}\n"
+    )
+}
+
+/// Switches without latency, of which each port holds so much.
+pub fn ideal(per_port: &str) -> String {
+    format!("[switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"{per_port}\" }}\n")
 }
 
 pub fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {

@@ -6,12 +6,9 @@ use crate::support;
 
 /// Two hosts send to two of the other leaf for 20 ms, through three switches and one link of 10 Gb/s.
 fn run(transport: &str) -> Outcome {
+    let (fabric, switch) = (support::leaf_spine([2, 1, 2], [40, 10]), support::ideal("300 KB"));
     let text = format!(
-        "name = \"swift\"\nduration = \"20 ms\"\n\
-         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 1\nhosts_per_leaf = 2\n\
-         host_link = {{ rate = \"40 Gbps\", delay = \"1 us\" }}\n\
-         core_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"300 KB\" }}\n\
+        "name = \"swift\"\nduration = \"20 ms\"\n{fabric}{switch}\
          [[transport]]\nname = \"t\"\nkind = \"tcp\"\nrto_min = \"10 ms\"\n{transport}\n\
          [[flows]]\nname = \"f\"\ntransport = \"t\"\nkind = \"long\"\nsources = [\"h0\", \"h1\"]\n\
          destinations = [\"h2\", \"h3\"]\n\

@@ -7,38 +7,24 @@ use crate::support::numbers;
 /// The link that corrupts.
 pub const PROTECTED: &str = "sw2->sw6";
 
+/// Its hosts, switches and links.
+pub fn fabric(rate_gbps: u64) -> String {
+    format!(
+        "[topology]\nkind = \"chain\"\nhosts_left = [\"h4\"]\nswitches = [\"sw2\", \"sw6\"]\nhosts_right = [\"h8\"]\n\
+         host_link = {{ rate = \"{rate_gbps} Gbps\", delay = \"50 ns\" }}\n\
+         switch_link = {{ rate = \"{rate_gbps} Gbps\", delay = \"50 ns\" }}\n"
+    )
+}
+
 /// Datagrams at `load_percent` of the line rate for 2 ms, over a link that loses `loss` of its frames.
 pub fn testbed(rate_gbps: u64, load_percent: u64, loss: f64, sections: &str) -> String {
-    let load_mbps = rate_gbps * load_percent * 10;
+    let (fabric, load_mbps) = (fabric(rate_gbps), rate_gbps * load_percent * 10);
     format!(
-        r#"
-name = "test"
-duration = "3 ms"
-[topology]
-kind = "chain"
-hosts_left = ["h4"]
-switches = ["sw2", "sw6"]
-hosts_right = ["h8"]
-host_link = {{ rate = "{rate_gbps} Gbps", delay = "50 ns" }}
-switch_link = {{ rate = "{rate_gbps} Gbps", delay = "50 ns" }}
-[switch]
-checked = true
-[[transport]]
-name = "udp"
-kind = "udp"
-rate = "{load_mbps} Mbps"
-[[flows]]
-name = "datagrams"
-transport = "udp"
-kind = "constant-rate"
-sources = ["h4"]
-destinations = ["h8"]
-stop = "2 ms"
-[[link]]
-name = "{PROTECTED}"
-loss = {{ kind = "bernoulli", rate = {loss} }}
-{sections}
-"#
+        "name = \"test\"\nduration = \"3 ms\"\n{fabric}[switch]\nchecked = true\n\
+         [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"{load_mbps} Mbps\"\n\
+         [[flows]]\nname = \"datagrams\"\ntransport = \"udp\"\nkind = \"constant-rate\"\n\
+         sources = [\"h4\"]\ndestinations = [\"h8\"]\nstop = \"2 ms\"\n\
+         [[link]]\nname = \"{PROTECTED}\"\nloss = {{ kind = \"bernoulli\", rate = {loss} }}\n{sections}\n"
     )
 }
 

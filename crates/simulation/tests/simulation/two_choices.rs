@@ -2,17 +2,14 @@
 
 use hitless_simulation::Outcome;
 
-use crate::support::run;
+use crate::support::{check, ideal, leaf_spine, run};
 
 /// Four hosts of one leaf send to four of the other over four spines, as fast as one link of a spine each.
 fn text(routing: &str) -> String {
+    let (fabric, switch) = (leaf_spine([2, 4, 4], [10, 10]), ideal("60 KB"));
     format!(
-        "name = \"two-choices\"\nduration = \"5 ms\"\n\
-         [topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 4\nhosts_per_leaf = 4\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         core_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         [routing]\n{routing}\n[switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"60 KB\" }}\n\
-         [measure]\norder = true\n\
+        "name = \"two-choices\"\nduration = \"5 ms\"\n{fabric}\
+         [routing]\n{routing}\n{switch}[measure]\norder = true\n\
          [[transport]]\nname = \"t\"\nkind = \"udp\"\nrate = \"8 Gbps\"\n\
          [[flows]]\nname = \"f\"\ntransport = \"t\"\nkind = \"constant-rate\"\nsources = [\"h0..h3\"]\n\
          destinations = [\"h4..h7\"]\nspacing = \"310 ns\"\nstop = \"4 ms\"\n"
@@ -24,11 +21,8 @@ const TWO: &str = "choice = \"two-choices\"";
 #[test]
 fn flows_that_collide_by_their_hash_share_all_links_by_two_choices() {
     let (hashed, chosen) = (run(&text("")), run(&text(TWO)));
-    assert!(
-        hashed.summary.drops.contains_key("queue full"),
-        "two of the four flows collide: {:?}",
-        hashed.summary.drops
-    );
+    let drops = &hashed.summary.drops;
+    assert!(drops.contains_key("queue full"), "two of the four flows collide: {drops:?}");
     assert!(chosen.summary.drops.is_empty(), "{:?}", chosen.summary.drops);
     let reordered = |outcome: &Outcome| outcome.summary.order.as_ref().map(|order| order.packets_reordered);
     assert_eq!(reordered(&hashed), Some(0));
@@ -53,9 +47,7 @@ fn what_two_choices_cannot_know_is_refused() {
     for (text, expected) in
         [(checked, "reads the depths of queues in ingress"), (rerouted, "no way round a failed link")]
     {
-        let error = hitless_scenario::check(&text, "two-choices", hitless_mechanisms::builtin())
-            .expect_err("this cannot be meant")
-            .to_string();
+        let error = check(&text).expect_err("this cannot be meant");
         assert!(error.contains("routing.choice") && error.contains(expected), "{error}");
     }
 }

@@ -3,30 +3,15 @@
 use hitless_simulation::Outcome;
 use proptest::prelude::*;
 
+use crate::deflection::{self, INCAST, OVERLOAD, TCP, UDP};
 use crate::support::{counters, drops, run, texts, times};
 
-/// Senders of other leaves send to h0 at once; the queues hold 20 frames.
+/// What deflection is tried with, where each packet has two next hops to choose from.
 fn text(seed: u64, transport: &str, flows: &str, mechanism: &str) -> String {
-    format!(
-        "name = \"vertigo\"\nduration = \"20 ms\"\nseed = {seed}\n\
-         [topology]\nkind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 3\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         core_link = {{ rate = \"40 Gbps\", delay = \"1 us\" }}\n\
-         [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"30 KB\" }}\nchecked = true\n\
-         depth_visible = \"ingress-and-egress\"\n\
-         [routing]\nchoice = \"two-choices\"\n\
-         [measure]\norder = true\n\
-         [[transport]]\nname = \"t\"\n{transport}\n\
-         [[flows]]\nname = \"f\"\ntransport = \"t\"\n{flows}\n{mechanism}\n"
-    )
+    let text = deflection::text(transport, flows, mechanism);
+    format!("seed = {seed}\n{}", text.replace("[measure]", "[routing]\nchoice = \"two-choices\"\n[measure]"))
 }
 
-const TCP: &str = "kind = \"tcp\"\ncongestion = \"newreno\"\n";
-const UDP: &str = "kind = \"udp\"\nrate = \"9 Gbps\"\n";
-const INCAST: &str = "kind = \"incast\"\nfan_in = 6\nsize = \"15 KB\"\nperiod = \"1 ms\"\ncount = 15\n\
-    clients = [\"h0\"]\nservers = [\"h3..h11\"]\n";
-const OVERLOAD: &str =
-    "kind = \"constant-rate\"\nsources = [\"h3\", \"h6\"]\ndestinations = [\"h0\", \"h0\"]\nstop = \"5 ms\"\n";
 const VERTIGO: &str = "[[mechanism]]\nkind = \"vertigo\"\n";
 
 const MARKED: &str = "marking = { by = \"remaining-bytes\" }\n";

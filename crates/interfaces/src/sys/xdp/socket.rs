@@ -1,7 +1,6 @@
 //! The socket with its memory and its rings.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 
 use super::ring::{Descriptor, Ring};
 use crate::sys::mapping::Mapping;
@@ -29,7 +28,7 @@ pub struct XdpSocket {
     fill: Ring<u64>,
     transmit: Ring<Descriptor>,
     completion: Ring<u64>,
-    socket: Socket,
+    pub socket: Socket,
     memory: Mapping,
     shape: Shape,
     /// Chunks of the receive half that wait for room in the fill ring.
@@ -87,9 +86,6 @@ impl XdpSocket {
     }
 
     /// Frames cross without a copy.
-    ///
-    /// # Errors
-    /// When the kernel does not tell.
     pub fn is_zero_copy(&self) -> io::Result<bool> {
         let options: libc::xdp_options = self.socket.get(libc::SOL_XDP, libc::XDP_OPTIONS)?;
         Ok(options.flags & libc::XDP_OPTIONS_ZEROCOPY != 0)
@@ -211,26 +207,9 @@ impl XdpSocket {
     }
 
     /// Frames that the kernel had no room for.
-    ///
-    /// # Errors
-    /// When the kernel does not tell.
     pub fn overrun(&self) -> io::Result<u64> {
         let statistics: libc::xdp_statistics = self.socket.get(libc::SOL_XDP, libc::XDP_STATISTICS)?;
         Ok(statistics.rx_dropped + statistics.rx_ring_full)
-    }
-
-    /// The error that waits on the socket.
-    ///
-    /// # Errors
-    /// That error.
-    pub fn take_error(&self) -> io::Result<()> {
-        self.socket.take_error()
-    }
-}
-
-impl AsFd for XdpSocket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }
 

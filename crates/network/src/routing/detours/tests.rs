@@ -1,16 +1,12 @@
-use hitless_wire::{BitRate, Duration};
+use hitless_wire::Packet;
 
 use super::*;
-use crate::routing::{PathChoice, Routing, flow_hash};
-use crate::topology::shapes::CoreWiring;
-use crate::topology::{LinkSettings, Tier, TopologyBuilder, shapes};
+use crate::routing::{PathRule, Routing, flow_hash};
+use crate::topology::shapes::tests::LINK;
+use crate::topology::{FatTreeWiring, Tier, TopologyBuilder, shapes};
 
-fn link() -> LinkSettings {
-    LinkSettings::ethernet(BitRate::from_gbps(10), Duration::from_us(1))
-}
-
-fn fat_tree(wiring: CoreWiring) -> Topology {
-    shapes::fat_tree(4, wiring, link(), link()).unwrap()
+fn fat_tree(wiring: FatTreeWiring) -> Topology {
+    shapes::tests::fat_tree(4, wiring)
 }
 
 /// The testbed of SQR's figure 2.
@@ -25,10 +21,10 @@ fn testbed() -> Topology {
     let switch_links =
         [(7, 3), (7, 4), (8, 3), (8, 4), (9, 5), (9, 6), (10, 5), (10, 6), (3, 1), (4, 2), (5, 1), (6, 2)];
     for number in 1..=4 {
-        builder.link_by_name(&format!("h{number}"), &format!("sw{}", number + 6), link());
+        builder.link_by_name(&format!("h{number}"), &format!("sw{}", number + 6), LINK);
     }
     for (a, b) in switch_links {
-        builder.link_by_name(&format!("sw{a}"), &format!("sw{b}"), link());
+        builder.link_by_name(&format!("sw{a}"), &format!("sw{b}"), LINK);
     }
     builder.finish().unwrap()
 }
@@ -49,7 +45,7 @@ fn port(topology: &Topology, from: &str, to: &str) -> PortId {
 
 /// The neighbours that are backups of the link between two switches, with the links of the path by them.
 fn backups(topology: &Topology, from: &str, to: &str) -> Vec<(String, u32)> {
-    let routing = Routing::new(topology, PathChoice::FlowHash);
+    let routing = Routing::new(topology, PathRule::FlowHash);
     let at = switch(topology, from);
     let name = |port: PortId| topology.name(topology.switch(at).ports[usize::from(port.0)].peer.node).to_owned();
     let detours = routing.detours(topology, at, port(topology, from, to));
@@ -76,7 +72,7 @@ fn backups_are_the_neighbours_that_do_not_send_back_the_shortest_way_first() {
             ],
         ),
         (
-            fat_tree(CoreWiring::Standard),
+            fat_tree(FatTreeWiring::Standard),
             &[
                 ("edge0", "agg0", &[("agg1", 4)]),
                 ("agg0", "core0", &[("core1", 3), ("edge0", 5), ("edge1", 5)]),
@@ -86,7 +82,7 @@ fn backups_are_the_neighbours_that_do_not_send_back_the_shortest_way_first() {
             ],
         ),
         (
-            fat_tree(CoreWiring::Ab),
+            fat_tree(FatTreeWiring::Ab),
             &[
                 ("agg2", "core0", &[("core2", 3), ("edge2", 5), ("edge3", 5)]),
                 // All other pods; those of the opposite type get to another aggregation switch of the pod.
@@ -104,11 +100,13 @@ fn backups_are_the_neighbours_that_do_not_send_back_the_shortest_way_first() {
 
 #[test]
 fn in_an_ab_fat_tree_a_pod_of_the_other_type_leads_round_the_switch_behind_the_link() {
-    for (wiring, neighbour, behind) in
-        [(CoreWiring::Standard, "agg2", "agg0"), (CoreWiring::Ab, "agg4", "agg0"), (CoreWiring::Ab, "agg2", "agg1")]
-    {
+    for (wiring, neighbour, behind) in [
+        (FatTreeWiring::Standard, "agg2", "agg0"),
+        (FatTreeWiring::Ab, "agg4", "agg0"),
+        (FatTreeWiring::Ab, "agg2", "agg1"),
+    ] {
         let topology = fat_tree(wiring);
-        let mut routing = Routing::new(&topology, PathChoice::FlowHash);
+        let mut routing = Routing::new(&topology, PathRule::FlowHash);
         let core = switch(&topology, "core0");
         let broken = port(&topology, "core0", "agg0");
         routing.watch(&topology, core, broken);
@@ -127,17 +125,17 @@ fn paths(topology: &Topology, routing: &Routing, origin: &str, destination: Host
         .collect()
 }
 
-fn path(topology: &Topology, routing: &Routing, origin: &str, destination: HostId, hash: u32) -> Vec<String> {
-    let (mut at, mut arrival, mut visited) = (switch(topology, origin), PortId(u16::MAX), Vec::new());
+fn path(topology: &Topology, routing: &Routing, origin: &str, destination: HostId, flow_hash: u32) -> Vec<String> {
+    let (mut at, mut ingress_port, mut visited) = (switch(topology, origin), PortId(u16::MAX), Vec::new());
     let source = HostId(topology.hosts.len() as u32 - 1);
     loop {
         visited.push(topology.switch(at).name.clone());
         assert!(visited.len() < 10, "a loop: {visited:?}");
-        let by_table = routing.route(at, source, destination, hash);
-        let port = by_table.or_else(|| routing.route_watched(at, source, destination, hash, arrival)).expect("a route");
+        let packet = Packet { source, destination, flow_hash, ingress_port, ..Packet::default() };
+        let port = routing.route(at, &packet).or_else(|| routing.route_watched(at, &packet)).expect("a route");
         let peer = topology.switch(at).ports[usize::from(port.0)].peer;
         match peer.node {
-            Node::Switch(next) => (at, arrival) = (next, peer.port),
+            Node::Switch(next) => (at, ingress_port) = (next, peer.port),
             Node::Host(host) => {
                 assert_eq!(host, destination);
                 return visited;
@@ -149,8 +147,8 @@ fn path(topology: &Topology, routing: &Routing, origin: &str, destination: HostI
 /// Whatever link fails, and whichever backup is taken, every packet that left by it arrives and none comes back.
 #[test]
 fn every_detour_leads_to_the_destination_and_never_back() {
-    for topology in [testbed(), fat_tree(CoreWiring::Standard), fat_tree(CoreWiring::Ab)] {
-        let original = Routing::new(&topology, PathChoice::FlowHash);
+    for topology in [testbed(), fat_tree(FatTreeWiring::Standard), fat_tree(FatTreeWiring::Ab)] {
+        let original = Routing::new(&topology, PathRule::FlowHash);
         for at in topology.switch_ids() {
             for number in 0..topology.switch(at).ports.len() as u16 {
                 for detour in original.detours(&topology, at, PortId(number)) {
@@ -178,16 +176,16 @@ fn assert_detoured(topology: &Topology, original: &Routing, routing: &Routing, a
 
 #[test]
 fn only_what_would_leave_by_the_port_takes_the_detour_and_all_of_it_returns() {
-    let topology = fat_tree(CoreWiring::Standard);
-    let original = Routing::new(&topology, PathChoice::FlowHash);
+    let topology = fat_tree(FatTreeWiring::Standard);
+    let original = Routing::new(&topology, PathRule::FlowHash);
     let at = switch(&topology, "edge0");
     let (broken, backup) = (port(&topology, "edge0", "agg0"), port(&topology, "edge0", "agg1"));
     let mut routing = original.clone();
     routing.watch(&topology, at, broken);
     let route = |routing: &Routing, flow: u16| {
-        let (source, destination, hash) = (HostId(0), HostId(15), flow_hash(0, 15, flow, 80, 6));
-        let by_table = routing.route(at, source, destination, hash);
-        by_table.or_else(|| routing.route_watched(at, source, destination, hash, PortId(0)))
+        let (destination, flow_hash) = (HostId(15), flow_hash(0, 15, flow, 80, 6));
+        let packet = Packet { destination, flow_hash, ..Packet::default() };
+        routing.route(at, &packet).or_else(|| routing.route_watched(at, &packet))
     };
     let expected: Vec<_> = (0..100).map(|flow| route(&original, flow)).collect();
     assert!(expected.contains(&Some(broken)) && expected.contains(&Some(backup)));

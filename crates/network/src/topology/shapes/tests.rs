@@ -3,24 +3,30 @@ use hitless_wire::{BitRate, Duration, HostId, PortId};
 use super::*;
 use crate::topology::SwitchId;
 
-fn link(gbps: u64) -> LinkSettings {
-    LinkSettings::ethernet(BitRate::from_gbps(gbps), Duration::from_us(1))
+pub(crate) const LINK: LinkSpec = LinkSpec::ethernet(BitRate::from_gbps(10), Duration::from_us(1));
+
+pub(crate) fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32) -> Topology {
+    let core_link = LinkSpec { rate: BitRate::from_gbps(40), ..LINK };
+    LeafSpine { leaves, spines, hosts_per_leaf, host_link: LINK, core_link }.build().unwrap()
 }
 
-fn texts(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| name.to_string()).collect()
+pub(crate) fn fat_tree(k: u32, wiring: FatTreeWiring) -> Topology {
+    FatTree { k, wiring, host_link: LINK, core_link: LINK }.build().unwrap()
+}
+
+pub(crate) fn dumbbell(hosts_left: u32, hosts_right: u32, host_link: LinkSpec, bottleneck: LinkSpec) -> Topology {
+    Dumbbell { hosts_left, hosts_right, host_link, bottleneck }.build().unwrap()
 }
 
 #[test]
 fn shapes_have_the_sizes_they_are_known_for() {
     let table = [
-        ("leaf-spine 8x4x40", leaf_spine(8, 4, 40, link(10), link(40)), (320, 12, 352)),
-        ("fat tree k=4", fat_tree(4, CoreWiring::Standard, link(10), link(10)), (16, 20, 48)),
-        ("fat tree k=8", fat_tree(8, CoreWiring::Standard, link(10), link(10)), (128, 80, 384)),
-        ("dumbbell", dumbbell(2, 3, link(10), link(10)), (5, 2, 6)),
+        ("leaf-spine 8x4x40", leaf_spine(8, 4, 40), (320, 12, 352)),
+        ("fat tree k=4", fat_tree(4, FatTreeWiring::Standard), (16, 20, 48)),
+        ("fat tree k=8", fat_tree(8, FatTreeWiring::Standard), (128, 80, 384)),
+        ("dumbbell", dumbbell(2, 3, LINK, LINK), (5, 2, 6)),
     ];
     for (name, topology, (hosts, switches, links)) in table {
-        let topology = topology.unwrap();
         assert_eq!(
             (topology.hosts.len(), topology.switches.len(), topology.links.len()),
             (hosts, switches, links),
@@ -37,14 +43,14 @@ fn shapes_have_the_sizes_they_are_known_for() {
 
 #[test]
 fn capacities_are_those_of_the_deflection_papers_fabric() {
-    let fabric = leaf_spine(8, 4, 40, link(10), link(40)).unwrap();
+    let fabric = leaf_spine(8, 4, 40);
     assert_eq!(fabric.host_capacity_bps(), 3_200_000_000_000);
     assert_eq!(fabric.edge_uplink_capacity_bps(), 1_280_000_000_000);
 }
 
 #[test]
 fn ports_are_numbered_hosts_first() {
-    let fabric = leaf_spine(8, 4, 16, link(10), link(40)).unwrap();
+    let fabric = leaf_spine(8, 4, 16);
     assert_eq!(fabric.attachment(HostId(37)), (SwitchId(2), PortId(5)));
     let (leaf, spine) = (fabric.node("leaf2").unwrap(), fabric.node("spine3").unwrap());
     let (from, to) = fabric.ends(fabric.links_between(leaf, spine)[0]);
@@ -53,7 +59,7 @@ fn ports_are_numbered_hosts_first() {
 
 #[test]
 fn a_fat_tree_is_wired_as_al_fares_drew_it() {
-    let tree = fat_tree(4, CoreWiring::Standard, link(10), link(10)).unwrap();
+    let tree = fat_tree(4, FatTreeWiring::Standard);
     let joined = |a: &str, b: &str| !tree.links_between(tree.node(a).unwrap(), tree.node(b).unwrap()).is_empty();
     let table = [
         ("edge0", "agg0", true),
@@ -73,7 +79,7 @@ fn a_fat_tree_is_wired_as_al_fares_drew_it() {
 
 #[test]
 fn in_an_ab_fat_tree_odd_pods_are_linked_to_columns_of_cores() {
-    let tree = fat_tree(4, CoreWiring::Ab, link(10), link(10)).unwrap();
+    let tree = fat_tree(4, FatTreeWiring::Ab);
     let cores = |name: &str| -> Vec<&str> {
         let Some(Node::Switch(switch)) = tree.node(name) else { panic!("{name}") };
         let peers = tree.switch(switch).ports.iter().map(|port| tree.name(port.peer.node));
@@ -94,7 +100,9 @@ fn in_an_ab_fat_tree_odd_pods_are_linked_to_columns_of_cores() {
 
 #[test]
 fn the_testbed_of_linkguardian_is_a_chain() {
-    let testbed = chain(&texts(&["h4"]), &texts(&["sw2", "sw6"]), &texts(&["h8"]), link(25), link(25)).unwrap();
+    let [hosts_left, switches, hosts_right] =
+        [&["h4"][..], &["sw2", "sw6"], &["h8"]].map(|names| names.iter().map(|name| name.to_string()).collect());
+    let testbed = Chain { hosts_left, switches, hosts_right, host_link: LINK, switch_link: LINK }.build().unwrap();
     let names: Vec<String> = (0..2 * testbed.links.len())
         .map(|index| testbed.link_name(crate::topology::DirectedLink::from_index(index)))
         .collect();
@@ -109,9 +117,8 @@ fn a_bad_topology_says_everything_that_is_wrong() {
     builder.host("a");
     builder.switch("s", Tier::Unknown);
     for (a, b) in [("b", "s"), ("b", "s"), ("s", "s"), ("s", "t"), ("a", "b")] {
-        builder.link_by_name(a, b, link(10));
+        builder.link_by_name(a, b, LINK);
     }
-    let messages: Vec<String> = builder.finish().unwrap_err().iter().map(|error| error.to_string()).collect();
     let expected = [
         "two nodes are called 'a'",
         "a link joins 's' to itself",
@@ -121,7 +128,7 @@ fn a_bad_topology_says_everything_that_is_wrong() {
         "host 'b' has 2 links; a host has exactly one",
         "host 'a' has 0 links; a host has exactly one",
     ];
-    assert_eq!(messages, expected);
+    assert_eq!(builder.finish().unwrap_err(), expected);
 }
 
 #[test]
@@ -129,10 +136,10 @@ fn islands_are_found() {
     let mut builder = TopologyBuilder::new();
     for (host, switch) in [("a", "s"), ("b", "t")] {
         let (host, switch) = (builder.host(host), builder.switch(switch, Tier::Edge));
-        builder.link(host, switch, link(10));
+        builder.link(host, switch, LINK);
     }
     let errors = builder.finish().unwrap_err();
-    assert_eq!(errors, [TopologyError::Unreachable("b".into()), TopologyError::Unreachable("t".into())]);
+    assert_eq!(errors, ["b", "t"].map(|name| format!("no path leads from the first host to '{name}'")));
 }
 
 #[test]
@@ -141,7 +148,7 @@ fn parallel_links_have_numbers() {
     let (a, b, s, t) =
         (builder.host("a"), builder.host("b"), builder.switch("s", Tier::Edge), builder.switch("t", Tier::Edge));
     for (from, to) in [(a, s), (b, t), (s, t), (s, t)] {
-        builder.link(from, to, link(10));
+        builder.link(from, to, LINK);
     }
     let topology = builder.finish().unwrap();
     let second = crate::topology::select::select_links(&topology, "t->s#1").unwrap()[0];

@@ -23,13 +23,19 @@ fn near(a: f64, b: f64, share: f64) -> bool {
     (a - b).abs() <= share * b.abs()
 }
 
+/// The mean if all flows between two points had the size of the upper one, as some simulators read tables.
+fn mean_step(table: &Cdf) -> f64 {
+    let mut before = 0.0;
+    table.points().iter().map(|&(bytes, reached)| bytes * (reached - std::mem::replace(&mut before, reached))).sum()
+}
+
 #[test]
 fn the_tables_that_come_along_have_the_means_they_are_known_for() {
     assert_eq!(TABLES.len(), KNOWN.len());
     for (name, points, smallest, largest, linear, step) in KNOWN {
         let table = Cdf::named(name).unwrap();
-        assert_eq!((table.point_count(), table.range()), (points, (smallest, largest)), "{name}");
-        let means = (table.mean_linear(), table.mean_step());
+        assert_eq!((table.points().len(), table.range()), (points, (smallest, largest)), "{name}");
+        let means = (table.mean_linear(), mean_step(&table));
         assert!(near(means.0, linear, 1e-3) && near(means.1, step, 1e-3), "{name}: {means:?}");
         assert!(!table.source.is_empty(), "{name} has no provenance");
     }

@@ -4,8 +4,9 @@ use hitless_engine::Stream;
 use hitless_engine::draws::below;
 use hitless_wire::{HostId, Time};
 
-use super::template::{Arrivals, Template};
-use crate::workload::{Asking, FlowSpec, Offer};
+use super::template::Starts;
+use crate::workload::asking::Asking;
+use crate::workload::{FlowSpec, Offer};
 
 /// The answers to a query.
 #[derive(Clone, Copy, Debug)]
@@ -21,30 +22,28 @@ pub struct Answers {
 /// Incast queries: each has a random client and `fan_in` random servers.
 #[derive(Clone, Debug)]
 pub struct IncastGenerator {
-    template: Template,
-    arrivals: Arrivals,
-    left: Option<u64>,
+    pub starts: Starts,
     clients: Vec<HostId>,
     servers: Vec<HostId>,
     shape: Answers,
     stream: Stream,
+    /// What the client asks each server, if it does.
     asking: Option<Asking>,
     query: u64,
-    start: Option<Time>,
     /// Answers of the current query that are still to be given out, last first.
     answers: Vec<FlowSpec>,
 }
 
 impl IncastGenerator {
-    /// At most `count` queries. `None` when some client would find too few other hosts among `servers`, `fan_in` of
-    /// them or one that repeats, or when nobody asks or answers.
+    /// `None` when some client would find too few other hosts among `servers`, `fan_in` of them or one that repeats, or
+    /// when nobody asks or answers.
     pub fn new(
-        template: Template,
-        (arrivals, count): (Arrivals, Option<u64>),
+        starts: Starts,
         clients: Vec<HostId>,
         mut servers: Vec<HostId>,
         shape: Answers,
         stream: Stream,
+        asking: Option<Asking>,
     ) -> Option<Self> {
         servers.sort_unstable();
         servers.dedup();
@@ -54,40 +53,12 @@ impl IncastGenerator {
             return None;
         }
         let answers = Vec::with_capacity(shape.fan_in as usize);
-        let (left, query, start) = (count, 0, None);
-        Some(Self { template, arrivals, left, clients, servers, shape, stream, asking: None, query, start, answers })
-    }
-
-    /// The client asks each server.
-    pub fn asked(self, asking: Option<Asking>) -> Self {
-        Self { asking, ..self }
+        Some(Self { starts, clients, servers, shape, stream, asking, query: 0, answers })
     }
 
     /// What it asks of a fabric until `end`.
     pub fn offer(&self, end: Time) -> Offer {
-        let Answers { fan_in, bytes, .. } = self.shape;
-        Offer::arriving(self.arrivals, &self.template, self.left, end, fan_in.into(), bytes as f64)
-    }
-
-    /// Whether neither a count nor a time ends it.
-    pub fn is_endless(&self) -> bool {
-        self.left.is_none() && self.template.stop.is_none()
-    }
-
-    fn next_query(&mut self) -> Option<()> {
-        if self.left == Some(0) {
-            return None;
-        }
-        let start = self.arrivals.next(&mut self.stream, self.template.start, self.start);
-        if self.template.is_over(start) {
-            self.left = Some(0);
-            return None;
-        }
-        self.start = Some(start);
-        self.left = self.left.map(|left| left - 1);
-        self.draw_answers(start);
-        self.query += 1;
-        Some(())
+        self.starts.offer(end, self.shape.fan_in.into(), self.shape.bytes as f64)
     }
 
     fn draw_answers(&mut self, start: Time) {
@@ -97,7 +68,7 @@ impl IncastGenerator {
             let server = self.draw_server(drawn);
             drawn += 1;
             if server != client {
-                let answer = self.template.sized(server, client, self.shape.bytes, start);
+                let answer = self.starts.template.sized(server, client, self.shape.bytes, start);
                 let request = self.asking.as_mut().map(Asking::request);
                 self.answers.push(FlowSpec { query: Some(self.query), request, ..answer });
             }
@@ -119,7 +90,9 @@ impl Iterator for IncastGenerator {
 
     fn next(&mut self) -> Option<FlowSpec> {
         if self.answers.is_empty() {
-            self.next_query()?;
+            let start = self.starts.next(&mut self.stream)?;
+            self.draw_answers(start);
+            self.query += 1;
         }
         self.answers.pop()
     }

@@ -16,7 +16,7 @@ use super::{FlowSize, FlowSpec, Offer};
 pub use incast::{Answers, IncastGenerator};
 pub use pairs::{PairGenerator, PairSampler};
 pub use sequence::Sequence;
-pub use template::{Arrivals, Template};
+pub use template::{Arrivals, Starts, Template};
 
 /// The flows of one group, in order of time.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ impl Generator {
     /// What it asks of a fabric until `end`. Closed loops go on as fast as a line of `line_bps` lets them.
     pub fn offer(&self, end: Time, line_bps: f64) -> Offer {
         match self {
-            Generator::Pairs(pairs) => pairs.offer(end),
+            Generator::Pairs(pairs) => pairs.starts.offer(end, 1.0, pairs.sizes.mean_bytes()),
             Generator::Incast(incast) => incast.offer(end),
             Generator::Listed(flows) => listed_offer(flows.as_slice(), end, line_bps),
             Generator::Sequence(sequence) => sequence.offer(end, line_bps),
@@ -51,10 +51,10 @@ impl Generator {
     /// Whether it never ends by itself.
     pub fn is_endless(&self) -> bool {
         match self {
-            Generator::Pairs(pairs) => pairs.is_endless(),
-            Generator::Incast(incast) => incast.is_endless(),
+            Generator::Pairs(pairs) => pairs.starts.are_endless(),
+            Generator::Incast(incast) => incast.starts.are_endless(),
             Generator::Listed(_) => false,
-            Generator::Sequence(sequence) => sequence.is_endless(),
+            Generator::Sequence(sequence) => sequence.flows.starts.are_endless(),
         }
     }
 }
@@ -105,7 +105,7 @@ pub struct Workload {
 
 impl Workload {
     /// The flows of all `groups`, of a run that ends at `end` at the latest.
-    pub fn merge(groups: Vec<Generator>, end: Time) -> Self {
+    pub(super) fn merge(groups: Vec<Generator>, end: Time) -> Self {
         let open = groups.iter().filter(|group| !matches!(group, Generator::Sequence(_)));
         let messages = open.map(|group| group.offer(end, f64::INFINITY).flows).sum();
         let sequence = |group: &Generator| match group {

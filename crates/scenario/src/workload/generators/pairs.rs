@@ -3,10 +3,12 @@
 use hitless_engine::Stream;
 use hitless_engine::draws::below;
 use hitless_network::topology::{SwitchId, Topology};
-use hitless_wire::{HostId, Time};
+use hitless_wire::HostId;
 
-use super::template::{Arrivals, Template};
-use crate::workload::{Asking, FlowSpec, Offer, SizeSampler};
+use super::template::Starts;
+use crate::workload::FlowSpec;
+use crate::workload::asking::Asking;
+use crate::workload::size::SizeSampler;
 
 /// Draws a sender and a receiver.
 #[derive(Clone, Debug)]
@@ -54,88 +56,32 @@ impl PairSampler {
 /// processes is one.
 #[derive(Clone, Debug)]
 pub struct PairGenerator {
-    template: Template,
-    arrivals: Arrivals,
-    left: Option<u64>,
-    pairs: PairSampler,
-    sizes: SizeSampler,
-    stream: Stream,
-    previous: Option<Time>,
-    /// Open connections between two hosts of which a flow takes one.
-    connections: Option<u32>,
-    asking: Option<Asking>,
+    pub starts: Starts,
+    pub pairs: PairSampler,
+    pub sizes: SizeSampler,
+    pub stream: Stream,
+    /// Open connections between two hosts, if flows are messages on them: each takes one at random.
+    pub connections: Option<u32>,
+    /// What receivers ask first, if flows are answers.
+    pub asking: Option<Asking>,
 }
 
 hitless_state::state!(PairGenerator {
-    values: left, stream, previous;
-    parts: asking;
-    configured: template, arrivals, pairs, sizes, connections
+    values: stream;
+    parts: starts, asking;
+    configured: pairs, sizes, connections
 });
-
-impl PairGenerator {
-    /// Flows as they arrive, at most `count`.
-    pub fn new(
-        template: Template,
-        arrivals: Arrivals,
-        count: Option<u64>,
-        pairs: PairSampler,
-        sizes: SizeSampler,
-        stream: Stream,
-    ) -> Self {
-        Self { template, arrivals, left: count, pairs, sizes, stream, previous: None, connections: None, asking: None }
-    }
-
-    /// Flows that are messages on open connections: each takes one at random of so many that its hosts have.
-    pub fn on_connections(self, connections: Option<u32>) -> Self {
-        Self { connections, ..self }
-    }
-
-    /// Flows that are answers: each receiver asks first.
-    pub fn asked(self, asking: Option<Asking>) -> Self {
-        Self { asking, ..self }
-    }
-
-    /// How many flows are left, if there is a limit.
-    pub fn left(&self) -> Option<u64> {
-        self.left
-    }
-
-    /// What it asks of a fabric until `end`.
-    pub fn offer(&self, end: Time) -> Offer {
-        Offer::arriving(self.arrivals, &self.template, self.left, end, 1.0, self.sizes.mean_bytes())
-    }
-
-    /// How many flows can follow each other from the start until `end` on a line of `line_bps`.
-    pub fn offer_in_turn(&self, end: Time, line_bps: f64, gap_s: f64) -> Offer {
-        let each_s = 8.0 * self.sizes.mean_bytes() / line_bps + gap_s;
-        let most = self.left.map_or(f64::INFINITY, |left| left as f64);
-        Offer { flows: (self.template.seconds_until(end) / each_s).min(most), ..Offer::default() }
-    }
-
-    /// Whether neither a count nor a time ends it.
-    pub fn is_endless(&self) -> bool {
-        self.left.is_none() && self.template.stop.is_none()
-    }
-}
 
 impl Iterator for PairGenerator {
     type Item = FlowSpec;
 
     fn next(&mut self) -> Option<FlowSpec> {
-        if self.left == Some(0) {
-            return None;
-        }
-        let start = self.arrivals.next(&mut self.stream, self.template.start, self.previous);
-        if self.template.is_over(start) {
-            self.left = Some(0);
-            return None;
-        }
-        self.previous = Some(start);
-        self.left = self.left.map(|left| left - 1);
+        let start = self.starts.next(&mut self.stream)?;
         let (source, destination) = self.pairs.draw(&mut self.stream);
         let bytes = self.sizes.sample(&mut self.stream);
         let connection = self.connections.map(|count| below(&mut self.stream, count as usize) as u32);
         let request = self.asking.as_mut().map(Asking::request);
-        Some(FlowSpec { connection, request, ..self.template.sized(source, destination, bytes, start) })
+        let flow = self.starts.template.sized(source, destination, bytes, start);
+        Some(FlowSpec { connection, request, ..flow })
     }
 }

@@ -9,33 +9,33 @@ use crate::workload::{FlowSpec, Offer};
 /// A group of flows of which one at a time is under way.
 #[derive(Clone, Debug)]
 pub struct Sequence {
-    template: Template,
-    flows: PairGenerator,
-    gap: Duration,
+    /// The flows, whatever their own times.
+    pub(in crate::workload) flows: PairGenerator,
+    /// The pause between the end of one and the start of the next.
+    pub(in crate::workload) gap: Duration,
 }
 
-hitless_state::state!(Sequence { parts: flows; configured: template, gap });
+hitless_state::state!(Sequence { parts: flows; configured: gap });
 
 impl Sequence {
     /// What it asks of a fabric until `end`: one flow at a time.
-    pub fn offer(&self, end: Time, line_bps: f64) -> Offer {
-        self.flows.offer_in_turn(end, line_bps, self.gap.as_seconds())
+    pub(super) fn offer(&self, end: Time, line_bps: f64) -> Offer {
+        let each_s = 8.0 * self.flows.sizes.mean_bytes() / line_bps + self.gap.as_seconds();
+        self.flows.starts.offer_in_turn(end, each_s)
     }
 
-    /// The flows of `flows`, whatever their own times, with a pause of `gap` between the end of one and the start of
-    /// the next.
-    pub fn new(template: Template, flows: PairGenerator, gap: Duration) -> Self {
-        Self { template, flows, gap }
+    fn template(&self) -> &Template {
+        &self.flows.starts.template
     }
 
     /// The group's number.
     pub fn group(&self) -> usize {
-        self.template.group
+        self.template().group
     }
 
     /// When the first flow starts.
     pub fn start(&self) -> Time {
-        self.template.start
+        self.template().start
     }
 
     /// When the flow after one that ended at `time` starts.
@@ -45,7 +45,7 @@ impl Sequence {
 
     /// The next flow, which starts at `time`; none when the group has ended.
     pub fn next_at(&mut self, time: Time) -> Option<FlowSpec> {
-        if self.template.is_over(time) {
+        if self.template().is_over(time) {
             return None;
         }
         self.flows.next().map(|flow| FlowSpec { start: time, ..flow })
@@ -53,11 +53,6 @@ impl Sequence {
 
     /// How many flows are left, if there is a limit.
     pub fn left(&self) -> Option<u64> {
-        self.flows.left()
-    }
-
-    /// Whether neither a count nor a time ends it.
-    pub fn is_endless(&self) -> bool {
-        self.flows.is_endless()
+        self.flows.starts.left()
     }
 }

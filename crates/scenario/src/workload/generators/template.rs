@@ -4,7 +4,7 @@ use hitless_engine::Stream;
 use hitless_engine::draws::exponential;
 use hitless_wire::{Duration, HostId, Time};
 
-use crate::workload::{FlowSize, FlowSpec, Messages};
+use crate::workload::{FlowSize, FlowSpec, Messages, Offer};
 
 /// What all flows of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Template {
     }
 
     /// From the group's start to its end, or to `end` if that is before.
-    pub(in crate::workload) fn seconds_until(&self, end: Time) -> f64 {
+    fn seconds_until(&self, end: Time) -> f64 {
         self.stop.unwrap_or(Time::NEVER).min(end).saturating_since(self.start).as_seconds()
     }
 
@@ -65,24 +65,76 @@ impl Template {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arrivals {
     /// At random, `per_second` on average (Poisson). The first comes after a random time too.
-    Poisson {
-        /// Mean number in a second.
-        per_second: f64,
-    },
+    Poisson { per_second: f64 },
     /// Regularly, the first at once.
     Every(Duration),
 }
 
-impl Arrivals {
-    /// The moment after `previous`; `None` for the first, counted from `start`.
-    pub(super) fn next(self, stream: &mut Stream, start: Time, previous: Option<Time>) -> Time {
-        match (self, previous) {
-            (Arrivals::Poisson { per_second }, _) => {
-                let gap = Duration::from_seconds_f64(exponential(stream) / per_second);
-                Time(previous.unwrap_or(start).as_ps().saturating_add(gap.as_ps()))
-            }
-            (Arrivals::Every(_), None) => start,
-            (Arrivals::Every(period), Some(previous)) => Time(previous.as_ps().saturating_add(period.as_ps())),
+/// The starts of a group, one after the other.
+#[derive(Clone, Debug)]
+pub struct Starts {
+    pub template: Template,
+    arrivals: Arrivals,
+    /// How many are left, if there is a limit.
+    left: Option<u64>,
+    previous: Option<Time>,
+}
+
+hitless_state::state!(Starts { values: left, previous; configured: template, arrivals });
+
+impl Starts {
+    /// As they arrive, at most `count`.
+    pub fn new(template: Template, arrivals: Arrivals, count: Option<u64>) -> Self {
+        Self { template, arrivals, left: count, previous: None }
+    }
+
+    pub fn left(&self) -> Option<u64> {
+        self.left
+    }
+
+    /// Whether neither a count nor a time ends them.
+    pub fn are_endless(&self) -> bool {
+        self.left.is_none() && self.template.stop.is_none()
+    }
+
+    /// The next, if the group has not ended by then.
+    pub fn next(&mut self, stream: &mut Stream) -> Option<Time> {
+        if self.left == Some(0) {
+            return None;
         }
+        let gap = match (self.arrivals, self.previous) {
+            (Arrivals::Poisson { per_second }, _) => Duration::from_seconds_f64(exponential(stream) / per_second),
+            (Arrivals::Every(_), None) => Duration::ZERO,
+            (Arrivals::Every(period), Some(_)) => period,
+        };
+        let start = Time(self.previous.unwrap_or(self.template.start).as_ps().saturating_add(gap.as_ps()));
+        if self.template.is_over(start) {
+            self.left = Some(0);
+            return None;
+        }
+        self.previous = Some(start);
+        self.left = self.left.map(|left| left - 1);
+        Some(start)
+    }
+
+    /// What a fabric is asked for until `end`, if each is of `each` flows of `mean_bytes`.
+    pub fn offer(&self, end: Time, each: f64, mean_bytes: f64) -> Offer {
+        let window_s = self.template.seconds_until(end);
+        let gap_s = match self.arrivals {
+            Arrivals::Poisson { per_second } => 1.0 / per_second,
+            Arrivals::Every(period) => period.as_seconds(),
+        };
+        let count = if gap_s > 0.0 { (window_s / gap_s).min(self.most()) } else { self.most() };
+        let flows = count * each;
+        Offer { flows, open_flows: flows, bytes: flows * mean_bytes, seconds: (count * gap_s).min(window_s) }
+    }
+
+    /// What a fabric is asked for until `end`, if flows follow each other that take so long.
+    pub fn offer_in_turn(&self, end: Time, each_s: f64) -> Offer {
+        Offer { flows: (self.template.seconds_until(end) / each_s).min(self.most()), ..Offer::default() }
+    }
+
+    fn most(&self) -> f64 {
+        self.left.map_or(f64::INFINITY, |left| left as f64)
     }
 }

@@ -1,16 +1,17 @@
 use std::collections::BTreeSet;
 
 use hitless_engine::RandomStreams;
-use hitless_network::topology::{LinkSettings, Topology, shapes};
+use hitless_network::topology::{LeafSpine, LinkSpec, Topology, TopologySettings};
 use hitless_wire::BitRate;
 use proptest::prelude::*;
 
 use super::*;
-use crate::workload::SizeSampler;
+use crate::workload::size::SizeSampler;
 
 fn fabric() -> Topology {
-    let link = LinkSettings::ethernet(BitRate::from_gbps(10), Duration::from_us(1));
-    shapes::leaf_spine(4, 2, 4, link, link).unwrap()
+    let link = LinkSpec::ethernet(BitRate::from_gbps(10), Duration::from_us(1));
+    let shape = LeafSpine { leaves: 4, spines: 2, hosts_per_leaf: 4, host_link: link, core_link: link };
+    TopologySettings::LeafSpine(shape).build().unwrap()
 }
 
 fn hosts() -> Vec<HostId> {
@@ -24,7 +25,8 @@ fn template(group: usize) -> Template {
 fn poisson(per_second: f64, count: Option<u64>, across: bool, seed: u64) -> PairGenerator {
     let pairs = PairSampler::new(&fabric(), hosts(), hosts(), across).unwrap();
     let stream = RandomStreams::new(seed).stream("flows test");
-    PairGenerator::new(template(0), Arrivals::Poisson { per_second }, count, pairs, SizeSampler::Fixed(10), stream)
+    let starts = Starts::new(template(0), Arrivals::Poisson { per_second }, count);
+    PairGenerator { starts, pairs, sizes: SizeSampler::Fixed(10), stream, connections: None, asking: None }
 }
 
 fn incast(fan_in: u32, arrivals: Arrivals, count: Option<u64>) -> Option<IncastGenerator> {
@@ -33,7 +35,7 @@ fn incast(fan_in: u32, arrivals: Arrivals, count: Option<u64>) -> Option<IncastG
 
 fn incast_of(answers: Answers, arrivals: Arrivals, count: Option<u64>) -> Option<IncastGenerator> {
     let stream = RandomStreams::new(1).stream("flows queries");
-    IncastGenerator::new(template(1), (arrivals, count), hosts(), hosts(), answers, stream)
+    IncastGenerator::new(Starts::new(template(1), arrivals, count), hosts(), hosts(), answers, stream, None)
 }
 
 #[test]
@@ -48,10 +50,8 @@ fn poisson_flows_come_at_their_rate_and_end_with_the_group() {
 
 #[test]
 fn scheduled_flows_come_one_each_period() {
-    let pairs = PairSampler::new(&fabric(), hosts(), hosts(), false).unwrap();
-    let stream = RandomStreams::new(1).stream("flows test");
-    let arrivals = Arrivals::Every(Duration::from_ps(700));
-    let flows = PairGenerator::new(template(0), arrivals, Some(4), pairs, SizeSampler::Fixed(10), stream);
+    let starts = Starts::new(template(0), Arrivals::Every(Duration::from_ps(700)), Some(4));
+    let flows = PairGenerator { starts, ..poisson(1.0, None, false, 1) };
     assert_eq!(flows.map(|flow| flow.start.as_ps()).collect::<Vec<_>>(), [5_000, 5_700, 6_400, 7_100]);
 }
 
@@ -94,14 +94,9 @@ fn servers_that_repeat_give_more_answers_than_there_are_hosts_and_all_equally_ma
         let given = flows.iter().filter(|flow| flow.source == host).count();
         assert!((5_200..6_050).contains(&given), "{host:?}: {given}");
     }
-    let alone = IncastGenerator::new(
-        template(1),
-        (every, None),
-        vec![HostId(1)],
-        vec![HostId(1)],
-        answers,
-        RandomStreams::new(1).stream("flows queries"),
-    );
+    let stream = RandomStreams::new(1).stream("flows queries");
+    let (starts, one) = (Starts::new(template(1), every, None), vec![HostId(1)]);
+    let alone = IncastGenerator::new(starts, one.clone(), one, answers, stream, None);
     assert!(alone.is_none(), "a client that is the only server waits for nobody");
 }
 

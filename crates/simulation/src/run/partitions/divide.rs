@@ -1,6 +1,5 @@
 //! Dividing a network into partitions, and making it one again.
 
-use hitless_engine::{EventQueue, PacketStore};
 use hitless_network::switch::hardware::{architecture, buffer_policy};
 use hitless_network::topology::{DirectedLink, Division};
 use hitless_scenario::Scenario;
@@ -8,12 +7,8 @@ use hitless_switch::Switch;
 use hitless_wire::Time;
 
 use super::partition::Partition;
-use crate::run::build::add_sources;
-use crate::run::drops::DropLedger;
 use crate::run::edge::Closed;
-use crate::run::event::NodeClocks;
 use crate::run::network::Network;
-use crate::run::records::{Records, Services};
 use crate::run::shared::Shared;
 
 /// The partitions of a network in which nothing has happened.
@@ -36,33 +31,9 @@ fn copy(whole: &Network<Closed>, scenario: &Scenario) -> Network<Closed> {
     let Network { topology, shared, hosts, switches } = whole;
     let absent =
         || Switch::new(architecture(&scenario.switch), Vec::new(), buffer_policy(&scenario.switch), Vec::new());
-    let mut queue = EventQueue::default();
-    add_sources(&mut queue, topology);
     Network {
         topology: topology.clone(),
-        shared: Shared {
-            queue,
-            packets: PacketStore::default(),
-            links: shared.links.clone(),
-            routing: shared.routing.clone(),
-            clocks: NodeClocks::new(topology.hosts.len() + topology.switches.len()),
-            host_links: shared.host_links.clone(),
-            switch_links: shared.switch_links.clone(),
-            records: Records::default(),
-            services: Services::new(&scenario.flows),
-            drops: DropLedger::new(topology.switches.len(), scenario.flows.len()),
-            outbox: Vec::new(),
-            order: None,
-            edge: Closed,
-            hosts_count: shared.hosts_count,
-            sender_end_delay: shared.sender_end_delay,
-            draws: 0,
-            copied: 0,
-            lost: 0,
-            control_packets: 0,
-            packets_elsewhere: 0,
-            is_idle_elsewhere: true,
-        },
+        shared: Shared::new(scenario, topology, shared.links.clone(), shared.routing.clone(), Closed),
         hosts: hosts.clone(),
         switches: switches.iter().map(|_| absent()).collect(),
     }

@@ -23,13 +23,14 @@ use hitless_network::topology::{DirectedLink, Division, Host};
 use hitless_wire::{Duration, Time};
 
 use super::edge::Closed;
-use super::event_loop::{End, Run};
+use super::event_loop::Run;
+use super::global::{End, Global};
 use super::network::Network;
 use mail::Post;
-pub(super) use partition::Partition;
+use partition::Partition;
 use team::Team;
 use whole::Whole;
-use windows::{Course, Ended, Global};
+use windows::{Course, Ended};
 use workers::{Dismissal, Gate, Report};
 
 /// Runs `run`, which has not started, to its end, in the partitions of `division` on `threads` threads. It is one again
@@ -40,16 +41,13 @@ pub(super) fn run(
     threads: usize,
     progress: &Progress,
 ) -> (Run<Closed>, End, Time) {
-    let Run { scenario, network, control_plane, flow_starts, samplers, streaming, totals, .. } = run;
+    let Run { global, network, .. } = run;
     let lookahead = lookahead(&network, division);
-    let partitions = divide::divide(network, &scenario, division);
-    let global = Global { scenario, control_plane, flow_starts, samplers, streaming, totals };
+    let partitions = divide::divide(network, &global.scenario, division);
     let (global, partitions, ended) = run_partitions(global, partitions, division, lookahead, threads, progress);
-    let Ended { end, ended_at, .. } = ended;
-    let Global { scenario, control_plane, flow_starts, samplers, streaming, totals } = global;
     let (network, events, now) = divide::join(partitions, division);
     let (events, now) = (events + ended.events, now.max(ended.now));
-    (Run { scenario, network, control_plane, flow_starts, samplers, streaming, totals, events, now }, end, ended_at)
+    (Run { global, network, events, now }, ended.end, ended.ended_at)
 }
 
 /// Whether all hosts, sending full frames at a quarter of the rates of their links, keep each partition busy enough

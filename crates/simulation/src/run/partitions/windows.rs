@@ -1,29 +1,15 @@
 //! The course of a run in partitions: windows, and what happens between them.
 
 use hitless_engine::Progress;
-use hitless_scenario::{Scenario, Until};
 use hitless_switch::canary::{Canary, sings};
 use hitless_wire::{Duration, Time};
 
 use super::team::Team;
 use super::whole::{Due, Whole};
-use crate::run::control_plane::ControlPlane;
 use crate::run::event::SimulationEvent;
-use crate::run::event_loop::{DRAIN_LIMIT, End, done_ppm};
-use crate::run::flow_starts::FlowStarts;
-use crate::run::group_totals::GroupTotals;
-use crate::run::sampling::Samplers;
-use crate::run::streaming::{Streaming, hand_over_of};
-
-/// What is not in a partition.
-pub struct Global {
-    pub scenario: Scenario,
-    pub control_plane: ControlPlane,
-    pub flow_starts: FlowStarts,
-    pub samplers: Samplers,
-    pub streaming: Option<Box<Streaming>>,
-    pub totals: GroupTotals,
-}
+use crate::run::event_loop::DRAIN_LIMIT;
+use crate::run::global::{End, Global};
+use crate::run::streaming::hand_over_of;
 
 /// How a run came to its end, and what happened to all of it: events, and when the last was.
 pub struct Ended {
@@ -47,7 +33,7 @@ impl Course<'_> {
     /// Runs to the end of the scenario; empties the network if every flow is done.
     pub fn run(mut self) -> Ended {
         self.start();
-        let deadline = self.global.scenario.duration.unwrap_or(Time::NEVER);
+        let deadline = self.global.deadline();
         let (end, ended_at) = self.run_until(deadline);
         if end == End::AllFlowsDone {
             self.drain(ended_at);
@@ -70,7 +56,7 @@ impl Course<'_> {
     fn run_until(&mut self, deadline: Time) -> (End, Time) {
         let limit = Time(deadline.0.saturating_add(1));
         loop {
-            if self.is_done() {
+            if self.global.is_done(self.team.flows_ended()) {
                 return (End::AllFlowsDone, self.team.last_ended());
             }
             if self.progress.is_cancelled() {
@@ -78,7 +64,7 @@ impl Course<'_> {
             }
             if self.team.has_come_far() {
                 self.hand_over_rows();
-                self.progress.tell(self.done_ppm(deadline));
+                self.progress.tell(self.global.done_ppm(self.now(), self.team.messages()));
             }
             let due = self.whole.due();
             let next = self.team.next_time().min(self.global.flow_starts.next_start());
@@ -86,7 +72,7 @@ impl Course<'_> {
             if next < end {
                 self.window(next, end);
             } else if next == Time::NEVER && due == Due::Nothing {
-                return self.end_of_events(deadline);
+                return self.global.end_of_events(self.now());
             } else if due.at() <= deadline {
                 self.happen(due);
             } else {
@@ -117,8 +103,10 @@ impl Course<'_> {
         samplers.add_ended(&self.whole);
         // Packets between two partitions exist too.
         self.team.settle();
-        let over =
-            self.team.all(|partitions| hand_over_of(partitions, now, scenario, flow_starts.specs(), streaming, totals));
+        let over = self.team.all(|partitions| {
+            let mut networks: Vec<_> = partitions.iter_mut().map(|partition| &mut partition.network).collect();
+            hand_over_of(&mut networks, now, scenario, flow_starts.specs(), streaming, totals)
+        });
         for flow in over {
             flow_starts.let_go(flow);
             self.whole.let_go(flow);
@@ -161,27 +149,7 @@ impl Course<'_> {
         }
     }
 
-    fn is_done(&mut self) -> bool {
-        self.global.scenario.until == Until::AllFlowsDone
-            && self.team.flows_ended() == self.global.flow_starts.specs().len() as u64
-            && self.global.flow_starts.are_over()
-    }
-
     fn now(&self) -> Time {
         self.team.now().max(self.whole.now)
-    }
-
-    /// Nothing is left to happen: a run until a time goes on in silence.
-    fn end_of_events(&self, deadline: Time) -> (End, Time) {
-        match self.global.scenario.until {
-            Until::Duration if deadline != Time::NEVER => (End::Duration, deadline),
-            _ => (End::AllFlowsDone, self.now()),
-        }
-    }
-
-    fn done_ppm(&self, deadline: Time) -> u64 {
-        let handed_over = self.global.streaming.as_ref().map_or(0, |streaming| streaming.messages());
-        let messages = handed_over + self.team.messages();
-        done_ppm(self.global.scenario.until, self.now(), deadline, messages, &self.global.flow_starts)
     }
 }

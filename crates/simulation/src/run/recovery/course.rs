@@ -1,6 +1,6 @@
 //! The course of a failure: when it is detected, when there is a path round it, when it is over.
 
-use hitless_network::recovery::{Detection, FixedDetection, RecoveryScheme, SignalLossDetection};
+use hitless_network::recovery::{Detection, RecoveryScheme};
 use hitless_wire::{Duration, Time};
 
 /// What detects failures at the two ends of a link.
@@ -17,23 +17,19 @@ impl Detector {
     /// When `end` detects a link that fails at `at`.
     pub fn down(&self, end: usize, at: Time) -> Time {
         match self.detection {
-            Detection::Fixed(FixedDetection { delay }) | Detection::SignalLoss(SignalLossDetection { delay }) => {
-                later(at, delay)
-            }
             Detection::Probes(probes) => {
                 let further = probes.interval.as_ps().saturating_mul(u64::from(probes.misses) - 1);
                 later(self.first_due(end, at, probes.interval), Duration(further))
             }
+            _ => later(at, self.detection.bound()),
         }
     }
 
     /// When `end` detects that a link is whole from `at` on.
     pub fn up(&self, end: usize, at: Time) -> Time {
         match self.detection {
-            Detection::Fixed(FixedDetection { delay }) | Detection::SignalLoss(SignalLossDetection { delay }) => {
-                later(at, delay)
-            }
             Detection::Probes(probes) => self.first_due(end, self.first_sign(at), probes.interval),
+            _ => later(at, self.detection.bound()),
         }
     }
 
@@ -139,7 +135,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use hitless_network::recovery::{BackupChoice, LocalRerouteScheme, ProbeDetection, SamePortScheme};
+    use hitless_network::recovery::{BackupChoice, FixedDetection, LocalRerouteScheme, ProbeDetection, SamePortScheme};
 
     fn us(count: u64) -> Time {
         Time(Duration::from_us(count).as_ps())
@@ -188,62 +184,18 @@ mod tests {
     fn courses() {
         let outage = |us| Some(Duration::from_us(us));
         let none = [None; 2];
+        let (both, unrepaired) = (|us| some([us; 2]), RecoveryScheme::None);
         let table = [
-            ("ShareBackup'", FIXED, same_port(), None, some([130, 130]), none, Some(860), some([860, 860])),
-            (
-                "a longer repair",
-                FIXED,
-                same_port(),
-                outage(5_000),
-                some([130, 130]),
-                none,
-                Some(5_100),
-                some([5_100, 5_100]),
-            ),
-            ("probes", PROBES, same_port(), None, some([122, 127]), none, Some(852), some([852, 852])),
-            (
-                "local rerouting",
-                FIXED,
-                reroute(0),
-                outage(5_000),
-                some([130, 130]),
-                some([130, 130]),
-                Some(5_100),
-                some([5_130, 5_130]),
-            ),
-            (
-                "F10",
-                FIXED,
-                reroute(970),
-                outage(5_000),
-                some([130, 130]),
-                some([1_100, 1_100]),
-                Some(5_100),
-                some([5_130, 5_130]),
-            ),
-            ("slow rerouting", FIXED, reroute(970), outage(500), some([130, 130]), none, Some(600), some([630, 630])),
-            ("for ever", FIXED, reroute(970), None, some([130, 130]), some([1_100, 1_100]), None, none),
-            (
-                "no repair",
-                PROBES,
-                RecoveryScheme::None,
-                outage(500),
-                some([122, 127]),
-                none,
-                Some(600),
-                some([602, 607]),
-            ),
+            ("ShareBackup'", FIXED, same_port(), None, both(130), none, Some(860), both(860)),
+            ("a longer repair", FIXED, same_port(), outage(5_000), both(130), none, Some(5_100), both(5_100)),
+            ("probes", PROBES, same_port(), None, some([122, 127]), none, Some(852), both(852)),
+            ("local rerouting", FIXED, reroute(0), outage(5_000), both(130), both(130), Some(5_100), both(5_130)),
+            ("F10", FIXED, reroute(970), outage(5_000), both(130), both(1_100), Some(5_100), both(5_130)),
+            ("slow rerouting", FIXED, reroute(970), outage(500), both(130), none, Some(600), both(630)),
+            ("for ever", FIXED, reroute(970), None, both(130), both(1_100), None, none),
+            ("no repair", PROBES, unrepaired, outage(500), some([122, 127]), none, Some(600), some([602, 607])),
             ("too short", FIXED, reroute(0), outage(30), none, none, Some(130), none),
-            (
-                "a moment longer",
-                FIXED,
-                reroute(0),
-                outage(31),
-                some([130, 130]),
-                some([130, 130]),
-                Some(131),
-                some([161, 161]),
-            ),
+            ("a moment longer", FIXED, reroute(0), outage(31), both(130), both(130), Some(131), both(161)),
         ];
         for (name, detection, scheme, outage, detected, rerouted, whole, returned) in table {
             let course = Course::new(us(100), outage, &detector(detection), scheme, [false; 2]);

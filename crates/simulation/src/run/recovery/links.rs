@@ -4,7 +4,7 @@ use hitless_engine::RandomStreams;
 use hitless_network::recovery::{Detection, RecoveryScheme};
 use hitless_network::routing::{Detour, Routing};
 use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, Direction, LinkId, Node, SwitchId, Topology};
+use hitless_network::topology::{DirectedLink, Direction, LinkId, SwitchId, Topology};
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::{Claim, Claimed};
 use hitless_switch::PortState;
@@ -93,10 +93,7 @@ fn end(
     is_redirected: bool,
 ) -> End {
     let from = topology.ends(sends_on).0;
-    let switch = match from.node {
-        Node::Switch(switch) => Some(switch),
-        Node::Host(_) => None,
-    };
+    let switch = from.node.switch();
     let scheme = scenario.recovery.as_ref().map(|recovery| recovery.scheme);
     let detours = match (switch, scheme) {
         (Some(switch), Some(RecoveryScheme::LocalReroute(_))) => routing.detours(topology, switch, from.port),

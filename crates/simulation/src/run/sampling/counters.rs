@@ -50,20 +50,19 @@ hitless_state::state!(CounterSampler { values: samples; parts: subject; configur
 /// The samplers of counters that `scenario` asks for.
 pub(super) fn samplers(scenario: &Scenario, topology: &Topology) -> Result<Vec<CounterSampler>, String> {
     let mut samplers = Vec::new();
+    let mut add = |name, period, subject| samplers.push(CounterSampler { name, period, subject, samples: Vec::new() });
     for sampling in &scenario.measure.queue {
         for name in &sampling.ports {
             let SwitchPort { switch, port } = select_switch_ports(topology, name, scenario.switch.recirculation_ports)?;
             let occupancy = sampling.per_flow.then(Default::default);
-            let subject = Subject::QueueBytes { switch: switch.0, port, occupancy };
-            samplers.push(CounterSampler { name: name.clone(), period: sampling.period, subject, samples: Vec::new() });
+            add(name.clone(), sampling.period, Subject::QueueBytes { switch: switch.0, port, occupancy });
         }
     }
     for sampling in &scenario.measure.throughput {
         for name in &sampling.links {
             for link in select_links(topology, name)? {
                 let subject = Subject::LinkBytes { link: link.index(), before: 0 };
-                let name = topology.link_name(link);
-                samplers.push(CounterSampler { name, period: sampling.period, subject, samples: Vec::new() });
+                add(topology.link_name(link), sampling.period, subject);
             }
         }
     }
@@ -92,42 +91,29 @@ impl CounterSampler {
 
 /// The table of how many bytes waited at ports.
 pub(super) fn queues(samplers: &[CounterSampler]) -> Table {
-    samples("queues", "port", samplers.iter().filter(|sampler| matches!(sampler.subject, Subject::QueueBytes { .. })))
+    samples("queues", "port", samplers, |subject| matches!(subject, Subject::QueueBytes { .. }))
 }
 
 /// The table of how many bytes links carried.
 pub(super) fn throughput(samplers: &[CounterSampler]) -> Table {
-    samples(
-        "throughput",
-        "link",
-        samplers.iter().filter(|sampler| matches!(sampler.subject, Subject::LinkBytes { .. })),
-    )
+    samples("throughput", "link", samplers, |subject| matches!(subject, Subject::LinkBytes { .. }))
 }
 
-fn samples<'a>(name: &'static str, subject: &'static str, samplers: impl Iterator<Item = &'a CounterSampler>) -> Table {
-    let of_sampler =
-        |sampler: &'a CounterSampler| sampler.samples.iter().map(|&(at, value)| (sampler.name.as_str(), at, value));
-    let rows: Vec<_> = samplers.flat_map(of_sampler).collect();
-    let table = Table::new(name).text(subject, &rows, |row| row.0.to_owned());
-    table.time("time_ps", &rows, |row| row.1).unsigned("value_bytes", &rows, |row| row.2)
+fn samples(name: &'static str, of: &'static str, all: &[CounterSampler], is_meant: fn(&Subject) -> bool) -> Table {
+    let meant = all.iter().filter(|sampler| is_meant(&sampler.subject));
+    let rows: Vec<_> = meant.flat_map(|sampler| sampler.samples.iter().map(move |sample| (sampler, sample))).collect();
+    let table = Table::new(name).text(of, &rows, |(sampler, _)| sampler.name.clone());
+    table.time("time_ps", &rows, |(_, sample)| sample.0).unsigned("value_bytes", &rows, |(_, sample)| sample.1)
 }
 
 /// The table of how many packets flows had in the buffers that were looked at.
 pub(super) fn occupancy(samplers: &[CounterSampler]) -> Table {
-    let histogram = |sampler: &CounterSampler| match &sampler.subject {
-        Subject::QueueBytes { occupancy: Some(occupancy), .. } => occupancy.histogram().collect(),
-        _ => Vec::new(),
-    };
-    let of_sampler = |sampler: &CounterSampler| {
-        histogram(sampler)
-            .into_iter()
-            .map(|(packets, flows)| (sampler.name.clone(), packets, flows))
-            .collect::<Vec<_>>()
-    };
-    let rows: Vec<_> = samplers.iter().flat_map(of_sampler).collect();
-    Table::new("queue_flows").text("port", &rows, |row| row.0.clone()).unsigned("packets", &rows, |row| row.1).unsigned(
-        "count",
-        &rows,
-        |row| row.2,
-    )
+    let mut rows = Vec::new();
+    for sampler in samplers {
+        if let Subject::QueueBytes { occupancy: Some(occupancy), .. } = &sampler.subject {
+            rows.extend(occupancy.histogram().map(|(packets, flows)| (&sampler.name, packets, flows)));
+        }
+    }
+    let table = Table::new("queue_flows").text("port", &rows, |row| row.0.clone());
+    table.unsigned("packets", &rows, |row| row.1).unsigned("count", &rows, |row| row.2)
 }

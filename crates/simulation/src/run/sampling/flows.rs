@@ -48,11 +48,8 @@ impl FlowSampler {
 }
 
 /// The table of samples.
-pub(super) fn table(samplers: &[FlowSampler], groups: &[FlowGroup]) -> Table {
-    let of_sampler = |sampler: &FlowSampler| {
-        let group = sampler.group;
-        sampler.samples.iter().map(move |&sample| (group, sample)).collect::<Vec<_>>()
-    };
+pub(super) fn table<'a>(samplers: &'a [FlowSampler], groups: &[FlowGroup]) -> Table {
+    let of_sampler = |sampler: &'a FlowSampler| sampler.samples.iter().map(|sample| (sampler.group, sample));
     let rows: Vec<_> = samplers.iter().flat_map(of_sampler).collect();
     Table::new("flow_progress")
         .time("time_ps", &rows, |(_, row)| row.time)

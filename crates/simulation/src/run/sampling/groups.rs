@@ -58,18 +58,12 @@ impl GroupSampler {
 }
 
 /// The table of samples.
-pub(super) fn table(samplers: &[GroupSampler], groups: &[FlowGroup]) -> Table {
-    let of_sampler = |sampler: &GroupSampler| {
-        let group = sampler.group;
-        sampler.samples.iter().map(move |&(at, counts)| (group, at, counts)).collect::<Vec<_>>()
-    };
+pub(super) fn table<'a>(samplers: &'a [GroupSampler], groups: &[FlowGroup]) -> Table {
+    let of_sampler =
+        |sampler: &'a GroupSampler| sampler.samples.iter().map(|&(at, counts)| (sampler.group, at, counts));
     let rows: Vec<_> = samplers.iter().flat_map(of_sampler).collect();
-    Table::new("goodput")
-        .time("time_ps", &rows, |row| row.1)
-        .text("group", &rows, |&(group, ..)| groups[group].name.clone())
-        .unsigned("delivered_bytes", &rows, |row| row.2.delivered_bytes)
-        .unsigned("packets_sent", &rows, |row| row.2.packets_sent)
-        .unsigned("packets_retransmitted", &rows, |row| row.2.packets_retransmitted)
-        .unsigned("timeouts", &rows, |row| row.2.timeouts)
-        .unsigned("congestion_echoes", &rows, |row| row.2.congestion_echoes)
+    let table = Table::new("goodput").time("time_ps", &rows, |row| row.1);
+    let table = table.text("group", &rows, |&(group, ..)| groups[group].name.clone());
+    let names = Counts::NAMES.into_iter().enumerate();
+    names.fold(table, |table, (place, name)| table.unsigned(name, &rows, |row| row.2.0[place]))
 }

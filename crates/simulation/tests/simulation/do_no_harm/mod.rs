@@ -6,11 +6,12 @@ mod variants;
 
 use std::collections::BTreeMap;
 
+use hitless_scenario::Scenario;
 use serde_json::Value;
 
 use self::tables::{ANY, COMPANIONS, COSTS, Companion, Cost, MINIMAL, OF_A_PROGRAM, Surroundings};
 use self::variants::Variant;
-use crate::support::{numbers, run, sum, texts, times};
+use crate::support::{self, numbers, run_scenario, sum, texts, times};
 
 /// What is sent: a message that fills the line, many that take half of it, and four flows that share it without end.
 const LOADS: [(&str, &str, &str); 3] = [
@@ -32,13 +33,10 @@ const LOADS: [(&str, &str, &str); 3] = [
 /// Two switches with four hosts each, and a load.
 fn text(around: &Surroundings, mechanism: &str, (_, duration, flows): (&str, &str, &str)) -> String {
     let Surroundings { preset, buffer, host, congestion, marks } = around;
+    let fabric = support::dumbbell(4, "1 us", "1 us");
     let ecn = if *marks { "ecn = { threshold = \"65 packets\" }" } else { "" };
     format!(
-        "name = \"do-no-harm\"\nduration = \"{duration}\"\n\
-         [topology]\nkind = \"dumbbell\"\nhosts_left = 4\nhosts_right = 4\n\
-         host_link = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         bottleneck = {{ rate = \"10 Gbps\", delay = \"1 us\" }}\n\
-         [host]\n{host}\n\
+        "name = \"do-no-harm\"\nduration = \"{duration}\"\n{fabric}[host]\n{host}\n\
          [switch]\npreset = \"{preset}\"\nbuffer = {buffer}\n{ecn}\n\
          [[transport]]\nname = \"t\"\nkind = \"tcp\"\ncongestion = \"{congestion}\"\n\
          [[flows]]\nname = \"load\"\ntransport = \"t\"\n{flows}\n{mechanism}"
@@ -53,8 +51,8 @@ struct Delivery {
     took_ps: BTreeMap<u64, i64>,
 }
 
-fn deliver(text: &str) -> Delivery {
-    let outcome = run(text);
+fn deliver(scenario: &Scenario) -> Delivery {
+    let outcome = run_scenario(scenario);
     let of = |name| times(&outcome, "flows", name);
     let took = of("finished_ps").iter().zip(of("started_ps")).map(|(finished, started)| finished - started);
     let rows = numbers(&outcome, "flows", "flow").iter().copied().zip(took).zip(texts(&outcome, "flows", "outcome"));
@@ -110,10 +108,7 @@ fn with_companion(
     let value = toml::Value::try_from(&variant.value).expect("a value of the schema is one of TOML");
     let mut added = toml::Table::from_iter([(variant.setting.clone(), value)]);
     let alone = entry(kind, settings, &added);
-    let verdict =
-        hitless_scenario::check(&text(&around, &alone, LOADS[0]), "do-no-harm", hitless_mechanisms::builtin())
-            .map_err(|error| error.to_string());
-    match (verdict, companion(kind, variant)) {
+    match (support::check(&text(&around, &alone, LOADS[0])), companion(kind, variant)) {
         (Ok(_), None) => Ok((alone, around)),
         (Err(error), None) => Err(format!("is refused: {error}")),
         (Ok(_), Some(_)) => Err("is not refused alone, and the table says that it is".into()),
@@ -128,16 +123,15 @@ fn with_companion(
 
 /// Runs what has not been run yet: variants that spell out a default are the same scenario.
 #[derive(Default)]
-struct Runs(Vec<(hitless_scenario::Scenario, Delivery)>);
+struct Runs(Vec<(Scenario, Delivery)>);
 
 impl Runs {
     fn deliver(&mut self, text: &str) -> Result<Delivery, String> {
-        let scenario = hitless_scenario::check(text, "do-no-harm", hitless_mechanisms::builtin())
-            .map_err(|error| format!("is refused: {error}"))?;
+        let scenario = support::check(text).map_err(|error| format!("is refused: {error}"))?;
         if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == scenario) {
             return Ok(known.clone());
         }
-        let delivery = deliver(text);
+        let delivery = deliver(&scenario);
         self.0.push((scenario, delivery.clone()));
         Ok(delivery)
     }

@@ -4,7 +4,7 @@ use hitless_simulation::Outcome;
 use hitless_simulation::results::OrderCounts;
 
 use super::triangle::TRIANGLE;
-use crate::support::{of_link, run};
+use crate::support::{example, of_link, run};
 
 /// Failures of the link between sw3 and sw4, a recovery, and what SQR is told.
 fn protected(rate: &str, failures: &str, recovery: &str, sqr: &str) -> Outcome {
@@ -66,7 +66,7 @@ fn only_flows_of_the_services_named_are_protected() {
 
 #[test]
 fn the_testbed_of_the_paper_loses_nothing_although_its_link_fails_under_load() {
-    let text = hitless_scenario::example("sqr-testbed").expect("the example exists").replace("\"100 ms\"", "\"20 ms\"");
+    let text = example("sqr-testbed").replace("\"100 ms\"", "\"20 ms\"");
     let outcome = run(&text);
     assert!(of_link(&outcome, "sw6->sw10", "frames_lost_down") > 0, "the flow takes the link that fails");
     assert_eq!((order(&outcome).packets_lost, order(&outcome).packets_reordered), (0, 0));

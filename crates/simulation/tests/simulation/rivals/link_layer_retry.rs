@@ -1,6 +1,6 @@
 //! Link Layer Retry on a fabric, from a scenario file: what users switch on, and what must then hold.
 
-use crate::support::{counter, of_link, run};
+use crate::support::{check, counter, of_link, run};
 use crate::testbed::{PROTECTED, received, testbed};
 
 const RETRY: &str = "[[mechanism]]\nkind = \"link-layer-retry\"\nlink = \"sw2->sw6\"\ninit_action = \"block\"\n";
@@ -47,7 +47,6 @@ fn it_runs_beside_afq_and_sqr_on_its_port_and_linkguardian_on_another() {
     let (sent, received, _) = received(&outcome);
     assert_eq!(sent, received);
     let both = format!("{RETRY}[[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw2->sw6\"\n");
-    let refused = hitless_scenario::check(&testbed(25, 50, 0.01, &both), "test", hitless_mechanisms::builtin())
-        .expect_err("one protection per link");
-    assert!(refused.to_string().contains("a link has one protection"), "{refused}");
+    let refused = check(&testbed(25, 50, 0.01, &both)).expect_err("one protection per link");
+    assert!(refused.contains("a link has one protection"), "{refused}");
 }
