@@ -25,10 +25,8 @@ use level::{Level, NONE, SLOT_BITS, SLOT_MASK, SLOTS};
 /// Whoever schedules must make it unique among the events of one time; a tie is a bug and asserted against. For an
 /// arrival the sequence is the port (a link delivers one packet at a time), for a timer a count kept by its node;
 /// so the key does not depend on how a fabric is partitioned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub struct OrderKey(u64);
-
-hitless_state::value!(OrderKey(inner));
 
 impl OrderKey {
     const NODE_BITS: u32 = 24;
@@ -66,10 +64,8 @@ pub struct Event<P> {
 }
 
 /// Something that has at most one event pending, always with the same key and payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Source(u32);
-
-hitless_state::value!(Source(inner));
 
 impl Source {
     /// The source of that number: the n-th that was added, counted from 0.

@@ -5,23 +5,19 @@ use std::ops::{Index, IndexMut};
 use hitless_wire::Packet;
 
 /// Names a packet in its [`PacketStore`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct PacketHandle(pub u32);
-
-hitless_state::value!(PacketHandle(inner));
 
 /// Slots of a store that is used for the first time, about, and how many times as many it has when they are used up.
 const FIRST_SLOTS: usize = 16;
 const GROWTH: usize = 4;
 
 /// All packets that exist. Freed slots are used again, so memory stays at the largest number alive at once.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 pub struct PacketStore {
     packets: Vec<Packet>,
     free: Vec<u32>,
 }
-
-hitless_state::value!(PacketStore { packets, free });
 
 impl PacketStore {
     /// Stores a packet. Allocates only when more packets are alive than ever before.

@@ -9,15 +9,13 @@ type Page<T> = Box<[Option<T>; ENTRIES]>;
 /// Entries that are numbered from 0 as they are made.
 ///
 /// Of a page whose entries were all let go, 10 bytes are left: 1/25 byte for each entry ever made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct Pages<T> {
     pages: Vec<Option<Page<T>>>,
     /// By page: how many of its entries were let go.
     gone: Vec<u16>,
     len: usize,
 }
-
-hitless_state::value!(where [T: hitless_state::Value] Pages<T> { pages, gone, len });
 
 impl<T> Default for Pages<T> {
     fn default() -> Self {

@@ -10,12 +10,10 @@ use rand::SeedableRng;
 pub type Stream = rand_pcg::Pcg64Mcg;
 
 /// Derives streams from a seed by name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub struct RandomStreams {
     seed: u64,
 }
-
-hitless_state::value!(RandomStreams { seed });
 
 impl RandomStreams {
     /// The streams of a run with `seed`.

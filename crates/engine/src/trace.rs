@@ -3,12 +3,10 @@
 use crate::random::mix;
 
 /// A running hash over everything that is recorded; order matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct TraceHash {
     state: u64,
 }
-
-hitless_state::value!(TraceHash { state });
 
 impl Default for TraceHash {
     fn default() -> Self {

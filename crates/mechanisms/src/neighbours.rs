@@ -6,7 +6,7 @@ use hitless_switch::{Context, Event, PortState};
 use hitless_wire::PortId;
 
 /// The ports of a switch that face switches.
-#[derive(Debug)]
+#[derive(Debug, hitless_state::Value)]
 pub(crate) struct Neighbours {
     /// Whether a packet may go to the port by which it came.
     to_arrival_port: bool,
@@ -17,8 +17,6 @@ pub(crate) struct Neighbours {
     /// The ports that may be drawn for the packet at hand.
     eligible: Vec<PortId>,
 }
-
-hitless_state::value!(Neighbours { to_arrival_port, ports, is_up, eligible });
 
 impl Neighbours {
     pub const fn new(to_arrival_port: bool) -> Self {

@@ -1,15 +1,13 @@
 //! Counters of packets and bytes.
 
 /// A counter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Counter {
     /// Packets.
     pub packets: u64,
     /// Their bytes, as they came in.
     pub bytes: u64,
 }
-
-hitless_state::value!(Counter { packets, bytes });
 
 impl Counter {
     /// Counts a packet.

@@ -2,7 +2,7 @@
 //! earlier colour. With one rate a meter is the single bucket of RFC 2697 with an excess burst of 0.
 
 /// A rate of a meter.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, hitless_state::Value)]
 pub struct Rate {
     /// Bytes, or packets, a microsecond.
     pub per_us: f64,
@@ -10,9 +10,7 @@ pub struct Rate {
     pub burst: u64,
 }
 
-hitless_state::value!(Rate { per_us, burst });
-
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, hitless_state::Value)]
 struct Bucket {
     rate: Rate,
     tokens: u64,
@@ -20,16 +18,12 @@ struct Bucket {
     given: u64,
 }
 
-hitless_state::value!(Bucket { rate, tokens, given });
-
 /// One meter; without rates all packets are green.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, hitless_state::Value)]
 pub struct Meter {
     /// The highest rate first.
     buckets: Vec<Bucket>,
 }
-
-hitless_state::value!(Meter { buckets });
 
 impl Meter {
     /// Sets the rates, lowest first: committed, then peak. The buckets begin full at `now_ns`.

@@ -25,7 +25,7 @@ pub enum Instance {
 }
 
 /// What a program asked for, done at the end of the control.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Requests {
     /// A clone: its session and the list of fields that it keeps.
     pub clone: Option<(u32, u32)>,
@@ -41,10 +41,8 @@ pub struct Requests {
     pub clone_to: Option<(u32, u32)>,
 }
 
-hitless_state::value!(Requests { clone, resubmit, recirculate, digest, queue, clone_to });
-
 /// A packet. Its vectors keep their room from packet to packet, so that a used one costs no allocation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct Packet {
     /// The values of all headers and metadata.
     pub values: Vec<u8>,
@@ -79,25 +77,6 @@ pub struct Packet {
     /// Where it came in.
     pub ingress_port: u32,
 }
-
-hitless_state::value!(Packet {
-    values,
-    valid,
-    filled,
-    var_bits,
-    bytes,
-    unseen_bytes,
-    payload_start,
-    length,
-    length_max,
-    requests,
-    has_exited,
-    error,
-    has_checksum_error,
-    failed_assert,
-    ran_too_long,
-    ingress_port
-});
 
 impl Packet {
     /// A packet for `program`, without bytes.

@@ -51,7 +51,7 @@ hitless_state::state!(State {
 });
 
 /// Events that a program should not have, or that go nowhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Tally {
     /// Packets that an `assert` or `assume` ended.
     pub asserts_failed: u64,
@@ -67,10 +67,8 @@ pub struct Tally {
     pub clones_lost: u64,
 }
 
-hitless_state::value!(Tally { asserts_failed, ran_too_long, out_of_bounds, digests, parser_errors, clones_lost });
-
 /// Where a session sends its copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Mirror {
     /// To a port.
     Port(u32),
@@ -78,15 +76,8 @@ pub enum Mirror {
     Group(u32),
 }
 
-hitless_state::value!(
-    enum Mirror {
-        Port(port),
-        Group(group),
-    }
-);
-
 /// One copy of a multicast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Replica {
     /// What tells copies apart.
     pub rid: u16,
@@ -94,18 +85,14 @@ pub struct Replica {
     pub port: u32,
 }
 
-hitless_state::value!(Replica { rid, port });
-
 /// Values for the control plane.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Digest {
     /// Which list of the program.
     pub list: u32,
     /// Its fields, each filled up to whole bytes.
     pub values: Box<[u8]>,
 }
-
-hitless_state::value!(Digest { list, values });
 
 /// Cells of a register array.
 #[derive(Clone, Debug)]
@@ -145,15 +132,13 @@ impl Registers {
 }
 
 /// Members and groups of an action profile.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct ProfileState {
     /// Members by handle; none where one was deleted.
     pub members: Vec<Option<crate::program::Call>>,
     /// Groups by handle: their members, in order of handle.
     pub groups: Vec<Option<Vec<u32>>>,
 }
-
-hitless_state::value!(ProfileState { members, groups });
 
 impl State {
     /// The state in which `program` starts; random numbers come from `seed`.

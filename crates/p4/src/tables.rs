@@ -9,7 +9,7 @@ use crate::program::{Call, Entry, Lookup, MatchKind, Table};
 pub const KEY_WORDS_MAX: usize = 64;
 
 /// The entries of a table.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct TableState {
     /// Entries, with what belongs to each.
     pub entries: Vec<Row>,
@@ -28,10 +28,8 @@ pub struct TableState {
     order: Vec<u32>,
 }
 
-hitless_state::value!(TableState { entries, default, default_target, misses, next_handle, lengths, index, order });
-
 /// An entry and what it counts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct Row {
     /// The entry.
     pub entry: Entry,
@@ -42,8 +40,6 @@ pub struct Row {
     /// What a table with meters meters by.
     pub meter: Meter,
 }
-
-hitless_state::value!(Row { entry, handle, counter, meter });
 
 impl TableState {
     /// No entries.

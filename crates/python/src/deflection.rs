@@ -3,7 +3,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::simulator::{ScanStart, relative_priorities, scan_counts};
+use hitless_mechanisms::deflection::ScanStart;
+use hitless_mechanisms::deflection::exercise::{relative_priorities, scan_counts};
 
 /// Relative priority of each of some packets that enter a queue one after the other: by the quantile among the last
 /// `window`, and by the exponential distribution with the mean of the queue, which holds `queue_packets`.

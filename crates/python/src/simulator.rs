@@ -19,8 +19,6 @@ use crate::checkpoints::{self, Checkpoints};
 use crate::kinds::registry;
 use crate::memory;
 
-pub use hitless_mechanisms::deflection::ScanStart;
-pub use hitless_mechanisms::deflection::exercise::{relative_priorities, scan_counts};
 pub use hitless_simulation::results::{Column, RECORDS, RowSink, Table};
 
 /// Why there is no result.

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use hitless_state::{Damaged, Reader, Value, Writer, value};
+use hitless_state::{Damaged, Reader, Value, Writer};
 
 /// How every checkpoint begins.
 const BEGINNING: &[u8; 20] = b"hitless checkpoint 1";
 
 /// Whose checkpoint it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Mark {
     /// What tells one build of the program from another: bytes are read by the build that wrote them.
     pub program: String,
@@ -17,8 +17,6 @@ pub struct Mark {
     /// The seed of the run, which the scenario holds too.
     pub seed: u64,
 }
-
-value!(Mark { program, scenario, seed });
 
 /// Why a checkpoint is of no use.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,90 +1,10 @@
-//! The two traits from the names of a type's fields.
-
-/// Implements [`Value`](crate::Value) for a type all of whose fields are values.
-///
-/// ```
-/// struct Position { east: u32, north: u32 }
-/// struct Number(u64);
-/// struct Pair<T> { first: T, second: T }
-/// enum Move { Stay, To(Position), By { east: i32, north: i32 } }
-///
-/// hitless_state::value!(Position { east, north });
-/// hitless_state::value!(Number(number));
-/// hitless_state::value!(where [T: hitless_state::Value] Pair<T> { first, second });
-/// hitless_state::value!(enum Move { Stay, To(position), By { east, north } });
-/// ```
-#[macro_export]
-macro_rules! value {
-    (enum $type:ty {
-        $($variant:ident $(($($place:ident),+))? $({ $($field:ident),+ $(,)? })?),+ $(,)?
-    }) => {
-        impl $crate::Value for $type {
-            #[allow(unused_assignments, reason = "the last variant counts on for nobody")]
-            fn write(&self, out: &mut $crate::Writer) {
-                let mut tag = 0_u8;
-                $(
-                    if let Self::$variant $(($($place),+))? $({ $($field),+ })? = self {
-                        out.value(&tag);
-                        $($(out.value($place);)+)?
-                        $($(out.value($field);)+)?
-                    }
-                    tag += 1;
-                )+
-                // A variant that is not named does not compile.
-                match self {
-                    $(Self::$variant { .. } => {})+
-                }
-            }
-
-            #[allow(unused_assignments, reason = "the last variant counts on for nobody")]
-            fn read(from: &mut $crate::Reader<'_>) -> Result<Self, $crate::Damaged> {
-                let found: u8 = from.value()?;
-                let mut tag = 0_u8;
-                $(
-                    if found == tag {
-                        $($(let $place = from.value()?;)+)?
-                        $($(let $field = from.value()?;)+)?
-                        return Ok(Self::$variant $(($($place),+))? $({ $($field),+ })?);
-                    }
-                    tag += 1;
-                )+
-                Err(from.damaged(concat!("a variant of ", stringify!($type))))
-            }
-        }
-    };
-    ($(where [$($generics:tt)*])? $type:ty { $($field:ident),* $(,)? }) => {
-        impl $(<$($generics)*>)? $crate::Value for $type {
-            fn write(&self, out: &mut $crate::Writer) {
-                let Self { $($field),* } = self;
-                $(out.value($field);)*
-            }
-
-            fn read(from: &mut $crate::Reader<'_>) -> Result<Self, $crate::Damaged> {
-                $(let $field = from.value()?;)*
-                Ok(Self { $($field),* })
-            }
-        }
-    };
-    ($type:ident ($($place:ident),+)) => {
-        impl $crate::Value for $type {
-            fn write(&self, out: &mut $crate::Writer) {
-                let Self($($place),+) = self;
-                $(out.value($place);)+
-            }
-
-            fn read(from: &mut $crate::Reader<'_>) -> Result<Self, $crate::Damaged> {
-                $(let $place = from.value()?;)+
-                Ok(Self($($place),+))
-            }
-        }
-    };
-}
+//! The second trait from the names of a type's fields.
 
 /// Implements [`State`](crate::State) for a type, each of whose fields is of one of three sorts: what is among the
 /// `values` is made anew, `parts` are states themselves, and what is `configured` is what the scenario made of it.
 ///
 /// ```
-/// use hitless_state::{state, value};
+/// use hitless_state::state;
 ///
 /// struct Meter { limit: u64, count: u64 }
 /// struct Port { rate: u64, waiting: Vec<u32>, meters: Vec<Meter> }

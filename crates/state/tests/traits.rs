@@ -1,10 +1,10 @@
-//! The two traits and the two macros: what was written is read, and damage is refused and never more.
+//! The two traits, the derive and the macro: what was written is read, and damage is refused and never more.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use hitless_state::{Damaged, Reader, State, Value, Writer, state, value};
+use hitless_state::{Damaged, Reader, State, Value, Writer, state};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug, PartialEq, Value)]
@@ -13,7 +13,7 @@ struct Position {
     north: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Value)]
 struct Number(u16);
 
 #[derive(Clone, Debug, PartialEq, Value)]
@@ -28,8 +28,6 @@ struct Pair<T> {
     first: T,
     second: Option<T>,
 }
-
-value!(Number(number));
 
 fn written<T: Value>(value: &T) -> Vec<u8> {
     let mut out = Writer::default();

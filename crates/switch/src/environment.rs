@@ -70,7 +70,7 @@ pub trait Environment {
 }
 
 /// What a switch schedules for itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum SwitchEvent {
     /// A packet enters ingress from within the switch: it is back from a recirculation port, or a
     /// mechanism has made it.
@@ -126,8 +126,3 @@ pub enum SwitchEvent {
         token: u32,
     },
 }
-
-hitless_state::value!(enum SwitchEvent {
-    Loopback { port, packet }, Enqueue { packet, is_last_try }, Release { packet }, Service { port },
-    PauseEnds { port, class }, Resume { port, queue }, OrderedSet { port, set }, Timer { mechanism, token }
-});

@@ -4,7 +4,7 @@ use hitless_wire::{OrderedSet, PortId, QueueId};
 
 /// The state of a port as the switch knows it: what failure detection and route recovery have told it, each after its
 /// own delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
 pub enum PortState {
     /// Its link is whole, and is the way of its packets.
     Up,
@@ -16,8 +16,6 @@ pub enum PortState {
         backup: PortId,
     },
 }
-
-hitless_state::value!(enum PortState { Up, Down, Rerouted { backup } });
 
 /// Something that a mechanism is told of and decides nothing about: a pass through ingress of its own, like that of a
 /// generated packet. All mechanisms are told, but of timers and commands, which are for one, and of queues, to whose

@@ -1,17 +1,10 @@
 //! The halves of the pipeline.
 
 /// A half of the pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Half {
     /// Before the traffic manager: the hooks `rx` and `ingress`, and events.
     Ingress,
     /// After it: `egress`, `tx` and `on_tm_drop`.
     Egress,
 }
-
-hitless_state::value!(
-    enum Half {
-        Ingress,
-        Egress,
-    }
-);

@@ -5,14 +5,12 @@ use hitless_wire::Time;
 use crate::explore::{Digest, State};
 
 /// Until when the partner's pause frames stop each traffic class.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(crate) struct Pauses {
     ends_at: [Time; 8],
     /// Classes for which an event looks whether the pause is over, one bit each.
     watched: u8,
 }
-
-hitless_state::value!(Pauses { ends_at, watched });
 
 impl Pauses {
     /// A frame pauses `class` until `ends_at`; whether an event is to look then.

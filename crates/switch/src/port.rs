@@ -30,7 +30,7 @@ pub struct MacCounters {
 
 /// What a MAC counts for every frame. What is counted together is not side by side: as vectors two additions cost twice
 /// as much.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 #[repr(C)]
 pub(crate) struct FrameCounters {
     frames_received_ok: u64,
@@ -38,8 +38,6 @@ pub(crate) struct FrameCounters {
     bytes_received_ok: u64,
     bytes_sent: u64,
 }
-
-hitless_state::value!(FrameCounters { frames_received_ok, bytes_received_ok, frames_sent, bytes_sent });
 
 impl FrameCounters {
     #[inline(always)]
@@ -104,13 +102,11 @@ impl PortConfig {
 }
 
 /// Packets or bytes that count at a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub(crate) struct Backlog {
     pub packets: usize,
     pub bytes: u64,
 }
-
-hitless_state::value!(Backlog { packets, bytes });
 
 impl Backlog {
     #[inline]
@@ -170,7 +166,7 @@ impl Scheduler {
 }
 
 /// What most ports never need.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 pub(crate) struct Rare {
     /// By queue: packets that an event will bring there.
     underway: Vec<Backlog>,
@@ -178,8 +174,6 @@ pub(crate) struct Rare {
     pub frames_corrupted: u64,
     pub pause_frames: u64,
 }
-
-hitless_state::value!(Rare { underway, pauses, frames_corrupted, pause_frames });
 
 /// A port. What every packet needs fills two cache lines, of which the one that it leaves by needs both.
 #[derive(Debug)]

@@ -13,15 +13,13 @@ use crate::half::Half;
 use crate::resources::{Footprint, Kept, RegisterCell, RegisterUse};
 
 /// What a mechanism did that the hardware cannot do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Violation {
     /// The register array (or the depth) accessed.
     pub what: &'static str,
     /// The rule that was broken.
     pub rule: &'static str,
 }
-
-hitless_state::value!(Violation { what, rule });
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,7 +32,7 @@ const MOST_ACCESSES: usize = 32;
 const MECHANISMS_MAX: usize = 8;
 
 /// What packets have used so far, in checked mode.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Observed {
     /// Register arrays that were accessed.
     pub arrays: Vec<&'static str>,
@@ -45,8 +43,6 @@ pub struct Observed {
     /// Where copies went, and packets that were moved in egress.
     pub mirrored_to: Vec<(PortId, QueueId)>,
 }
-
-hitless_state::value!(Observed { arrays, accesses, stages, mirrored_to });
 
 /// What mechanisms have stated that they use.
 #[derive(Clone, Debug)]

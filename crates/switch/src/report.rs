@@ -70,7 +70,16 @@ macro_rules! counters {
             $(#[doc = $name] $(#[$more])* pub $field: u64),+
         }
 
-        $crate::state::value!($type { $($field),+ });
+        impl $crate::state::Value for $type {
+            fn write(&self, out: &mut $crate::state::Writer) {
+                $(out.value(&self.$field);)+
+            }
+
+            fn read(from: &mut $crate::state::Reader<'_>) -> Result<Self, $crate::state::Damaged> {
+                Ok(Self { $($field: from.value()?),+ })
+            }
+        }
+
         $crate::state::state!($type { values: $($field),+ });
 
         impl $type {

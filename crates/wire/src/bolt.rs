@@ -6,10 +6,8 @@
 use crate::units::BitRate;
 
 /// Flags of a data packet (section 3). They are in [`crate::TcpHeader::congestion_option`], of data packets only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct BoltFlags(pub u8);
-
-hitless_state::value!(BoltFlags(inner));
 
 impl BoltFlags {
     /// Its sender runs Bolt: set on every data packet of it.
@@ -43,7 +41,7 @@ impl BoltFlags {
 
 /// What a switch tells the sender of a data packet that met a long queue (SRC; section 3.1, algorithm 1). The paper's
 /// packet carries the time at which the data packet was sent; here the sender knows it by the sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct CongestionNotice {
     /// Offset in the flow of the data packet's first byte.
     pub sequence: u64,
@@ -52,5 +50,3 @@ pub struct CongestionNotice {
     /// Bytes in the queue.
     pub queue_bytes: u32,
 }
-
-hitless_state::value!(CongestionNotice { sequence, rate, queue_bytes });

@@ -8,7 +8,5 @@
 pub const ORDERED_SET_BYTES: u32 = 8;
 
 /// What a set says: the 32 bits that are of use to whoever defines it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct OrderedSet(pub u32);
-
-hitless_state::value!(OrderedSet(inner));

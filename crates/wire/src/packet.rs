@@ -8,31 +8,23 @@ use crate::shim::{Shim, ShimStack, ShimStackFull};
 use crate::transport::Transport;
 
 /// A host of the fabric, counted from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub struct HostId(pub u32);
 
-hitless_state::value!(HostId(inner));
-
 /// A flow (connection) of the run, counted from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub struct FlowId(pub u32);
 
-hitless_state::value!(FlowId(inner));
-
 /// A port of a switch, counted from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub struct PortId(pub u16);
 
-hitless_state::value!(PortId(inner));
-
 /// A queue of a port, counted from 0; which one is served first is the port's discipline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub struct QueueId(pub u8);
 
-hitless_state::value!(QueueId(inner));
-
 /// What a parser finds in a packet about the service that its flow belongs to, beside the 5-tuple's hash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct ServiceKey {
     /// The well-known one of the two TCP or UDP ports, whichever end it is on; 0: none.
     pub port: u16,
@@ -40,10 +32,8 @@ pub struct ServiceKey {
     pub vlan: u16,
 }
 
-hitless_state::value!(ServiceKey { port, vlan });
-
 /// The ECN field of the IP header (RFC 3168, section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 #[repr(u8)]
 pub enum Ecn {
     /// Not ECN-capable: a full queue may only drop it.
@@ -55,14 +45,6 @@ pub enum Ecn {
     CongestionExperienced = 3,
 }
 
-hitless_state::value!(
-    enum Ecn {
-        NotCapable,
-        Capable,
-        CongestionExperienced,
-    }
-);
-
 /// The size of the largest standard Ethernet frame, header and frame check sequence included.
 pub const MTU_FRAME_BYTES: u32 = 1_518;
 /// The size of the smallest Ethernet frame, frame check sequence included.
@@ -71,7 +53,7 @@ pub const MINIMUM_FRAME_BYTES: u32 = 64;
 pub const ETHERNET_OVERHEAD_BYTES: u32 = 20;
 
 /// A packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 #[repr(C, align(64))]
 pub struct Packet {
     /// Length of the frame with its check sequence and all shims, without preamble and gap.
@@ -113,27 +95,6 @@ pub struct Packet {
     /// Transport header.
     pub transport: Transport,
 }
-
-hitless_state::value!(Packet {
-    frame_bytes,
-    flow,
-    source,
-    destination,
-    flow_hash,
-    frame,
-    ingress_port,
-    egress_port,
-    queue,
-    class,
-    ecn,
-    ttl,
-    owner,
-    role,
-    is_link_retransmission,
-    round,
-    shims,
-    transport
-});
 
 impl Packet {
     /// The time to live that hosts give their packets.

@@ -9,15 +9,13 @@ pub const PAUSE_FRAME_BYTES: u32 = 64;
 ///
 /// Carried as a shim so that it needs no packet type of its own; the frame has no other payload, hence the shim
 /// adds nothing to the frame's [`PAUSE_FRAME_BYTES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct PauseFrame {
     /// The traffic class (0-7) that is meant.
     pub class: u8,
     /// Quanta of 512 bit times for which to pause; 0 resumes, 65,535 is the longest pause.
     pub quanta: u16,
 }
-
-hitless_state::value!(PauseFrame { class, quanta });
 
 impl PauseFrame {
     /// Pauses `class` until it is resumed or the longest time that the format can name has passed.

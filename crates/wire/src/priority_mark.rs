@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use crate::shim::{Shim, ShimId};
 
 /// What a priority tagger has written on a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct PriorityMark {
     /// Bytes that remain of the flow from the first of this packet on, or bytes sent before it; 0: the most urgent.
     pub rank_bytes: u32,
@@ -21,8 +21,6 @@ pub struct PriorityMark {
     /// [`Self::MOST_RETRANSMISSIONS`].
     pub retransmissions: u8,
 }
-
-hitless_state::value!(PriorityMark { rank_bytes, flowlet, is_first, retransmissions });
 
 impl PriorityMark {
     /// What the field can count to.

@@ -118,14 +118,12 @@ const ID_BYTES: usize = 1;
 const CAPACITY_BYTES: usize = 28;
 
 /// As many shims as have room in 28 bytes, each with [`ShimStack::needed_bytes`].
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 #[repr(transparent)]
 pub struct ShimStack {
     /// Shims from the bottom, each its id and its bytes; behind the last of them zeros, which are no id.
     bytes: [u8; CAPACITY_BYTES],
 }
-
-hitless_state::value!(ShimStack { bytes });
 
 /// The stack has no room for one more shim: too many mechanisms were composed on one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

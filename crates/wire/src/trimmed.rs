@@ -9,13 +9,11 @@ use crate::shim::{Shim, ShimId};
 use crate::transport::Transport;
 
 /// The packet has come without its payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Trimmed {
     /// What its frame was long.
     pub frame_bytes: u16,
 }
-
-hitless_state::value!(Trimmed { frame_bytes });
 
 impl Shim for Trimmed {
     const ID: ShimId = ShimId::new(2, 1);

@@ -9,16 +9,12 @@ use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 const PS_PER_SECOND: u64 = 1_000_000_000_000;
 
 /// A point in time: picoseconds since the start of the run (simulated clock) or of the process (wall clock).
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub struct Time(pub u64);
 
-hitless_state::value!(Time(inner));
-
 /// A length of time in picoseconds.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub struct Duration(pub u64);
-
-hitless_state::value!(Duration(inner));
 
 impl Time {
     /// The start of the run.
@@ -194,10 +190,8 @@ impl fmt::Debug for Duration {
 }
 
 /// A number of bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub struct Bytes(pub u64);
-
-hitless_state::value!(Bytes(inner));
 
 impl Bytes {
     /// No bytes.
@@ -228,13 +222,11 @@ impl fmt::Display for Bytes {
 }
 
 /// A rate in bits per second. Never zero: a link that carries nothing is down, not slow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub struct BitRate {
     bps: u64,
     ps_per_byte: u64,
 }
-
-hitless_state::value!(BitRate { bps, ps_per_byte });
 
 impl BitRate {
     /// `bps` bits per second; `None` for zero.

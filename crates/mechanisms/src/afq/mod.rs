@@ -107,7 +107,7 @@ impl Facts {
 }
 
 /// What the control plane is about to do with the two groups of a port.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct SwapState {
     /// The number of the period, which every swap ends.
     period: u16,
@@ -115,8 +115,6 @@ struct SwapState {
     /// A write is on its way that lets the other half go first than that of this round.
     pending: Option<u64>,
 }
-
-hitless_state::value!(SwapState { period, is_timed, pending });
 
 impl Afq {
     /// AFQ on `ports`, which has seen no flow; those that the settings name are not looked at. The hash functions of

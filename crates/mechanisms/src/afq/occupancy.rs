@@ -6,7 +6,7 @@ use hitless_wire::{Duration, PortId, QueueId, Time};
 use super::settings::AfqOccupancy;
 
 /// `roundEstimate` and `lastAssigned` of one port, and how far the estimate was off.
-#[derive(Debug)]
+#[derive(Debug, hitless_state::Value)]
 pub struct RoundEstimate {
     queues: u8,
     granularity_bytes: u64,
@@ -22,21 +22,6 @@ pub struct RoundEstimate {
     behind_max: u64,
     ahead_max: u64,
 }
-
-hitless_state::value!(RoundEstimate {
-    queues,
-    granularity_bytes,
-    refresh,
-    round,
-    last_assigned,
-    occupied,
-    valid_until,
-    packets,
-    behind,
-    ahead,
-    behind_max,
-    ahead_max
-});
 
 impl RoundEstimate {
     /// The estimate at the start: round 0.

@@ -65,13 +65,11 @@ impl Capacity {
 }
 
 /// The queues of all ports of a switch, by one number.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(crate) struct Queues {
     /// By port: where its queues begin. Then how many there are.
     first: Vec<usize>,
 }
-
-hitless_state::value!(Queues { first });
 
 impl Queues {
     /// Of ports with so many queues each.

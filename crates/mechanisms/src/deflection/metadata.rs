@@ -7,10 +7,8 @@
 use hitless_wire::shim::{Shim, ShimId};
 
 /// The new moving average of a queue's ranks, which a packet takes from ingress to egress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct CarriedMean(pub u32);
-
-hitless_state::value!(CarriedMean(inner));
 
 impl Shim for CarriedMean {
     const ID: ShimId = ShimId::new(4, 3);
@@ -28,7 +26,7 @@ impl Shim for CarriedMean {
 }
 
 /// What a control packet says of one queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct QueueState {
     /// Which queue of the switch.
     pub index: u16,
@@ -39,8 +37,6 @@ pub struct QueueState {
     /// The mean rank of its packets.
     pub mean_rank: u32,
 }
-
-hitless_state::value!(QueueState { index, is_full, depth_bytes, mean_rank });
 
 impl Shim for QueueState {
     const ID: ShimId = ShimId::new(11, 0);

@@ -74,7 +74,7 @@ pub struct ControlPackets {
 }
 
 /// What egress and ingress keep of a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Known {
     /// Whether a packet as long as the one that left last would have found no room before that, with another one like
     /// it on the line: when a packet leaves, there is always room for one.
@@ -85,18 +85,14 @@ pub struct Known {
     pub mean_rank: u32,
 }
 
-hitless_state::value!(Known { is_full, depth_bytes, mean_rank });
-
 /// A register of egress, and what it held at the last tick.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct TickedRegister {
     value: Known,
     written_at: Time,
     /// What it held at the last tick before it was written.
     at_tick: Known,
 }
-
-hitless_state::value!(TickedRegister { value, written_at, at_tick });
 
 impl TickedRegister {
     /// Writes a value. Times never fall.
@@ -125,7 +121,7 @@ pub fn last_tick(now: Time, gap: Duration) -> Time {
 }
 
 /// What ingress has from a control packet.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct ReportedOccupancy {
     known: Known,
     /// When the packet read it in egress.
@@ -133,8 +129,6 @@ struct ReportedOccupancy {
     /// When it came; none: never.
     told_at: Option<Time>,
 }
-
-hitless_state::value!(ReportedOccupancy { known, read_at, told_at });
 
 /// What a switch knows of its queues.
 #[derive(Debug)]

@@ -11,10 +11,8 @@ use hitless_wire::ordered_set::OrderedSet;
 use hitless_wire::shim::{Shim, ShimId};
 
 /// Where a frame stands among those of its link: 20 bits that wrap.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct SequenceNumber(u32);
-
-hitless_state::value!(SequenceNumber(inner));
 
 impl SequenceNumber {
     /// How many numbers there are. At most half of them may be unacknowledged (SONiC: max_outstanding_frames up to
@@ -56,10 +54,8 @@ impl fmt::Debug for SequenceNumber {
 }
 
 /// The number in a frame's preamble.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct PreambleSequence(pub SequenceNumber);
-
-hitless_state::value!(PreambleSequence(inner));
 
 impl Shim for PreambleSequence {
     const ID: ShimId = ShimId::new(3, 3);
@@ -77,7 +73,7 @@ impl Shim for PreambleSequence {
 }
 
 /// What a control ordered set says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Control {
     /// The transmitter begins, with this number on its first frame (LLR_INIT).
     Init(SequenceNumber),
@@ -88,15 +84,6 @@ pub enum Control {
     /// All up to this number have come, and the next has not (LLR_NACK).
     Nack(SequenceNumber),
 }
-
-hitless_state::value!(
-    enum Control {
-        Init(init),
-        InitEcho(init_echo),
-        Ack(ack),
-        Nack(nack),
-    }
-);
 
 const KIND_SHIFT: u32 = 24;
 

@@ -14,7 +14,7 @@ use super::timer::{Timer, timer_token};
 use crate::linkguardian::checker::Checker;
 
 /// The states of the receiver (SAI: `sai_port_llr_rx_status_t`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
 enum State {
     /// No LLR_INIT has come yet.
     Off,
@@ -25,15 +25,6 @@ enum State {
     /// The NACK is sent; until the expected frame comes only replays of what has come are answered.
     NackSent,
 }
-
-hitless_state::value!(
-    enum State {
-        Off,
-        SendAcks,
-        SendNack,
-        NackSent,
-    }
-);
 
 hitless_switch::counters! {
     /// What the receiver counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`. No frame is poisoned: a

@@ -19,7 +19,7 @@ const REPLAY_PRIORITY: u8 = u8::MAX;
 const REPLAYED: u8 = 1;
 
 /// The states of the transmitter (SAI: `sai_port_llr_tx_status_t`, which has one more for a port where LLR is off).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 enum State {
     /// Sends LLR_INIT until it is answered; since when it last did.
     Init { asked_at: Time },
@@ -31,16 +31,12 @@ enum State {
     Flush { since: Time },
 }
 
-hitless_state::value!(enum State { Init { asked_at }, Advance, Replay { next }, Flush { since } });
-
 /// A frame in the replay buffer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Held {
     packet: Packet,
     sent_at: Time,
 }
-
-hitless_state::value!(Held { packet, sent_at });
 
 hitless_switch::counters! {
     /// What the transmitter counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`, and beside the

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 const WINDOW: usize = 1 << 16;
 
 /// What the far end of a link has delivered.
-#[derive(Debug, Default, Hash)]
+#[derive(Debug, Default, Hash, hitless_state::Value)]
 pub struct Checker {
     /// One past the highest number delivered.
     next: u64,
@@ -24,8 +24,6 @@ pub struct Checker {
     /// Numbers that left the window without having been delivered.
     missed: u64,
 }
-
-hitless_state::value!(Checker { next, seen, delivered, duplicates, reordered, missed });
 
 impl Checker {
     /// A packet with `number` (32 bits of the count) has come out.

@@ -11,13 +11,11 @@ use hitless_wire::Time;
 const UNDERWAY_MAX: usize = 1_024;
 
 /// A value on its way from ingress to egress.
-#[derive(Debug)]
+#[derive(Debug, hitless_state::Value)]
 pub struct Crossing<T> {
     arrived: T,
     underway: VecDeque<(Time, T)>,
 }
-
-hitless_state::value!(where [T: hitless_state::Value] Crossing<T> { arrived, underway });
 
 #[cfg(test)]
 impl<T: std::hash::Hash> hitless_switch::explore::State for Crossing<T> {

@@ -163,7 +163,7 @@ impl Default for FallbackSettings {
 }
 
 /// Whether order is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "LinkGuardianMode")]
 pub enum Mode {
@@ -172,13 +172,6 @@ pub enum Mode {
     /// As they come. "LG_NB" in the paper.
     NonBlocking,
 }
-
-hitless_state::value!(
-    enum Mode {
-        Blocking,
-        NonBlocking,
-    }
-);
 
 /// Where packets wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

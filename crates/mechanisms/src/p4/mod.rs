@@ -48,7 +48,7 @@ const NOWHERE: PortId = PortId(DROP_PORT as u16);
 const RESUBMITS_MAX: u32 = 16;
 
 /// What is counted of one switch.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Counters {
     came: u64,
     left: u64,
@@ -56,8 +56,6 @@ struct Counters {
     copies: u64,
     moved: u64,
 }
-
-hitless_state::value!(Counters { came, left, dropped, copies, moved });
 
 /// A program on one switch.
 pub struct P4 {

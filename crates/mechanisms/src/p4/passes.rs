@@ -27,22 +27,18 @@ impl Shim for Bridged {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 struct Place {
     turn: u8,
     kept: Option<(Packet, u64)>,
 }
 
-hitless_state::value!(Place { turn, kept });
-
 /// All packets between ingress and egress.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 pub struct Passes {
     places: Vec<Place>,
     free: Vec<u32>,
 }
-
-hitless_state::value!(Passes { places, free });
 
 impl Passes {
     /// Keeps a packet that left ingress at `now_ns`.

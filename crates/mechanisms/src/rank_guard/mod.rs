@@ -32,7 +32,7 @@ use hitless_wire::{Packet, PortId, PriorityMark, Time};
 pub use settings::RankGuardSettings;
 
 /// What is known of a flow.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Slot {
     /// Its hash; none while nobody has used the slot.
     flow: Option<u32>,
@@ -43,8 +43,6 @@ struct Slot {
     boosted_bytes: u64,
     is_found_out: bool,
 }
-
-hitless_state::value!(Slot { flow, last_at, flowlet, sent_bytes, promised_bytes, boosted_bytes, is_found_out });
 
 register_cell!(Slot {
     flow: Option<u32>,

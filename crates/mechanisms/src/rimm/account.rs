@@ -47,13 +47,11 @@ hitless_switch::counters! {
 }
 
 /// Series of one watched port, for who asks for them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 struct Series {
     alarms: Vec<(Time, u64)>,
     choices: Vec<(Time, u64)>,
 }
-
-hitless_state::value!(Series { alarms, choices });
 
 #[derive(Debug)]
 struct PortAccount {

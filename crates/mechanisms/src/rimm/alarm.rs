@@ -8,7 +8,7 @@ use hitless_wire::PortId;
 use super::clock::Stamp;
 
 /// What the alarm of a port asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Phase {
     /// The queue is below the threshold.
     NoAlarm,
@@ -17,14 +17,6 @@ pub enum Phase {
     /// The queue is above the threshold, and packets are forwarded all the same: until it is below by itself.
     Ended,
 }
-
-hitless_state::value!(
-    enum Phase {
-        NoAlarm,
-        Detour,
-        Ended,
-    }
-);
 
 /// Why the detour of a port has ended while its queue was above the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +27,7 @@ pub enum End {
     NeighboursFull,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Alarm {
     phase: Phase,
     /// When it was raised, or the first of a row of alarms: the queue goes on coming back to the threshold as long as
@@ -46,8 +38,6 @@ struct Alarm {
     /// by itself, and the row is over.
     cleared_at: Option<Stamp>,
 }
-
-hitless_state::value!(Alarm { phase, since, raised_at, cleared_at });
 
 impl RegisterCell for Phase {
     /// Three phases.
@@ -135,13 +125,11 @@ pub enum ThresholdEvent {
     StillAbove,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Depth {
     segments: u16,
     told_at: Stamp,
 }
-
-hitless_state::value!(Depth { segments, told_at });
 
 register_cell!(Depth { segments: u16, told_at: Stamp });
 

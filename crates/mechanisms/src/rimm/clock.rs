@@ -7,10 +7,8 @@ use hitless_wire::Duration;
 const BITS: u32 = 48;
 
 /// A time that a register keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Stamp(u64);
-
-hitless_state::value!(Stamp(inner));
 
 impl RegisterCell for Stamp {
     const BITS: u32 = BITS;

@@ -30,7 +30,7 @@ pub static ON_LINKS: LinkHeaders = LinkHeaders {
 };
 
 /// On a detoured packet (section III-B: 32 bits of number; what else is here, the paper leaves open).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct DetourHeader {
     /// The packet's place among the detoured packets of its slot; wraps.
     pub sequence: u32,
@@ -41,8 +41,6 @@ pub struct DetourHeader {
     /// As [`TelemetryHeader::depth_segments`].
     pub depth_segments: u16,
 }
-
-hitless_state::value!(DetourHeader { sequence, origin, detours, depth_segments });
 
 impl Shim for DetourHeader {
     const ID: ShimId = ShimId::new(8, 0);
@@ -68,13 +66,11 @@ impl Shim for DetourHeader {
 }
 
 /// In-band telemetry on any packet from one switch to another (section III-A, detouring-port selector).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct TelemetryHeader {
     /// Depth of the queue that the packet left, that of the port towards the switch that reads it.
     pub depth_segments: u16,
 }
-
-hitless_state::value!(TelemetryHeader { depth_segments });
 
 impl Shim for TelemetryHeader {
     const ID: ShimId = ShimId::new(2, 0);
@@ -93,7 +89,7 @@ impl Shim for TelemetryHeader {
 
 /// By which the egress of a switch tells its ingress of a depth, through a neighbour (section III-A, microburst
 /// detector).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct MessageHeader {
     /// The switch that is to read it, which sent it.
     pub origin: u8,
@@ -104,8 +100,6 @@ pub struct MessageHeader {
     /// The depth of that queue.
     pub depth_segments: u16,
 }
-
-hitless_state::value!(MessageHeader { origin, port, is_repeated, depth_segments });
 
 impl Shim for MessageHeader {
     const ID: ShimId = ShimId::new(5, 0);

@@ -19,7 +19,7 @@ const FIRST_STAGE: u8 = 6;
 
 /// The two depths of a way through a neighbour (section V: "two queue-depth values for one port and its connecting
 /// switch").
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Entry {
     /// What the neighbour told last.
     depth_segments: u16,
@@ -28,8 +28,6 @@ struct Entry {
     own_segments: u16,
     own_told_at: Stamp,
 }
-
-hitless_state::value!(Entry { depth_segments, told_at, own_segments, own_told_at });
 
 register_cell!(Entry { depth_segments: u16, told_at: Stamp, own_segments: u16, own_told_at: Stamp });
 

@@ -55,16 +55,14 @@ pub enum Gate {
 }
 
 /// Whether the packets of a slot are being detoured.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Flow {
     state: FlowState,
     since: Stamp,
     arrived_at: Stamp,
 }
 
-hitless_state::value!(Flow { state, since, arrived_at });
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 enum FlowState {
     #[default]
     Direct,
@@ -73,23 +71,13 @@ enum FlowState {
     Ended,
 }
 
-hitless_state::value!(
-    enum FlowState {
-        Direct,
-        Detoured,
-        Ended,
-    }
-);
-
 /// S_f, the number of the packet to be released next, and since when others have waited for it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Next {
     number: u32,
     /// Low bits of nanoseconds; 0: nobody waits.
     waiting_since_ns: u32,
 }
-
-hitless_state::value!(Next { number, waiting_since_ns });
 
 impl Next {
     fn go_on(&mut self, number: u32) {

@@ -32,7 +32,7 @@ hitless_switch::counters! {
 }
 
 /// How many bytes are in the cache, over time.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub struct CachedBytes {
     now_bytes: u64,
     peak_bytes: u64,
@@ -41,8 +41,6 @@ pub struct CachedBytes {
     byte_ps: u128,
     first_at: Option<Time>,
 }
-
-hitless_state::value!(CachedBytes { now_bytes, peak_bytes, changed_at, byte_ps, first_at });
 
 impl CachedBytes {
     /// A packet of so many bytes comes in.
@@ -73,7 +71,7 @@ impl CachedBytes {
 }
 
 /// The accounts of a switch.
-#[derive(Debug)]
+#[derive(Debug, hitless_state::Value)]
 pub struct Account {
     ports: Vec<PortCounters>,
     /// The cache.
@@ -81,8 +79,6 @@ pub struct Account {
     /// Times that caching was paused.
     pub pauses: u64,
 }
-
-hitless_state::value!(Account { ports, cached, pauses });
 
 impl Account {
     /// Of a switch with so many ports.

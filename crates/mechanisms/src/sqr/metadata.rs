@@ -4,7 +4,7 @@ use hitless_wire::packet::PortId;
 use hitless_wire::shim::{Shim, ShimId};
 
 /// The metadata of a packet in SQR's cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct CacheMetadata {
     /// Position among the protected packets of the primary port (PktTag); wraps.
     pub tag: u32,
@@ -18,18 +18,14 @@ pub struct CacheMetadata {
     pub skip: Option<Skip>,
 }
 
-hitless_state::value!(CacheMetadata { tag, started_ns, primary, is_kept_back, skip });
-
 /// A run of tags that nobody has any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Skip {
     /// The first of them.
     pub from: u32,
     /// The first that somebody has.
     pub to: u32,
 }
-
-hitless_state::value!(Skip { from, to });
 
 impl CacheMetadata {
     /// How many ports the field can tell apart.

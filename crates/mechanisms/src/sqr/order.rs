@@ -14,13 +14,11 @@ use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
 use hitless_wire::PortId;
 
 /// One register pair: the tag of the next original (PktTag), and that of the next packet to be sent (NextPktTag).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 struct Tags {
     assigned: u32,
     next: u32,
 }
-
-hitless_state::value!(Tags { assigned, next });
 
 /// What is to be done with an original packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,13 +49,11 @@ pub enum CachedTurn {
 const MISSING_PLACES: usize = 1_024;
 
 /// Since when the order has been waiting for the same packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 struct Stall {
     next: u32,
     since_ns: u32,
 }
-
-hitless_state::value!(Stall { next, since_ns });
 
 register_cell!(Tags { assigned: u32, next: u32 });
 register_cell!(Stall { next: u32, since_ns: u32 });

@@ -6,22 +6,18 @@ use hitless_wire::PortId;
 use super::clock::Clock;
 
 /// Bytes of a port since a window began.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Window {
     started_ns: u32,
     bytes: u32,
 }
 
-hitless_state::value!(Window { started_ns, bytes });
-
 /// The port that was last seen least loaded (LeastLoadedPort), and its load then (LeastUtilization).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Least {
     port: PortId,
     bytes: u32,
 }
-
-hitless_state::value!(Least { port, bytes });
 
 register_cell!(Window { started_ns: u32, bytes: u32 });
 register_cell!(Least { port: PortId, bytes: u32 });

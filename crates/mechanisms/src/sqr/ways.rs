@@ -24,7 +24,7 @@ pub enum WayChange {
     },
 }
 
-#[derive(Clone, Copy, Debug, Hash)]
+#[derive(Clone, Copy, Debug, Hash, hitless_state::Value)]
 struct Path {
     primary: PortId,
     /// The port that packets were last sent by.
@@ -33,8 +33,6 @@ struct Path {
     /// Counts the changes, so that what one has set off is not taken for a thing of the next.
     changes: u16,
 }
-
-hitless_state::value!(Path { primary, last, is_moving, changes });
 
 /// The ways of all protected ports of a switch.
 #[derive(Debug)]

@@ -27,15 +27,13 @@ use account::Account;
 pub use settings::VertigoSettings;
 
 /// A port whose queues are sorted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct SortedPort {
     /// The port.
     pub port: PortId,
     /// Whether its partner is a host.
     pub faces_host: bool,
 }
-
-hitless_state::value!(SortedPort { port, faces_host });
 
 /// Vertigo on one switch.
 #[derive(Debug)]

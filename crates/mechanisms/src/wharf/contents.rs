@@ -19,22 +19,18 @@ const BLOCKS_MAX: usize = 4_096;
 const LATEST: Duration = Duration::from_ms(10);
 
 /// A packet of a block, and when it was sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct Coded {
     pub packet: Packet,
     pub sent_at: Time,
 }
 
-hitless_state::value!(Coded { packet, sent_at });
-
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 struct Blocks {
     /// The number of the first block remembered.
     first: u32,
     blocks: VecDeque<Box<[Coded]>>,
 }
-
-hitless_state::value!(Blocks { first, blocks });
 
 /// The end that the sender of a link has.
 #[derive(Debug)]

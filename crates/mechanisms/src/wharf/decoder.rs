@@ -11,7 +11,7 @@ use super::settings::WharfSettings;
 use crate::linkguardian::checker::Checker;
 
 /// What has come of a block.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Block {
     /// One bit for each data frame.
     data: u64,
@@ -21,8 +21,6 @@ struct Block {
     held_bytes: u64,
     is_done: bool,
 }
-
-hitless_state::value!(Block { data, parity, held_bytes, is_done });
 
 hitless_switch::counters! {
     struct Counters {

@@ -11,7 +11,7 @@
 use hitless_wire::shim::{Shim, ShimId};
 
 /// The header of a data frame or a parity frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct WharfHeader {
     /// Traffic class, 3 bits. Each has blocks of its own.
     pub class: u8,
@@ -24,8 +24,6 @@ pub struct WharfHeader {
     /// Length of a data frame without check sequence and this header; of a parity frame what is behind this header.
     pub length: u16,
 }
-
-hitless_state::value!(WharfHeader { class, block, index, ether_type, length });
 
 impl WharfHeader {
     /// How many numbers blocks have.

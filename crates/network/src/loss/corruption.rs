@@ -22,15 +22,13 @@ pub struct Corruption {
 hitless_state::state!(Corruption { values: stream, runs; parts: process });
 
 /// How many frames were lost in a row, and how often.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 struct LossRuns {
     /// The length of the run under way.
     length: usize,
     /// How often a run of one, two, ... frames has ended; the last counts all that are longer.
     ended: Vec<u64>,
 }
-
-hitless_state::value!(LossRuns { length, ended });
 
 /// Longer runs are counted with those of this length.
 const RUN_MAX: usize = 4_096;

@@ -82,13 +82,11 @@ fn read_trace(folder: &std::path::Path, file: &str) -> Result<LossTrace, String>
 }
 
 /// Frames that arrive, and frames that are lost behind them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 struct Run {
     arrived: u64,
     lost: u64,
 }
-
-hitless_state::value!(Run { arrived, lost });
 
 /// A recorded sequence of losses: at least one frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

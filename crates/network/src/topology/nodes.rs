@@ -10,16 +10,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A switch of the fabric, counted from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub struct SwitchId(pub u32);
 
-hitless_state::value!(SwitchId(inner));
-
 /// A link of the fabric (both directions), counted from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub struct LinkId(pub u32);
-
-hitless_state::value!(LinkId(inner));
 
 /// A node of the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -108,7 +108,7 @@ impl MatchKind {
 }
 
 /// An action with its data.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Call {
     /// The action.
     pub action: u32,
@@ -116,10 +116,8 @@ pub struct Call {
     pub data: Box<[u8]>,
 }
 
-hitless_state::value!(Call { action, data });
-
 /// What an entry of a table does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Target {
     /// Runs an action.
     Call(Call),
@@ -129,16 +127,8 @@ pub enum Target {
     Group(u32),
 }
 
-hitless_state::value!(
-    enum Target {
-        Call(call),
-        Member(member),
-        Group(group),
-    }
-);
-
 /// An entry of a table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, hitless_state::Value)]
 pub struct Entry {
     /// What the key must be; of a range its start.
     pub key: Box<[u64]>,
@@ -151,8 +141,6 @@ pub struct Entry {
     /// What it does.
     pub target: Target,
 }
-
-hitless_state::value!(Entry { key, mask, prefix, priority, target });
 
 /// The step after a table.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use hitless_hosts::Request;
 use hitless_wire::{Duration, HostId, Time};
 
 /// How much a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
 pub enum FlowSize {
     /// This many bytes of payload in each message.
     Bytes(u64),
@@ -12,15 +12,8 @@ pub enum FlowSize {
     Unlimited,
 }
 
-hitless_state::value!(
-    enum FlowSize {
-        Bytes(bytes),
-        Unlimited,
-    }
-);
-
 /// How many messages a flow sends over its connection, one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct Messages {
     /// Number of messages, at least 1.
     pub count: u64,
@@ -28,15 +21,13 @@ pub struct Messages {
     pub gap: Duration,
 }
 
-hitless_state::value!(Messages { count, gap });
-
 impl Messages {
     /// A single message: an ordinary flow.
     pub const ONE: Messages = Messages { count: 1, gap: Duration::ZERO };
 }
 
 /// One flow (connection) to be run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct FlowSpec {
     /// The host that sends.
     pub source: HostId,
@@ -63,18 +54,3 @@ pub struct FlowSpec {
     /// What the destination asks first: then `start` is when it opens the connection. `None`: nothing.
     pub request: Option<Request>,
 }
-
-hitless_state::value!(FlowSpec {
-    source,
-    destination,
-    size,
-    start,
-    stop,
-    transport,
-    messages,
-    class,
-    group,
-    connection,
-    query,
-    request
-});

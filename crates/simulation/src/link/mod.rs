@@ -48,10 +48,8 @@ const NOTHING: PacketHandle = PacketHandle(u32::MAX);
 const ELSEWHERE: PacketHandle = PacketHandle(u32::MAX - 1);
 
 /// A frame behind the first, and when it arrives. Twelve bytes: five of them share a cache line.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct UnderWay([u32; 3]);
-
-hitless_state::value!(UnderWay(inner));
 
 impl UnderWay {
     #[inline(always)]

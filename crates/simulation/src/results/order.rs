@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Packets by what became of them. Sent = arrived + lost + under way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, hitless_state::Value)]
 pub struct OrderCounts {
     /// Packets that hosts put on their links.
     pub packets_sent: u64,
@@ -16,14 +16,6 @@ pub struct OrderCounts {
     /// Packets that had not arrived when the run ended, and exist.
     pub packets_under_way: u64,
 }
-
-hitless_state::value!(OrderCounts {
-    packets_sent,
-    packets_lost,
-    packets_reordered,
-    packets_duplicated,
-    packets_under_way
-});
 
 impl OrderCounts {
     pub(crate) fn plus(self, other: Self) -> Self {

@@ -9,13 +9,11 @@ use hitless_wire::FlowId;
 use crate::results::Table;
 
 /// Packets and bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub(super) struct Lost {
     pub packets: u64,
     pub bytes: u64,
 }
-
-hitless_state::value!(Lost { packets, bytes });
 
 impl Lost {
     fn add(&mut self, frame_bytes: u32) {
@@ -29,13 +27,11 @@ impl Lost {
 }
 
 /// A flow: its group, and what was lost of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct OfFlow {
     group: u32,
     lost: Lost,
 }
-
-hitless_state::value!(OfFlow { group, lost });
 
 /// What was lost in switches.
 pub(super) struct DropLedger {

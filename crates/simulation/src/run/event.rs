@@ -6,7 +6,7 @@ use hitless_switch::SwitchEvent;
 use hitless_wire::{OrderedSet, Time};
 
 /// Something that happens at a time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, hitless_state::Value)]
 pub(super) enum SimulationEvent {
     /// The first frame under way reaches the end of a link, of that
     /// [index](hitless_network::topology::DirectedLink::index).
@@ -29,11 +29,6 @@ pub(super) enum SimulationEvent {
     Sample { sampler: u32 },
 }
 
-hitless_state::value!(enum SimulationEvent {
-    LinkArrival { link }, OrderedSetArrival { link, set }, Switch { switch, event }, Host(host), NextFlow,
-    NextInSequence { sequence }, Change, Recovery(recovery), Sample { sampler }
-});
-
 impl SimulationEvent {
     /// Whether it counts as no event: what is measured, and when flows are drawn, must not change the trace.
     pub fn leaves_no_mark(self) -> bool {
@@ -42,7 +37,7 @@ impl SimulationEvent {
 }
 
 /// Something that failures bring about: `failure` is the number of its record, `end` is 0 or 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub(super) enum RecoveryEvent {
     /// The next failure of an entry of the scenario is due.
     Fail { entry: u32 },
@@ -57,11 +52,6 @@ pub(super) enum RecoveryEvent {
     /// The control plane reads the counters of the ports that may become backups.
     Poll,
 }
-
-hitless_state::value!(enum RecoveryEvent {
-    Fail { entry }, Detect { failure, end }, Reroute { failure, end }, Whole { failure }, Return { failure, end },
-    Poll
-});
 
 /// The kinds in the order in which events of one time are handled: what changes the world, then what arrives in it,
 /// then what is drawn and started, then what its nodes do, then what is observed. An event may schedule another of the
@@ -86,20 +76,16 @@ pub(super) mod kind {
 }
 
 /// What a node has scheduled and what has happened at it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct NodeClock {
     /// Events that it has scheduled for itself: the last part of their order.
     sequence: u64,
     trace: TraceHash,
 }
 
-hitless_state::value!(NodeClock { sequence, trace });
-
 /// The clocks of all nodes. Behind the hosts and the switches stands one for what happens to all.
-#[derive(Debug)]
+#[derive(Debug, hitless_state::Value)]
 pub(super) struct NodeClocks(Vec<NodeClock>);
-
-hitless_state::value!(NodeClocks(inner));
 
 impl NodeClocks {
     pub fn new(nodes: usize) -> Self {

@@ -8,7 +8,7 @@ use hitless_scenario::Scenario;
 use crate::results::Table;
 
 /// Sums over the flows of a group.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, hitless_state::Value)]
 struct Sums {
     flows: u64,
     completed: u64,
@@ -20,18 +20,6 @@ struct Sums {
     ordering_timeouts: u64,
     rates: Shares,
 }
-
-hitless_state::value!(Sums {
-    flows,
-    completed,
-    delivered_bytes,
-    packets_received,
-    packets_arrived_late,
-    packets_reordered,
-    packets_held,
-    ordering_timeouts,
-    rates
-});
 
 impl Sums {
     fn add(&mut self, flow: &FlowRecord) {
@@ -54,14 +42,12 @@ impl Sums {
 }
 
 /// Shares of something: how many, their sum, and that of their squares.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, hitless_state::Value)]
 struct Shares {
     count: u64,
     sum: f64,
     squares: f64,
 }
-
-hitless_state::value!(Shares { count, sum, squares });
 
 impl Shares {
     fn add(&mut self, share: f64) {

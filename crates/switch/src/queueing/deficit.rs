@@ -1,16 +1,14 @@
 //! Deficit round robin (Shreedhar and Varghese 1995).
 
 /// One member's account.
-#[derive(Clone, Copy, Debug, Default, Hash)]
+#[derive(Clone, Copy, Debug, Default, Hash, hitless_state::Value)]
 struct Account {
     quantum_bytes: u32,
     deficit_bytes: u32,
 }
 
-hitless_state::value!(Account { quantum_bytes, deficit_bytes });
-
 /// Members that take turns: the one whose turn it is sends while its deficit covers its first frame.
-#[derive(Debug, Hash)]
+#[derive(Debug, Hash, hitless_state::Value)]
 pub(super) struct DeficitRoundRobin {
     /// One bit for each member.
     members: u64,
@@ -18,8 +16,6 @@ pub(super) struct DeficitRoundRobin {
     /// By member.
     accounts: Vec<Account>,
 }
-
-hitless_state::value!(DeficitRoundRobin { members, turn, accounts });
 
 impl DeficitRoundRobin {
     /// No members.

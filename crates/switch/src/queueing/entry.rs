@@ -4,7 +4,7 @@ use hitless_engine::PacketHandle;
 use hitless_wire::Time;
 
 /// A packet in a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Entry {
     /// The packet.
     pub packet: PacketHandle,
@@ -13,5 +13,3 @@ pub struct Entry {
     /// When it was enqueued.
     pub enqueued_at: Time,
 }
-
-hitless_state::value!(Entry { packet, frame_bytes, enqueued_at });

@@ -8,10 +8,8 @@ use super::marking::EcnMarker;
 use crate::explore::{Digest, State};
 
 /// When a packet leaves, and its length. Twelve bytes: five of them share a cache line.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Waiting([u32; 3]);
-
-hitless_state::value!(Waiting(inner));
 
 impl Waiting {
     #[inline(always)]

@@ -55,7 +55,7 @@ pub struct QueueGroup {
 }
 
 /// Where a group is in its rounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Rounds {
     /// The first queue of the group: that of round r is `first + r mod count`.
     pub first: QueueId,
@@ -64,8 +64,6 @@ pub struct Rounds {
     /// The oldest round that still has a queue of its own; that of `oldest` + number of queues has none yet.
     pub oldest: u64,
 }
-
-hitless_state::value!(Rounds { first, current, oldest });
 
 crate::counters! {
     /// What a group counts.

@@ -10,15 +10,13 @@ use super::tables::tabled_change;
 ///
 /// Departures need no hook: the bytes that are still there tell how many of the last packets they are. Packets of
 /// others in the same queue make some seem to be there that have left.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct QueuedRanks {
     /// Oldest first: rank and bytes.
     packets: VecDeque<(u32, u32)>,
     bytes: u64,
     rank_sum: u64,
 }
-
-hitless_state::value!(QueuedRanks { packets, bytes, rank_sum });
 
 impl QueuedRanks {
     /// Only `committed_bytes` are left.

@@ -12,7 +12,7 @@ use super::sequence::{Era, SequenceNumber};
 use hitless_wire::shim::{Shim, ShimId};
 
 /// How much protection an end asks for, best first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub enum Level {
     /// As the control plane has said.
     #[default]
@@ -22,14 +22,6 @@ pub enum Level {
     /// None.
     Off,
 }
-
-hitless_state::value!(
-    enum Level {
-        AsCommanded,
-        NonBlocking,
-        Off,
-    }
-);
 
 impl Level {
     /// All levels, best first.
@@ -46,7 +38,7 @@ impl Level {
 }
 
 /// What is said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Message {
     /// Sender: the next numbered packet will have this number, whatever has been before.
     Start,
@@ -66,10 +58,6 @@ pub enum Message {
     /// What no switch sends.
     Unknown,
 }
-
-hitless_state::value!(enum Message {
-    Start, Started, AskForStart, Probe, Answer { in_order }, Request(request), Unknown
-});
 
 impl Message {
     /// Kind and argument.
@@ -107,7 +95,7 @@ impl Message {
 }
 
 /// A message with the channel and the number that it is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct ControlHeader {
     /// What is said.
     pub message: Message,
@@ -116,8 +104,6 @@ pub struct ControlHeader {
     /// The number that the message names; 0 where it names none.
     pub sequence: SequenceNumber,
 }
-
-hitless_state::value!(ControlHeader { message, channel, sequence });
 
 impl Shim for ControlHeader {
     const ID: ShimId = ShimId::new(4, 1);

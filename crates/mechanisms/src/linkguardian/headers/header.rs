@@ -4,7 +4,7 @@ use super::sequence::{Era, SequenceNumber};
 use hitless_wire::shim::{Shim, ShimId};
 
 /// The two type bits that both headers begin with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 #[repr(u8)]
 pub enum PacketType {
     /// A protected packet on the link.
@@ -16,15 +16,6 @@ pub enum PacketType {
     /// A copy in the sender's buffer; never on the link.
     TxBuffered = 3,
 }
-
-hitless_state::value!(
-    enum PacketType {
-        Data,
-        Ack,
-        AckWithLoss,
-        TxBuffered,
-    }
-);
 
 impl PacketType {
     const fn from_bits(bits: u8) -> Self {
@@ -38,7 +29,7 @@ impl PacketType {
 }
 
 /// The header that the sending switch puts on a protected packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct DataHeader {
     /// Data on the link, or a copy in the sender's buffer.
     pub packet_type: PacketType,
@@ -55,8 +46,6 @@ pub struct DataHeader {
     /// Waiting in the receiver's reordering buffer.
     pub rx_buffered: bool,
 }
-
-hitless_state::value!(DataHeader { packet_type, channel, sequence, retransmitted, dummy, blocking, rx_buffered });
 
 impl DataHeader {
     /// A header of `packet_type` with all flags clear.
@@ -111,7 +100,7 @@ impl Shim for DataHeader {
 }
 
 /// The cumulative acknowledgement: the last number that the receiving switch has seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct AckHeader {
     /// Which of the link's sequence spaces the number is of: 0 or 1.
     pub channel: u8,
@@ -120,8 +109,6 @@ pub struct AckHeader {
     /// Rides on a packet of the reverse direction rather than on an explicit ACK packet.
     pub piggybacked: bool,
 }
-
-hitless_state::value!(AckHeader { channel, acknowledged, piggybacked });
 
 impl Shim for AckHeader {
     const ID: ShimId = ShimId::new(3, 1);
@@ -149,15 +136,13 @@ impl Shim for AckHeader {
 /// The part of a loss notification that follows its acknowledgement.
 ///
 /// On the wire its era is that of the acknowledgement before it, corrected at a wrap; here it is carried along.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct LossNotification {
     /// The first lost number.
     pub first_lost: SequenceNumber,
     /// How many numbers in a row were lost, at most 255.
     pub count: u8,
 }
-
-hitless_state::value!(LossNotification { first_lost, count });
 
 impl Shim for LossNotification {
     const ID: ShimId = ShimId::new(4, 0);

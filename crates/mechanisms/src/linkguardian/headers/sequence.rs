@@ -5,7 +5,7 @@ use std::fmt;
 use hitless_switch::RegisterCell;
 
 /// Which turn of the 16-bit sequence number space a number belongs to; toggles at each wrap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub enum Era {
     /// The first turn, the third, ...
     #[default]
@@ -13,13 +13,6 @@ pub enum Era {
     /// The second turn, the fourth, ...
     Odd,
 }
-
-hitless_state::value!(
-    enum Era {
-        Even,
-        Odd,
-    }
-);
 
 /// A number, with its era.
 impl RegisterCell for SequenceNumber {
@@ -40,13 +33,11 @@ impl Era {
 }
 
 /// A 16-bit sequence number with its era bit (paper, section 3.5, "Handling seqNo Wrap-around").
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct SequenceNumber {
     pub(super) value: u16,
     pub(super) era: Era,
 }
-
-hitless_state::value!(SequenceNumber { value, era });
 
 impl SequenceNumber {
     /// How many numbers one era has.

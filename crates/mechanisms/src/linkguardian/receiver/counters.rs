@@ -3,7 +3,7 @@
 use hitless_wire::Duration;
 
 /// What the receiving end counted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct ReceiverCounters {
     /// Packets found missing.
     pub losses: u64,
@@ -40,23 +40,3 @@ pub struct ReceiverCounters {
     /// The longest that a packet in front kept others waiting.
     pub longest_stall: Duration,
 }
-
-hitless_state::value!(ReceiverCounters {
-    losses,
-    loss_runs,
-    recovered,
-    timeouts,
-    buffered,
-    recirculations,
-    duplicates,
-    explicit_acknowledgements,
-    piggybacked_acknowledgements,
-    pauses,
-    delivered,
-    refused,
-    resynchronisations,
-    starts,
-    order_changes,
-    repeated_notifications,
-    longest_stall
-});

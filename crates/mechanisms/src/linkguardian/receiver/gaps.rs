@@ -6,7 +6,7 @@ use crate::linkguardian::headers::SequenceNumber;
 use hitless_wire::Time;
 
 /// A gap that no repair has answered yet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub struct Gap {
     pub first_lost: SequenceNumber,
     pub count: u32,
@@ -14,8 +14,6 @@ pub struct Gap {
     /// When it was reported for the first time.
     pub reported_since: Option<Time>,
 }
-
-hitless_state::value!(Gap { first_lost, count, seen_until, reported_since });
 
 impl Gap {
     pub const fn new(first_lost: SequenceNumber, count: u32, seen_until: SequenceNumber) -> Self {
@@ -28,7 +26,7 @@ impl Gap {
 }
 
 /// All of them, in the order of their numbers. The first is being reported.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 pub struct Reports {
     pub gaps: VecDeque<Gap>,
     /// When the first was reported last.
@@ -36,8 +34,6 @@ pub struct Reports {
     /// Whether somebody will look for the answer.
     pub is_armed: bool,
 }
-
-hitless_state::value!(Reports { gaps, reported_at, is_armed });
 
 impl Reports {
     /// How far may be acknowledged; `None`: everything.

@@ -12,7 +12,7 @@ const AWAITED_MAX: usize = 256;
 const REMEMBERED_MAX: usize = 2_048;
 
 /// A number that is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct MissingNumber {
     pub sequence: SequenceNumber,
     /// When it was found missing.
@@ -21,13 +21,9 @@ pub struct MissingNumber {
     pub is_awaited: bool,
 }
 
-hitless_state::value!(MissingNumber { sequence, since, is_awaited });
-
 /// All of them, in the order of their numbers.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 pub struct Missing(VecDeque<MissingNumber>);
-
-hitless_state::value!(Missing(inner));
 
 impl Missing {
     /// `count` numbers from `first` on are missing.

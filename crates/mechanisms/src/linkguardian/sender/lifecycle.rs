@@ -6,7 +6,7 @@ use hitless_wire::Time;
 use super::super::settings::Mode;
 
 /// Whether packets are numbered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub(super) enum Phase {
     /// No.
     Off,
@@ -24,10 +24,8 @@ pub(super) enum Phase {
     },
 }
 
-hitless_state::value!(enum Phase { Off, Starting { first }, On, Closing { until } });
-
 /// What has been said about protection, and what came of it.
-#[derive(Debug)]
+#[derive(Debug, hitless_state::Value)]
 pub(super) struct Lifecycle {
     pub phase: Phase,
     /// What the control plane wants.
@@ -39,8 +37,6 @@ pub(super) struct Lifecycle {
     /// What was acknowledged when the last probe was due.
     pub seen_at_probe: Option<SequenceNumber>,
 }
-
-hitless_state::value!(Lifecycle { phase, is_commanded, commanded_mode, level, is_armed, seen_at_probe });
 
 impl Lifecycle {
     pub fn new(is_commanded: bool, mode: Mode, handshake: bool) -> Self {

@@ -15,15 +15,13 @@ use crate::results::OrderCounts;
 use path::PathOrder;
 
 /// One flow: the packets of its two directions.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 struct FlowOrder {
     /// The host that sent first: where the data comes from.
     source: Option<HostId>,
     data: PathOrder,
     acknowledgements: PathOrder,
 }
-
-hitless_state::value!(FlowOrder { source, data, acknowledgements });
 
 impl FlowOrder {
     fn path(&mut self, packet: &Packet) -> &mut PathOrder {
@@ -49,14 +47,12 @@ pub(super) struct FlowVerdict {
 }
 
 /// Packets of all flows.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 pub(super) struct OrderChecker {
     flows: Pages<FlowOrder>,
     /// Of flows that were let go, all together.
     gone: OrderCounts,
 }
-
-hitless_state::value!(OrderChecker { flows, gone });
 
 /// What a packet is known by: its transport header without what switches change. No host has sent what a switch makes.
 fn name_of(packet: &Packet) -> Option<Transport> {

@@ -10,7 +10,7 @@ use crate::results::OrderCounts;
 const WINDOW: Duration = Duration::from_ms(10);
 
 /// A packet that was sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Sent {
     /// Its place among all of this direction.
     number: u64,
@@ -20,10 +20,8 @@ struct Sent {
     exists: bool,
 }
 
-hitless_state::value!(Sent { number, at, transport, has_arrived, exists });
-
 /// The packets of one direction of a flow.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 pub(super) struct PathOrder {
     /// The latest, in order and without gaps.
     recent: VecDeque<Sent>,
@@ -41,19 +39,6 @@ pub(super) struct PathOrder {
     /// How much that differed from one to the next, all together, and how often.
     transit_changes: (u128, u64),
 }
-
-hitless_state::value!(PathOrder {
-    recent,
-    missing,
-    sent,
-    next,
-    reordered,
-    duplicated,
-    last_arrival,
-    longest_gap,
-    last_transit,
-    transit_changes
-});
 
 impl PathOrder {
     pub fn sent(&mut self, now: Time, transport: Transport) {

@@ -7,7 +7,7 @@ use crate::link::LinkCounters;
 use crate::results::{FailureTotals, Table};
 
 /// What is recorded of a failure. [`Time::NEVER`]: it did not happen within the run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct FailureRecord {
     link: LinkId,
     down: Time,
@@ -22,17 +22,13 @@ struct FailureRecord {
     lost: Option<u64>,
 }
 
-hitless_state::value!(FailureRecord { link, down, detected, recovered, up, lost_before, lost });
-
 /// The failures of a run, by the number that each gets when it happens.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct FailureLog {
     records: Vec<FailureRecord>,
     /// Failures of links that were down already.
     ignored: u64,
 }
-
-hitless_state::value!(FailureLog { records, ignored });
 
 /// Frames that a link has lost because it was down, both directions.
 fn frames_lost_down(counters: impl Fn(usize) -> LinkCounters, link: LinkId) -> u64 {

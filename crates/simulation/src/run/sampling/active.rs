@@ -7,14 +7,12 @@ use hitless_wire::FlowId;
 use crate::run::fabric::Fabric;
 
 /// Flows that had not ended when last looked at.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct ActiveFlows {
     flows: Vec<FlowId>,
     /// How many flows of the run have been looked at.
     seen: usize,
 }
-
-hitless_state::value!(ActiveFlows { flows, seen });
 
 impl ActiveFlows {
     /// The flows of `group` that have not ended, in the order in which they started; `specs` are all that have started.

@@ -3,10 +3,8 @@
 use hitless_hosts::transport::SenderStatistics;
 
 /// What is counted over all flows of a group, by [`Counts::NAMES`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub(in crate::run) struct Counts(pub [u64; 5]);
-
-hitless_state::value!(Counts(inner));
 
 impl Counts {
     pub const NAMES: [&str; 5] =

@@ -11,14 +11,12 @@ use crate::results::Table;
 use crate::run::fabric::Fabric;
 
 /// One flow at one moment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct FlowSample {
     time: Time,
     flow: FlowId,
     progress: FlowProgress,
 }
-
-hitless_state::value!(FlowSample { time, flow, progress });
 
 /// A group of flows that is looked at periodically.
 #[derive(Clone, Debug)]

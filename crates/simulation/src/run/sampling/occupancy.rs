@@ -5,15 +5,13 @@ use hitless_wire::{PortId, Time};
 use crate::run::fabric::Fabric;
 
 /// The histogram of one port.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct Occupancy {
     /// By packets: how many flows had so many, all samples together. The first, of none, stays 0.
     flows: Vec<u64>,
     /// The flows of the packets that are there; only its memory outlives a sample.
     present: Vec<u32>,
 }
-
-hitless_state::value!(Occupancy { flows, present });
 
 impl Occupancy {
     /// Counts the packets of each flow that wait at a port or are being sent.

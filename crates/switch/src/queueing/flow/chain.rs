@@ -4,29 +4,23 @@
 const NOBODY: u32 = u32::MAX;
 
 /// The neighbours of each item.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 pub(super) struct Links {
     of: Vec<Link>,
 }
 
-hitless_state::value!(Links { of });
-
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Link {
     before: u32,
     after: u32,
 }
 
-hitless_state::value!(Link { before, after });
-
 /// A list; an item is in at most one list of the same [`Links`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct Chain {
     first: u32,
     last: u32,
 }
-
-hitless_state::value!(Chain { first, last });
 
 impl Default for Chain {
     fn default() -> Self {

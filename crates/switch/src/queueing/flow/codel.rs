@@ -26,7 +26,7 @@ pub(super) struct Head {
 }
 
 /// What CoDel knows of one queue; names and rules are those of RFC 8289, section 5.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct Codel {
     /// When the delay will have been above the target for an interval; none: it is not above.
     first_above_at: Option<Time>,
@@ -36,8 +36,6 @@ pub(super) struct Codel {
     count: u32,
     last_count: u32,
 }
-
-hitless_state::value!(Codel { first_above_at, is_dropping, drop_next_at, count, last_count });
 
 impl Codel {
     /// Takes the next packet that is to be sent, and whether it is to be marked. `next` takes the first packet of the

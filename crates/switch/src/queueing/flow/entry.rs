@@ -27,7 +27,7 @@ impl Arriving {
 }
 
 /// A packet in the scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Waiting {
     /// The packet.
     pub entry: Entry,
@@ -37,10 +37,8 @@ pub struct Waiting {
     pub can_mark: bool,
 }
 
-hitless_state::value!(Waiting { entry, flow, can_mark });
-
 /// A packet that the scheduler has given up. It counted as admitted, the one that had just arrived included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Ended {
     /// The packet.
     pub packet: PacketHandle,
@@ -49,5 +47,3 @@ pub struct Ended {
     /// Why.
     pub reason: DropReason,
 }
-
-hitless_state::value!(Ended { packet, frame_bytes, reason });

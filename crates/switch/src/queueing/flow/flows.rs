@@ -8,10 +8,8 @@ use hitless_wire::Packet;
 
 /// What tells flows apart exactly: number and hash. The number alone is not enough where several packets share it (a
 /// live switch that knows flows by their hash), the hash alone is not where two flows share it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct FlowKey(u64);
-
-hitless_state::value!(FlowKey(inner));
 
 impl FlowKey {
     /// The flow of a packet. The two directions of a connection are two flows.

@@ -26,7 +26,7 @@ pub struct FqCodelConfig {
 }
 
 /// In which of the two lists of queues a queue is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 enum Place {
     #[default]
     Neither,
@@ -34,23 +34,13 @@ enum Place {
     Old,
 }
 
-hitless_state::value!(
-    enum Place {
-        Neither,
-        New,
-        Old,
-    }
-);
-
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Queue {
     list: PacketList,
     credit_bytes: i64,
     place: Place,
     codel: Codel,
 }
-
-hitless_state::value!(Queue { list, credit_bytes, place, codel });
 
 /// The discipline.
 #[derive(Debug)]

@@ -4,14 +4,12 @@
 const NOWHERE: u32 = u32::MAX;
 
 /// The smallest key first. No two keys may be equal, or which of them is first would depend on the past.
-#[derive(Debug)]
+#[derive(Debug, hitless_state::Value)]
 pub(super) struct IndexedHeap<K> {
     nodes: Vec<(K, u32)>,
     /// By item: its place among the nodes.
     places: Vec<u32>,
 }
-
-hitless_state::value!(where [K: hitless_state::Value] IndexedHeap<K> { nodes, places });
 
 impl<K> Default for IndexedHeap<K> {
     fn default() -> Self {

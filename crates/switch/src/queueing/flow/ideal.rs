@@ -31,7 +31,7 @@ pub struct IdealFqConfig {
 }
 
 /// What is noted with a packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Note {
     finish: u64,
     /// How many packets came before, which tells equal finish numbers apart.
@@ -40,10 +40,8 @@ struct Note {
     before: Progress,
 }
 
-hitless_state::value!(Note { finish, number, before });
-
 /// How far a flow is with what it has sent so far.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Progress {
     /// The round in which the last bit of its last packet is sent.
     finish: u64,
@@ -51,17 +49,13 @@ struct Progress {
     spare_bits: u32,
 }
 
-hitless_state::value!(Progress { finish, spare_bits });
-
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Flow {
     key: FlowKey,
     list: PacketList,
     progress: Progress,
     weight: u32,
 }
-
-hitless_state::value!(Flow { key, list, progress, weight });
 
 /// The discipline.
 #[derive(Debug)]

@@ -4,24 +4,20 @@ use super::chain::{Chain, Links};
 use super::entry::Waiting;
 
 /// One queue of packets.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct PacketList {
     chain: Chain,
     pub packets: u32,
     pub bytes: u64,
 }
 
-hitless_state::value!(PacketList { chain, packets, bytes });
-
 /// The slab. `N` is what a discipline notes with each packet.
-#[derive(Debug)]
+#[derive(Debug, hitless_state::Value)]
 pub(super) struct PacketLists<N> {
     slots: Vec<(Waiting, N)>,
     links: Links,
     free: Vec<u32>,
 }
-
-hitless_state::value!(where [N: hitless_state::Value] PacketLists<N> { slots, links, free });
 
 impl<N> Default for PacketLists<N> {
     fn default() -> Self {

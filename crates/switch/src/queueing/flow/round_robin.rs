@@ -7,7 +7,7 @@ use super::entry::Waiting;
 use super::heap::IndexedHeap;
 use super::packets::{PacketList, PacketLists};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Queue {
     list: PacketList,
     deficit_bytes: u64,
@@ -15,10 +15,8 @@ struct Queue {
     quantum_bytes: u64,
 }
 
-hitless_state::value!(Queue { list, deficit_bytes, quantum_bytes });
-
 /// Queues that take turns.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, hitless_state::Value)]
 pub(super) struct RoundRobin {
     packets: PacketLists<()>,
     queues: Vec<Queue>,
@@ -30,8 +28,6 @@ pub(super) struct RoundRobin {
     /// By bytes; of equally long queues the one with the largest number first.
     longest: IndexedHeap<Reverse<(u64, u32)>>,
 }
-
-hitless_state::value!(RoundRobin { packets, queues, links, active, turn_has_begun, longest });
 
 impl RoundRobin {
     /// Puts a packet into a queue; a queue that was empty has `quantum_bytes` from now on.
