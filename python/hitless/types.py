@@ -989,7 +989,7 @@ Mechanism: TypeAlias = (
 
 
 class Ordering(TypedDict):
-    """The ordering layer."""
+    """The reorder buffer."""
 
     timeout: str
 

@@ -176,9 +176,9 @@ def test_what_a_running_switch_keeps_is_refused_by_name(after, named):
 @pytest.mark.parametrize(
     ("host", "used", "ignored"),
     [
-        ('marking = { by = "dscp" }', "DSCP", None),
-        ('marking = { by = "remaining-bytes" }', None, "host.marking"),
-        ('marking = { by = "dscp" }\ntimer_tick = "4 ms"', "DSCP", "but for nic_queue and marking"),
+        ('priority_tagger = { by = "dscp" }', "DSCP", None),
+        ('priority_tagger = { by = "remaining-bytes" }', None, "host.priority_tagger"),
+        ('priority_tagger = { by = "dscp" }\ntimer_tick = "4 ms"', "DSCP", "but for nic_queue and priority_tagger"),
         ('nic_queue = "100 packets"', None, None),
     ],
 )

@@ -128,8 +128,8 @@ def test_under_paper_each_scheme_has_what_the_authors_gave_it():
     made = {s.name: load_sweep.at(s, 95, preset=PAPER).scenario(10) for s in schemes.COMPARED}
     spread = {name for name, scenario in made.items() if scenario["routing"]["choice"] == "two-choices"}
     assert spread == {"Vertigo", "Quantile-PD", "Distribution-PD"}
-    assert {name for name, scenario in made.items() if "ordering" in scenario["host"]} == spread
-    assert {name for name, scenario in made.items() if "marking" in scenario["host"]} == {*spread, "AIFO"}
+    assert {name for name, scenario in made.items() if "reorder_buffer" in scenario["host"]} == spread
+    assert {name for name, scenario in made.items() if "priority_tagger" in scenario["host"]} == {*spread, "AIFO"}
     slow = {name for name, scenario in made.items() if scenario["transport"][0].get("fast_retransmit") is False}
     assert slow == {"DIBS", "Simple"}
 

@@ -31,7 +31,7 @@ def test_a_scheme_has_its_systems_and_nothing_else() -> None:
         made = schemes.scenario(scheme)
         kinds = {mechanism["kind"] for mechanism in made["mechanism"]}
         assert kinds == {schemes.SYSTEMS[system] for system in scheme.systems}, scheme
-        assert ("ordering" in made["host"]) == ("PD" in scheme.systems), scheme
+        assert ("reorder_buffer" in made["host"]) == ("PD" in scheme.systems), scheme
         troubles = {"failure", "link"} & made.keys()
         assert troubles == (set() if scheme.is_clean else {"failure", "link"}), scheme
         assert any(group["name"] == "cheat" for group in made["flows"]) != scheme.is_clean, scheme

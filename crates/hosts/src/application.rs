@@ -5,7 +5,7 @@
 
 use hitless_wire::{Duration, FlowId, HostId, Time};
 
-use crate::marking::Marking;
+use crate::priority_tagging::PriorityTagging;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
 /// Names a transport that was made known with [`crate::Hosts::add_transport`].
@@ -79,7 +79,7 @@ pub struct FlowConfig {
     /// Goes into the hash of the 5-tuple together with the flow's number: stands for addresses and ports.
     pub hash_salt: u32,
     /// How its data packets are marked; `None`: not at all.
-    pub marking: Option<Marking>,
+    pub tagging: Option<PriorityTagging>,
     /// The destination opens the connection and asks first, at [`Self::start`]; the flow, of one message, is the
     /// answer.
     pub request: Option<Request>,
@@ -144,7 +144,7 @@ impl PacketCounts {
 
 /// What the reorder buffer of the receiving host counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
-pub struct OrderingStatistics {
+pub struct ReorderBufferStatistics {
     /// Packets that had to wait for others.
     pub packets_held: u64,
     /// The most that were held at once.
@@ -157,7 +157,7 @@ pub struct OrderingStatistics {
     pub packets_reordered: u64,
 }
 
-impl OrderingStatistics {
+impl ReorderBufferStatistics {
     /// Adds what was counted on the other way of a connection.
     pub(crate) fn add(&mut self, other: &Self) {
         self.packets_held += other.packets_held;
@@ -215,7 +215,7 @@ pub struct FlowRecord {
     /// What the receiving end counted; with a request, what received that too.
     pub receiver: ReceiverStatistics,
     /// What the reorder buffer counted; with a request, on both ways; `None` where there is none.
-    pub ordering: Option<OrderingStatistics>,
+    pub reorder_buffer: Option<ReorderBufferStatistics>,
 }
 
 /// What the sending end of a flow tells the receiving end when it has ended. Not a packet: it stands for the end of the
@@ -246,5 +246,5 @@ pub struct ReceiverRecord {
     /// What it counted; with a request, what received that too.
     pub receiver: ReceiverStatistics,
     /// What the reorder buffer counted; with a request, on both ways; `None` where there is none.
-    pub ordering: Option<OrderingStatistics>,
+    pub reorder_buffer: Option<ReorderBufferStatistics>,
 }

@@ -9,20 +9,20 @@ pub mod application;
 pub mod complete;
 pub mod flow;
 pub mod host;
-pub mod marking;
+pub mod priority_tagging;
 pub mod records;
 pub mod stack;
 pub mod transport;
 
 pub use application::{
-    Application, FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, OrderingStatistics, PacketCounts,
-    ReceiverRecord, Request, SenderEnd, TransportId,
+    Application, FlowConfig, FlowOutcome, FlowProgress, FlowRecord, MessageRecord, PacketCounts, ReceiverRecord,
+    ReorderBufferStatistics, Request, SenderEnd, TransportId,
 };
 pub use complete::Complete;
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
     GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig, QueueCapacity,
 };
-pub use marking::{Marking, Rank};
+pub use priority_tagging::{PriorityTagging, Rank};
 pub use records::FlowRecords;
 pub use stack::{DelayConfig, ExponentialJitter, Jitter, LognormalJitter, StackConfig};

@@ -91,7 +91,7 @@ pub(crate) fn join_ends(record: &mut FlowRecord, receiver: Option<&ReceiverRecor
     if let Some(receiver) = receiver {
         record.bytes_delivered = receiver.bytes_delivered;
         record.receiver = receiver.receiver;
-        record.ordering = receiver.ordering;
+        record.reorder_buffer = receiver.reorder_buffer;
     }
     // The sending end of datagrams leaves it to the receiving end.
     if record.finished == Time::NEVER {

@@ -38,7 +38,7 @@ impl Scenario {
 
     /// Whether any data packet has a mark of its urgency.
     pub fn marks_packets(&self) -> bool {
-        self.host.marking.is_some() || self.flows.iter().any(|group| group.rank.is_some())
+        self.host.priority_tagger.is_some() || self.flows.iter().any(|group| group.rank.is_some())
     }
 
     /// The time that a bit needs from one end of a link to the other, coding included.

@@ -30,23 +30,23 @@ pub struct HostSettings {
     /// 2021, section 3.1). `[[flows]]` may fix or falsify what it says. Left out: only groups with a `rank` are marked.
     /// Live, real hosts write no such mark: only `by = "dscp"` has an effect there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub marking: Option<MarkingSettings>,
+    pub priority_tagger: Option<PriorityTaggerSettings>,
     /// Marked packets are put back into order below the receiving transport (Vertigo, section 3.3). Left out: they go
     /// to the transport as they come.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ordering: Option<OrderingSettings>,
+    pub reorder_buffer: Option<ReorderBufferSettings>,
 }
 
 /// What senders write on data packets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MarkingSettings {
+pub struct PriorityTaggerSettings {
     /// What the rank in the mark is.
     pub by: RankedBy,
     /// Vertigo's delta: a pause between two packets of a flow that is longer ends a flowlet. Then what was sent before
     /// it does not count as attained service any more; and a retransmission passes on, to all of its flowlet that was
     /// not sent before, that switches halve its rank. Left out: a flowlet ends with its message, and each packet counts
-    /// for itself. (Practical Packet Deflection, code: as `host.ordering.timeout`.)
+    /// for itself. (Practical Packet Deflection, code: as `host.reorder_buffer.timeout`.)
     #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub flowlet_gap: Option<Duration>,
 }
@@ -63,17 +63,16 @@ pub enum RankedBy {
     /// What the differentiated services code point (DSCP) of the IP header says, which programs on real hosts can set:
     /// by class selector, 7 first (RFC 2474), 262144 B from one to the next, so that CS7 has rank 0 and the default
     /// 1835008; 65536 B more for each step of drop precedence of Assured Forwarding (RFC 2597); Lower Effort (RFC 8622)
-    /// and CS1 last,
-    /// 2097152. Packets without payload have no mark. In simulations the code point is the class selector of the
-    ///          group's `class`; live the mark takes no room on links.
+    /// and CS1 last, 2097152. Packets without payload have no mark. In simulations the code point is the class selector
+    /// of the group's `class`; live the mark takes no room on links.
     Dscp,
 }
 
-/// The ordering layer. It goes by what marks say; in groups with `rank` or `rank_divisor`, and for flows without an
+/// The reorder buffer. It goes by what marks say; in groups with `rank` or `rank_divisor`, and for flows without an
 /// end, where ranks are no positions, by the transport's sequence numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct OrderingSettings {
+pub struct ReorderBufferSettings {
     /// How long a packet is held for one that is missing before it. (Practical Packet Deflection, code: 360 us at 10
     /// Gbps,
     /// 1.2 ms at 1 Gbps.)
@@ -112,7 +111,7 @@ pub struct KernelSettings {
     /// Packets wait in the card until the kernel polls it, and consecutive data of a TCP flow is merged (Linux: NAPI
     /// and generic receive offload). Left out: each packet goes to its transport by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub gro: Option<ReceiveOffloadSettings>,
+    pub gro: Option<GroSettings>,
 }
 
 /// Interrupt moderation and generic receive offload, as in Linux (Documentation/networking/napi.rst, net/core/gro.c,
@@ -125,7 +124,7 @@ pub struct KernelSettings {
 /// polled, but not merged; RoCE is not in the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct ReceiveOffloadSettings {
+pub struct GroSettings {
     /// From the first packet to the interrupt (ethtool: rx-usecs).
     #[serde(with = "Text::<Duration>")]
     pub interrupt_delay: Duration,
@@ -141,9 +140,9 @@ impl From<KernelSettings> for StackSettings {
     }
 }
 
-impl From<ReceiveOffloadSettings> for hitless_hosts::GroConfig {
-    fn from(settings: ReceiveOffloadSettings) -> Self {
-        let ReceiveOffloadSettings { interrupt_delay, interrupt_packets } = settings;
+impl From<GroSettings> for hitless_hosts::GroConfig {
+    fn from(settings: GroSettings) -> Self {
+        let GroSettings { interrupt_delay, interrupt_packets } = settings;
         Self { interrupt_delay, interrupt_packets }
     }
 }
@@ -164,8 +163,8 @@ impl Default for HostSettings {
             nic_queue: QueueLength::Packets(4_000),
             timer_tick: Duration::ZERO,
             time_to_live: hitless_wire::Packet::INITIAL_TTL,
-            marking: None,
-            ordering: None,
+            priority_tagger: None,
+            reorder_buffer: None,
         }
     }
 }

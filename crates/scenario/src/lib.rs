@@ -45,7 +45,7 @@ pub use flows::{
     ThinkSettings,
 };
 pub use host::{
-    HostSettings, KernelSettings, MarkingSettings, OrderingSettings, RankedBy, ReceiveOffloadSettings, StackSettings,
+    GroSettings, HostSettings, KernelSettings, PriorityTaggerSettings, RankedBy, ReorderBufferSettings, StackSettings,
 };
 pub use listing::schema_text;
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};

@@ -24,7 +24,7 @@ def scope(scenario: Mapping[str, Any], written: str) -> Scope:
 
 def _used(scenario: Mapping[str, Any]) -> list[str]:
     used = ["the topology with its rates and delays", "the switches: pipelines, queues, buffer, marking"]
-    if scenario.get("host", {}).get("marking", {}).get("by") == "dscp":
+    if scenario.get("host", {}).get("priority_tagger", {}).get("by") == "dscp":
         used.append("hosts' marks of priority: the code points (DSCP) that their programs set")
     mechanisms = [entry["kind"] for entry in scenario.get("mechanism", [])]
     if mechanisms:
@@ -47,10 +47,10 @@ def _ignored(scenario: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
         names = listed(entry["name"] for entry in scenario["transport"])
         ignored.append(f"[[transport]] ({names}): the kernel's own; what it can be set to is set")
     host = own.get("host", {})
-    if host.get("marking", {}).get("by") not in {None, "dscp"}:
-        ignored.append('host.marking: real hosts write no such mark; by = "dscp" takes what programs in them can set')
-    if host.keys() - {"nic_queue", "marking"}:
-        ignored.append("[host] but for nic_queue and marking: kernels have delays of their own")
+    if host.get("priority_tagger", {}).get("by") not in {None, "dscp"}:
+        ignored.append('host.priority_tagger: real hosts write no such mark; by = "dscp" takes what programs in them can set')
+    if host.keys() - {"nic_queue", "priority_tagger"}:
+        ignored.append("[host] but for nic_queue and priority_tagger: kernels have delays of their own")
     if "measure" in own:
         ignored.append("[measure]: hitless lab status counts, --record keeps every frame")
     times = [name for name in ("duration", "until", "warmup") if name in own]

@@ -36,7 +36,7 @@ Claim: TypeAlias = Literal[
     "sorts-queues",
     "keeps-order",
     "drops-early",
-    "decides-on-refused",
+    "decides-on-drop",
     "jumps-the-queue",
     "pauses-queues",
     "notices-to-senders",

@@ -26,7 +26,7 @@ pub struct HostConfig {
     pub time_to_live: u8,
     /// The reorder buffer puts marked packets back into order, and waits so long for one that is missing. `None`: there
     /// is no such layer.
-    pub ordering_timeout: Option<Duration>,
+    pub reorder_timeout: Option<Duration>,
 }
 
 impl HostConfig {
@@ -40,7 +40,7 @@ impl HostConfig {
             tcp_small_queues: true,
             timer_phase: Duration::ZERO,
             time_to_live: Packet::INITIAL_TTL,
-            ordering_timeout: None,
+            reorder_timeout: None,
         }
     }
 }

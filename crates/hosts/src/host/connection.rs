@@ -12,7 +12,7 @@ use super::payload::is_from_receiver;
 use super::rpc::Rpc;
 use super::state::HostState;
 use crate::application::{
-    Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, OrderingStatistics, ReceiverRecord,
+    Application, FlowConfig, FlowOutcome, FlowRecord, MessageRecord, ReceiverRecord, ReorderBufferStatistics,
 };
 use crate::flow::TransportConfig;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
@@ -198,16 +198,16 @@ impl Connection {
 
     /// Packets of which the reorder buffer held a copy.
     pub fn duplicates(&self) -> u64 {
-        self.ordering().map_or(0, |ordering| ordering.duplicate_packets)
+        self.reorder_buffer().map_or(0, |reorder_buffer| reorder_buffer.duplicate_packets)
     }
 
     /// What the reorder buffers of both ways counted, if there are any.
-    pub fn ordering(&self) -> Option<OrderingStatistics> {
-        let mut ordering = self.flow.ordering()?;
-        if let Some(of_request) = self.rpc.as_ref().and_then(|rpc| rpc.ordering()) {
-            ordering.add(&of_request);
+    pub fn reorder_buffer(&self) -> Option<ReorderBufferStatistics> {
+        let mut reorder_buffer = self.flow.reorder_buffer()?;
+        if let Some(of_request) = self.rpc.as_ref().and_then(|rpc| rpc.reorder_buffer()) {
+            reorder_buffer.add(&of_request);
         }
-        Some(ordering)
+        Some(reorder_buffer)
     }
 
     /// An end is over: what is held for it is dropped. Returns how many packets that were.
@@ -254,7 +254,7 @@ impl Connection {
             bytes_delivered: 0,
             sender: self.statistics().0,
             receiver: ReceiverStatistics::default(),
-            ordering: None,
+            reorder_buffer: None,
         }
     }
 
@@ -266,7 +266,7 @@ impl Connection {
             finished,
             bytes_delivered: self.flow.delivered_bytes(),
             receiver: self.statistics().1,
-            ordering: self.ordering(),
+            reorder_buffer: self.reorder_buffer(),
         }
     }
 

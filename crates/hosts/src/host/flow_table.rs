@@ -124,7 +124,7 @@ mod tests {
             class: 0,
             acknowledgement_class: 0,
             hash_salt: 0,
-            marking: None,
+            tagging: None,
             request: None,
         };
         let mut flows = FlowTable::default();

@@ -12,7 +12,7 @@ use super::priority_tagger::PriorityTagger;
 use super::progress::Progress;
 use super::reorder_buffer::{Arrival, ReorderBuffer};
 use super::state::HostState;
-use crate::application::{FlowConfig, FlowOutcome, FlowProgress, OrderingStatistics, SenderEnd, TransportId};
+use crate::application::{FlowConfig, FlowOutcome, FlowProgress, ReorderBufferStatistics, SenderEnd, TransportId};
 use crate::flow::{ReceiverState, SenderState, TransportConfig, dispatch};
 use crate::transport::{Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
@@ -85,8 +85,8 @@ impl HalfConnection {
         let delays_receive =
             ends.0.delays_receive(source, on_network_card) || ends.1.delays_receive(destination, on_network_card);
         let application = config.application;
-        let tagger = |marking| Box::new(PriorityTagger::new(marking, application, transport.counted_packet_bytes()));
-        let reorder_buffer = |(timeout, marking)| Box::new(ReorderBuffer::new(timeout, marking, application));
+        let tagger = |tagging| Box::new(PriorityTagger::new(tagging, application, transport.counted_packet_bytes()));
+        let reorder_buffer = |(timeout, tagging)| Box::new(ReorderBuffer::new(timeout, tagging, application));
         let endpoints = FlowEndpoints {
             id,
             direction,
@@ -99,8 +99,8 @@ impl HalfConnection {
             outcome: None,
             progress: Progress::new(config.application),
             deliveries: Deliveries::new(config.application, transport.is_reliable()),
-            tagger: config.marking.map(tagger),
-            reorder_buffer: destination.ordering_timeout.zip(config.marking).map(reorder_buffer),
+            tagger: config.tagging.map(tagger),
+            reorder_buffer: destination.reorder_timeout.zip(config.tagging).map(reorder_buffer),
             sender_end: ends.0,
             receiver_end: ends.1,
         };
@@ -288,7 +288,7 @@ impl HalfConnection {
     }
 
     /// What the reorder buffer counted, if there is one.
-    pub fn ordering(&self) -> Option<OrderingStatistics> {
+    pub fn reorder_buffer(&self) -> Option<ReorderBufferStatistics> {
         Some(self.endpoints.reorder_buffer.as_ref()?.statistics())
     }
 

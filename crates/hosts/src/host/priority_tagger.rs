@@ -7,7 +7,7 @@ use hitless_wire::{Packet, PriorityMark, Time};
 
 use super::payload::{Place, payload};
 use crate::application::Application;
-use crate::marking::{Marking, Rank};
+use crate::priority_tagging::{PriorityTagging, Rank};
 
 /// A message that is not known to have arrived, or a part of one between two pauses.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
@@ -25,7 +25,7 @@ struct Flowlet {
 /// Marks the packets of one flow.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct PriorityTagger {
-    marking: Marking,
+    tagging: PriorityTagging,
     /// Payload of a full packet, where the transport counts packets.
     packet_bytes: u64,
     /// Oldest first; never empty after the first write.
@@ -42,7 +42,7 @@ pub struct PriorityTagger {
 
 impl PriorityTagger {
     /// Marks for a flow of `application`; a transport that counts packets fills them with `packet_bytes`.
-    pub fn new(marking: Marking, application: Application, packet_bytes: Option<u64>) -> Self {
+    pub fn new(tagging: PriorityTagging, application: Application, packet_bytes: Option<u64>) -> Self {
         let next = Flowlet { start_bytes: 0, end_bytes: 0, start_packets: 0, number: 0, first_offset: None };
         let endless = Flowlet { end_bytes: u64::MAX, ..next };
         let flowlets = match application {
@@ -50,7 +50,7 @@ impl PriorityTagger {
             Application::Messages { .. } | Application::Appended => VecDeque::new(),
         };
         Self {
-            marking,
+            tagging,
             packet_bytes: packet_bytes.unwrap_or(1).max(1),
             flowlets,
             next,
@@ -120,12 +120,12 @@ impl PriorityTagger {
     }
 
     fn has_paused(&self, now: Time) -> bool {
-        self.last_sent_at.is_some_and(|last| now - last > self.marking.flowlet_gap)
+        self.last_sent_at.is_some_and(|last| now - last > self.tagging.flowlet_gap)
     }
 
     /// Does a packet after a pause begin a flowlet? What remains is what remains, pause or not.
     fn splits(&self, offset: u64, start_bytes: u64) -> bool {
-        self.marking.rank == Rank::AttainedService && offset >= self.sent_bytes && offset > start_bytes
+        self.tagging.rank == Rank::AttainedService && offset >= self.sent_bytes && offset > start_bytes
     }
 
     fn split(&mut self, index: usize, offset: u64, place: Place) {
@@ -141,12 +141,12 @@ impl PriorityTagger {
     }
 
     fn rank(&self, flowlet: &Flowlet, offset: u64) -> u32 {
-        let bytes = match self.marking.rank {
+        let bytes = match self.tagging.rank {
             Rank::Fixed(rank) => return rank,
             Rank::RemainingBytes => flowlet.end_bytes.saturating_sub(offset),
             Rank::AttainedService => offset - flowlet.start_bytes,
         };
-        u32::try_from(bytes / u64::from(self.marking.divisor.get())).unwrap_or(u32::MAX)
+        u32::try_from(bytes / u64::from(self.tagging.divisor.get())).unwrap_or(u32::MAX)
     }
 
     /// What the packet that begins at `offset` counts as retransmissions: how often it was sent before, and what it
@@ -199,34 +199,35 @@ mod tests {
         packet.shims.get::<PriorityMark>()
     }
 
-    fn tagger(marking: Marking) -> PriorityTagger {
-        let mut tagger = PriorityTagger::new(marking, Application::Appended, None);
+    fn tagger(tagging: PriorityTagging) -> PriorityTagger {
+        let mut tagger = PriorityTagger::new(tagging, Application::Appended, None);
         tagger.wrote(2_500, 0);
         tagger
     }
 
     #[test]
     fn ranks_count_down_what_remains_or_up_what_was_sent() {
-        let liar = Marking { divisor: NonZeroU32::new(100).unwrap(), ..Marking::honest(Rank::RemainingBytes) };
+        let liar =
+            PriorityTagging { divisor: NonZeroU32::new(100).unwrap(), ..PriorityTagging::honest(Rank::RemainingBytes) };
         let table = [
-            (Marking::honest(Rank::RemainingBytes), [2_500, 1_500, 500]),
-            (Marking::honest(Rank::AttainedService), [0, 1_000, 2_000]),
-            (Marking::honest(Rank::Fixed(45)), [45, 45, 45]),
+            (PriorityTagging::honest(Rank::RemainingBytes), [2_500, 1_500, 500]),
+            (PriorityTagging::honest(Rank::AttainedService), [0, 1_000, 2_000]),
+            (PriorityTagging::honest(Rank::Fixed(45)), [45, 45, 45]),
             (liar, [25, 15, 5]),
         ];
-        for (marking, ranks) in table {
-            let mut tagger = tagger(marking);
+        for (tagging, ranks) in table {
+            let mut tagger = tagger(tagging);
             for (number, rank) in (0..3).zip(ranks) {
                 let mark = mark_of(&mut tagger, segment(number * MSS, 500), 0).unwrap();
                 let expected = PriorityMark { rank_bytes: rank, is_first: number == 0, ..PriorityMark::default() };
-                assert_eq!(mark, expected, "{marking:?}, packet {number}");
+                assert_eq!(mark, expected, "{tagging:?}, packet {number}");
             }
         }
     }
 
     #[test]
     fn a_mark_makes_the_frame_longer_and_only_data_has_one() {
-        let mut tagger = tagger(Marking::honest(Rank::RemainingBytes));
+        let mut tagger = tagger(PriorityTagging::honest(Rank::RemainingBytes));
         let mut data = segment(0, 1_000);
         tagger.mark(Time::ZERO, &mut data, 0);
         assert_eq!(data.frame_bytes, 1_078);
@@ -239,7 +240,7 @@ mod tests {
 
     #[test]
     fn each_message_is_a_flowlet_that_counts_by_itself() {
-        let mut tagger = tagger(Marking::honest(Rank::RemainingBytes));
+        let mut tagger = tagger(PriorityTagging::honest(Rank::RemainingBytes));
         tagger.wrote(700, 0);
         let ranks = |tagger: &mut PriorityTagger, offset| {
             let mark = mark_of(tagger, segment(offset, 500), 0).unwrap();
@@ -257,7 +258,8 @@ mod tests {
     /// Else the reorder buffer would wait for a first packet that never comes.
     #[test]
     fn the_first_packet_of_a_message_is_the_first_that_begins_in_it() {
-        let mut tagger = PriorityTagger::new(Marking::honest(Rank::RemainingBytes), Application::Appended, None);
+        let mut tagger =
+            PriorityTagger::new(PriorityTagging::honest(Rank::RemainingBytes), Application::Appended, None);
         tagger.wrote(2_000, 0);
         tagger.wrote(3_000, 0);
         let mut first =
@@ -268,7 +270,7 @@ mod tests {
 
     #[test]
     fn what_is_sent_again_is_counted_by_segment() {
-        let mut tagger = tagger(Marking::honest(Rank::RemainingBytes));
+        let mut tagger = tagger(PriorityTagging::honest(Rank::RemainingBytes));
         let mut count =
             |offset, acknowledged| mark_of(&mut tagger, segment(offset, 1_000), acknowledged).unwrap().retransmissions;
         let sent = [(0, 0), (1_000, 0), (0, 0), (0, 0), (1_000, 0), (2_000, 1_000), (1_000, 1_000), (2_000, 1_000)];
@@ -278,7 +280,8 @@ mod tests {
 
     #[test]
     fn numbered_packets_are_full_but_the_last_of_each_message() {
-        let mut tagger = PriorityTagger::new(Marking::honest(Rank::RemainingBytes), Application::Appended, Some(MSS));
+        let mut tagger =
+            PriorityTagger::new(PriorityTagging::honest(Rank::RemainingBytes), Application::Appended, Some(MSS));
         tagger.wrote(2_500, 0);
         tagger.wrote(1_200, 0);
         let packets = [1_000, 1_000, 500, 1_000, 200];
@@ -290,12 +293,12 @@ mod tests {
     #[test]
     fn more_remains_of_a_flow_without_an_end_than_can_be_said() {
         let until = Application::until(Time(1));
-        let mut tagger = PriorityTagger::new(Marking::honest(Rank::RemainingBytes), until, None);
+        let mut tagger = PriorityTagger::new(PriorityTagging::honest(Rank::RemainingBytes), until, None);
         tagger.wrote(4_000, 0);
         tagger.wrote(4_000, 4_000);
         let mark = mark_of(&mut tagger, segment(6_000, 1_000), 0).unwrap();
         assert_eq!((mark.rank_bytes, mark.flowlet, mark.is_first), (u32::MAX, 0, false));
-        let mut attained = PriorityTagger::new(Marking::honest(Rank::AttainedService), until, None);
+        let mut attained = PriorityTagger::new(PriorityTagging::honest(Rank::AttainedService), until, None);
         attained.wrote(4_000, 0);
         assert_eq!(mark_of(&mut attained, segment(6_000, 1_000), 0).unwrap().rank_bytes, 6_000);
     }
@@ -313,8 +316,8 @@ mod tests {
     }
 
     fn with_gap(rank: Rank) -> PriorityTagger {
-        let marking = Marking { flowlet_gap: GAP, ..Marking::honest(rank) };
-        let mut tagger = PriorityTagger::new(marking, Application::Appended, None);
+        let tagging = PriorityTagging { flowlet_gap: GAP, ..PriorityTagging::honest(rank) };
+        let mut tagger = PriorityTagger::new(tagging, Application::Appended, None);
         tagger.wrote(6_000, 0);
         tagger
     }
@@ -355,8 +358,8 @@ mod tests {
 
     #[test]
     fn flowlets_that_have_arrived_are_forgotten() {
-        let marking = Marking { flowlet_gap: GAP, ..Marking::honest(Rank::AttainedService) };
-        let mut tagger = PriorityTagger::new(marking, Application::until(Time(1)), Some(MSS));
+        let tagging = PriorityTagging { flowlet_gap: GAP, ..PriorityTagging::honest(Rank::AttainedService) };
+        let mut tagger = PriorityTagger::new(tagging, Application::until(Time(1)), Some(MSS));
         for number in 0..70_000_u64 {
             let mut packet = datagram(number, 1_000);
             tagger.mark(Time::ZERO + Duration::from_us(361 * number), &mut packet, number * MSS);

@@ -9,8 +9,8 @@ use hitless_wire::{Duration, Packet, PriorityMark, Time};
 
 use super::payload::{Place, payload};
 use super::timers::PendingTimers;
-use crate::application::{Application, OrderingStatistics};
-use crate::marking::{Marking, Rank};
+use crate::application::{Application, ReorderBufferStatistics};
+use crate::priority_tagging::{PriorityTagging, Rank};
 
 /// What tells where a packet belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
@@ -25,10 +25,10 @@ enum PositionBy {
 }
 
 impl PositionBy {
-    fn of(marking: Marking, application: Application) -> Self {
+    fn of(tagging: PriorityTagging, application: Application) -> Self {
         let endless = matches!(application, Application::Unlimited { .. });
-        match marking.rank {
-            _ if marking.divisor.get() > 1 => Self::Transport,
+        match tagging.rank {
+            _ if tagging.divisor.get() > 1 => Self::Transport,
             Rank::AttainedService => Self::AttainedService,
             Rank::RemainingBytes if !endless => Self::RemainingBytes,
             Rank::RemainingBytes | Rank::Fixed(_) => Self::Transport,
@@ -82,14 +82,14 @@ pub struct ReorderBuffer {
     timers: PendingTimers,
     /// The furthest position that has arrived.
     furthest: u64,
-    statistics: OrderingStatistics,
+    statistics: ReorderBufferStatistics,
 }
 
 impl ReorderBuffer {
     /// A buffer that has seen nothing of a flow that is marked like this.
-    pub fn new(timeout: Duration, marking: Marking, application: Application) -> Self {
+    pub fn new(timeout: Duration, tagging: PriorityTagging, application: Application) -> Self {
         Self {
-            by: PositionBy::of(marking, application),
+            by: PositionBy::of(tagging, application),
             timeout,
             flowlet: 0,
             expected: None,
@@ -98,12 +98,12 @@ impl ReorderBuffer {
             deadline: Time::NEVER,
             timers: PendingTimers::NONE,
             furthest: 0,
-            statistics: OrderingStatistics::default(),
+            statistics: ReorderBufferStatistics::default(),
         }
     }
 
     /// What was counted.
-    pub fn statistics(&self) -> OrderingStatistics {
+    pub fn statistics(&self) -> ReorderBufferStatistics {
         self.statistics
     }
 

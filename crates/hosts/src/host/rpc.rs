@@ -10,7 +10,7 @@ use hitless_wire::{Duration, FlowId, Time};
 use super::event::Direction;
 use super::half_connection::HalfConnection;
 use super::state::HostState;
-use crate::application::{Application, FlowConfig, OrderingStatistics, Request};
+use crate::application::{Application, FlowConfig, ReorderBufferStatistics, Request};
 use crate::flow::TransportConfig;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
@@ -27,7 +27,7 @@ pub struct Rpc {
     /// What the way of the request had counted when it ended.
     sender: SenderStatistics,
     receiver: ReceiverStatistics,
-    ordering: Option<OrderingStatistics>,
+    reorder_buffer: Option<ReorderBufferStatistics>,
 }
 
 impl Rpc {
@@ -53,7 +53,7 @@ impl Rpc {
         let half = HalfConnection::new(flow, Direction::Request, now, &way, transport, hosts, streams);
         let (sender, receiver) = (SenderStatistics::default(), ReceiverStatistics::default());
         let half = Some(Box::new(half));
-        Some(Self { half, request, is_heard: false, sent_at: None, sender, receiver, ordering: None })
+        Some(Self { half, request, is_heard: false, sent_at: None, sender, receiver, reorder_buffer: None })
     }
 
     /// When the answer begins, if that has just become known.
@@ -80,7 +80,7 @@ impl Rpc {
     pub fn end(&mut self) {
         self.sent_at = self.sent_at();
         (self.sender, self.receiver) = self.statistics();
-        self.ordering = self.ordering();
+        self.reorder_buffer = self.reorder_buffer();
         self.half = None;
     }
 
@@ -90,7 +90,7 @@ impl Rpc {
     }
 
     /// What the reorder buffer counted on the way of the request.
-    pub fn ordering(&self) -> Option<OrderingStatistics> {
-        self.half.as_ref().map_or(self.ordering, |half| half.ordering())
+    pub fn reorder_buffer(&self) -> Option<ReorderBufferStatistics> {
+        self.half.as_ref().map_or(self.reorder_buffer, |half| half.reorder_buffer())
     }
 }

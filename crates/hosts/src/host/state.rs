@@ -35,7 +35,7 @@ pub struct HostState {
     pub tcp_small_queues: bool,
     pub timer_phase: Duration,
     pub time_to_live: u8,
-    pub ordering_timeout: Option<Duration>,
+    pub reorder_timeout: Option<Duration>,
     gro: Option<GroConfig>,
     kernel_stack: Stack,
     network_card_stack: Stack,
@@ -52,7 +52,7 @@ pub struct HostState {
 
 hitless_state::state!(HostState {
     values: card, stream, waiting, drain_pending, dropped_packets, counts;
-    configured: id, tcp_small_queues, timer_phase, time_to_live, ordering_timeout, gro, kernel_stack,
+    configured: id, tcp_small_queues, timer_phase, time_to_live, reorder_timeout, gro, kernel_stack,
         network_card_stack, is_here
 });
 
@@ -65,7 +65,7 @@ impl HostState {
             tcp_small_queues: config.tcp_small_queues,
             timer_phase: config.timer_phase,
             time_to_live: config.time_to_live,
-            ordering_timeout: config.ordering_timeout,
+            reorder_timeout: config.reorder_timeout,
             gro: config.gro,
             kernel_stack: Stack::new(&config.kernel_stack),
             network_card_stack: Stack::new(&config.network_card_stack),

@@ -146,7 +146,7 @@ fn flow_config(source: u32, destination: u32, application: Application) -> FlowC
         class: 1,
         acknowledgement_class: 2,
         hash_salt: 0,
-        marking: None,
+        tagging: None,
         request: None,
     }
 }

@@ -87,7 +87,7 @@ impl External {
             witness: None,
             now: Time::ZERO,
             hash_seed: FlowHashSeed(scenario.seed),
-            ranks_by_dscp: scenario.host.marking.is_some_and(|marking| marking.by == RankedBy::Dscp),
+            ranks_by_dscp: scenario.host.priority_tagger.is_some_and(|tagger| tagger.by == RankedBy::Dscp),
             link_refusals: RefusalCounters::default(),
             violation: None,
         })

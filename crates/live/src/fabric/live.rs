@@ -273,7 +273,7 @@ fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, V
 
 /// Which headers mean something on the links to switches elsewhere: those of what both ends run.
 fn find_spoken(scenario: &Scenario, topology: &Topology, points: &mut [Point]) -> Result<(), String> {
-    let has_priority = scenario.host.marking.is_some_and(|marking| marking.by == RankedBy::Dscp);
+    let has_priority = scenario.host.priority_tagger.is_some_and(|tagger| tagger.by == RankedBy::Dscp);
     for point in points.iter_mut().filter(|point| point.is_switch()) {
         if has_priority {
             point.spoken.add(&PRIORITIES)?;

@@ -16,7 +16,7 @@ const URGENT: u8 = 46;
 pub const RIMM: &str = "[[mechanism]]\nkind = \"rimm\"\nports = [\"leaf1->slow\"]\n";
 pub const PREEMPTIVE: &str = "[[mechanism]]\nkind = \"preemptive-deflection\"\nalpha = 0.5\n\
                           relative_priority = { kind = \"quantile\", sample_every = 1 }\n";
-pub const BY_DSCP: &str = "[host]\nmarking = { by = \"dscp\" }\n";
+pub const BY_DSCP: &str = "[host]\npriority_tagger = { by = \"dscp\" }\n";
 
 /// h0, h1, h2 - leaf0 - two spines - leaf1 - slow, whose link has a tenth of the others' rate.
 pub fn leaf_spine(slow_buffer: &str, other_buffer: &str, more: &str) -> String {

@@ -58,7 +58,7 @@ fn numbers(frames: &[Vec<u8>]) -> Vec<u16> {
 
 #[test]
 fn packets_with_a_priority_by_code_point_cross_a_link_between_two_processes() {
-    let text = format!("{}[host]\nmarking = {{ by = \"dscp\" }}\n", chain());
+    let text = format!("{}[host]\npriority_tagger = {{ by = \"dscp\" }}\n", chain());
     let mut boxes = boxes(&text);
     let sent: Vec<_> = (0..100).map(|number| datagram(0, 1, (number % 64) as u8, number, number % 2 == 0)).collect();
     sent.iter().for_each(|bytes| boxes.send(bytes, 4));

@@ -18,7 +18,7 @@ mod check;
 pub mod checker;
 mod command;
 pub mod config;
-mod crossing;
+mod egress_view;
 #[cfg(test)]
 mod every_way;
 pub mod fallback;

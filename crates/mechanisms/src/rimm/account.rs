@@ -23,7 +23,7 @@ hitless_switch::counters! {
         /// Of those, the ones that told again of a queue that stayed above its threshold.
         messages_repeated = "messages repeated",
         /// Crossings that no neighbour could have carried back: nobody was told.
-        messages_without_way = "messages without a way",
+        messages_without_path = "messages without a path",
         /// By the queue to the neighbour, for want of room.
         messages_refused = "messages refused",
         messages_returned = "messages returned",
@@ -42,7 +42,7 @@ hitless_switch::counters! {
         /// Forwarded while detoured ones of their slot had not been released.
         passed = "new packets past detoured ones",
         /// New ones that were forwarded during an alarm because no neighbour sends them back.
-        without_way = "packets without a way",
+        without_path = "packets without a path",
     }
 }
 

@@ -140,7 +140,7 @@ fn thresholds(check: &mut Check<'_>, topology: &Topology, settings: &RimmSetting
 fn ways_back(check: &mut Check<'_>, topology: &Topology, settings: &RimmSettings, section: &str) {
     let routing = Routing::new(topology, PathRule::default());
     let ports: Vec<SwitchPort> = settings.ports_by_switch(topology).into_values().flatten().collect();
-    let relieved = |at: &SwitchPort| topology.host_ids().any(|host| routing.has_way_back(topology, *at, host));
+    let relieved = |at: &SwitchPort| topology.host_ids().any(|host| routing.has_path_back(topology, *at, host));
     check.require_else(ports.iter().any(relieved), || {
         let rule = "no neighbour would send anything back that these ports could detour to it";
         Problem::new(format!("{section}.ports"), "", rule)

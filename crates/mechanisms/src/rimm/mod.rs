@@ -219,7 +219,7 @@ impl Rimm {
             _ => {
                 self.account.count(towards, |counters| {
                     counters.passed += u64::from(has_waiting);
-                    counters.without_way += u64::from(phase == Phase::Detour && choice.is_none());
+                    counters.without_path += u64::from(phase == Phase::Detour && choice.is_none());
                 });
                 Verdict::Continue
             }
@@ -318,7 +318,7 @@ impl Rimm {
         let ways = self.config.neighbours.iter().map(|neighbour| neighbour.port);
         let others = ways.clone().filter(|&way| way != port);
         let Some(way) = others.chain(ways.filter(|&way| way == port)).find(|&way| may_carry(way)) else {
-            self.account.count(port, |counters| counters.messages_without_way += u64::from(!is_repeated));
+            self.account.count(port, |counters| counters.messages_without_path += u64::from(!is_repeated));
             return false;
         };
         let header = MessageHeader { origin: self.config.origin, port, is_repeated, depth_segments };

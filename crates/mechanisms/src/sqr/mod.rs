@@ -18,6 +18,7 @@
 //! - A packet that nobody protects is moved to the backup port too, once there is one.
 
 mod account;
+mod backup_paths;
 mod check;
 mod clock;
 pub mod config;
@@ -30,7 +31,6 @@ mod order;
 mod resources;
 mod settings;
 mod utilization;
-mod ways;
 
 use crate::sqr::metadata::CacheMetadata;
 use hitless_switch::canary::{Canary, sings};
@@ -41,12 +41,12 @@ use hitless_switch::{
 use hitless_wire::{Duration, PortId, QueueId, Time};
 
 use account::Account;
+use backup_paths::{BackupPaths, PathChange};
 pub use clock::Clock;
 pub use config::SqrConfig;
 use order::{CachedTurn, OriginalTurn, PacketOrder};
 pub use settings::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 use utilization::Utilization;
-use ways::{WayChange, Ways};
 
 /// A packet in the cache.
 const CACHED: u8 = 1;
@@ -75,7 +75,7 @@ pub struct Sqr {
     /// By port: the queue of the ring. The one after it, of a protected port, is for its packets that are kept back.
     caching_queues: Vec<QueueId>,
     utilization: Utilization,
-    ways: Ways,
+    ways: BackupPaths,
     order: PacketOrder,
     is_paused_by_backstop: bool,
     account: Account,
@@ -115,7 +115,7 @@ impl Sqr {
             is_protected: (0..config.line_ports).map(|port| config.protected.contains(&PortId(port))).collect(),
             caching_queues: Vec::new(),
             utilization: Utilization::new(ports, &config.caching_ports, window_ns),
-            ways: Ways::new(ports, &config.protected),
+            ways: BackupPaths::new(ports, &config.protected),
             order: PacketOrder::new(ports, stall_timeout_ns, first_tag),
             is_paused_by_backstop: false,
             account: Account::new(ports),
@@ -318,19 +318,19 @@ impl Sqr {
         until_due + self.steady_delay
     }
 
-    fn follow(&mut self, change: WayChange, context: &mut Context<'_>) {
+    fn follow(&mut self, change: PathChange, context: &mut Context<'_>) {
         match change {
-            WayChange::Lost(primary) => {
+            PathChange::Lost(primary) => {
                 self.account.port(primary).failures += 1;
                 self.order.rewind(primary);
                 context.queue(primary, self.waiting_queue(primary)).pause();
             }
-            WayChange::Found { primary, number } => {
+            PathChange::Found { primary, number } => {
                 self.order.restart_wait(primary);
                 let wait = if self.order.has_copies_to_send(primary) { self.copies_take() } else { Duration::ZERO };
                 context.wake_at(context.now() + wait, RESUME | u32::from(primary.0) << 16 | u32::from(number));
             }
-            WayChange::Moving { primary, number } => {
+            PathChange::Moving { primary, number } => {
                 context.queue(primary, self.waiting_queue(primary)).pause();
                 let hold = self.config.settings.return_hold.max(self.steady_delay);
                 context.wake_at(context.now() + hold, u32::from(primary.0) << 16 | u32::from(number));

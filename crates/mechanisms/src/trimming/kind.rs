@@ -30,7 +30,7 @@ impl Kind for Trimming {
 
     fn claims(settings: &TrimmingSettings, topology: &Topology) -> Vec<Claimed> {
         let ports = || select_ports_by_switch(topology, &settings.ports).into_values().flatten();
-        vec![Claim::JumpsTheQueue.at_ports(ports()), Claim::DecidesOnRefused.at_ports(ports())]
+        vec![Claim::JumpsTheQueue.at_ports(ports()), Claim::DecidesOnDrop.at_ports(ports())]
     }
 
     fn headers(_: &TrimmingSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {

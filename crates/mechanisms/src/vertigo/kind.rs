@@ -33,7 +33,7 @@ impl Kind for Vertigo {
 
     fn claims(settings: &VertigoSettings, topology: &Topology) -> Vec<Claimed> {
         let switches = Self::switches(settings, topology);
-        let sorts = [Claim::SortsQueues.on_switches(&switches), Claim::DecidesOnRefused.on_switches(&switches)];
+        let sorts = [Claim::SortsQueues.on_switches(&switches), Claim::DecidesOnDrop.on_switches(&switches)];
         Self::port_choice(settings).claims(topology).into_iter().chain(sorts).collect()
     }
 

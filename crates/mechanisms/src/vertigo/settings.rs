@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Vertigo on ports of switches: their queues are sorted by the marks of the packets, smallest first, and what a full
 /// queue refuses or drives out goes to a neighbouring switch. Packets without a mark come first: without
-/// `host.marking`, or ranks of flows, nothing is sorted.
+/// `host.priority_tagger`, or ranks of flows, nothing is sorted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct VertigoSettings {

@@ -1,4 +1,4 @@
-//! `[host] marking` and `ordering`, and what groups of flows claim.
+//! `[host] priority_tagger` and `reorder_buffer`, and what groups of flows claim.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn with(host: &str, group: &str) -> Result<Scenario, String> {
     check(&text, "base.toml").map_err(|error| error.to_string())
 }
 
-const MARKING: &str = "marking = { by = \"remaining-bytes\" }";
+const MARKING: &str = "priority_tagger = { by = \"remaining-bytes\" }";
 
 #[test]
 fn a_mark_makes_the_longest_frame_longer() {
@@ -20,31 +20,32 @@ fn a_mark_makes_the_longest_frame_longer() {
 }
 
 #[test]
-fn an_ordering_layer_needs_marks_and_a_timeout() {
+fn a_reorder_buffer_needs_marks_and_a_timeout() {
     let refused = [
-        ("ordering = { timeout = \"360 us\" }".to_owned(), "orders packets by their marks, and none has one"),
-        (format!("{MARKING}\nordering = {{ timeout = \"0 s\" }}"), "must be above zero"),
+        ("reorder_buffer = { timeout = \"360 us\" }".to_owned(), "orders packets by their marks, and none has one"),
+        (format!("{MARKING}\nreorder_buffer = {{ timeout = \"0 s\" }}"), "must be above zero"),
     ];
     for (host, rule) in refused {
         let error = with(&host, "").expect_err(&host);
         assert!(error.contains(rule), "{error}");
     }
-    let scenario = with(&format!("{MARKING}\nordering = {{ timeout = \"360 us\" }}"), "").unwrap();
-    assert_eq!(scenario.host.ordering.unwrap().timeout, hitless_wire::Duration::from_us(360));
+    let scenario = with(&format!("{MARKING}\nreorder_buffer = {{ timeout = \"360 us\" }}"), "").unwrap();
+    assert_eq!(scenario.host.reorder_buffer.unwrap().timeout, hitless_wire::Duration::from_us(360));
 }
 
 #[test]
 fn a_pause_that_ends_flowlets_is_a_time() {
-    let marking = |gap: &str| with(&format!("marking = {{ by = \"attained-service\", flowlet_gap = \"{gap}\" }}"), "");
+    let marking =
+        |gap: &str| with(&format!("priority_tagger = {{ by = \"attained-service\", flowlet_gap = \"{gap}\" }}"), "");
     let scenario = marking("360 us").unwrap();
-    assert_eq!(scenario.host.marking.unwrap().flowlet_gap, Some(hitless_wire::Duration::from_us(360)));
+    assert_eq!(scenario.host.priority_tagger.unwrap().flowlet_gap, Some(hitless_wire::Duration::from_us(360)));
     let error = marking("0 s").expect_err("every packet would be a flowlet");
-    assert!(error.contains("host.marking.flowlet_gap") && error.contains("must be above zero"), "{error}");
+    assert!(error.contains("host.priority_tagger.flowlet_gap") && error.contains("must be above zero"), "{error}");
 }
 
 #[test]
 fn who_lies_must_have_something_to_lie_about() {
-    let rule = "divides the ranks that host.marking gives";
+    let rule = "divides the ranks that host.priority_tagger gives";
     for (host, group) in [("", "rank_divisor = 100"), (MARKING, "rank = 3\nrank_divisor = 100")] {
         let error = with(host, group).expect_err(group);
         assert!(error.contains(rule), "{error}");

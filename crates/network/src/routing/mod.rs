@@ -101,7 +101,7 @@ impl Routing {
 
     /// Whether packets for `destination` that leave by port `at` could be given to a neighbour at another port, which
     /// sends them back.
-    pub fn has_way_back(&self, topology: &Topology, at: SwitchPort, destination: HostId) -> bool {
+    pub fn has_path_back(&self, topology: &Topology, at: SwitchPort, destination: HostId) -> bool {
         let ports = topology.switch(at.switch).ports.len() as u16;
         let mut others = (0..ports).map(PortId).filter(|&port| port != at.port);
         let hops = |switch, destination| self.next_hops(switch, destination);

@@ -61,8 +61,8 @@ const CONFLICTS: &[Conflict] = &[
         "a copy that is sent late would bring to egress what was true earlier",
     ),
     conflict(
-        Claim::DecidesOnRefused,
-        Claim::DecidesOnRefused,
+        Claim::DecidesOnDrop,
+        Claim::DecidesOnDrop,
         At::Switch,
         "both would decide what becomes of a refused packet",
     ),

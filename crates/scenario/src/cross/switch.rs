@@ -132,13 +132,13 @@ impl Check<'_> {
         self.require(is_length(host.nic_queue), "host.nic_queue", LENGTH_RULE);
         self.jitter(host.kernel.jitter, "host.kernel");
         self.jitter(host.network_card.jitter, "host.network_card");
-        let gap = host.marking.and_then(|marking| marking.flowlet_gap);
-        self.require(gap != Some(Duration::ZERO), "host.marking.flowlet_gap", "must be above zero");
-        let Some(ordering) = host.ordering else { return };
-        self.require(ordering.timeout > Duration::ZERO, "host.ordering.timeout", "must be above zero");
+        let gap = host.priority_tagger.and_then(|tagger| tagger.flowlet_gap);
+        self.require(gap != Some(Duration::ZERO), "host.priority_tagger.flowlet_gap", "must be above zero");
+        let Some(reorder_buffer) = host.reorder_buffer else { return };
+        self.require(reorder_buffer.timeout > Duration::ZERO, "host.reorder_buffer.timeout", "must be above zero");
         self.require_else(self.scenario.marks_packets(), || {
-            Problem::new("host.ordering", "", "orders packets by their marks, and none has one")
-                .hint("give [host] marking = { by = \"remaining-bytes\" }")
+            Problem::new("host.reorder_buffer", "", "orders packets by their marks, and none has one")
+                .hint("give [host] priority_tagger = { by = \"remaining-bytes\" }")
         });
     }
 

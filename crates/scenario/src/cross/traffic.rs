@@ -227,8 +227,8 @@ impl Check<'_> {
             Problem::new(field("class"), "", rule).hint("classes are counted from 0, one queue for each")
         });
         if group.rank_divisor.get() > 1 {
-            let divides = group.rank.is_none() && self.scenario.host.marking.is_some();
-            let rule = "divides the ranks that host.marking gives: give that, and no rank";
+            let divides = group.rank.is_none() && self.scenario.host.priority_tagger.is_some();
+            let rule = "divides the ranks that host.priority_tagger gives: give that, and no rank";
             self.require(divides, &field("rank_divisor"), rule);
         }
     }

@@ -28,7 +28,7 @@ pub enum Claim {
     /// Gives packets up before a queue refuses them.
     DropsEarly,
     /// Decides what becomes of a packet that its queue has refused.
-    DecidesOnRefused,
+    DecidesOnDrop,
     /// Has packets leave ahead of those that came before, by a queue of their own.
     JumpsTheQueue,
     /// Pauses the queues of data.
@@ -39,7 +39,7 @@ pub enum Claim {
     WritesOnPackets,
     /// Sends copies of packets some time after the packets.
     SendsCopiesLate,
-    /// Takes care of packets that routing sends to a port without a way, when they leave the queue there: routing is to
+    /// Takes care of packets that routing sends to a port without a path, when they leave the queue there: routing is to
     /// go on sending them.
     RedirectsAtEgress,
 }

@@ -140,7 +140,7 @@ fn host_config(settings: &HostSettings, topology: &Topology, host: u32, streams:
         tcp_small_queues: settings.tcp_small_queues,
         timer_phase: timer_phase(settings, streams, host),
         time_to_live: settings.time_to_live,
-        ordering_timeout: settings.ordering.map(|ordering| ordering.timeout),
+        reorder_timeout: settings.reorder_buffer.map(|reorder_buffer| reorder_buffer.timeout),
         ..HostConfig::with_network_card(network_card)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::iter::Peekable;
 
 use hitless_engine::{OrderKey, Pages};
-use hitless_hosts::{Application, FlowConfig, Marking, Rank, TransportId};
+use hitless_hosts::{Application, FlowConfig, PriorityTagging, Rank, TransportId};
 use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_scenario::{RankedBy, Scenario};
 use hitless_state::{Damaged, Reader, State, Writer};
@@ -245,7 +245,7 @@ impl FlowStarts {
             class: spec.class,
             acknowledgement_class: spec.class,
             hash_salt: scenario.seed as u32,
-            marking: marking(scenario, spec.group),
+            tagging: tagging(scenario, spec.group),
             request: spec.request,
         }
     }
@@ -260,14 +260,14 @@ fn schedule_in_loop<E: Edge>(now: Time, sequence: u32, at: Time, network: &mut N
 }
 
 /// How data packets of a group of flows are marked.
-fn marking(scenario: &Scenario, group: usize) -> Option<Marking> {
+fn tagging(scenario: &Scenario, group: usize) -> Option<PriorityTagging> {
     let group = &scenario.flows[group];
-    let by = scenario.host.marking.map(|marking| match marking.by {
+    let by = scenario.host.priority_tagger.map(|tagger| match tagger.by {
         RankedBy::RemainingBytes => Rank::RemainingBytes,
         RankedBy::AttainedService => Rank::AttainedService,
         RankedBy::Dscp => Rank::Fixed(rank_of_dscp(group.class.min(7) << 3)),
     });
     let rank = group.rank.map(Rank::Fixed).or(by)?;
-    let flowlet_gap = scenario.host.marking.and_then(|marking| marking.flowlet_gap).unwrap_or(Duration::MAX);
-    Some(Marking { rank, divisor: group.rank_divisor, flowlet_gap })
+    let flowlet_gap = scenario.host.priority_tagger.and_then(|tagger| tagger.flowlet_gap).unwrap_or(Duration::MAX);
+    Some(PriorityTagging { rank, divisor: group.rank_divisor, flowlet_gap })
 }

@@ -17,7 +17,7 @@ struct Sums {
     packets_arrived_late: u64,
     packets_reordered: u64,
     packets_held: u64,
-    ordering_timeouts: u64,
+    reorder_timeouts: u64,
     rates: Shares,
 }
 
@@ -29,11 +29,13 @@ impl Sums {
         self.packets_received += flow.receiver.packets_received;
         self.packets_reordered += flow.receiver.reordered_packets;
         // Without a layer between, the transport sees what arrives.
-        let late = flow.ordering.map_or(flow.receiver.reordered_packets, |ordering| ordering.packets_reordered);
+        let late = flow
+            .reorder_buffer
+            .map_or(flow.receiver.reordered_packets, |reorder_buffer| reorder_buffer.packets_reordered);
         self.packets_arrived_late += late;
-        let ordering = flow.ordering.unwrap_or_default();
-        self.packets_held += ordering.packets_held;
-        self.ordering_timeouts += ordering.timeouts;
+        let reorder_buffer = flow.reorder_buffer.unwrap_or_default();
+        self.packets_held += reorder_buffer.packets_held;
+        self.reorder_timeouts += reorder_buffer.timeouts;
         let seconds = flow.finished.saturating_since(flow.started).as_seconds();
         if seconds > 0.0 {
             self.rates.add(flow.bytes_delivered as f64 / seconds);
@@ -106,5 +108,5 @@ fn table(scenario: &Scenario, sums: &[Sums]) -> Table {
         .unsigned("packets_arrived_late", &rows, |(_, sums)| sums.packets_arrived_late)
         .unsigned("packets_reordered", &rows, |(_, sums)| sums.packets_reordered)
         .unsigned("packets_held", &rows, |(_, sums)| sums.packets_held)
-        .unsigned("ordering_timeouts", &rows, |(_, sums)| sums.ordering_timeouts)
+        .unsigned("reorder_timeouts", &rows, |(_, sums)| sums.reorder_timeouts)
 }

@@ -59,7 +59,7 @@ impl<E> Rows<'_, E> {
             .unsigned("frames_lost_to_failures", rows, |row| self.lost_to_failures(row.flow))
             .unsigned("frames_dropped", rows, |row| self.dropped(row.flow).packets)
             .unsigned("dropped_bytes", rows, |row| self.dropped(row.flow).bytes);
-        let table = if self.scenario.host.ordering.is_some() { with_ordering_layer(table, rows) } else { table };
+        let table = if self.scenario.host.reorder_buffer.is_some() { with_reorder_buffer(table, rows) } else { table };
         if !self.scenario.measure.order {
             return table;
         }
@@ -110,13 +110,13 @@ fn with_counts_of_ends(table: Table, rows: &[FlowRecord]) -> Table {
 }
 
 /// The table of flows with what the reorder buffers of the receiving hosts counted.
-fn with_ordering_layer(table: Table, rows: &[FlowRecord]) -> Table {
-    let of = |row: &FlowRecord| row.ordering.unwrap_or_default();
+fn with_reorder_buffer(table: Table, rows: &[FlowRecord]) -> Table {
+    let of = |row: &FlowRecord| row.reorder_buffer.unwrap_or_default();
     table
         .unsigned("packets_held", rows, |row| of(row).packets_held)
         .unsigned("packets_held_peak", rows, |row| of(row).held_peak_packets)
         .unsigned("packets_held_twice", rows, |row| of(row).duplicate_packets)
-        .unsigned("ordering_timeouts", rows, |row| of(row).timeouts)
+        .unsigned("reorder_timeouts", rows, |row| of(row).timeouts)
         .unsigned("packets_arrived_late", rows, |row| of(row).packets_reordered)
 }
 

@@ -23,10 +23,10 @@ const BUFFERS: [&str; 3] = [
 ];
 const HOSTS: [&str; 5] = [
     "",
-    "[host]\nmarking = { by = \"remaining-bytes\" }\n",
-    "[host]\nmarking = { by = \"remaining-bytes\" }\nordering = { timeout = \"100 us\" }\n",
-    "[host]\nmarking = { by = \"attained-service\" }\nordering = { timeout = \"100 us\" }\n",
-    "[host]\nmarking = { by = \"attained-service\", flowlet_gap = \"20 us\" }\nordering = { timeout = \"100 us\" }\n",
+    "[host]\npriority_tagger = { by = \"remaining-bytes\" }\n",
+    "[host]\npriority_tagger = { by = \"remaining-bytes\" }\nreorder_buffer = { timeout = \"100 us\" }\n",
+    "[host]\npriority_tagger = { by = \"attained-service\" }\nreorder_buffer = { timeout = \"100 us\" }\n",
+    "[host]\npriority_tagger = { by = \"attained-service\", flowlet_gap = \"20 us\" }\nreorder_buffer = { timeout = \"100 us\" }\n",
 ];
 const TRANSPORTS: [&str; 4] = [
     "kind = \"tcp\"\ncongestion = \"cubic\"\n",

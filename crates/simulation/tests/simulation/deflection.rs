@@ -108,7 +108,7 @@ fn marked(switch: &str, mechanism: &str) -> String {
     let text = text(TCP, background, mechanism);
     let text = text.replace(
         "[measure]",
-        "[host]\nmarking = { by = \"remaining-bytes\" }\nordering = { timeout = \"360 us\" }\n[measure]",
+        "[host]\npriority_tagger = { by = \"remaining-bytes\" }\nreorder_buffer = { timeout = \"360 us\" }\n[measure]",
     );
     let text = text.replace("preset = \"ideal\"", &format!("preset = \"ideal\"\n{switch}"));
     let incast = "kind = \"incast\"\nfan_in = 6\nsize = \"10 KB\"\nperiod = \"1 ms\"\ncount = 15\nclients = [\"h0\"]\n\

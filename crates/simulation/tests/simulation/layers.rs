@@ -19,9 +19,9 @@ const TCP: &str =
     "kind = \"tcp\"\nsack = false\nrack_tlp = false\nduplicate_acks = 1\nrto_min = \"1 ms\"\nrto_initial = \"5 ms\"\n";
 const FLOWS: &str = "kind = \"poisson\"\nsizes = { kind = \"fixed\", bytes = \"200 KB\" }\nflows_per_second = 12000.0\n\
                      count = 200\nsources = [\"h0..h3\"]\ndestinations = [\"h4..h7\"]\n";
-const REMAINING: &str = "marking = { by = \"remaining-bytes\" }\n";
-const ATTAINED: &str = "marking = { by = \"attained-service\" }\n";
-const ORDERING: &str = "ordering = { timeout = \"500 us\" }\n";
+const REMAINING: &str = "priority_tagger = { by = \"remaining-bytes\" }\n";
+const ATTAINED: &str = "priority_tagger = { by = \"attained-service\" }\n";
+const ORDERING: &str = "reorder_buffer = { timeout = \"500 us\" }\n";
 
 fn run(text: &str) -> Outcome {
     let outcome = support::run(text);
@@ -45,7 +45,7 @@ fn the_transport_gets_its_packets_in_order_and_repeats_none() {
     for (host, group) in [(REMAINING, FLOWS), (ATTAINED, FLOWS), (REMAINING, liars.as_str()), ("", fixed.as_str())] {
         for transport in [TCP, "kind = \"packet-pair\"\nrto_min = \"1 ms\"\n"] {
             let outcome = run(&large(&text(&format!("{host}{ORDERING}"), transport, group)));
-            let seen = ["packets_reordered", "packets_retransmitted", "ordering_timeouts", "packets_held_twice"];
+            let seen = ["packets_reordered", "packets_retransmitted", "reorder_timeouts", "packets_held_twice"];
             assert_eq!(seen.map(|name| sum(&outcome, "flows", name)), [0; 4], "{host}{transport}{group}");
             let late = sum(&outcome, "flows", "packets_arrived_late");
             let held = sum(&outcome, "flows", "packets_held");
@@ -67,7 +67,7 @@ fn a_code_point_ranks_all_packets_of_a_class_alike() {
         run(&text.replace("preset = \"ideal\"", queues).replace("BUFFER", "40 KB")).summary.trace_hash
     };
     for (class, rank) in [(0, 1_835_008), (1, 2_097_152), (5, 524_288), (7, 0)] {
-        let by_code_point = hash("marking = { by = \"dscp\" }\n", &format!("class = {class}"));
+        let by_code_point = hash("priority_tagger = { by = \"dscp\" }\n", &format!("class = {class}"));
         assert_eq!(by_code_point, hash("", &format!("class = {class}\nrank = {rank}")), "class {class}");
     }
 }
@@ -78,7 +78,7 @@ fn flows_that_pause_arrive_whole_where_packets_are_lost() {
     let flowlets = ATTAINED.replace(" }", ", flowlet_gap = \"20 us\" }");
     let timeouts = |marking: &str| {
         let outcome = run(&text(&format!("{marking}{ORDERING}"), TCP, FLOWS).replace("BUFFER", "25 KB"));
-        sum(&outcome, "flows", "ordering_timeouts")
+        sum(&outcome, "flows", "reorder_timeouts")
     };
     let (with_pauses, without) = (timeouts(&flowlets), timeouts(ATTAINED));
     assert!(with_pauses < without, "{with_pauses} gaps given up by the timer with flowlets, {without} without");
@@ -89,7 +89,7 @@ fn accounts_close_when_packets_are_lost_and_the_layer_gives_up_gaps() {
     for transport in [TCP, "kind = \"tcp\"\nrto_min = \"1 ms\"\n", "kind = \"roce\"\n", "kind = \"packet-pair\"\n"] {
         let outcome = run(&text(&format!("{REMAINING}{ORDERING}"), transport, FLOWS).replace("BUFFER", "25 KB"));
         assert!(outcome.summary.drops["queue full"] > 100, "{transport}");
-        assert!(sum(&outcome, "flows", "ordering_timeouts") > 0, "{transport}");
+        assert!(sum(&outcome, "flows", "reorder_timeouts") > 0, "{transport}");
     }
 }
 

@@ -130,7 +130,7 @@ fn marks_and_order_hold_for_both_ways() {
         );
         let with = |host: &str| {
             let sections = format!(
-                "[host]\nmarking = {{ by = \"remaining-bytes\" }}\n{host}\n[routing]\nchoice = \"two-choices\"\n\
+                "[host]\npriority_tagger = {{ by = \"remaining-bytes\" }}\n{host}\n[routing]\nchoice = \"two-choices\"\n\
                  [topology]"
             );
             let slow = text(ALL, INET, &group).replace("40 Gbps", "10 Gbps").replace("40 KB", "1 MB");
@@ -139,11 +139,11 @@ fn marks_and_order_hold_for_both_ways() {
             outcome
         };
         let bare = sum(&with(""), "flows", "packets_reordered");
-        let outcome = with("ordering = { timeout = \"1 ms\" }");
+        let outcome = with("reorder_buffer = { timeout = \"1 ms\" }");
         let of = |column: &str| sum(&outcome, "flows", column);
         let (late, held) = (of("packets_arrived_late"), of("packets_held"));
         assert!(bare > 20 && late > 20 && held > 20, "{request}: {bare} out of order; {late} late, {held} held");
-        assert_eq!(of("ordering_timeouts"), 0, "{request}: every gap was filled");
+        assert_eq!(of("reorder_timeouts"), 0, "{request}: every gap was filled");
         assert_eq!(of("packets_reordered"), 0, "{request}: the transports got all in order");
     }
 }

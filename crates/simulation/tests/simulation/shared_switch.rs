@@ -32,7 +32,8 @@ const MECHANISMS: [(&str, &str); 16] = [
 ];
 /// What all five systems may have at once: one of each.
 const FIVE: [usize; 5] = [0, 2, 4, 7, 10];
-const MARKS: &str = "[host]\nmarking = { by = \"remaining-bytes\" }\nordering = { timeout = \"100 us\" }\n";
+const MARKS: &str =
+    "[host]\npriority_tagger = { by = \"remaining-bytes\" }\nreorder_buffer = { timeout = \"100 us\" }\n";
 
 /// Flows that fill the links, answers to h4, bursts to h5; a link fails and another corrupts.
 fn text(mechanisms: &[(&str, &str)], host: &str) -> String {

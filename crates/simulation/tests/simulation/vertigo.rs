@@ -14,8 +14,8 @@ fn text(seed: u64, transport: &str, flows: &str, mechanism: &str) -> String {
 
 const VERTIGO: &str = "[[mechanism]]\nkind = \"vertigo\"\n";
 
-const MARKED: &str = "marking = { by = \"remaining-bytes\" }\n";
-const LAYERS: &str = "marking = { by = \"remaining-bytes\" }\nordering = { timeout = \"360 us\" }\n";
+const MARKED: &str = "priority_tagger = { by = \"remaining-bytes\" }\n";
+const LAYERS: &str = "priority_tagger = { by = \"remaining-bytes\" }\nreorder_buffer = { timeout = \"360 us\" }\n";
 
 /// The most that any switch has seen of one packet.
 fn most_deflections(outcome: &Outcome) -> u64 {

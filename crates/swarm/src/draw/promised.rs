@@ -15,7 +15,8 @@ const ROOMY: &str = "preset = \"tofino-like\"\nbuffer = { kind = \"static\", per
 const GUARDS: [&str; 3] = ["linkguardian", "link-layer-retry", "wharf"];
 const RELIEVES: [&str; 8] =
     ["rimm", "dibs", "simple-deflection", "preemptive-deflection", "pabo", "vertigo", "trimming", "aifo"];
-const ORDERED_BY_URGENCY: &str = "marking = { by = \"remaining-bytes\" }\nordering = { timeout = \"100 us\" }";
+const ORDERED_BY_URGENCY: &str =
+    "priority_tagger = { by = \"remaining-bytes\" }\nreorder_buffer = { timeout = \"100 us\" }";
 /// So rarely that no setting but a place is drawn.
 const NO_SETTINGS: u64 = u64::MAX;
 

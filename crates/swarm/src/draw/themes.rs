@@ -30,7 +30,7 @@ const QUEUES: [&str; 9] = [
     "flow_queueing = { kind = \"sfq\", perturbation = \"50 us\" }",
     "flow_queueing = { kind = \"ideal-fq\" }",
 ];
-const ORDERED: &str = "ordering = { timeout = \"100 us\" }";
+const ORDERED: &str = "reorder_buffer = { timeout = \"100 us\" }";
 
 /// Draws the world of a seed.
 pub fn draw(seed: u64, settings: &Settings<'_>) -> Table {
@@ -111,7 +111,7 @@ fn host(is_ordered: bool, dice: &mut Dice) -> Table {
         let by = dice.pick(&["remaining-bytes", "attained-service", "dscp"]);
         let by = if is_ordered { "remaining-bytes" } else { by };
         let gap = if by == "attained-service" && dice.once_in(2) { ", flowlet_gap = \"20 us\"" } else { "" };
-        lines.push(format!("marking = {{ by = \"{by}\"{gap} }}"));
+        lines.push(format!("priority_tagger = {{ by = \"{by}\"{gap} }}"));
         if is_ordered || dice.once_in(2) {
             lines.push(ORDERED.into());
         }

@@ -98,7 +98,7 @@ hosts_right = 4
 host_link = { rate = "10 Gbps", delay = "1 us" }
 bottleneck = { rate = "10 Gbps", delay = "1 us" }
 [host]
-marking = { by = "remaining-bytes" }
+priority_tagger = { by = "remaining-bytes" }
 [[transport]]
 name = "t"
 kind = "tcp"

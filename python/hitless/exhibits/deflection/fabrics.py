@@ -1,7 +1,7 @@
 """The networks of section 5.2, with what depends on their speed.
 
 Where a number comes from: hosts, switches, rates, 300 KB at each port and 65 packets for DCTCP: section 5.2. Delays of
-links, the network at 1 Gbps with its 50 KB and 20 packets, the ordering layer's timeout: the authors' simulator
+links, the network at 1 Gbps with its 50 KB and 20 packets, the reorder buffer's timeout: the authors' simulator
 (hopnets/practical_deflection); the paper does not give them. The timeout at 100G is that of 10G, an assumption.
 """
 
@@ -21,7 +21,7 @@ class Fabric:
     queue_bytes: int = 300_000
     mark_packets: int = 65
     """DCTCP's threshold."""
-    ordering_timeout_us: float = 360
+    reorder_timeout_us: float = 360
 
 
 def _leaf_spine(host_gbps: float, core_gbps: float, core_delay_us: float) -> Mapping[str, Any]:
@@ -44,7 +44,7 @@ LEAF_SPINE_1G = Fabric(
     core_bps=8 * 4 * 1e9,
     queue_bytes=50_000,
     mark_packets=20,
-    ordering_timeout_us=1_200,
+    reorder_timeout_us=1_200,
 )
 
 _FAT_TREE_LINK = {"rate": "10 Gbps", "delay": "1 us"}

@@ -66,7 +66,7 @@ def elephant_goodput_bps(run: Run) -> float | None:
 def reordered_percent(run: Run) -> float | None:
     """Packets that reached their host behind a later one of their flow, in percent of all that came.
 
-    What was sent again counts too. Where there is an ordering layer, it is what sees them.
+    What was sent again counts too. Where there is a reorder buffer, it is what sees them.
     """
     flows = run.table("flows")
     late = "packets_arrived_late" if "packets_arrived_late" in flows.columns else "packets_reordered"

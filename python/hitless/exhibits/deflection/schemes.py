@@ -21,9 +21,9 @@ class Scheme:
     spreads: bool = False
     """Did its published configuration forward each packet by the power of two choices? The others hash flows."""
     restores_order: bool = False
-    """Did hosts run the ordering layer?"""
+    """Did hosts run the reorder buffer?"""
     has_flowlets: bool = False
-    """Do pauses end flowlets in the marking layer? After as long as the ordering layer waits (the authors' delta)."""
+    """Do pauses end flowlets in the priority tagger? After as long as the reorder buffer waits (the authors' delta)."""
     fast_retransmit: bool = True
 
     def with_mechanism(self, name: str, **changes: Any) -> "Scheme":
@@ -104,7 +104,7 @@ class Preset:
 
 PAPER = Preset("paper")
 """As the published evaluation did it: each scheme with its own forwarding, ordering and fast retransmit."""
-FAIR = Preset("fair", "the same forwarding, transport and ordering layer for all schemes")
+FAIR = Preset("fair", "the same forwarding, transport and reorder buffer for all schemes")
 """All schemes spread packets over two choices and restore order at the hosts; all retransmit fast."""
 
 

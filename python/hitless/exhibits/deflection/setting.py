@@ -160,11 +160,11 @@ class Case:
 
     def _host(self, scheme: Scheme) -> Mapping[str, Any]:
         host: dict[str, Any] = {"time_to_live": TIME_TO_LIVE}
-        wait = f"{self.fabric.ordering_timeout_us:g} us"
+        wait = f"{self.fabric.reorder_timeout_us:g} us"
         if scheme.marking:
-            host["marking"] = {"by": scheme.marking, **({"flowlet_gap": wait} if scheme.has_flowlets else {})}
+            host["priority_tagger"] = {"by": scheme.marking, **({"flowlet_gap": wait} if scheme.has_flowlets else {})}
         if scheme.restores_order:
-            host["ordering"] = {"timeout": wait}
+            host["reorder_buffer"] = {"timeout": wait}
         return host
 
     def _transport(self, scheme: Scheme) -> Mapping[str, Any]:

@@ -57,7 +57,7 @@ class Figure7(_SideEffects):
 
 @exhibit("pd/fig8", title="Packets that arrive out of order")
 class Figure8(_SideEffects):
-    """Before the ordering layer."""
+    """Before the reorder buffer."""
 
     shown = (metrics.REORDERED,)
 

@@ -312,7 +312,7 @@ kind = "simple-deflection"
 def _preemptive(alpha: float) -> str:
     """Every packet enters the window: a burst here has too few for one in 20 of them to fill it."""
     return f"""[host]
-marking = {{ by = "dscp" }}
+priority_tagger = {{ by = "dscp" }}
 [[mechanism]]
 kind = "preemptive-deflection"
 alpha = {alpha:g}

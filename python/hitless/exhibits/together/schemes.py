@@ -57,7 +57,7 @@ def scenario(scheme: Scheme) -> Mapping[str, Any]:
     kinds = {SYSTEMS[system] for system in scheme.systems}
     made["mechanism"] = [mechanism for mechanism in made["mechanism"] if mechanism["kind"] in kinds]
     if "PD" not in scheme.systems:
-        made["host"] = {name: value for name, value in made["host"].items() if name != "ordering"}
+        made["host"] = {name: value for name, value in made["host"].items() if name != "reorder_buffer"}
     if scheme.is_clean:
         made["flows"] = [group for group in made["flows"] if group["name"] != "cheat"]
         made = {name: value for name, value in made.items() if name not in {"failure", "recovery", "link"}}

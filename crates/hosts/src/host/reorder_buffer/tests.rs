@@ -13,7 +13,7 @@ const MSS: u32 = 1_000;
 const TOTAL: u32 = 20 * MSS;
 
 fn layer(rank: Rank) -> ReorderBuffer {
-    ReorderBuffer::new(TIMEOUT, Marking::honest(rank), Application::one_way(TOTAL.into()))
+    ReorderBuffer::new(TIMEOUT, PriorityTagging::honest(rank), Application::one_way(TOTAL.into()))
 }
 
 fn rank_of(rank: Rank, number: u32) -> u32 {
@@ -88,7 +88,7 @@ fn what_has_no_payload_or_no_mark_passes() {
     assert_eq!(layer.arrive(Time(1), PacketHandle(1), &packet(Rank::RemainingBytes, 0, 4, 0)), Arrival::Passes);
     let unmarked = Packet { transport: packet(Rank::RemainingBytes, 0, 4, 9).transport, ..Packet::default() };
     assert_eq!(layer.arrive(Time(1), PacketHandle(1), &unmarked), Arrival::Passes);
-    assert_eq!(layer.statistics(), OrderingStatistics::default());
+    assert_eq!(layer.statistics(), ReorderBufferStatistics::default());
 }
 
 /// A switch has cut the payload off: the transport is told at once, and the payload is still waited for.
@@ -140,10 +140,11 @@ fn of_two_copies_the_longer_is_kept() {
 
 #[test]
 fn a_rank_that_is_no_position_stalls_nothing() {
-    let hundredth = Marking { divisor: NonZeroU32::new(100).unwrap(), ..Marking::honest(Rank::RemainingBytes) };
-    let endless = (Marking::honest(Rank::RemainingBytes), Application::until(Time(9)));
-    for (marking, application) in [(hundredth, Application::one_way(9)), endless] {
-        let mut layer = ReorderBuffer::new(TIMEOUT, marking, application);
+    let hundredth =
+        PriorityTagging { divisor: NonZeroU32::new(100).unwrap(), ..PriorityTagging::honest(Rank::RemainingBytes) };
+    let endless = (PriorityTagging::honest(Rank::RemainingBytes), Application::until(Time(9)));
+    for (tagging, application) in [(hundredth, Application::one_way(9)), endless] {
+        let mut layer = ReorderBuffer::new(TIMEOUT, tagging, application);
         let mut arrive = |number| {
             let packet = packet(Rank::Fixed(7), 0, number, MSS);
             layer.arrive(Time(1), PacketHandle(number), &packet)

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::application::Request;
-use crate::{Marking, Rank};
+use crate::{PriorityTagging, Rank};
 
 const THINK: Duration = Duration::from_us(20);
 const REQUEST: Request = Request { bytes: 250, think: THINK };
@@ -92,16 +92,16 @@ fn a_lost_request_is_repeated_and_counts() {
 }
 
 #[test]
-fn what_the_ordering_layer_holds_of_a_request_is_in_the_record_of_the_flow() {
-    let config = HostConfig { ordering_timeout: Some(Duration::from_us(50)), ..ethernet() };
+fn what_the_reorder_buffer_holds_of_a_request_is_in_the_record_of_the_flow() {
+    let config = HostConfig { reorder_timeout: Some(Duration::from_us(50)), ..ethernet() };
     let mut bench = Bench::new(&config, 2, tcp(true));
     // SYN, SYN-ACK, and then the second segment of four: two wait for it. The answer is one.
     bench.world.losses = vec![3];
     let request = Some(Request { bytes: 4 * 1_448, ..REQUEST });
-    let marking = Some(Marking::honest(Rank::RemainingBytes));
-    let bench = exchange(bench, FlowConfig { request, marking, ..asked(1_000) });
-    let ordering = bench.world.flows[0].ordering.expect("there is a layer");
-    assert_eq!((ordering.packets_held, ordering.held_peak_packets, ordering.timeouts), (2, 2, 1));
+    let tagging = Some(PriorityTagging::honest(Rank::RemainingBytes));
+    let bench = exchange(bench, FlowConfig { request, tagging, ..asked(1_000) });
+    let reorder_buffer = bench.world.flows[0].reorder_buffer.expect("there is a layer");
+    assert_eq!((reorder_buffer.packets_held, reorder_buffer.held_peak_packets, reorder_buffer.timeouts), (2, 2, 1));
 }
 
 #[test]
@@ -153,15 +153,15 @@ proptest! {
         let stack = if delayed { jittery_stack() } else { StackConfig::NONE };
         let roce = TransportConfig::Roce(RoceSettings { retries: 1_000, ..RoceSettings::default() });
         let transport = [tcp(true), tcp(false), packet_pair(), roce][transport].clone();
-        let ordering_timeout = layers.then_some(Duration::from_us(50));
-        let config = HostConfig { kernel_stack: stack, network_card_stack: stack, ordering_timeout, ..ethernet() };
+        let reorder_timeout = layers.then_some(Duration::from_us(50));
+        let config = HostConfig { kernel_stack: stack, network_card_stack: stack, reorder_timeout, ..ethernet() };
         let mut bench = Bench::new(&config, 3, transport);
         bench.world.losses = losses;
         for &(source, step, bytes, request_bytes, think_us) in &flows {
             let flow = flow_config(source, (source + step) % 3, Application::one_way(bytes));
             let request = Some(Request { bytes: request_bytes, think: Duration::from_us(think_us) });
-            let marking = layers.then_some(Marking::honest(Rank::RemainingBytes));
-            bench.hosts.add_flow(FlowConfig { request, marking, ..flow }, &mut bench.world);
+            let tagging = layers.then_some(PriorityTagging::honest(Rank::RemainingBytes));
+            bench.hosts.add_flow(FlowConfig { request, tagging, ..flow }, &mut bench.world);
         }
         let bench = bench.run();
         prop_assert_eq!(bench.world.messages.len(), flows.len());

@@ -32,7 +32,7 @@ use hitless_wire::{Duration, Packet, QueueId, Shim, Time};
 
 use super::checker::Checker;
 use super::config::ReceiverConfig;
-use super::crossing::Crossing;
+use super::egress_view::EgressView;
 use super::frames::Role;
 use super::requests::{FILLER_PRIORITY, REPAIR_PRIORITY, request_queue};
 use super::settings::Buffering;
@@ -72,7 +72,7 @@ pub struct Receiver {
     /// The number to be forwarded next (paper, algorithm 1).
     ack_number: RegisterArray<SequenceNumber>,
     /// latestRxSeqNo on its way to egress, where acknowledgements read it.
-    latest_received: Crossing<SequenceNumber>,
+    latest_received: EgressView<SequenceNumber>,
     acknowledgements_pending: RegisterArray<u8>,
     /// curr_state of algorithm 2.
     is_pausing: RegisterArray<bool>,
@@ -131,7 +131,7 @@ impl Receiver {
             hold_queue: QueueId(0),
             expected: RegisterArray::new("latestRxSeqNo", Half::Ingress, 4, 1, first),
             ack_number: RegisterArray::new("ackNo", Half::Ingress, 5, 1, first),
-            latest_received: Crossing::new(first.previous()),
+            latest_received: EgressView::new(first.previous()),
             acknowledgements_pending: RegisterArray::new("pendingAcks", Half::Egress, 3, 1, 0),
             is_pausing: RegisterArray::new("currState", Half::Egress, 4, 1, false),
             pause_due_at: None,

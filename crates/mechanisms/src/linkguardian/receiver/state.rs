@@ -4,7 +4,7 @@ use crate::linkguardian::headers::SequenceNumber;
 use hitless_switch::explore::{Digest, State};
 
 use super::super::config::ReceiverConfig;
-use super::super::crossing::Crossing;
+use super::super::egress_view::EgressView;
 use super::Receiver;
 use super::gaps::{Gap, Reports};
 
@@ -56,7 +56,7 @@ impl Receiver {
         let mut receiver = Self::new(config);
         receiver.expected.poke(0, first);
         receiver.ack_number.poke(0, first);
-        receiver.latest_received = Crossing::new(first.previous());
+        receiver.latest_received = EgressView::new(first.previous());
         receiver.credited_until = first;
         receiver
     }

@@ -21,10 +21,12 @@ const PLAIN: Surroundings = Surroundings {
 };
 const SHARED_BUFFER: &str = "{ kind = \"shared\", total = \"4 MB\", alpha = 1.0 }";
 /// Ranks are of use to those that look at them.
-const RANKED: Surroundings = Surroundings { host: "marking = { by = \"remaining-bytes\" }", ..PLAIN };
+const RANKED: Surroundings = Surroundings { host: "priority_tagger = { by = \"remaining-bytes\" }", ..PLAIN };
 /// Queues by rank send the end of a message before its beginning.
-const ORDERED: Surroundings =
-    Surroundings { host: "marking = { by = \"remaining-bytes\" }\nordering = { timeout = \"100 us\" }", ..PLAIN };
+const ORDERED: Surroundings = Surroundings {
+    host: "priority_tagger = { by = \"remaining-bytes\" }\nreorder_buffer = { timeout = \"100 us\" }",
+    ..PLAIN
+};
 const LINK: &str = "link = \"left->right\"";
 
 /// What it does to traffic is up to a program: tests/simulator/test_p4.py compares forwarding in P4 with routing.

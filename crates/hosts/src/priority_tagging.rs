@@ -19,7 +19,7 @@ pub enum Rank {
 
 /// How the packets of a flow are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
-pub struct Marking {
+pub struct PriorityTagging {
     /// What the rank says.
     pub rank: Rank,
     /// What a host that lies divides a rank by; 1: it tells the truth. A fixed rank is written as it is.
@@ -28,7 +28,7 @@ pub struct Marking {
     pub flowlet_gap: Duration,
 }
 
-impl Marking {
+impl PriorityTagging {
     /// Marks that tell the truth.
     pub const fn honest(rank: Rank) -> Self {
         Self { rank, divisor: NonZeroU32::MIN, flowlet_gap: Duration::MAX }

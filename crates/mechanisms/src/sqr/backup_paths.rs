@@ -5,21 +5,21 @@ use hitless_wire::PortId;
 
 /// What a change means for the packets of a protected port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WayChange {
+pub enum PathChange {
     /// The link that they were sent over has failed: some may have been lost.
     Lost(PortId),
     /// There is a way for them again.
     Found {
         /// Whose packets.
         primary: PortId,
-        /// The number of the change, for [`Ways::is_latest`].
+        /// The number of the change, for [`BackupPaths::is_latest`].
         number: u16,
     },
     /// They will go another way although nothing was lost; until those on the old one have arrived, they wait.
     Moving {
         /// Whose packets.
         primary: PortId,
-        /// The number of the change, for [`Ways::finish_move`].
+        /// The number of the change, for [`BackupPaths::finish_move`].
         number: u16,
     },
 }
@@ -36,42 +36,42 @@ struct Path {
 
 /// The ways of all protected ports of a switch.
 #[derive(Debug)]
-pub struct Ways {
+pub struct BackupPaths {
     states: Vec<PortState>,
     paths: Vec<Path>,
-    ways: RegisterArray<Option<PortId>>,
+    next_ports: RegisterArray<Option<PortId>>,
 }
 
-hitless_state::state!(Ways { values: states, paths; parts: ways });
+hitless_state::state!(BackupPaths { values: states, paths; parts: next_ports });
 
-impl Ways {
+impl BackupPaths {
     /// Every port is up, and its own way.
     pub fn new(ports: usize, protected: &[PortId]) -> Self {
-        let mut ways = RegisterArray::new("backupPort", Half::Egress, 1, ports, None);
+        let mut next_ports = RegisterArray::new("backupPort", Half::Egress, 1, ports, None);
         let path = |&primary: &PortId| Path { primary, last: primary, is_moving: false, changes: 0 };
-        protected.iter().for_each(|&port| ways.poke(usize::from(port.0), Some(port)));
-        Self { states: vec![PortState::Up; ports], paths: protected.iter().map(path).collect(), ways }
+        protected.iter().for_each(|&port| next_ports.poke(usize::from(port.0), Some(port)));
+        Self { states: vec![PortState::Up; ports], paths: protected.iter().map(path).collect(), next_ports }
     }
 
     /// What it takes of a switch.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
-        std::iter::once(self.ways.stated())
+        std::iter::once(self.next_ports.stated())
     }
 
     /// The way of a packet whose primary port is `port`; none while it has to wait.
     pub fn way(&mut self, pass: &mut Pass, port: PortId) -> Option<PortId> {
-        self.ways.access(pass, usize::from(port.0), |way| *way)
+        self.next_ports.access(pass, usize::from(port.0), |way| *way)
     }
 
     /// Takes note of a port's new state; what it means for each protected port.
-    pub fn set_state(&mut self, port: PortId, state: PortState) -> Vec<WayChange> {
+    pub fn set_state(&mut self, port: PortId, state: PortState) -> Vec<PathChange> {
         let was_up = std::mem::replace(&mut self.states[usize::from(port.0)], state) == PortState::Up;
         let has_failed = was_up && state != PortState::Up;
         (0..self.paths.len()).flat_map(|index| self.reconsider(index, has_failed.then_some(port))).collect()
     }
 
     /// Packets have waited long enough for those on the old way.
-    pub fn finish_move(&mut self, primary: PortId, number: u16) -> Option<WayChange> {
+    pub fn finish_move(&mut self, primary: PortId, number: u16) -> Option<PathChange> {
         let is_due = |path: &Path| path.primary == primary && path.is_moving && path.changes == number;
         let index = self.paths.iter().position(is_due)?;
         self.paths[index].is_moving = false;
@@ -80,20 +80,20 @@ impl Ways {
 
     /// Whether a port's packets have a way, and that since the change of that number.
     pub fn is_latest(&self, primary: PortId, number: u16) -> bool {
-        let is_found = self.ways.peek(usize::from(primary.0)).is_some();
+        let is_found = self.next_ports.peek(usize::from(primary.0)).is_some();
         is_found && self.paths.iter().any(|path| path.primary == primary && path.changes == number)
     }
 
-    fn reconsider(&mut self, index: usize, failed: Option<PortId>) -> Vec<WayChange> {
+    fn reconsider(&mut self, index: usize, failed: Option<PortId>) -> Vec<PathChange> {
         let Path { primary, last, is_moving, .. } = self.paths[index];
         if failed == Some(last) {
             let path = &mut self.paths[index];
             path.is_moving = false;
             path.changes = path.changes.wrapping_add(1);
-            self.ways.poke(usize::from(primary.0), None);
-            return [Some(WayChange::Lost(primary)), self.take(index)].into_iter().flatten().collect();
+            self.next_ports.poke(usize::from(primary.0), None);
+            return [Some(PathChange::Lost(primary)), self.take(index)].into_iter().flatten().collect();
         }
-        let now = self.ways.peek(usize::from(primary.0));
+        let now = self.next_ports.peek(usize::from(primary.0));
         let target = self.resolve(primary);
         if is_moving || now == target {
             return Vec::new();
@@ -101,22 +101,22 @@ impl Ways {
         if now.is_none() {
             return self.take(index).into_iter().collect();
         }
-        self.ways.poke(usize::from(primary.0), None);
+        self.next_ports.poke(usize::from(primary.0), None);
         let path = &mut self.paths[index];
         path.is_moving = true;
         path.changes = path.changes.wrapping_add(1);
-        vec![WayChange::Moving { primary, number: path.changes }]
+        vec![PathChange::Moving { primary, number: path.changes }]
     }
 
     /// Takes the way that there is, if any.
-    fn take(&mut self, index: usize) -> Option<WayChange> {
+    fn take(&mut self, index: usize) -> Option<PathChange> {
         let primary = self.paths[index].primary;
         let way = self.resolve(primary)?;
         let path = &mut self.paths[index];
         path.last = way;
         path.changes = path.changes.wrapping_add(1);
-        self.ways.poke(usize::from(primary.0), Some(way));
-        Some(WayChange::Found { primary, number: path.changes })
+        self.next_ports.poke(usize::from(primary.0), Some(way));
+        Some(PathChange::Found { primary, number: path.changes })
     }
 
     /// Follows backups, and the backups of backups.
@@ -135,10 +135,10 @@ impl Ways {
 }
 
 #[cfg(test)]
-impl hitless_switch::explore::State for Ways {
+impl hitless_switch::explore::State for BackupPaths {
     fn tell(&self, digest: &mut hitless_switch::explore::Digest<'_>) {
         digest.value((&self.states, &self.paths));
-        (0..self.states.len()).for_each(|port| digest.value(self.ways.peek(port)));
+        (0..self.states.len()).for_each(|port| digest.value(self.next_ports.peek(port)));
     }
 }
 
@@ -151,24 +151,24 @@ mod tests {
     const B: PortId = PortId(1);
     const C: PortId = PortId(2);
 
-    fn way(ways: &mut Ways) -> Option<PortId> {
+    fn way(ways: &mut BackupPaths) -> Option<PortId> {
         let mut pass = Pass::new(true);
         pass.begin(Half::Egress);
         ways.way(&mut pass, P)
     }
 
     /// A change by its name.
-    fn name(change: &WayChange) -> &'static str {
+    fn name(change: &PathChange) -> &'static str {
         match change {
-            WayChange::Lost(_) => "lost",
-            WayChange::Found { .. } => "found",
-            WayChange::Moving { .. } => "moving",
+            PathChange::Lost(_) => "lost",
+            PathChange::Found { .. } => "found",
+            PathChange::Moving { .. } => "moving",
         }
     }
 
     /// Each step: a port's new state, what it means for P, and P's way afterwards.
-    fn play(steps: &[(PortId, PortState, &[&str], Option<PortId>)]) -> Ways {
-        let mut ways = Ways::new(3, &[P]);
+    fn play(steps: &[(PortId, PortState, &[&str], Option<PortId>)]) -> BackupPaths {
+        let mut ways = BackupPaths::new(3, &[P]);
         for &(port, state, changes, after) in steps {
             let found: Vec<_> = ways.set_state(port, state).iter().map(name).collect();
             assert_eq!(found, changes, "{port:?} {state:?}");
@@ -191,7 +191,7 @@ mod tests {
         ]);
         assert!(!ways.is_latest(P, 3));
         let found = ways.finish_move(P, 3);
-        assert_eq!(found, Some(WayChange::Found { primary: P, number: 4 }));
+        assert_eq!(found, Some(PathChange::Found { primary: P, number: 4 }));
         assert_eq!((way(&mut ways), ways.is_latest(P, 4), ways.is_latest(P, 3)), (Some(P), true, false));
         assert_eq!(ways.finish_move(P, 3), None);
     }

@@ -1,7 +1,7 @@
 //! A value that ingress writes and egress reads.
 //!
 //! The two halves share no registers: what a packet learns in ingress it carries through the traffic manager and
-//! writes in egress. [`Crossing`] has that delay without the event that carrying it would cost.
+//! writes in egress. [`EgressView`] has that delay without the event that carrying it would cost.
 
 use std::collections::VecDeque;
 
@@ -12,13 +12,13 @@ const UNDERWAY_MAX: usize = 1_024;
 
 /// A value on its way from ingress to egress.
 #[derive(Debug, hitless_state::Value)]
-pub struct Crossing<T> {
+pub struct EgressView<T> {
     arrived: T,
     underway: VecDeque<(Time, T)>,
 }
 
 #[cfg(test)]
-impl<T: std::hash::Hash> hitless_switch::explore::State for Crossing<T> {
+impl<T: std::hash::Hash> hitless_switch::explore::State for EgressView<T> {
     fn tell(&self, digest: &mut hitless_switch::explore::Digest<'_>) {
         digest.value((&self.arrived, self.underway.len()));
         for (visible_at, value) in &self.underway {
@@ -28,7 +28,7 @@ impl<T: std::hash::Hash> hitless_switch::explore::State for Crossing<T> {
     }
 }
 
-impl<T: Copy> Crossing<T> {
+impl<T: Copy> EgressView<T> {
     /// A crossing whose egress side holds `initial`.
     pub fn new(initial: T) -> Self {
         Self { arrived: initial, underway: VecDeque::new() }
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn when_nobody_looks_the_last_values_make_room_for_the_newest() {
-        let mut crossing = Crossing::new(0);
+        let mut crossing = EgressView::new(0);
         (1..=10 * UNDERWAY_MAX as u64).for_each(|value| crossing.send(value, Time(value)));
         assert_eq!(crossing.underway.len(), UNDERWAY_MAX);
         assert!(crossing.receive(Time::NEVER));
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn egress_sees_a_value_after_its_delay() {
-        let mut crossing = Crossing::new(0);
+        let mut crossing = EgressView::new(0);
         crossing.send(1, Time(10));
         crossing.send(2, Time(20));
         assert!(!crossing.receive(Time(9)));
