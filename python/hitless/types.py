@@ -547,14 +547,21 @@ class GraphLink(TypedDict):
     rate: str
 
 
+class Gro(TypedDict):
+    """Interrupt moderation and generic receive offload, as in Linux (Documentation/networking/napi.rst, net/core/gro.c, net/ipv4/tcp_offload.c)."""
+
+    interrupt_delay: NotRequired[str]
+    interrupt_packets: NotRequired[int]
+
+
 class Host(TypedDict):
     """The hosts, all alike."""
 
     kernel: NotRequired["Kernel"]
-    marking: NotRequired["Marking"]
     network_card: NotRequired["Stack"]
     nic_queue: NotRequired[str]
-    ordering: NotRequired["Ordering"]
+    priority_tagger: NotRequired["PriorityTagger"]
+    reorder_buffer: NotRequired["ReorderBuffer"]
     tcp_small_queues: NotRequired[bool]
     time_to_live: NotRequired[int]
     timer_tick: NotRequired[str]
@@ -588,7 +595,7 @@ Jitter: TypeAlias = JitterNone | JitterExponential | JitterLognormal
 class Kernel(TypedDict):
     """Delays between a transport in the kernel and the network card, and how the kernel takes packets from the card."""
 
-    gro: NotRequired["ReceiveOffload"]
+    gro: NotRequired["Gro"]
     jitter: NotRequired["Jitter"]
     receive: NotRequired[str]
     send: NotRequired[str]
@@ -690,13 +697,6 @@ LossModel: TypeAlias = (
     LossModelNone | LossModelBernoulli | LossModelGilbertElliott | LossModelBitErrors | LossModelTrace
 )
 """Which frames arrive corrupted and are dropped by the receiving port."""
-
-
-class Marking(TypedDict):
-    """What senders write on data packets."""
-
-    by: "RankedBy"
-    flowlet_gap: NotRequired[str]
 
 
 class Measure(TypedDict):
@@ -988,12 +988,6 @@ Mechanism: TypeAlias = (
 """A mechanism and its parameters."""
 
 
-class Ordering(TypedDict):
-    """The reorder buffer."""
-
-    timeout: str
-
-
 class P4Entry(TypedDict):
     """An entry of a table."""
 
@@ -1043,6 +1037,13 @@ class Port(TypedDict):
     switches: NotRequired[Sequence[str]]
 
 
+class PriorityTagger(TypedDict):
+    """What senders write on data packets."""
+
+    by: "RankedBy"
+    flowlet_gap: NotRequired[str]
+
+
 QuantileDivisor: TypeAlias = Literal["fill", "window"]
 """What the number of more urgent packets in a window is divided by."""
 
@@ -1061,13 +1062,6 @@ class QueueSampling(TypedDict):
 
 RankedBy: TypeAlias = Literal["remaining-bytes", "attained-service", "dscp"]
 """What a rank is."""
-
-
-class ReceiveOffload(TypedDict):
-    """Interrupt moderation and generic receive offload, as in Linux (Documentation/networking/napi.rst, net/core/gro.c, net/ipv4/tcp_offload.c)."""
-
-    interrupt_delay: NotRequired[str]
-    interrupt_packets: NotRequired[int]
 
 
 class RecoverySchemeSamePort(TypedDict):
@@ -1124,6 +1118,12 @@ class RelativePriorityDistribution(TypedDict):
 
 RelativePriority: TypeAlias = RelativePriorityQuantile | RelativePriorityDistribution
 """How the priority of a packet is compared with those of a queue (section 3.1)."""
+
+
+class ReorderBuffer(TypedDict):
+    """The reorder buffer."""
+
+    timeout: str
 
 
 class Request(TypedDict):
