@@ -83,12 +83,15 @@ enum Happening {
     },
 }
 
+/// What becomes of a frame whose last bit leaves then.
+type FateOf = Box<dyn FnMut(Time, &Packet) -> Fate>;
+
 /// One direction of a link.
 struct Link {
     from: (usize, PortId),
     to: (usize, PortId),
     delay: Duration,
-    fate: Box<dyn FnMut(&Packet) -> Fate>,
+    fate: FateOf,
     loses_set: Box<dyn FnMut(OrderedSet) -> bool>,
 }
 
@@ -188,7 +191,7 @@ impl Environment for Side<'_> {
             self.world.left.push(Left { switch, port, at: last_bit_at, packet: descriptor });
             return self.world.packets.remove(packet);
         };
-        let (fate, (switch, port), at) = ((link.fate)(&descriptor), link.to, last_bit_at + link.delay);
+        let (fate, (switch, port), at) = ((link.fate)(last_bit_at, &descriptor), link.to, last_bit_at + link.delay);
         let arrive = |is_whole| Happening::Arrive { switch, port, packet, is_whole };
         self.world.lost += u64::from(matches!(fate, Fate::Corrupted | Fate::Vanishes));
         match fate {
@@ -280,7 +283,19 @@ impl Harness {
         from: (usize, PortId),
         to: (usize, PortId),
         delay: Duration,
-        fate: impl FnMut(&Packet) -> Fate + 'static,
+        mut fate: impl FnMut(&Packet) -> Fate + 'static,
+        loses_set: impl FnMut(OrderedSet) -> bool + 'static,
+    ) {
+        self.connect_in_time(from, to, delay, move |_, packet| fate(packet), loses_set);
+    }
+
+    /// As [`Self::connect`], where what becomes of a frame may depend on when its last bit leaves.
+    pub fn connect_in_time(
+        &mut self,
+        from: (usize, PortId),
+        to: (usize, PortId),
+        delay: Duration,
+        fate: impl FnMut(Time, &Packet) -> Fate + 'static,
         loses_set: impl FnMut(OrderedSet) -> bool + 'static,
     ) {
         let (fate, loses_set) = (Box::new(fate), Box::new(loses_set));
