@@ -48,7 +48,9 @@ def _ignored(scenario: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
         ignored.append(f"[[transport]] ({names}): the kernel's own; what it can be set to is set")
     host = own.get("host", {})
     if host.get("priority_tagger", {}).get("by") not in {None, "dscp"}:
-        ignored.append('host.priority_tagger: real hosts write no such mark; by = "dscp" takes what programs in them can set')
+        ignored.append(
+            'host.priority_tagger: real hosts write no such mark; by = "dscp" takes what programs in them can set'
+        )
     if host.keys() - {"nic_queue", "priority_tagger"}:
         ignored.append("[host] but for nic_queue and priority_tagger: kernels have delays of their own")
     if "measure" in own:

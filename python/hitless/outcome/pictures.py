@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from hitless.errors import BadInput
+from hitless.outcome.facts import facts_of
 from hitless.outcome.run import Run
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, times_of
 from hitless.plot import Plot, Series, tail_series
@@ -99,8 +100,6 @@ def run_as_html(run: Run) -> str:
 
 def scenario_as_html(name: str, effective: str) -> str:
     """What a scenario consists of, in a few lines."""
-    from hitless.report.scenario import facts_of  # noqa: PLC0415 - it knows exhibits, which know this module
-
     return _table([("name", name), *facts_of(effective)])
 
 

@@ -1,16 +1,14 @@
 """What a scenario's own report says of it: topology, mechanisms, queues, links and counters."""
 
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from hitless.exhibits.campaign import Result
+from hitless.outcome.facts import facts_of
 
 _MOST_ROWS = 40
-_NAMES_SHOWN = 6
 _COUNTERS = ("switch", "mechanism", "scope", "counter", "value")
 _LINKS = ("link", "frames_sent", "frames_arrived", "frames_corrupted", "frames_lost_down")
 
@@ -32,20 +30,6 @@ def facts(result: Result) -> list[tuple[str, str]]:
     return [] if run is None else facts_of(run.effective)
 
 
-def facts_of(effective: str) -> list[tuple[str, str]]:
-    """What an effective scenario consists of, in a few lines."""
-    scenario = tomllib.loads(effective)
-    found = [
-        ("scenario", scenario.get("description", "")),
-        ("topology", _topology(scenario.get("topology", {}))),
-        ("mechanisms", "; ".join(map(_mechanism, scenario.get("mechanism", []))) or "none"),
-        ("queues", _queues(scenario.get("switch", {}))),
-        ("flows", _named(scenario.get("flows", []), "kind")),
-        ("transports", _named(scenario.get("transport", []), "kind")),
-    ]
-    return [(name, text) for name, text in found if text]
-
-
 def tables(result: Result) -> list[Table]:
     """What the mechanisms counted, and what happened on the links; what is zero is left out."""
     made = []
@@ -62,44 +46,6 @@ def tables(result: Result) -> list[Table]:
 
 def _filled(table: pl.DataFrame | None) -> pl.DataFrame | None:
     return None if table is None or table.is_empty() else table
-
-
-def _topology(topology: Mapping[str, Any]) -> str:
-    parts = [str(topology.get("kind", ""))]
-    for name, value in topology.items():
-        words = name.replace("_", " ")
-        if isinstance(value, Mapping):
-            parts.append(f"{words} {_rate(value)}")
-        elif isinstance(value, list):
-            rates = sorted({_rate(one) for one in value if isinstance(one, Mapping)})
-            parts.append(f"{words}: {len(value)}{' of ' + ', '.join(rates) if rates else ''}")
-        elif name != "kind":
-            parts.append(f"{words} {value}")
-    return ", ".join(part for part in parts if part)
-
-
-def _rate(link: Mapping[str, Any]) -> str:
-    return str(link.get("rate", "")).replace("bps", "b/s")
-
-
-def _mechanism(mechanism: Mapping[str, Any]) -> str:
-    """Its name, and where it works and how, as far as texts say so."""
-    places = [str(mechanism[name]) for name in ("link", "links", "switches", "mode") if mechanism.get(name)]
-    return f"{mechanism.get('kind', '')}{' (' + ', '.join(places) + ')' if places else ''}"
-
-
-def _queues(switch: Mapping[str, Any]) -> str:
-    buffer = switch.get("buffer", {})
-    count = f"{switch['queues_per_port']} a port" if "queues_per_port" in switch else ""
-    words = [str(switch.get("scheduler", "")), count]
-    words.append(", ".join(f"{name.replace('_', ' ')} {value}" for name, value in buffer.items()))
-    return ", ".join(filter(None, words))
-
-
-def _named(things: Iterable[Mapping[str, Any]], field: str) -> str:
-    names = [f"{one.get('name', '')} ({one.get(field, '')})" for one in things]
-    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-    return ", ".join(names[:_NAMES_SHOWN]) + more
 
 
 def _table(title: str, table: pl.DataFrame, columns: Sequence[str]) -> Table:
