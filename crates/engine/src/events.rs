@@ -433,7 +433,7 @@ impl<P: Copy> EventQueue<P> {
         true
     }
 
-    /// Moves on to the next slot with events; answers its list, not sorted.
+    /// Moves on to the next slot with events; returns its list, not sorted.
     #[inline(always)]
     fn take_next_slot(&mut self) -> Option<u32> {
         loop {

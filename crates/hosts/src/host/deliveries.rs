@@ -51,7 +51,7 @@ impl Deliveries {
         self.goal = goal;
     }
 
-    /// So many bytes are delivered by `now`, which is enough; answers the number of the message that they complete.
+    /// So many bytes are delivered by `now`, which is enough; returns the number of the message that they complete.
     pub fn note(&mut self, now: Time, bytes: u64) -> Option<u64> {
         self.latest = now;
         if self.delivered == self.count || bytes < self.goal {

@@ -4,11 +4,11 @@
 //! sends it to the queue of that round; a [group of queues](hitless_switch::QueueGroup) serves one round after the
 //! other. What the paper leaves open is a parameter, with its reason in docs/explanation/afq.md.
 
-mod account;
 mod adaptive;
 mod charge;
 mod check;
 mod checker;
+mod counters;
 pub mod hash;
 mod kind;
 mod occupancy;
@@ -23,10 +23,10 @@ use hitless_switch::{
 };
 use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
-use account::PortCounters;
 use adaptive::ActiveQueues;
 use charge::Charge;
 use checker::{Estimate, ExactBids};
+use counters::PortCounters;
 use hash::Key;
 use occupancy::RoundEstimate;
 use sketch::{Request, Sketch};

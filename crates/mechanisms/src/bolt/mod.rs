@@ -98,7 +98,7 @@ impl Bolt {
         }
     }
 
-    /// Algorithm 1 for a data packet that is to leave by `port`; answers its new flags.
+    /// Algorithm 1 for a data packet that is to leave by `port`; returns its new flags.
     fn judge(&mut self, context: &mut Context<'_>, port: PortId, flags: BoltFlags) -> BoltFlags {
         let queue = context.packet().queue;
         let queue_bytes = context.queue(port, queue).committed_bytes();

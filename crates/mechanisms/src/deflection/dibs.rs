@@ -15,7 +15,7 @@ use hitless_engine::Stream;
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
-use super::account::{Account, Counted};
+use super::counters::{Counted, SwitchCounters};
 use super::resources;
 use super::settings::DibsSettings;
 use crate::neighbours::{Neighbours, take_any};
@@ -27,17 +27,17 @@ pub struct Dibs {
     to_full_ports: bool,
     stream: Stream,
     neighbours: Neighbours,
-    account: Account,
+    counters: SwitchCounters,
 }
 
-hitless_state::state!(Dibs { values: relieved, to_full_ports, stream, neighbours; parts: account });
+hitless_state::state!(Dibs { values: relieved, to_full_ports, stream, neighbours; parts: counters });
 
 impl Dibs {
     /// DIBS that detours the packets of `relieved` when their queue is full. The choices are drawn from `stream`.
     pub fn new(relieved: Vec<PortId>, settings: &DibsSettings, stream: Stream) -> Self {
-        let account = Account::new("dibs", Counted::WhenFull, &relieved);
+        let counters = SwitchCounters::new("dibs", Counted::WhenFull, &relieved);
         let neighbours = Neighbours::new(settings.to_arrival_port);
-        Self { relieved, to_full_ports: settings.to_full_ports, stream, neighbours, account }
+        Self { relieved, to_full_ports: settings.to_full_ports, stream, neighbours, counters }
     }
 
     /// A port that has room, or any, each with the same probability.
@@ -67,17 +67,17 @@ impl Mechanism for Dibs {
         if context.packet().is_congestion_notice() {
             return Verdict::Continue;
         }
-        self.account.port(port).seen += 1;
+        self.counters.port(port).seen += 1;
         if context.queue(port, queue).has_room() {
-            self.account.leaves_by(port, context);
+            self.counters.leaves_by(port, context);
             return Verdict::Continue;
         }
-        self.account.port(port).full += 1;
+        self.counters.port(port).full += 1;
         let Some((towards, queue)) = self.choose(context) else {
-            self.account.port(port).nowhere_to_go += 1;
+            self.counters.port(port).nowhere_to_go += 1;
             return Verdict::Continue;
         };
-        self.account.detour(port, towards, context);
+        self.counters.detour(port, towards, context);
         Verdict::Forward { port: towards, queue }
     }
 
@@ -90,6 +90,6 @@ impl Mechanism for Dibs {
     }
 
     fn report(&self, _now: Time) -> Report {
-        self.account.report()
+        self.counters.report()
     }
 }

@@ -10,10 +10,10 @@
 //! A queue is full when what is committed to it and the packet are more than its limit; the authors' simulator calls a
 //! queue full that the packet would fill to the last byte.
 
-mod account;
 mod aifo;
 mod capacity;
 mod check;
+mod counters;
 mod dibs;
 pub mod exercise;
 mod kind;

@@ -13,8 +13,8 @@ use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resource
 use hitless_wire::shim::DetourCount;
 use hitless_wire::{PortId, Time};
 
-use super::account::{Account, Counted};
 use super::capacity::{Capacity, Place};
+use super::counters::{Counted, SwitchCounters};
 use super::resources;
 use super::settings::PaboSettings;
 use crate::neighbours::Neighbours;
@@ -37,12 +37,12 @@ pub struct Pabo {
     capacity: Capacity,
     stream: Stream,
     neighbours: Neighbours,
-    account: Account,
+    counters: SwitchCounters,
 }
 
 hitless_state::state!(Pabo {
     values: relieved, threshold, lambda, stream, neighbours;
-    parts: account;
+    parts: counters;
     configured: capacity
 });
 
@@ -50,8 +50,8 @@ impl Pabo {
     /// PABO that bounces packets of `relieved`. The choices are drawn from `stream`.
     pub fn new(relieved: Vec<PortId>, settings: &PaboSettings, stream: Stream) -> Self {
         let &PaboSettings { threshold, lambda, capacity, .. } = settings;
-        let account = Account::new("pabo", Counted::WhenFull, &relieved);
-        Self { relieved, threshold, lambda, capacity, stream, neighbours: Neighbours::new(true), account }
+        let counters = SwitchCounters::new("pabo", Counted::WhenFull, &relieved);
+        Self { relieved, threshold, lambda, capacity, stream, neighbours: Neighbours::new(true), counters }
     }
 
     fn bounces(&mut self, place: Place, context: &mut Context<'_>) -> bool {
@@ -85,21 +85,21 @@ impl Mechanism for Pabo {
             return Verdict::Continue;
         }
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
-        self.account.port(place.port).seen += 1;
+        self.counters.port(place.port).seen += 1;
         let has_room = context.queue(place.port, place.queue).has_room();
         if has_room && !self.bounces(place, context) {
-            self.account.leaves_by(place.port, context);
+            self.counters.leaves_by(place.port, context);
             return Verdict::Continue;
         }
-        self.account.port(place.port).full += 1;
+        self.counters.port(place.port).full += 1;
         let Some(back) = self.way_back(place.port, context) else {
-            self.account.port(place.port).nowhere_to_go += 1;
+            self.counters.port(place.port).nowhere_to_go += 1;
             if has_room {
-                self.account.leaves_by(place.port, context);
+                self.counters.leaves_by(place.port, context);
             }
             return Verdict::Continue;
         };
-        self.account.detour(place.port, back.port, context);
+        self.counters.detour(place.port, back.port, context);
         Verdict::Forward { port: back.port, queue: back.queue }
     }
 
@@ -112,6 +112,6 @@ impl Mechanism for Pabo {
     }
 
     fn report(&self, _now: Time) -> Report {
-        self.account.report()
+        self.counters.report()
     }
 }

@@ -12,8 +12,8 @@ use hitless_engine::draws::unit;
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 use hitless_wire::{PortId, Time};
 
-use super::account::{Account, Counted};
 use super::capacity::{Place, Queues};
+use super::counters::{Counted, SwitchCounters};
 use super::occupancy::View;
 use super::priority::Estimator;
 use super::resources;
@@ -40,12 +40,12 @@ pub struct PreemptiveDeflection {
     estimators: Vec<Estimator>,
     /// The port taken last.
     taken_last: Option<PortId>,
-    account: Account,
+    counters: SwitchCounters,
 }
 
 hitless_state::state!(PreemptiveDeflection {
     values: stream, neighbours, queues, taken_last;
-    parts: view, estimators, account;
+    parts: view, estimators, counters;
     configured: settings
 });
 
@@ -66,7 +66,7 @@ impl PreemptiveDeflection {
             queues: Queues::default(),
             estimators: Vec::new(),
             taken_last: None,
-            account: Account::new("preemptive-deflection", Counted::Preemptive, relieved),
+            counters: SwitchCounters::new("preemptive-deflection", Counted::Preemptive, relieved),
         }
     }
 
@@ -182,21 +182,21 @@ impl PreemptiveDeflection {
     }
 
     fn deflect(&mut self, own: PortId, test: Test, rank: u32, context: &mut Context<'_>) -> Verdict {
-        let counters = self.account.port(own);
+        let counters = self.counters.port(own);
         *if test == Test::Full { &mut counters.full } else { &mut counters.preempted } += 1;
         match self.choose(own, rank, context) {
             Ok(place) => {
                 self.taken_last = Some(place.port);
                 self.enter(place, rank, context);
                 if place.port == own {
-                    self.account.stay(own, context);
+                    self.counters.stay(own, context);
                 } else {
-                    self.account.detour(own, place.port, context);
+                    self.counters.detour(own, place.port, context);
                 }
                 Verdict::Forward { port: place.port, queue: place.queue }
             }
             Err(reason) => {
-                let counters = self.account.port(own);
+                let counters = self.counters.port(own);
                 *match reason {
                     WithoutPlace::Congested => &mut counters.given_up,
                     WithoutPlace::NoPort => &mut counters.nowhere_to_go,
@@ -244,7 +244,7 @@ impl Mechanism for PreemptiveDeflection {
         }
         let rank = packet.urgency();
         let own = Place { port: packet.egress_port, queue: packet.queue };
-        if let Some(counters) = self.account.of_relieved(own.port) {
+        if let Some(counters) = self.counters.of_relieved(own.port) {
             counters.seen += 1;
             let test = self.test(own, rank, context);
             if test != Test::Passed {
@@ -252,7 +252,7 @@ impl Mechanism for PreemptiveDeflection {
             }
         }
         self.enter(own, rank, context);
-        self.account.leaves_by(own.port, context);
+        self.counters.leaves_by(own.port, context);
         Verdict::Continue
     }
 
@@ -282,7 +282,7 @@ impl Mechanism for PreemptiveDeflection {
     }
 
     fn report(&self, _now: Time) -> Report {
-        let mut report = self.account.report();
+        let mut report = self.counters.report();
         self.view.report(&mut report);
         report
     }

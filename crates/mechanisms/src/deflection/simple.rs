@@ -7,8 +7,8 @@ use hitless_engine::Stream;
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 use hitless_wire::{PortId, QueueId, Time};
 
-use super::account::{Account, Counted};
 use super::capacity::{Capacity, CurrentThreshold, Place, Queues};
+use super::counters::{Counted, SwitchCounters};
 use super::occupancy::View;
 use super::resources;
 use super::scan::{ScanStart, first_free};
@@ -27,12 +27,12 @@ pub struct SimpleDeflection {
     neighbours: Neighbours,
     view: View,
     queues: Queues,
-    account: Account,
+    counters: SwitchCounters,
 }
 
 hitless_state::state!(SimpleDeflection {
     values: relieved, stream, neighbours, queues;
-    parts: view, account;
+    parts: view, counters;
     configured: start
 });
 
@@ -46,7 +46,7 @@ impl SimpleDeflection {
         stream: Stream,
     ) -> Self {
         Self {
-            account: Account::new("simple-deflection", Counted::WhenFull, &relieved),
+            counters: SwitchCounters::new("simple-deflection", Counted::WhenFull, &relieved),
             relieved,
             start: settings.start,
             stream,
@@ -97,17 +97,17 @@ impl Mechanism for SimpleDeflection {
         }
         let place = Place { port: context.packet().egress_port, queue: context.packet().queue };
         let port = place.port;
-        self.account.port(port).seen += 1;
+        self.counters.port(port).seen += 1;
         if !self.view.is_full(place, self.queues.index(place), context) {
-            self.account.leaves_by(port, context);
+            self.counters.leaves_by(port, context);
             return Verdict::Continue;
         }
-        self.account.port(port).full += 1;
+        self.counters.port(port).full += 1;
         let Some((towards, queue)) = self.choose(context) else {
-            self.account.port(port).nowhere_to_go += 1;
+            self.counters.port(port).nowhere_to_go += 1;
             return Verdict::Continue;
         };
-        self.account.detour(port, towards, context);
+        self.counters.detour(port, towards, context);
         Verdict::Forward { port: towards, queue }
     }
 
@@ -134,7 +134,7 @@ impl Mechanism for SimpleDeflection {
     }
 
     fn report(&self, _now: Time) -> Report {
-        let mut report = self.account.report();
+        let mut report = self.counters.report();
         self.view.report(&mut report);
         report
     }

@@ -25,7 +25,7 @@ pub(crate) fn timer_token(port: PortId, channel: u8, kind: TimerKind) -> u32 {
     u32::from(port.0) << 4 | u32::from(channel) << 3 | kind as u32
 }
 
-/// Asks for one more queue at `port`; answers its number.
+/// Asks for one more queue at `port`; returns its number.
 pub(crate) fn request_queue(port: PortId, config: QueueConfig, counts: &mut [usize], wanted: &mut Needs) -> QueueId {
     let count = &mut counts[usize::from(port.0)];
     let queue = QueueId(*count as u8);

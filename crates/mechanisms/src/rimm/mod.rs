@@ -11,11 +11,11 @@
 //!
 //! What the paper leaves open, and what was decided, is in docs/explanation/rimm.md.
 
-mod account;
 mod alarm;
 mod check;
 mod clock;
 pub mod config;
+mod counters;
 pub mod headers;
 mod kind;
 mod selector;
@@ -29,10 +29,10 @@ use hitless_switch::{
 };
 use hitless_wire::{PortId, QueueId, Time};
 
-use account::Account;
 use alarm::{Alarms, Detector, Phase, ThresholdEvent};
 use clock::{Stamp, ticks};
 pub use config::{Neighbour, RimmConfig, WatchedPort};
+use counters::SwitchCounters;
 use selector::{Choice, DepthMonitor, ReportedDepth};
 use sequencer::{Gate, NewTurn, ReturnTurn, Sequencer};
 pub use settings::{NeighbourChange, NeighbourForReturns, RimmMessages, RimmRelease, RimmSettings};
@@ -67,12 +67,12 @@ pub struct Rimm {
     is_watched: Vec<bool>,
     /// By port: it faces a switch.
     faces_switch: Vec<bool>,
-    account: Account,
+    counters: SwitchCounters,
 }
 
 hitless_state::state!(Rimm {
     values: is_up, message_queues, class_queues, is_told, is_watched, faces_switch;
-    parts: detector, alarms, monitor, sequencer, account;
+    parts: detector, alarms, monitor, sequencer, counters;
     configured: config
 });
 
@@ -103,7 +103,7 @@ impl Rimm {
             (0..config.line_ports).map(is_wanted).collect::<Vec<bool>>()
         };
         let accounted = (0..config.line_ports).map(PortId).filter(|port| thresholds[usize::from(port.0)].is_some());
-        let account = Account::new(accounted, settings.record_choices);
+        let counters = SwitchCounters::new(accounted, settings.record_choices);
         Self {
             detector: Detector::new(thresholds, repeat_after_ns),
             alarms: Alarms::new(ports, ticks(settings.congestion_after)),
@@ -115,7 +115,7 @@ impl Rimm {
             is_told: by_port(|neighbour| neighbour.is_told),
             is_watched,
             faces_switch: by_port(|_| true),
-            account,
+            counters,
             config,
         }
     }
@@ -139,7 +139,7 @@ impl Rimm {
         }
         let telemetry = packet.remove_shim::<TelemetryHeader>().map(|header| header.depth_segments);
         let depth = telemetry.or_else(|| packet.shims.get::<DetourHeader>().map(|header| header.depth_segments));
-        self.account.depths_read += u64::from(depth.is_some());
+        self.counters.depths_read += u64::from(depth.is_some());
         depth.map(|depth_segments| ReportedDepth { port, depth_segments })
     }
 
@@ -201,23 +201,23 @@ impl Rimm {
         };
         let are_full = choice.is_some_and(|choice| choice.is_full);
         let (phase, end) = self.alarms.phase(context.pass(), towards, are_full, now);
-        end.into_iter().for_each(|end| self.account.note_end(towards, end));
+        end.into_iter().for_each(|end| self.counters.note_end(towards, end));
         let open = choice.filter(|choice| !choice.is_full);
         let has_waiting = self.sequencer.has_waiting(slot);
         let turn = self.sequencer.new_packet(context.pass(), slot, phase, open.is_some(), now);
         match (turn, open) {
             (NewTurn::Detour { number: sequence, is_first }, Some(choice)) => {
-                self.account.note_detoured(towards, slot, sequence, context.now());
+                self.counters.note_detoured(towards, slot, sequence, context.now());
                 let is_first = is_first || self.config.settings.change == NeighbourChange::AnyTime;
                 let is_roomy = |port| choice.is_roomy(port);
                 let by = self.sequencer.neighbour(context.pass(), slot, is_first, choice.port, is_roomy);
-                self.account.note_choice(towards, by, context.now());
+                self.counters.note_choice(towards, by, context.now());
                 let header = DetourHeader { sequence, origin: self.config.origin, detours: 0, depth_segments: 0 };
                 context.packet().push_shim(header).expect("a packet in ingress has room");
                 self.detour(context, towards, by)
             }
             _ => {
-                self.account.count(towards, |counters| {
+                self.counters.count(towards, |counters| {
                     counters.passed += u64::from(has_waiting);
                     counters.without_path += u64::from(phase == Phase::Detour && choice.is_none());
                 });
@@ -227,7 +227,7 @@ impl Rimm {
     }
 
     fn detour(&mut self, context: &mut Context<'_>, towards: PortId, by: PortId) -> Verdict {
-        self.account.note_detour(towards);
+        self.counters.note_detour(towards);
         let packet = context.packet();
         let mut header: DetourHeader = packet.shims.get().expect("a detoured packet has its header");
         header.detours += 1;
@@ -252,7 +252,7 @@ impl Rimm {
             true => self.alarms.phase(context.pass(), towards, false, now),
             false => (Phase::NoAlarm, None),
         };
-        end.into_iter().for_each(|end| self.account.note_end(towards, end));
+        end.into_iter().for_each(|end| self.counters.note_end(towards, end));
         let is_forced = header.detours >= self.config.settings.detours_max || choice.is_none();
         let gate = match phase {
             _ if is_forced => Gate::Forced,
@@ -261,14 +261,14 @@ impl Rimm {
         };
         let now_ns = context.timestamp_ns() as u32;
         let (turn, given_up) = self.sequencer.returning(context.pass(), slot, header.sequence, gate, now_ns);
-        self.account.count(towards, |counters| counters.numbers_skipped += u64::from(given_up));
+        self.counters.count(towards, |counters| counters.numbers_skipped += u64::from(given_up));
         match (turn, choice) {
             (ReturnTurn::Detour, Some(choice)) => self.detour(context, towards, choice),
             _ => {
                 context.packet().remove_shim::<DetourHeader>();
                 let packet = (slot, header.sequence);
-                self.account.note_forwarded(towards, turn, packet, header.detours, context.now());
-                self.account.count(towards, |counters| counters.forced += u64::from(is_forced));
+                self.counters.note_forwarded(towards, turn, packet, header.detours, context.now());
+                self.counters.count(towards, |counters| counters.forced += u64::from(is_forced));
                 Verdict::Continue
             }
         }
@@ -280,7 +280,7 @@ impl Rimm {
         if let Some(threshold) = threshold {
             self.monitor.note_own(context.pass(), header.port, header.depth_segments, now);
             if header.is_repeated {
-                self.account.count(header.port, |counters| counters.messages_returned += 1);
+                self.counters.count(header.port, |counters| counters.messages_returned += 1);
                 return Verdict::Drop(DropReason::ControlAbsorbed);
             }
             let is_above = header.depth_segments >= threshold;
@@ -288,7 +288,7 @@ impl Rimm {
                 true => self.alarms.told(context.pass(), header.port, is_above, now),
                 false => None,
             };
-            self.account.note_message(header.port, is_above, ended_ns, context.now());
+            self.counters.note_message(header.port, is_above, ended_ns, context.now());
             return Verdict::Drop(DropReason::ControlAbsorbed);
         }
         let towards = context.packet().egress_port;
@@ -296,7 +296,7 @@ impl Rimm {
             let class = context.packet().class;
             return Verdict::Forward { port: towards, queue: self.message_queue(context, towards, class) };
         }
-        self.account.strays += 1;
+        self.counters.strays += 1;
         Verdict::Drop(DropReason::ControlAbsorbed)
     }
 
@@ -305,7 +305,7 @@ impl Rimm {
     fn of_another(&mut self, context: &mut Context<'_>, towards: PortId) -> Verdict {
         if !self.faces_switch[usize::from(towards.0)] {
             context.packet().remove_shim::<DetourHeader>();
-            self.account.strays += 1;
+            self.counters.strays += 1;
         }
         Verdict::Continue
     }
@@ -318,14 +318,14 @@ impl Rimm {
         let ways = self.config.neighbours.iter().map(|neighbour| neighbour.port);
         let others = ways.clone().filter(|&way| way != port);
         let Some(way) = others.chain(ways.filter(|&way| way == port)).find(|&way| may_carry(way)) else {
-            self.account.count(port, |counters| counters.messages_without_path += u64::from(!is_repeated));
+            self.counters.count(port, |counters| counters.messages_without_path += u64::from(!is_repeated));
             return false;
         };
         let header = MessageHeader { origin: self.config.origin, port, is_repeated, depth_segments };
         let class = context.packet().class;
         let queue = self.message_queue(context, way, class);
         context.queue(way, queue).mirror(MESSAGE, |copy| header.put_on_copy(copy));
-        self.account.count(port, |counters| {
+        self.counters.count(port, |counters| {
             counters.messages += 1;
             counters.messages_repeated += u64::from(is_repeated);
         });
@@ -340,7 +340,7 @@ impl Rimm {
     fn watch(&mut self, context: &mut Context<'_>, depth_segments: u16) {
         let port = context.port();
         let Some(threshold_segments) = self.detector.threshold(port) else { return };
-        self.account.note_depth(port, depth_segments, threshold_segments, context.now());
+        self.counters.note_depth(port, depth_segments, threshold_segments, context.now());
         let now = Stamp::new(context.timestamp_ns());
         let told_at = match self.detector.threshold_event(port, depth_segments, now) {
             Some(news) if !self.tell(context, depth_segments, news) => return,
@@ -351,7 +351,7 @@ impl Rimm {
 
     /// Writes the depth of the queue that the packet has left for the switch that it goes to.
     fn write_depth(&mut self, context: &mut Context<'_>, depth_segments: u16) {
-        self.account.depths_written += 1;
+        self.counters.depths_written += 1;
         let packet = context.packet();
         match packet.shims.get::<DetourHeader>() {
             Some(header) => {
@@ -421,7 +421,7 @@ impl Mechanism for Rimm {
 
     fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         if let Some(header) = context.packet().shims.get::<MessageHeader>() {
-            self.account.count(header.port, |counters| counters.messages_refused += 1);
+            self.counters.count(header.port, |counters| counters.messages_refused += 1);
         }
         Verdict::Continue
     }
@@ -449,6 +449,6 @@ impl Mechanism for Rimm {
     }
 
     fn report(&self, _now: Time) -> Report {
-        self.account.report(&self.sequencer)
+        self.counters.report(&self.sequencer)
     }
 }

@@ -17,12 +17,12 @@
 //!   each that is out of order costs a round of all that wait.
 //! - A packet that nobody protects is moved to the backup port too, once there is one.
 
-mod account;
 mod backup_paths;
 mod check;
 mod clock;
 pub mod config;
 mod constant_rates;
+mod counters;
 #[cfg(test)]
 mod every_way;
 mod kind;
@@ -40,10 +40,10 @@ use hitless_switch::{
 };
 use hitless_wire::{Duration, PortId, QueueId, Time};
 
-use account::Account;
 use backup_paths::{BackupPaths, PathChange};
 pub use clock::Clock;
 pub use config::SqrConfig;
+use counters::SwitchCounters;
 use order::{CachedTurn, OriginalTurn, PacketOrder};
 pub use settings::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 use utilization::Utilization;
@@ -78,12 +78,12 @@ pub struct Sqr {
     ways: BackupPaths,
     order: PacketOrder,
     is_paused_by_backstop: bool,
-    account: Account,
+    counters: SwitchCounters,
 }
 
 hitless_state::state!(Sqr {
     values: steady_delay, failure_delay, steady_delay_ns, failure_delay_ns, is_protected, caching_queues,
-        is_paused_by_backstop, account;
+        is_paused_by_backstop, counters;
     parts: utilization, ways, order;
     configured: config, clock
 });
@@ -118,7 +118,7 @@ impl Sqr {
             ways: BackupPaths::new(ports, &config.protected),
             order: PacketOrder::new(ports, stall_timeout_ns, first_tag),
             is_paused_by_backstop: false,
-            account: Account::new(ports),
+            counters: SwitchCounters::new(ports),
             config,
         }
     }
@@ -137,7 +137,7 @@ impl Sqr {
         if !is_marked {
             return self.send_unmarked(context, way);
         }
-        self.account.port(port).marked += 1;
+        self.counters.port(port).marked += 1;
         match self.order.original(context.pass(), port, way == Some(port), may_copy) {
             OriginalTurn::Direct(tag) => {
                 let metadata =
@@ -146,7 +146,7 @@ impl Sqr {
                 Verdict::Continue
             }
             OriginalTurn::Unprotected => {
-                self.account.port(port).unprotected += 1;
+                self.counters.port(port).unprotected += 1;
                 Verdict::Continue
             }
             OriginalTurn::KeptBack(tag) => {
@@ -162,14 +162,14 @@ impl Sqr {
         let now_ns = self.clock.now_ns(context);
         let least_loaded = self.utilization.least_loaded(context.pass());
         let way = self.ways.way(context.pass(), cached.primary);
-        self.account.port(cached.primary).passes += 1;
+        self.counters.port(cached.primary).passes += 1;
         let age_ns = self.clock.elapsed_ns(cached.started_ns, now_ns);
         let is_old_enough = cached.is_kept_back
             || self.config.settings.release == SqrRelease::WhenRerouted
             || age_ns >= self.failure_delay_ns;
         let is_at_way_out = is_old_enough && way == Some(context.port());
         let (turn, skipped) = self.order.cached(context.pass(), &cached, is_at_way_out);
-        self.account.port(cached.primary).skipped += u64::from(skipped);
+        self.counters.port(cached.primary).skipped += u64::from(skipped);
         match turn {
             CachedTurn::Sent if age_ns >= self.steady_delay_ns => self.retire(context, &cached),
             CachedTurn::Sent => self.go_round(context, least_loaded, self.steady_delay_ns - age_ns),
@@ -202,7 +202,7 @@ impl Sqr {
             let used_bytes = context.buffer().used_bytes();
             if !self.is_paused_by_backstop && used_bytes >= backstop.pause.0 {
                 self.is_paused_by_backstop = true;
-                self.account.pauses += 1;
+                self.counters.pauses += 1;
             } else if used_bytes <= backstop.resume.0 {
                 self.is_paused_by_backstop = false;
             }
@@ -213,7 +213,7 @@ impl Sqr {
     fn send_unmarked(&mut self, context: &mut Context<'_>, way: Option<PortId>) -> Verdict {
         match way {
             Some(way) if way != context.port() => {
-                self.account.port(context.port()).unmarked_rerouted += 1;
+                self.counters.port(context.port()).unmarked_rerouted += 1;
                 let class = context.packet().class;
                 Verdict::Forward { port: way, queue: context.ports().class_queue(way, class) }
             }
@@ -235,10 +235,10 @@ impl Sqr {
                 context.queue(towards, queue).mirror_held(delay, CACHED, edit)
             }
         };
-        let counters = self.account.port(metadata.primary);
+        let counters = self.counters.port(metadata.primary);
         counters.copies += 1;
         match admitted {
-            Ok(()) => self.account.cached.add(context.now(), bytes),
+            Ok(()) => self.counters.cached.add(context.now(), bytes),
             Err(_) => {
                 counters.copies_refused += 1;
                 self.order.note_missing(context.pass(), &metadata);
@@ -247,8 +247,8 @@ impl Sqr {
     }
 
     fn keep_back(&mut self, context: &mut Context<'_>, metadata: CacheMetadata) -> Verdict {
-        self.account.port(metadata.primary).kept_back += 1;
-        self.account.cached.add(context.now(), context.packet().frame_bytes);
+        self.counters.port(metadata.primary).kept_back += 1;
+        self.counters.cached.add(context.now(), context.packet().frame_bytes);
         context.adopt(CACHED);
         context.packet().push_shim(metadata).expect("a packet in egress has room");
         self.wait_at_home(metadata.primary)
@@ -256,8 +256,8 @@ impl Sqr {
 
     /// Sends a packet out of the cache by the port that it is at, with a copy as of any other.
     fn send(&mut self, context: &mut Context<'_>, cached: CacheMetadata, now_ns: u32, least_loaded: PortId) -> Verdict {
-        self.account.port(cached.primary).resent += 1;
-        self.account.cached.remove(context.now(), context.packet().frame_bytes);
+        self.counters.port(cached.primary).resent += 1;
+        self.counters.cached.remove(context.now(), context.packet().frame_bytes);
         context.packet().remove_shim::<CacheMetadata>();
         let copy = CacheMetadata { started_ns: now_ns, is_kept_back: false, skip: None, ..cached };
         if self.order.is_last_copy(context.pass(), &cached) {
@@ -266,7 +266,7 @@ impl Sqr {
         if self.may_copy(context) {
             self.copy(context, copy, least_loaded);
         } else {
-            self.account.port(cached.primary).unprotected += 1;
+            self.counters.port(cached.primary).unprotected += 1;
             self.order.note_missing(context.pass(), &copy);
         }
         context.release();
@@ -275,8 +275,8 @@ impl Sqr {
 
     fn retire(&mut self, context: &mut Context<'_>, cached: &CacheMetadata) -> Verdict {
         self.order.retire(context.pass(), cached);
-        self.account.port(cached.primary).retired += 1;
-        self.account.cached.remove(context.now(), context.packet().frame_bytes);
+        self.counters.port(cached.primary).retired += 1;
+        self.counters.cached.remove(context.now(), context.packet().frame_bytes);
         Verdict::Drop(DropReason::CopyRetired)
     }
 
@@ -321,7 +321,7 @@ impl Sqr {
     fn follow(&mut self, change: PathChange, context: &mut Context<'_>) {
         match change {
             PathChange::Lost(primary) => {
-                self.account.port(primary).failures += 1;
+                self.counters.port(primary).failures += 1;
                 self.order.rewind(primary);
                 context.queue(primary, self.waiting_queue(primary)).pause();
             }
@@ -363,8 +363,8 @@ impl Mechanism for Sqr {
     fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         let cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
         self.order.withdraw(context.pass(), &cached);
-        self.account.cached.remove(context.now(), context.packet().frame_bytes);
-        let counters = self.account.port(cached.primary);
+        self.counters.cached.remove(context.now(), context.packet().frame_bytes);
+        let counters = self.counters.port(cached.primary);
         let refused = if cached.is_kept_back { &mut counters.kept_back_refused } else { &mut counters.copies_refused };
         *refused += 1;
         Verdict::Continue
@@ -389,7 +389,7 @@ impl Mechanism for Sqr {
     }
 
     fn report(&self, _now: Time) -> Report {
-        self.account.report(&self.config.protected)
+        self.counters.report(&self.config.protected)
     }
 }
 

@@ -55,7 +55,7 @@ impl Utilization {
         [self.windows.stated(), self.least.stated()].into_iter()
     }
 
-    /// Counts an original packet at its egress port; answers with the least loaded port.
+    /// Counts an original packet at its egress port; returns the least loaded port.
     pub fn note_original(&mut self, pass: &mut Pass, port: PortId, bytes: u32, now_ns: u32, clock: Clock) -> PortId {
         let window_ns = self.window_ns;
         let load = self.windows.access(pass, usize::from(port.0), |window| {

@@ -13,7 +13,7 @@
 //!
 //! Nothing keeps order; the paper restores it at the receiving host (section 3.3).
 
-mod account;
+mod counters;
 mod kind;
 mod settings;
 
@@ -23,7 +23,7 @@ use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, Queu
 use hitless_wire::{Packet, PortId, Time};
 
 use crate::neighbours::Neighbours;
-use account::Account;
+use counters::SwitchCounters;
 pub use settings::VertigoSettings;
 
 /// A port whose queues are sorted.
@@ -42,10 +42,10 @@ pub struct Vertigo {
     candidates: u8,
     stream: Stream,
     neighbours: Neighbours,
-    account: Account,
+    counters: SwitchCounters,
 }
 
-hitless_state::state!(Vertigo { values: ports, candidates, stream, neighbours; parts: account });
+hitless_state::state!(Vertigo { values: ports, candidates, stream, neighbours; parts: counters });
 
 impl Vertigo {
     /// Vertigo at `ports`, which are sorted, and whose victims are deflected. The choices are drawn from `stream`.
@@ -57,7 +57,7 @@ impl Vertigo {
         assert!((1..=2).contains(&candidates), "{candidates} candidates for a victim");
         let sorted: Vec<PortId> = ports.iter().map(|sorted| sorted.port).collect();
         Self {
-            account: Account::new(&sorted, record_ranks),
+            counters: SwitchCounters::new(&sorted, record_ranks),
             ports,
             candidates,
             stream,
@@ -87,8 +87,8 @@ impl Vertigo {
     /// The packet at hand leaves `port` for `towards`.
     fn count_deflected(&mut self, port: PortId, towards: PortId, context: &mut Context<'_>) {
         let packet = context.packet();
-        self.account.detours.once_more(packet);
-        self.account.deflected(port, packet.ingress_port == towards);
+        self.counters.detours.once_more(packet);
+        self.counters.deflected(port, packet.ingress_port == towards);
     }
 }
 
@@ -107,13 +107,13 @@ impl Mechanism for Vertigo {
 
     fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         let packet = context.packet();
-        self.account.seen(packet.egress_port, || packet.urgency());
+        self.counters.seen(packet.egress_port, || packet.urgency());
         Verdict::Continue
     }
 
     /// Of ports that face hosts: the wanderings of the packet are over.
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
-        self.account.detours.end(context.packet());
+        self.counters.detours.end(context.packet());
         Verdict::Continue
     }
 
@@ -123,12 +123,12 @@ impl Mechanism for Vertigo {
             return Verdict::Continue;
         }
         if context.is_last_try() {
-            self.account.port(port).given_up += 1;
+            self.counters.port(port).given_up += 1;
             return Verdict::Continue;
         }
-        self.account.victim(port, reason == DropReason::Evicted);
+        self.counters.victim(port, reason == DropReason::Evicted);
         let Some(towards) = self.choose(port, context) else {
-            self.account.port(port).nowhere_to_go += 1;
+            self.counters.port(port).nowhere_to_go += 1;
             return Verdict::Continue;
         };
         self.count_deflected(port, towards, context);
@@ -148,6 +148,6 @@ impl Mechanism for Vertigo {
     }
 
     fn report(&self, _now: Time) -> Report {
-        self.account.report()
+        self.counters.report()
     }
 }

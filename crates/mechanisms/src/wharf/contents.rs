@@ -66,7 +66,7 @@ impl Writer {
         coded.filter(|coded| now <= coded.sent_at + LATEST).for_each(|coded| see(&coded.packet));
     }
 
-    /// Parity for these packets is about to be sent; answers the number of the block.
+    /// Parity for these packets is about to be sent; returns the number of the block.
     pub(super) fn put(&mut self, packets: &[Coded]) -> u32 {
         let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         shared.blocks.push_back(packets.into());

@@ -44,7 +44,7 @@ impl Bench {
         sent.packet.shims.get::<PriorityMark>().map(PriorityMark::urgency)
     }
 
-    /// A whole message in packets of 1,460 bytes, of which `claim` is made of what remains; answers the ranks.
+    /// A whole message in packets of 1,460 bytes, of which `claim` is made of what remains; returns the ranks.
     fn message(&mut self, flow: u32, flowlet: u16, total: u32, claim: impl Fn(u32) -> u32) -> Vec<u32> {
         let offsets = (0..total).step_by(1_460);
         let send = |offset| {

@@ -115,7 +115,7 @@ impl Pair {
         Self { world, harness, on_link, rate, restarts: Vec::new() }
     }
 
-    /// `count` full-size datagrams enter switch `from` back to back from `start` on, numbered from `first`; answers
+    /// `count` full-size datagrams enter switch `from` back to back from `start` on, numbered from `first`; returns
     /// when the last has entered.
     pub fn inject(&mut self, from: usize, start: Time, first: u64, count: u64) -> Time {
         self.inject_class(from, start, first, count, |_| 0)
@@ -186,7 +186,7 @@ impl Pair {
         self.restarts.push((at, number, mechanism));
     }
 
-    /// Runs until nothing happens any more; answers when.
+    /// Runs until nothing happens any more; returns when.
     pub fn run(&mut self) -> Time {
         for (at, number, mechanism) in std::mem::take(&mut self.restarts) {
             self.run_before(at);
@@ -200,7 +200,7 @@ impl Pair {
         self.harness.world.now
     }
 
-    /// Runs up to `until`, for switches that never come to rest; answers that time.
+    /// Runs up to `until`, for switches that never come to rest; returns that time.
     pub fn run_until(&mut self, until: Time) -> Time {
         self.run_before(Time(until.as_ps() + 1));
         until

@@ -121,7 +121,7 @@ impl Table {
         self.places[destination.0 as usize].edge == self.switches[switch.0 as usize].edge
     }
 
-    /// Empties the entry of that number, and answers what it was. The switch no longer shares it with others.
+    /// Empties the entry of that number, and returns what it was. The switch no longer shares it with others.
     pub fn take(&mut self, place: usize) -> HopSet {
         let (switch, edge, count) = (place / self.edges, place % self.edges, self.row_blocks());
         let (row, end) = (self.switches[switch].row as usize, self.rows.len());

@@ -124,7 +124,7 @@ pub trait Kind: 'static {
     }
 
     /// The links whose protection a control plane may switch on and off while the run goes on. The mechanism then
-    /// answers [`Mechanism::protection`](hitless_switch::Mechanism::protection).
+    /// implements [`Mechanism::protection`](hitless_switch::Mechanism::protection).
     fn protections(_settings: &Self::Settings, _topology: &Topology) -> Vec<DirectedLink> {
         Vec::new()
     }

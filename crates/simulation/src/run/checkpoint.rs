@@ -109,7 +109,7 @@ impl Resumable {
     /// `every` of simulated time.
     ///
     /// # Errors
-    /// What `keep` answers: the run stops there.
+    /// What `keep` returns: the run stops there.
     pub fn run(
         mut self,
         every: Option<Duration>,

@@ -107,7 +107,7 @@ impl<E: Edge> Run<E> {
         }
     }
 
-    /// Takes the turns before `until` until it is time to look at what goes on beside; answers how the run ends if it
+    /// Takes the turns before `until` until it is time to look at what goes on beside; returns how the run ends if it
     /// does.
     #[inline(never)]
     fn take_turns<const LOOKS_AHEAD: bool>(&mut self, until: Time, deadline: Time) -> Option<(End, Time)> {

@@ -149,7 +149,7 @@ impl<E: Edge> Network<E> {
         self.shared.drops.add_flow(group);
     }
 
-    /// Adds the flows of the packets that wait at a port; answers how many it has handed over that have not left.
+    /// Adds the flows of the packets that wait at a port; returns how many it has handed over that have not left.
     pub fn flows_waiting(&mut self, now: Time, switch: u32, port: PortId, flows: &mut Vec<u32>) -> usize {
         let Network { shared, switches, .. } = self;
         let state = &mut switches[switch as usize];

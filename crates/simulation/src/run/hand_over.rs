@@ -24,7 +24,7 @@ impl<E: Edge> Run<E> {
         over.into_iter().for_each(|flow| flow_starts.let_go(flow));
     }
 
-    /// Joins the ends of all flows that are left; answers the tables of flows and messages, if they are kept.
+    /// Joins the ends of all flows that are left; returns the tables of flows and messages, if they are kept.
     pub(super) fn settle_records(&mut self, ended_at: Time) -> Vec<Table> {
         let Self { global: Global { scenario, flow_starts, streaming, totals, .. }, network, .. } = self;
         if let Some(streaming) = streaming {

@@ -83,7 +83,7 @@ impl<E: Edge> Network<E> {
         self.shared.links.iter().len() >= LINKS_MIN
     }
 
-    /// Reads what the next arrivals need; answers how many events that are.
+    /// Reads what the next arrivals need; returns how many events that are.
     ///
     /// Each loop reads one thing of every arrival, at places that the loop before it has found. A processor that waits
     /// for memory goes on for some hundred instructions, so loops are short: it waits for all of one loop at once.

@@ -34,7 +34,7 @@ pub(super) enum Happened {
 }
 
 impl<E: Edge> Network<E> {
-    /// Takes the next turn that is before `end`, and answers when it was. What arrives on a link is handled.
+    /// Takes the next turn that is before `end`, and returns when it was. What arrives on a link is handled.
     ///
     /// All that a packet needs on its way through a plain switch is looked up here once, by fields: behind a function
     /// that borrows all of them each would be found again after every call.

@@ -53,7 +53,7 @@ impl Streaming {
         self.messages + self.waiting.messages.len()
     }
 
-    /// Hands over what is known for good of all that ended before `now`; answers the flows that may be let go.
+    /// Hands over what is known for good of all that ended before `now`; returns the flows that may be let go.
     /// `under_way` are the flows of the packets that exist.
     pub fn hand_over<E>(
         &mut self,
@@ -93,7 +93,7 @@ impl Streaming {
     }
 }
 
-/// Hands over what has ended in a network, or in all partitions of it between two windows; answers the flows that may
+/// Hands over what has ended in a network, or in all partitions of it between two windows; returns the flows that may
 /// be let go.
 pub(super) fn hand_over_of<E: Edge>(
     networks: &mut [&mut Network<E>],

@@ -46,7 +46,7 @@ fn of_name<'a>(outcome: &'a Outcome, name: &str) -> Option<&'a Table> {
     outcome.tables.iter().find(|table| table.name == name)
 }
 
-/// Runs a scenario that keeps its rows and one that hands them over, in so many partitions on so many threads; answers
+/// Runs a scenario that keeps its rows and one that hands them over, in so many partitions on so many threads; returns
 /// in how many pieces the flows came.
 fn compare(text: &str, partitions: usize, threads: usize) -> usize {
     let scenario = sound(text);

@@ -127,7 +127,7 @@ pub struct Explored {
 /// Runs a world in every way in which at most `faults` things go wrong.
 ///
 /// # Panics
-/// When `run` answers what is broken: with what it says, the way, and what the world [told](Choices::tell) of it.
+/// When `run` returns what is broken: with what it says, the way, and what the world [told](Choices::tell) of it.
 pub fn explore(faults: usize, mut run: impl FnMut(&Choices) -> Result<(), String>) -> Explored {
     let mut explored = Explored::default();
     let choices = Choices(Rc::new(RefCell::new(Way::default())));

@@ -135,7 +135,7 @@ fn at(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
-/// What [`ReceiveRing::arrive`] answers to packets that arrive at these times, in us.
+/// What [`ReceiveRing::arrive`] returns for packets that arrive at these times, in us.
 fn polls(mut ring: ReceiveRing, arrivals_us: &[u64]) -> Vec<Option<u64>> {
     let mut arrive = |us| ring.arrive(at(us), PacketHandle(0), || STACK);
     arrivals_us.iter().map(|&us| arrive(us).map(|at| at.as_ps() / 1_000_000)).collect()

@@ -79,7 +79,7 @@ fn marks_slow_a_flow_down_by_half_of_alpha() {
     }
 }
 
-/// Acknowledges all that is in flight, marked; answers when.
+/// Acknowledges all that is in flight, marked; returns when.
 fn mark_a_window(script: &mut Script, window: u64) -> u64 {
     let time = 80_000 + window * 100_000;
     script.sent_until(time - 1);

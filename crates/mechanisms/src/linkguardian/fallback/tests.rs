@@ -16,7 +16,7 @@ fn config() -> FallbackSettings {
     }
 }
 
-/// Feeds one period after the other; answers the levels.
+/// Feeds one period after the other; returns the levels.
 fn levels(series: impl IntoIterator<Item = (u64, u64)>) -> Vec<Level> {
     let mut policy = Fallback::new(config());
     let periods = series.into_iter().zip(1..);

@@ -234,7 +234,7 @@ impl Sender {
         if ack.piggybacked { Verdict::Continue } else { Verdict::Drop(DropReason::ControlAbsorbed) }
     }
 
-    /// All up to `acknowledged` has been seen or reported lost; answers what had been before, and how many numbers that
+    /// All up to `acknowledged` has been seen or reported lost; returns what had been before, and how many numbers that
     /// makes, `None` when they were never sent.
     fn acknowledge(
         &mut self,

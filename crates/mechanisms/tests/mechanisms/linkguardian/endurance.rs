@@ -141,7 +141,7 @@ fn ends(case: Case) -> Ends {
     guardians(of_sender, of_receiver)
 }
 
-/// Runs a case; answers how many packets it had.
+/// Runs a case; returns how many packets it had.
 fn run(number: u64) -> Result<u64, String> {
     let case = Case::new(number);
     let witness = Rc::default();

@@ -203,7 +203,7 @@ pub fn run(plan: &Plan, mechanism: Option<Rimm>) -> Run {
     outcome(&harness, &on_links.borrow(), sent)
 }
 
-/// Plans the packets of a burst; answers how many there are.
+/// Plans the packets of a burst; returns how many there are.
 fn send(harness: &mut Harness, plan: &Plan, burst: usize) -> u64 {
     let Burst { flow, sink, from, starts_ns, packets, gap_ns } = plan.bursts[burst];
     let (node, port) = if from == 0 { (0, SOURCE) } else { (usize::from(from), FROM_HOST) };

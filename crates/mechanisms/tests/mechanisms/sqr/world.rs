@@ -228,7 +228,7 @@ impl Bench {
         planned
     }
 
-    /// Runs until nothing happens any more; answers when.
+    /// Runs until nothing happens any more; returns when.
     pub fn run(&mut self) -> Time {
         const MOST_EVENTS: u64 = 5_000_000;
         let mut events = 0;

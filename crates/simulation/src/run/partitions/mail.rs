@@ -56,7 +56,7 @@ impl Post {
         act(&mut mailbox.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Leaves what `network`, the partition of number `from`, has sent to others on the links `cut`; answers when the
+    /// Leaves what `network`, the partition of number `from`, has sent to others on the links `cut`; returns when the
     /// first of it arrives.
     pub fn hand_over(&self, from: u32, cut: &[(u32, u32)], network: &mut Network<Closed>) -> Time {
         let mut first = Time::NEVER;

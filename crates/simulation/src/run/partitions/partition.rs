@@ -45,7 +45,7 @@ impl Partition {
         post.collect(self.number, &mut self.network);
     }
 
-    /// Hands over what is sent to others; answers when something is due next, here or there.
+    /// Hands over what is sent to others; returns when something is due next, here or there.
     pub fn hand_over(&mut self, post: &Post) -> Time {
         let arrives = post.hand_over(self.number, &self.cut, &mut self.network);
         self.network.shared.queue.next_time().map_or(arrives, |at| at.min(arrives))

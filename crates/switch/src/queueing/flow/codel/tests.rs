@@ -15,7 +15,7 @@ fn at_ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// A queue that always holds a packet more, each of which has waited `delay_ms`; answers how many were dropped and
+/// A queue that always holds a packet more, each of which has waited `delay_ms`; returns how many were dropped and
 /// whether the packet sent is marked.
 fn take(codel: &mut Codel, now: Time, delay_ms: u64, bytes_left: u64, can_mark: bool) -> (u32, Option<bool>) {
     let enqueued_at = Time(now.as_ps() - Duration::from_ms(delay_ms).as_ps());

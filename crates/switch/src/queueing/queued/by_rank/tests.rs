@@ -126,7 +126,7 @@ impl Slow {
             }
     }
 
-    /// Puts it in and throws out the last until the rest is legal; answers who went.
+    /// Puts it in and throws out the last until the rest is legal; returns who went.
     fn at_any_price(&mut self, rank: u32, number: u32, bytes: u32) -> Vec<u32> {
         self.waiting.push((rank, number, bytes));
         self.waiting.sort();

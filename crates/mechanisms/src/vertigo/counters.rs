@@ -32,30 +32,30 @@ const NAMES: Names = Names {
 
 /// What is kept for one port.
 #[derive(Debug)]
-struct PortAccount {
+struct PortRecords {
     counters: PortCounters,
     /// The ranks of the packets that routing sent there, if they are recorded.
     ranks: Option<Histogram<u64>>,
 }
 
-hitless_state::state!(PortAccount { values: counters; parts: ranks });
+hitless_state::state!(PortRecords { values: counters; parts: ranks });
 
 /// Counters of one switch.
 #[derive(Debug)]
-pub struct Account {
-    ports: ConfiguredPorts<PortAccount>,
+pub struct SwitchCounters {
+    ports: ConfiguredPorts<PortRecords>,
     /// Deflections, by packet.
     pub detours: Detours,
 }
 
-hitless_state::state!(Account { parts: ports, detours });
+hitless_state::state!(SwitchCounters { parts: ports, detours });
 
-impl Account {
+impl SwitchCounters {
     /// Of these ports, nothing yet.
     pub fn new(sorted: &[PortId], records_ranks: bool) -> Self {
         let histogram = || Histogram::new(3).expect("three digits are legal");
-        let account = || PortAccount { counters: PortCounters::default(), ranks: records_ranks.then(histogram) };
-        let ports = ConfiguredPorts::new(sorted.iter().map(|&port| (port, account())));
+        let records = || PortRecords { counters: PortCounters::default(), ranks: records_ranks.then(histogram) };
+        let ports = ConfiguredPorts::new(sorted.iter().map(|&port| (port, records())));
         Self { ports, detours: Detours::new() }
     }
 
@@ -67,9 +67,9 @@ impl Account {
     /// Routing has sent a packet of that rank to the port.
     #[inline]
     pub fn seen(&mut self, port: PortId, rank: impl FnOnce() -> u32) {
-        let account = self.ports.of(port);
-        account.counters.seen += 1;
-        if let Some(ranks) = &mut account.ranks {
+        let records = self.ports.of(port);
+        records.counters.seen += 1;
+        if let Some(ranks) = &mut records.ranks {
             ranks.saturating_record(u64::from(rank()));
         }
     }
@@ -91,7 +91,7 @@ impl Account {
     /// All of it.
     pub fn report(&self) -> Report {
         let mut report = Report::new("vertigo");
-        for (port, PortAccount { counters, ranks }) in self.ports.iter() {
+        for (port, PortRecords { counters, ranks }) in self.ports.iter() {
             let scope = format!("port {}", port.0);
             counters.report(&scope, &mut report);
             report.acted |= counters.seen > 0;

@@ -56,16 +56,16 @@ const NAMES: Names = Names {
 
 /// Counters of one switch.
 #[derive(Debug)]
-pub(crate) struct Account {
+pub(crate) struct SwitchCounters {
     name: &'static str,
     counted: Counted,
     ports: ConfiguredPorts<PortCounters>,
     detours: Detours,
 }
 
-hitless_state::state!(Account { parts: ports, detours; configured: name, counted });
+hitless_state::state!(SwitchCounters { parts: ports, detours; configured: name, counted });
 
-impl Account {
+impl SwitchCounters {
     /// Of these ports, nothing yet.
     pub fn new(name: &'static str, counted: Counted, relieved: &[PortId]) -> Self {
         let ports = ConfiguredPorts::with_default(relieved.iter().copied());

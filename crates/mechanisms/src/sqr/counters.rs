@@ -72,7 +72,7 @@ impl CachedBytes {
 
 /// The accounts of a switch.
 #[derive(Debug, hitless_state::Value)]
-pub struct Account {
+pub struct SwitchCounters {
     ports: Vec<PortCounters>,
     /// The cache.
     pub cached: CachedBytes,
@@ -80,7 +80,7 @@ pub struct Account {
     pub pauses: u64,
 }
 
-impl Account {
+impl SwitchCounters {
     /// Of a switch with so many ports.
     pub fn new(ports: usize) -> Self {
         Self { ports: vec![PortCounters::default(); ports], cached: CachedBytes::default(), pauses: 0 }

@@ -54,14 +54,14 @@ struct Series {
 }
 
 #[derive(Debug)]
-struct PortAccount {
+struct PortRecords {
     counters: PortCounters,
     /// Above the threshold, as egress sees it: since when, and the deepest so far.
     above: Option<(Time, u16)>,
     series: Option<Series>,
 }
 
-hitless_state::state!(PortAccount { values: counters, above, series });
+hitless_state::state!(PortRecords { values: counters, above, series });
 
 /// What was noted, up to [`VALUE_MAX`]; takes no room before anything is.
 #[derive(Debug, Default)]
@@ -95,8 +95,8 @@ impl State for Values {
 
 /// The accounts of a switch.
 #[derive(Debug)]
-pub struct Account {
-    ports: ConfiguredPorts<PortAccount>,
+pub struct SwitchCounters {
+    ports: ConfiguredPorts<PortRecords>,
     /// By slot and number: when the packet was first detoured. Packets that were lost stay.
     away: BTreeMap<(u32, u32), Time>,
     peak_segments: Values,
@@ -115,18 +115,18 @@ pub struct Account {
     forwarded: u64,
 }
 
-hitless_state::state!(Account {
+hitless_state::state!(SwitchCounters {
     values: away, strays, depths_written, depths_read, detoured, forwarded;
     parts: ports, peak_segments, message_ns, circulations, away_ns, alarm_ns
 });
 
-impl Account {
+impl SwitchCounters {
     /// Of a switch of which these ports are watched.
     pub fn new(watched: impl IntoIterator<Item = PortId>, has_series: bool) -> Self {
-        let account =
-            || PortAccount { counters: PortCounters::default(), above: None, series: has_series.then(Series::default) };
+        let records =
+            || PortRecords { counters: PortCounters::default(), above: None, series: has_series.then(Series::default) };
         Self {
-            ports: ConfiguredPorts::new(watched.into_iter().map(|port| (port, account()))),
+            ports: ConfiguredPorts::new(watched.into_iter().map(|port| (port, records()))),
             away: BTreeMap::new(),
             peak_segments: Values::default(),
             message_ns: Values::default(),
@@ -143,29 +143,29 @@ impl Account {
 
     /// Changes the counters of a port, if it is watched.
     pub fn count(&mut self, port: PortId, change: impl FnOnce(&mut PortCounters)) {
-        if let Some(account) = self.ports.get_mut(port) {
-            change(&mut account.counters);
+        if let Some(records) = self.ports.get_mut(port) {
+            change(&mut records.counters);
         }
     }
 
     /// Egress has seen the depth of a watched port.
     pub fn note_depth(&mut self, port: PortId, depth_segments: u16, threshold_segments: u16, now: Time) {
-        let Some(account) = self.ports.get_mut(port) else { return };
+        let Some(records) = self.ports.get_mut(port) else { return };
         if depth_segments >= threshold_segments {
-            let above = account.above.get_or_insert((now, depth_segments));
+            let above = records.above.get_or_insert((now, depth_segments));
             above.1 = above.1.max(depth_segments);
-        } else if let Some((_, peak)) = account.above.take() {
+        } else if let Some((_, peak)) = records.above.take() {
             self.peak_segments.note(peak.into());
         }
     }
 
     /// A message has come back to ingress.
     pub fn note_message(&mut self, port: PortId, is_above: bool, ended_ns: Option<u64>, now: Time) {
-        let Some(account) = self.ports.get_mut(port) else { return };
-        account.counters.messages_returned += 1;
-        account.counters.alarms += u64::from(is_above);
-        account.series.iter_mut().for_each(|series| series.alarms.push((now, is_above.into())));
-        let since = account.above.map(|(since, _)| since).filter(|_| is_above);
+        let Some(records) = self.ports.get_mut(port) else { return };
+        records.counters.messages_returned += 1;
+        records.counters.alarms += u64::from(is_above);
+        records.series.iter_mut().for_each(|series| series.alarms.push((now, is_above.into())));
+        let since = records.above.map(|(since, _)| since).filter(|_| is_above);
         since.into_iter().for_each(|since| self.message_ns.note((now - since).as_ps() / 1_000));
         ended_ns.into_iter().for_each(|ns| self.alarm_ns.note(ns));
     }
@@ -192,8 +192,8 @@ impl Account {
 
     /// The neighbour behind `by` was chosen for a packet that was to leave by `port`.
     pub fn note_choice(&mut self, port: PortId, by: PortId, now: Time) {
-        let Some(account) = self.ports.get_mut(port) else { return };
-        let Some(series) = &mut account.series else { return };
+        let Some(records) = self.ports.get_mut(port) else { return };
+        let Some(series) = &mut records.series else { return };
         if series.choices.last().is_none_or(|&(_, last)| last != u64::from(by.0)) {
             series.choices.push((now, by.0.into()));
         }
@@ -216,10 +216,10 @@ impl Account {
     /// Everything, with the state of the numbers at the end.
     pub fn report(&self, sequencer: &Sequencer) -> Report {
         let mut report = Report::new("rimm");
-        for (port, account) in self.ports.iter().filter(|(_, account)| account.counters != PortCounters::default()) {
+        for (port, records) in self.ports.iter().filter(|(_, records)| records.counters != PortCounters::default()) {
             let scope = format!("port {}", port.0);
-            account.counters.report(&scope, &mut report);
-            if let Some(series) = &account.series {
+            records.counters.report(&scope, &mut report);
+            if let Some(series) = &records.series {
                 report.series.push((scope.clone(), "alarm", series.alarms.clone()));
                 report.series.push((scope, "detouring port", series.choices.clone()));
             }
