@@ -33,8 +33,8 @@ pub struct FlowGroup {
     /// When it ends: no flow starts at or after it, and flows without a size of their own stop. Left out: never.
     #[serde(default, with = "Optional::<Time>", skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
-    /// Rank on the marks of all its data packets, whatever `host.priority_tagger` says (a priority as testbeds give it; lower
-    /// is more urgent). Left out: as `host.priority_tagger` says.
+    /// Rank on the marks of all its data packets, whatever `host.priority_tagger` says (a priority as testbeds give it;
+    /// lower is more urgent). Left out: as `host.priority_tagger` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
     /// Hosts that lie: the rank that `host.priority_tagger` gives is divided by this. 1: they tell the truth.

@@ -69,8 +69,8 @@ pub struct PreemptiveDeflectionSettings {
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// How the priority of a packet, as marked by its sender (host.priority_tagger), is compared with those of a queue (section
-    /// 3.1).
+    /// How the priority of a packet, as marked by its sender (host.priority_tagger), is compared with those of a queue
+    /// (section 3.1).
     pub relative_priority: RelativePriority,
     /// How much relative priority counts (equation 1; section 5.4: about 0.1, and about 0.5 under extreme load).
     #[schemars(range(min = 0.0, max = 1.0))]

@@ -39,8 +39,8 @@ pub enum Claim {
     WritesOnPackets,
     /// Sends copies of packets some time after the packets.
     SendsCopiesLate,
-    /// Takes care of packets that routing sends to a port without a path, when they leave the queue there: routing is to
-    /// go on sending them.
+    /// Takes care of packets that routing sends to a port without a path, when they leave the queue there: routing is
+    /// to go on sending them.
     RedirectsAtEgress,
 }
 
