@@ -3,13 +3,13 @@
 
 use hitless_mechanisms::{linkguardian, rimm};
 use hitless_wire::frame::{EtherType, MacAddress};
-use hitless_wire::link::{LinkFormat, PRIORITIES, Spoken};
+use hitless_wire::link::{LinkFormat, LinkHeaderSet, PRIORITIES};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let anybody = MacAddress::BROADCAST;
     let format = LinkFormat { ether_type: EtherType::EXPERIMENTAL_1, local: anybody, remote: anybody };
-    let mut spoken = Spoken::default();
+    let mut spoken = LinkHeaderSet::default();
     for headers in [&linkguardian::headers::ON_LINKS, &rimm::headers::ON_LINKS, &PRIORITIES] {
         spoken.add(headers).expect("each header has a number of its own");
     }

@@ -1,5 +1,5 @@
-// RIMM's headers, as crates/wire/src/rimm.rs has them: each follows the Ethernet header under a type of its own, and
-// the packet's own type comes behind it.
+// RIMM's headers, as crates/mechanisms/src/rimm/headers.rs has them: each follows the Ethernet header under a type of
+// its own, and the packet's own type comes behind it.
 
 const bit<16> ETHERTYPE_DETOUR = 0x9D01;
 const bit<16> ETHERTYPE_TELEMETRY = 0x9D02;

@@ -74,13 +74,13 @@ def corrupting_box():
     box = Box()
     box.run(3)
     box.port.loss = 1e-3
-    assert box.run(3) == Setting(2)
+    assert box.run(3) == Setting(2, "blocking")
     return box
 
 
 def test_both_ends_are_told_and_released():
     box = corrupting_box()
-    assert box.actor.state[LINK, "receiver"] == Setting(2)
+    assert box.actor.state[LINK, "receiver"] == Setting(2, "blocking")
     assert box.hub.notes == {"protected-sw2-7": "2"}
     box.port.loss = 0.0
     assert box.run(6) == OFF
@@ -149,7 +149,7 @@ def test_it_says_that_it_is_alive_after_each_reading_and_each_action():
 def test_counters_that_stop_change_nothing_and_are_seen():
     box = corrupting_box()
     box.port.is_broken = True
-    assert box.run(50) == Setting(2)
+    assert box.run(50) == Setting(2, "blocking")
     watch = box.receiver.watches[LINK]
     assert watch.read_errors == 50
     assert watch.error == "the driver does not answer"
@@ -167,7 +167,7 @@ def test_an_action_that_fails_is_tried_again_and_told_to_who_asked():
     requester = box.receiver.watches[LINK].requester
     assert (requester.is_acknowledged, requester.failure) == (False, "the switch is away")
     box.actor.is_broken = False
-    assert box.run(2) == Setting(2)
+    assert box.run(2) == Setting(2, "blocking")
     assert requester.is_acknowledged
 
 
@@ -190,20 +190,20 @@ def test_what_the_other_end_could_not_do_is_told_once(caplog):
 
 def test_without_the_daemon_behind_the_link_protection_lasts_its_lifetime():
     box = corrupting_box()
-    assert box.run(16, ["sender"]) == Setting(2)
+    assert box.run(16, ["sender"]) == Setting(2, "blocking")
     assert box.run(10, ["sender"]) == OFF
     assert box.sender.guards[LINK].guard.expirations == 1
-    assert box.run(5) == Setting(2), "it is asked again when they meet"
+    assert box.run(5) == Setting(2, "blocking"), "it is asked again when they meet"
 
 
 @pytest.mark.parametrize("keep", [False, True])
 def test_after_the_lifetime_a_daemon_with_a_lower_epoch_is_served(keep):
     box = corrupting_box()
     box.sender.guards[LINK].guard.keep_when_expired = keep
-    assert box.run(26, ["sender"]) == (Setting(2) if keep else OFF)
+    assert box.run(26, ["sender"]) == (Setting(2, "blocking") if keep else OFF)
     box.receiver.bus.close()
     box.receiver = box.start("sw6", 0)
-    assert box.run(5) == Setting(2)
+    assert box.run(5) == Setting(2, "blocking")
     assert box.receiver.watches[LINK].requester.is_acknowledged
 
 
@@ -213,7 +213,7 @@ def test_a_daemon_without_its_state_does_not_end_protection():
     box.receiver = box.start("sw6", 2)
     box.receiver.watches[LINK].detector.policy = POLICY
     box.port.is_broken = True
-    assert box.run(10) == Setting(2)
+    assert box.run(10) == Setting(2, "blocking")
 
 
 @pytest.mark.parametrize("who", ["receiver", "sender"])
@@ -227,7 +227,7 @@ def test_a_restart_goes_on_where_it_ended(who):
     restore(after, saved, box.now_s)
     setattr(box, who, after)
     box.actor.state.clear()
-    assert box.run(4) == (Setting(2) if who == "sender" else None), "the sender's switch is set again"
+    assert box.run(4) == (Setting(2, "blocking") if who == "sender" else None), "the sender's switch is set again"
     box.port.loss = 0.0
     assert box.run(8) == OFF
 
@@ -252,7 +252,7 @@ def test_a_state_of_other_counters_keeps_the_decision_and_nothing_that_was_count
     after = box.start("sw6", 2)
     restore(after, saved, box.now_s)
     detector = after.watches[LINK].detector
-    assert detector.decision.setting == Setting(2)
+    assert detector.decision.setting == Setting(2, "blocking")
     assert (detector.last, detector.window.frames, detector.clearing.frames) == (None, 0, 0)
 
 
@@ -271,7 +271,7 @@ def test_a_dry_run_makes_nobody_act():
     box.run(3)
     box.port.loss = 1e-3
     assert box.run(10) is None
-    assert box.receiver.watches[LINK].detector.decision.setting == Setting(2)
+    assert box.receiver.watches[LINK].detector.decision.setting == Setting(2, "blocking")
 
 
 def test_a_daemon_that_reports_only_does_not_claim_to_have_acted():
@@ -322,7 +322,7 @@ def test_a_hook_is_told_by_its_environment(tmp_path, monkeypatch):
 )
 def test_a_hook_that_fails_says_why(actor, reason):
     with pytest.raises(ActionFailed, match=reason):
-        actor.apply(TARGET, Setting(1))
+        actor.apply(TARGET, Setting(1, "blocking"))
 
 
 def test_a_switch_that_refuses_says_why():
@@ -331,13 +331,13 @@ def test_a_switch_that_refuses_says_why():
             raise ValueError("no LinkGuardian is configured on 'sw2->sw6'")
 
     with pytest.raises(ActionFailed, match="no LinkGuardian"):
-        SwitchActor(Switch()).apply(TARGET, Setting(1))
+        SwitchActor(Switch()).apply(TARGET, Setting(1, "blocking"))
 
 
 def test_an_applier_waits_between_two_attempts():
     actor = Actor()
     actor.is_broken = True
     applier = Applier(TARGET, actor, retry_s=5.0)
-    acted = [applier.tick(float(second), Setting(1)) for second in range(11)]
+    acted = [applier.tick(float(second), Setting(1, "blocking")) for second in range(11)]
     assert [second for second, did in enumerate(acted) if did] == [0, 5, 10]
-    assert applier.tick(10.5, Setting(2)), "something else is tried at once"
+    assert applier.tick(10.5, Setting(2, "blocking")), "something else is tried at once"

@@ -41,7 +41,7 @@ def test_copies_follow_equation_2_for_the_measured_rate(loss, copies):
     link = Link(Policy(window_frames=100_000_000))
     link.polls(2, 100_000_000, 0)
     decision = link.poll(100_000_000, round(100_000_000 * loss))
-    assert (decision.phase, decision.setting) == (Phase.PROTECTED, Setting(copies))
+    assert (decision.phase, decision.setting) == (Phase.PROTECTED, Setting(copies, "blocking"))
 
 
 def test_equation_2_is_the_simulators():
@@ -83,10 +83,10 @@ def test_a_clean_link_at_a_tenth_of_the_threshold_is_left_alone():
 
 def test_more_copies_at_once_and_fewer_after_the_hold():
     link = Link()
-    assert link.poll(100_000, 50).setting == Setting(2)
-    assert link.poll(100_000, 500).setting == Setting(3)
-    assert link.polls(3, 100_000, 1).setting == Setting(3)
-    assert link.polls(15, 100_000, 5).setting == Setting(1)
+    assert link.poll(100_000, 50).setting == Setting(2, "blocking")
+    assert link.poll(100_000, 500).setting == Setting(3, "blocking")
+    assert link.polls(3, 100_000, 1).setting == Setting(3, "blocking")
+    assert link.polls(15, 100_000, 5).setting == Setting(1, "blocking")
 
 
 def test_protection_ends_with_a_clean_window_and_not_before_the_hold():

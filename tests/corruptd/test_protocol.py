@@ -27,7 +27,7 @@ def request(setting, epoch=1, now_s=0.0):
 
 def test_a_request_is_repeated_until_it_is_answered_and_then_refreshed():
     asking, answering = requester(), guard()
-    asking.want(Setting(2), 1e-3)
+    asking.want(Setting(2, "blocking"), 1e-3)
     first = asking.poll(0.0)
     assert (first.action, first.copies, first.dev_port) == (2, 2, 7)
     assert asking.poll(0.9) is None
@@ -40,7 +40,7 @@ def test_a_request_is_repeated_until_it_is_answered_and_then_refreshed():
 
 def test_a_refresh_that_nobody_answers_is_no_longer_acknowledged_and_is_repeated():
     asking, answering = requester(), guard()
-    asking.want(Setting(2), 1e-3)
+    asking.want(Setting(2, "blocking"), 1e-3)
     answering.take(asking.poll(0.0), 0.0)
     asking.take(answering.answer(applied=True), 0.0)
     assert asking.poll(5.0).sequence == 2, "the refresh"
@@ -59,7 +59,7 @@ def test_a_refresh_that_nobody_answers_is_no_longer_acknowledged_and_is_repeated
 
 def test_an_answer_that_comes_twice_acknowledges_nothing_anew():
     asking, answering = requester(), guard()
-    asking.want(Setting(2), 1e-3)
+    asking.want(Setting(2, "blocking"), 1e-3)
     answering.take(asking.poll(0.0), 0.0)
     answer = answering.answer(applied=True)
     assert asking.take(answer, 0.0) == "accepted"
@@ -77,10 +77,10 @@ def test_nothing_is_asked_while_nothing_is_known():
 
 def test_a_change_is_sent_at_once_and_an_answer_to_what_was_asked_before_does_not_count():
     asking, answering = requester(), guard()
-    asking.want(Setting(1), 1e-4)
+    asking.want(Setting(1, "blocking"), 1e-4)
     answering.take(asking.poll(0.0), 0.0)
     late = answering.answer(applied=True)
-    asking.want(Setting(2), 1e-3)
+    asking.want(Setting(2, "blocking"), 1e-3)
     assert asking.poll(0.1) is not None
     assert asking.take(late, 0.2) == "stale"
     assert not asking.is_acknowledged
@@ -88,7 +88,7 @@ def test_a_change_is_sent_at_once_and_an_answer_to_what_was_asked_before_does_no
 
 def test_a_failure_is_kept_and_asked_again():
     asking, answering = requester(), guard()
-    asking.want(Setting(1), 1e-4)
+    asking.want(Setting(1, "blocking"), 1e-4)
     answering.take(asking.poll(0.0), 0.0)
     asking.take(answering.answer(applied=False, detail="no such port"), 0.1)
     assert (asking.is_acknowledged, asking.failure) == (False, "no such port")
@@ -97,28 +97,28 @@ def test_a_failure_is_kept_and_asked_again():
 
 def test_what_is_older_than_the_latest_is_ignored():
     answering = guard()
-    old, new = request(OFF, epoch=1), request(Setting(2), epoch=2)
+    old, new = request(OFF, epoch=1), request(Setting(2, "blocking"), epoch=2)
     assert answering.take(new, 0.0) == "accepted"
     assert answering.take(old, 1.0) == "stale"
     assert answering.take(new, 2.0) == "duplicate"
-    assert answering.wanted == Setting(2)
+    assert answering.wanted == Setting(2, "blocking")
 
 
 def test_a_duplicate_does_not_prolong_the_lifetime():
     answering = guard()
-    message = request(Setting(2))
+    message = request(Setting(2, "blocking"))
     answering.take(message, 0.0)
     answering.take(message, 59.0)
     assert answering.expire(60.0)
     assert answering.wanted == OFF
 
 
-@pytest.mark.parametrize(("keep", "wanted"), [(False, OFF), (True, Setting(2))])
+@pytest.mark.parametrize(("keep", "wanted"), [(False, OFF), (True, Setting(2, "blocking"))])
 def test_a_partition_ends_protection_only_after_the_lifetime(keep, wanted):
     answering = guard(keep_when_expired=keep)
-    answering.take(request(Setting(2)), 0.0)
+    answering.take(request(Setting(2, "blocking")), 0.0)
     assert not answering.expire(59.9)
-    assert answering.wanted == Setting(2)
+    assert answering.wanted == Setting(2, "blocking")
     assert answering.expire(60.0)
     assert answering.wanted == wanted
     assert not answering.expire(61.0), "once"
@@ -127,21 +127,21 @@ def test_a_partition_ends_protection_only_after_the_lifetime(keep, wanted):
 def test_after_the_lifetime_a_lower_epoch_is_heard_again():
     """A daemon that lost its file and whose clock was set back must not be ignored for ever."""
     answering = guard()
-    answering.take(request(Setting(2), epoch=9), 0.0)
-    assert answering.take(request(Setting(1), epoch=5), 59.0) == "stale"
+    answering.take(request(Setting(2, "blocking"), epoch=9), 0.0)
+    assert answering.take(request(Setting(1, "blocking"), epoch=5), 59.0) == "stale"
     assert answering.expire(60.0)
-    assert answering.take(request(Setting(1), epoch=5), 61.0) == "accepted"
-    assert answering.wanted == Setting(1)
+    assert answering.take(request(Setting(1, "blocking"), epoch=5), 61.0) == "accepted"
+    assert answering.wanted == Setting(1, "blocking")
 
 
 @pytest.mark.parametrize("change", [{"link": "sw2->sw7"}, {"origin": "sw7"}, {"switch_id": "sw3"}])
 def test_only_the_switch_behind_the_link_may_ask(change):
     answering = guard()
-    assert answering.take(request(Setting(2)).model_copy(update=change), 0.0) == "foreign"
+    assert answering.take(request(Setting(2, "blocking")).model_copy(update=change), 0.0) == "foreign"
     assert answering.wanted is None
 
 
-settings = st.sampled_from([None, OFF, Setting(1), Setting(2), Setting(3, "non-blocking")])
+settings = st.sampled_from([None, OFF, Setting(1, "blocking"), Setting(2, "blocking"), Setting(3, "non-blocking")])
 steps = st.lists(
     st.tuples(
         settings,
@@ -192,11 +192,11 @@ def test_whatever_the_channel_did_both_ends_agree_once_it_works(taken, random):
         if chaos.delayed and fate == "pass":
             chaos.carry(chaos.delayed.pop())
         chaos.restart(event)
-    chaos.asking.want(Setting(4), 1e-2)
+    chaos.asking.want(Setting(4, "blocking"), 1e-2)
     for _ in range(3):
         chaos.now_s += 5.0
         chaos.send("pass")
         for message in chaos.delayed:
             chaos.carry(message)
-    assert chaos.answering.wanted == Setting(4)
+    assert chaos.answering.wanted == Setting(4, "blocking")
     assert chaos.asking.is_acknowledged

@@ -71,6 +71,6 @@ def test_a_request_is_repeated_also_when_nothing_rises():
     from hitless.corruptd.protocol import Pace, Requester, Upstream
 
     requester = Requester(Upstream("a->b", "a"), "b", 1, Pace(retry_s=1.0))
-    requester.want(Setting(1), 1e-4)
+    requester.want(Setting(1, "blocking"), 1e-4)
     sent = [requester.poll(0.5 * tick) for tick in range(9)]
     assert [request.sequence for request in sent if request] == [1, 2, 3, 4, 5]

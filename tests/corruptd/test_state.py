@@ -1,4 +1,5 @@
 import os
+import re
 from contextlib import suppress
 
 import pytest
@@ -16,7 +17,7 @@ SAVED = State(
     watches={
         "sw2->sw6": SavedWatch(
             phase="protected",
-            setting=Setting(2),
+            setting=Setting(2, "blocking"),
             held_s=3.5,
             last=(1_000, 3),
             samples=[(900, 3), (100, 0)],
@@ -38,7 +39,16 @@ def test_no_file_is_no_state(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b"\xff", b'{"version": 2}', SAVED.model_dump_json().encode()[:-9]]
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff",
+        b'{"version": 2}',
+        SAVED.model_dump_json().encode()[:-9],
+        re.sub(rb',"mode":"[a-z-]+"', b"", SAVED.model_dump_json().encode()),
+    ],
 )
 def test_a_file_that_cannot_be_read_is_put_aside(tmp_path, content):
     file = tmp_path / "state.json"

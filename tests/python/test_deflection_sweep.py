@@ -33,6 +33,7 @@ SWEEPS = [
     for name, made in vars(module).items()
     if isinstance(made, type) and issubclass(made, Sweep) and made is not Sweep and not name.startswith("_")
 ]
+assert len(SWEEPS) >= 13, "the sweeps of the modules are not found"
 ECMP, SIMPLE, QUANTILE, VERTIGO, DIBS = (
     at(scheme, 95) for scheme in (schemes.ECMP, schemes.SIMPLE, schemes.QUANTILE, schemes.VERTIGO, schemes.DIBS)
 )

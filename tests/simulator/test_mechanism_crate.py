@@ -55,9 +55,9 @@ def run(kind, folder):
     python = ["--mechanism", IN_PYTHON] if kind.endswith("-py") else []
     done = hitless("run", path, "--json", "--out", folder / "results", *python)
     assert done.returncode == 0, done.stderr
-    counted = pl.read_parquet(folder / "results/mechanisms.parquet").select("scope", "counter", "value")
+    counted = pl.read_parquet(folder / "results/run-scenario/mechanisms.parquet").select("scope", "counter", "value")
     counted = [row for row in counted.rows() if not row[1].startswith("resources:")]
-    flows = pl.read_parquet(folder / "results/flows.parquet").rows()
+    flows = pl.read_parquet(folder / "results/run-scenario/flows.parquet").rows()
     return json.loads(done.stdout)["summary"], flows, counted
 
 

@@ -12,8 +12,9 @@ import polars as pl
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
 
+from run import HITLESS
+
 import labs
-from warm import PROGRAM
 
 FLOWS = Path(__file__).with_name("kernel_flows.py")
 # Before everything else on a busy machine, and the lab before its programs: a lab that is late is another network.
@@ -26,7 +27,7 @@ class Lab(labs.Lab):
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
             file.write(scenario)
             file.flush()
-            command = ["chrt", "--fifo", "20", PROGRAM, "lab", "up", file.name, "--name", self.name, *more]
+            command = ["chrt", "--fifo", "20", HITLESS, "lab", "up", file.name, "--name", self.name, *more]
             subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         self.server = self.flows("h2", "serve", stdout=subprocess.PIPE)
         self.server.stdout.readline()

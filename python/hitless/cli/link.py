@@ -87,7 +87,7 @@ def _plan(link: Link, file: Path | None) -> LinkPlan:
         inside=link.inside,
         outside=link.outside,
         rate_bps=round(_read(link.rate, bps_of, rate, "rate", '"1 Gbps" or "250 Mbps"')),
-        delay_us=1e6 * _read(link.delay, seconds_of, delay, "time", '"500 us" or "20 ms"'),
+        delay_us=round(1e6 * _read(link.delay, seconds_of, delay, "time", '"500 us" or "20 ms"'), 6),
         loss_rate=link.loss_rate,
         target_loss_rate=link.target,
         mode=link.mode,

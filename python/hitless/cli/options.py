@@ -59,9 +59,9 @@ def limit_memory(size: str | None) -> None:
     if size is None:
         return
     try:
-        limit = int(bytes_of(size))
+        limit = bytes_of(size)
     except ValueError:
-        limit = -1
+        limit = -1.0
     if limit < 0:
         raise BadInput(f"{size!r} is no size", where="--memory", hint='"3GB", "500 MB"')
-    os.environ["HITLESS_MEMORY"] = str(limit)
+    os.environ["HITLESS_MEMORY"] = str(int(limit))

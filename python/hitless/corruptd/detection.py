@@ -25,7 +25,7 @@ class Setting:
 
     copies: Annotated[int, Field(ge=0, le=255)]
     """Copies retransmitted of each lost packet; 0 is off."""
-    mode: Mode = "blocking"
+    mode: Mode
 
     @property
     def is_on(self) -> bool:
@@ -36,7 +36,7 @@ class Setting:
         return f"N = {self.copies}, {self.mode}" if self.is_on else "off"
 
 
-OFF = Setting(0)
+OFF = Setting(0, "blocking")
 
 
 class Policy(Checked):

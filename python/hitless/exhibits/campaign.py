@@ -85,8 +85,9 @@ class _Work:
             result.complete = len(runs) == len(result.tasks) and not any(
                 run.summary.incomplete for run in runs.values()
             )
-        except MissingRun:
-            pass
+        except MissingRun as missing:
+            if not result.tasks:
+                result.failures.append(_fault(result.entry, missing))
         except Exception as fault:  # noqa: BLE001 - one exhibit's fault must not cost the results of the others
             result.failures.append(_fault(result.entry, fault))
         for task in result.tasks:

@@ -26,6 +26,13 @@ class Estimate:
     interval: Interval | None = None
     completed: Collection[Share] = ()
 
+    @property
+    def number(self) -> float:
+        """The value, of what is always there. Raises `ValueError` where it is not."""
+        if self.value is None:
+            raise ValueError("there was nothing to compute this from")
+        return self.value
+
     def scaled(self, factor: float) -> "Estimate":
         """The number times ``factor``, which is positive: a change of unit."""
         value = None if self.value is None else self.value * factor
@@ -54,10 +61,15 @@ def curve(name: str, x: Sequence[Position], estimates: Sequence[Estimate], style
 
 
 def mean_of(values: Sequence[float]) -> Estimate:
-    """The mean; a single value has no interval."""
+    """The mean; a single value has no interval. Raises `ValueError` without any."""
     if not values:
-        return Estimate(None)
+        raise ValueError("there is no mean of no values")
     return Estimate(sum(values) / len(values), mean_interval(values) if len(values) > 1 else None)
+
+
+def mean_if_any(values: Sequence[float]) -> Estimate:
+    """The mean, or a row without a number where nothing happened that could be measured."""
+    return mean_of(values) if values else Estimate(None)
 
 
 def percentile_of(sample: Sample, percent: float) -> Estimate:

@@ -56,8 +56,10 @@ class Controlled:
 
     def take_reload(self) -> bool:
         """Is the file to be read again? True once for each time that it was asked for."""
-        asked, self._is_reloading = self._is_reloading, False
-        return asked
+        if not self._is_reloading:
+            return False
+        self._is_reloading = False
+        return True
 
 
 def signals(service: Controlled) -> AbstractContextManager[None]:

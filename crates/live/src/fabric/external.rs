@@ -2,7 +2,7 @@
 
 use hitless_scenario::{RankedBy, Scenario};
 use hitless_wire::frame::FlowHashSeed;
-use hitless_wire::link::RefusalCounters;
+use hitless_wire::link::{LinkHeaderSet, RefusalCounters};
 use hitless_wire::{HostId, Packet, Time};
 
 use super::bridge::Bridge;
@@ -59,6 +59,8 @@ pub(super) struct External {
     pub ranks_by_dscp: bool,
     /// Frames refused at points to switches, by reason.
     pub link_refusals: RefusalCounters,
+    /// The headers that mean something on any link between switches.
+    pub known: LinkHeaderSet,
     /// What must always hold and did not: the first of it.
     pub violation: Option<String>,
 }
@@ -66,7 +68,13 @@ pub(super) struct External {
 impl External {
     /// # Errors
     /// A sentence: a station behind a point that does not exist.
-    pub fn new(settings: &LiveSettings, points: Vec<Point>, links: usize, scenario: &Scenario) -> Result<Self, String> {
+    pub fn new(
+        settings: &LiveSettings,
+        points: Vec<Point>,
+        links: usize,
+        scenario: &Scenario,
+        known: LinkHeaderSet,
+    ) -> Result<Self, String> {
         let mut behind = vec![NOBODY; links];
         for (number, point) in points.iter().enumerate() {
             behind[point.outwards.index()] = number as u16;
@@ -89,6 +97,7 @@ impl External {
             hash_seed: FlowHashSeed(scenario.seed),
             ranks_by_dscp: scenario.host.priority_tagger.is_some_and(|tagger| tagger.by == RankedBy::Dscp),
             link_refusals: RefusalCounters::default(),
+            known,
             violation: None,
         })
     }

@@ -10,7 +10,7 @@ use hitless_network::topology::{DirectedLink, Node, Topology};
 use hitless_scenario::{RankedBy, Scenario, Until};
 use hitless_simulation::Outcome;
 use hitless_simulation::run::{Run, build, network_card, stop};
-use hitless_wire::link::PRIORITIES;
+use hitless_wire::link::{LinkHeaderSet, PRIORITIES};
 use hitless_wire::{Duration, Time};
 
 use super::counts::{FrameCounts, Refused};
@@ -195,13 +195,14 @@ impl LiveFabric {
             let Point { end, spoken, .. } = &external.points[usize::from(departure.point)];
             let written = match (end, body) {
                 (RealEnd::Switch(format), body) => {
-                    write_to_switch(packet, &before, body, (format, spoken), [marking, out])
+                    write_to_switch(packet, &before, body, (format, spoken, &external.known), [marking, out])
                 }
-                (RealEnd::Host(_), Some(body)) => write_to_host(packet, before.ecn, body, marking),
+                (RealEnd::Host(_), Some(body)) => write_to_host(packet, before.ecn, body, marking).map(Some),
                 (RealEnd::Host(_), None) => Err("a packet of a mechanism left for a host".to_owned()),
             };
             match written {
-                Ok(bytes) => send(&departure, bytes),
+                Ok(Some(bytes)) => send(&departure, bytes),
+                Ok(None) => external.counts.refuse_late(Refused::NotOfTheLink),
                 // What a switch elsewhere has written must not end this one.
                 Err(_) if is_foreign => external.counts.refuse_late(Refused::NotOfTheLink),
                 Err(reason) => external.violation = Some(external.violation.take().unwrap_or(reason)),
@@ -262,17 +263,22 @@ fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, V
         Node::Switch(_) => RealEnd::Switch(settings.format_of(name)),
     };
     let mut border = Border::new(&topology, &settings.points, real_end)?;
-    find_spoken(&scenario, &topology, &mut border.points)?;
+    let known = find_link_headers(&scenario, &topology, &mut border.points)?;
     let to_switches: Vec<_> =
         border.points.iter().filter(|point| point.is_switch()).map(|point| point.outwards).collect();
-    let external = External::new(settings, border.points, 2 * topology.links.len(), &scenario)?;
+    let external = External::new(settings, border.points, 2 * topology.links.len(), &scenario, known)?;
     let mut run = build(scenario, Some(&border.is_here), external)?;
     to_switches.into_iter().for_each(|link| run.clear_loss(link));
     Ok((run, border.is_here))
 }
 
-/// Which headers mean something on the links to switches elsewhere: those of what both ends run.
-fn find_spoken(scenario: &Scenario, topology: &Topology, points: &mut [Point]) -> Result<(), String> {
+/// Finds which headers mean something on each link to a switch elsewhere: those of what both ends run. Returns those that
+/// mean something on any.
+fn find_link_headers(scenario: &Scenario, topology: &Topology, points: &mut [Point]) -> Result<LinkHeaderSet, String> {
+    let mut known = LinkHeaderSet::default();
+    for (headers, _) in scenario.mechanisms.iter().filter_map(|entry| entry.link_headers(topology)) {
+        known.add(headers)?;
+    }
     let has_priority = scenario.host.priority_tagger.is_some_and(|tagger| tagger.by == RankedBy::Dscp);
     for point in points.iter_mut().filter(|point| point.is_switch()) {
         if has_priority {
@@ -284,7 +290,7 @@ fn find_spoken(scenario: &Scenario, topology: &Topology, points: &mut [Point]) -
             }
         }
     }
-    Ok(())
+    Ok(known)
 }
 
 /// Real nodes send what they like; the clock is somebody else's.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hitless_hosts::host::NetworkCard;
 use hitless_network::topology::select::select_links;
 use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
-use hitless_wire::link::{LinkFormat, Spoken};
+use hitless_wire::link::{LinkFormat, LinkHeaderSet};
 use hitless_wire::{HostId, Time};
 
 /// A link to a node that is real: a host, or a switch that runs elsewhere.
@@ -22,7 +22,7 @@ pub struct Point {
     /// What is there.
     pub(super) end: RealEnd,
     /// The headers that a frame from or to a switch there may bear.
-    pub(super) spoken: Spoken,
+    pub(super) spoken: LinkHeaderSet,
     /// When the last frame of a switch elsewhere arrives here.
     pub(super) last_landing: Time,
 }
@@ -194,7 +194,7 @@ fn point(
         Node::Switch(next) => host_beyond(topology, switch, next),
     };
     let host = host.ok_or_else(|| format!("no host is reached through '{name}'"))?;
-    let (end, spoken) = (real_end(name, to.node), Spoken::default());
+    let (end, spoken) = (real_end(name, to.node), LinkHeaderSet::default());
     Ok(Point { name: name.to_owned(), outwards, switch, host, end, spoken, last_landing: Time::ZERO })
 }
 

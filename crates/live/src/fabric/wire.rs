@@ -1,7 +1,7 @@
 //! What of a frame's bytes the fabric needs, and what of a packet the bytes must show.
 
 use hitless_wire::frame::{FlowHashSeed, Frame, MINIMUM_BYTES, MacAddress, mark_ce};
-use hitless_wire::link::{ADDED_BYTES_WITH_ALL_SHIMS, LinkFormat, Refusal, Spoken};
+use hitless_wire::link::{ADDED_BYTES_WITH_ALL_SHIMS, LinkFormat, LinkHeaderSet, Refusal};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::shim::{CheckNumber, DetourCount, ShimStack};
 use hitless_wire::{Ecn, Packet, PriorityMark, ServiceKey};
@@ -39,7 +39,7 @@ pub(super) struct FromSwitch {
 ///
 /// # Errors
 /// [`Refusal`], also of headers that nothing here and there has written.
-pub(super) fn read_link(bytes: &[u8], format: &LinkFormat, spoken: &Spoken) -> Result<FromSwitch, Refusal> {
+pub(super) fn read_link(bytes: &[u8], format: &LinkFormat, spoken: &LinkHeaderSet) -> Result<FromSwitch, Refusal> {
     let frame = format.decode(spoken, bytes)?;
     let inner = frame.inner.map(|inner| {
         let start = inner.as_ptr().addr() - bytes.as_ptr().addr();
@@ -58,14 +58,14 @@ pub(super) fn with_mark(mut packet: Packet, mark: PriorityMark) -> Packet {
 
 /// Puts the shims of a link on a packet, which grows by them. What was read in its bytes stays, unless a switch
 /// elsewhere knows better; and each detour has cost a hop.
-pub(super) fn with_shims(packet: Packet, mut shims: ShimStack, spoken: &Spoken) -> Packet {
+pub(super) fn with_shims(packet: Packet, mut shims: ShimStack, spoken: &LinkHeaderSet) -> Packet {
     let mark = shims.remove::<PriorityMark>().or(packet.shims.get::<PriorityMark>());
     let detours = shims.get::<DetourCount>().map_or(0, |count| count.0);
     let packet = Packet { ttl: packet.ttl.saturating_sub(detours), ..grown_by(packet, shims, spoken) };
     mark.map_or(packet, |mark| with_mark(packet, mark))
 }
 
-fn grown_by(mut packet: Packet, shims: ShimStack, spoken: &Spoken) -> Packet {
+fn grown_by(mut packet: Packet, shims: ShimStack, spoken: &LinkHeaderSet) -> Packet {
     packet.is_link_retransmission = spoken.is_retransmission(&shims);
     packet.frame_bytes += spoken.wire_bytes(&shims);
     packet.shims = shims;
@@ -73,7 +73,7 @@ fn grown_by(mut packet: Packet, shims: ShimStack, spoken: &Spoken) -> Packet {
 }
 
 /// A packet that carries no frame of a host: an acknowledgement, a dummy, a pause frame.
-pub(super) fn control_packet(shims: ShimStack, spoken: &Spoken) -> Packet {
+pub(super) fn control_packet(shims: ShimStack, spoken: &LinkHeaderSet) -> Packet {
     let packet = Packet {
         frame_bytes: MINIMUM_FRAME_BYTES.saturating_sub(spoken.wire_bytes(&shims)),
         ttl: Packet::INITIAL_TTL,
@@ -103,7 +103,8 @@ pub(super) fn write_to_host<'a>(
 }
 
 /// The bytes that leave for a switch elsewhere, which reads its priority in them again, if none has changed it; a
-/// message takes the headers of its packet along.
+/// message takes the headers of its packet along. None for one with a header of something that the other end does not
+/// run, as after a failure, which has other packets take this link than the scenario meant.
 ///
 /// # Errors
 /// A sentence, when something is on the packet that must not cross a link.
@@ -111,19 +112,22 @@ pub(super) fn write_to_switch<'a>(
     packet: &Packet,
     before: &FrameInfo,
     body: Option<&[u8]>,
-    (format, spoken): (&LinkFormat, &Spoken),
+    (format, spoken, known): (&LinkFormat, &LinkHeaderSet, &LinkHeaderSet),
     [marking, out]: [&'a mut Vec<u8>; 2],
-) -> Result<&'a [u8], String> {
+) -> Result<Option<&'a [u8]>, String> {
     let mut shims = packet.shims;
     if shims.get::<PriorityMark>() == before.mark {
         shims.remove::<PriorityMark>();
     }
+    if spoken.lacks(&shims, known) {
+        return Ok(None);
+    }
     let body = body.map(|body| marked(packet, before.ecn, body, marking));
-    let is_cut = spoken.leaves_the_payload(&shims);
+    let is_cut = spoken.truncates_payload(&shims);
     let body = body.map(|body| if is_cut { &body[..body.len().min(MINIMUM_BYTES)] } else { body });
     out.resize(body.map_or(0, <[u8]>::len) + ADDED_BYTES_WITH_ALL_SHIMS + MINIMUM_BYTES, 0);
     let length = format.encode(spoken, &shims, body, out).map_err(|error| error.to_string())?;
-    Ok(&out[..length])
+    Ok(Some(&out[..length]))
 }
 
 fn marked<'a>(packet: &Packet, ecn_before: Ecn, body: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {

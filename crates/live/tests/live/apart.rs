@@ -5,7 +5,7 @@ use hitless_live::Options;
 use hitless_mechanisms::linkguardian::headers::{self, DataHeader, Era, PacketType, SequenceNumber};
 use hitless_mechanisms::rimm::headers::{self as of_neighbours, DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_wire::frame::{EtherType, MacAddress};
-use hitless_wire::link::{LinkFormat, PRIORITIES, Spoken};
+use hitless_wire::link::{LinkFormat, LinkHeaderSet, PRIORITIES};
 use hitless_wire::{PortId, PriorityMark, Shim, ShimStack};
 
 use super::deflected::{BY_DSCP, PREEMPTIVE, RIMM, datagram, leaf_spine};
@@ -79,21 +79,23 @@ fn a_packet_deflected_from_process_to_process_ends_when_its_hops_are_used_up() {
 #[test]
 fn a_rank_that_a_guard_has_raised_counts_in_the_next_process_too() {
     let guard = "[[mechanism]]\nkind = \"rank-guard\"\nallowance = \"10 KB\"\n";
-    let text = leaf_spine("300 KB", "300 KB", &format!("{BY_DSCP}{guard}"));
-    let mut leaves = leaves(&text);
-    (0..40).for_each(|number| leaves.send(0, &datagram(0, 3, 56, number, false)));
-    leaves.run_for(5_000_000);
-    let format = link_format();
-    let frames: Vec<_> = (FIRST_LINK..OF_LEAVES.len()).flat_map(|wire| leaves.far_end(wire).receive()).collect();
-    let mark = |bytes: &Vec<u8>| format.decode(&all(), bytes).expect("a frame of the link").shims.get::<PriorityMark>();
-    let (marked, unmarked): (Vec<_>, Vec<_>) = frames.iter().map(mark).partition(Option::is_some);
-    assert!(!unmarked.is_empty(), "what no guard has changed is read in the bytes again");
-    assert!(!marked.is_empty() && marked.iter().flatten().all(|mark| mark.rank_bytes > 0), "{marked:?}");
+    for of_hosts in [BY_DSCP, ""] {
+        let text = leaf_spine("300 KB", "300 KB", &format!("{of_hosts}{guard}"));
+        let mut leaves = leaves(&text);
+        (0..40).for_each(|number| leaves.send(0, &datagram(0, 3, 56, number, false)));
+        leaves.run_for(5_000_000);
+        let frames: Vec<_> = (FIRST_LINK..OF_LEAVES.len()).flat_map(|wire| leaves.far_end(wire).receive()).collect();
+        let shims = |bytes: &Vec<u8>| link_format().decode(&all(), bytes).expect("a frame of the link").shims;
+        let marks = frames.iter().map(|bytes| shims(bytes).get::<PriorityMark>());
+        let (marked, unmarked): (Vec<_>, Vec<_>) = marks.partition(Option::is_some);
+        assert!(!unmarked.is_empty(), "what no guard has changed is read in the bytes again");
+        assert!(!marked.is_empty() && marked.iter().flatten().all(|mark| mark.rank_bytes > 0), "{marked:?}");
+    }
 }
 
 /// What all links together may speak.
-fn all() -> Spoken {
-    let mut spoken = Spoken::default();
+fn all() -> LinkHeaderSet {
+    let mut spoken = LinkHeaderSet::default();
     for headers in [&headers::ON_LINKS, &of_neighbours::ON_LINKS, &PRIORITIES] {
         spoken.add(headers).expect("each header has a number of its own");
     }

@@ -29,7 +29,7 @@ impl<T: std::hash::Hash> hitless_switch::explore::State for EgressView<T> {
 }
 
 impl<T: Copy> EgressView<T> {
-    /// A crossing whose egress side holds `initial`.
+    /// One that shows `initial` so far.
     pub fn new(initial: T) -> Self {
         Self { arrived: initial, underway: VecDeque::new() }
     }

@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 
 use hitless_network::topology::select::select_ports;
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_scenario::kind::{Built, Claimed, Header, Kind, Reach, Stage, Surroundings};
 use hitless_scenario::{Check, MARKS};
 use hitless_settings::Problem;
 use hitless_wire::PriorityMark;
+use hitless_wire::link::{LinkHeaders, PRIORITIES};
 
 use super::{RankGuard, RankGuardSettings};
 use crate::port_choice::on_each_switch;
@@ -39,6 +40,11 @@ impl Kind for RankGuard {
     /// It marks what is not marked.
     fn headers(_: &RankGuardSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
         vec![Header::of::<PriorityMark>(MARKS, Reach::Everywhere)]
+    }
+
+    /// What it has marked counts in the next process too.
+    fn link_headers(_: &RankGuardSettings, topology: &Topology) -> Option<(&'static LinkHeaders, Vec<DirectedLink>)> {
+        Some((&PRIORITIES, (0..2 * topology.links.len()).map(DirectedLink::from_index).collect()))
     }
 
     fn check(settings: &RankGuardSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {

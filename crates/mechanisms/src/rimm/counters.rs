@@ -93,7 +93,7 @@ impl State for Values {
     }
 }
 
-/// The accounts of a switch.
+/// The counters of a switch.
 #[derive(Debug)]
 pub struct SwitchCounters {
     ports: ConfiguredPorts<PortRecords>,

@@ -5,7 +5,7 @@
 //! says. A packet bears one of the three at most: the depth that rides on any packet is a field of the header of a
 //! detoured one.
 
-use hitless_wire::link::{LinkHeader, LinkHeaders, take};
+use hitless_wire::link::{LinkHeader, LinkHeaders, parse};
 use hitless_wire::packet::{MINIMUM_FRAME_BYTES, Packet, PortId};
 use hitless_wire::shim::{Shim, ShimId, ShimStack};
 use hitless_wire::transport::Transport;
@@ -15,13 +15,13 @@ const ETHER_TYPE_BYTES: u32 = 2;
 /// What neighbours say on links between processes, one on a packet.
 pub static ON_LINKS: LinkHeaders = LinkHeaders {
     headers: &[
-        LinkHeader::new::<DetourHeader>(6, |bytes, stack| take(bytes, stack, |_: &DetourHeader| true)).off_path(),
-        LinkHeader::new::<TelemetryHeader>(7, |bytes, stack| take(bytes, stack, |_: &TelemetryHeader| true)),
-        LinkHeader::new::<MessageHeader>(8, |bytes, stack| take(bytes, stack, |_: &MessageHeader| true))
+        LinkHeader::new::<DetourHeader>(6, |bytes, stack| parse(bytes, stack, |_: &DetourHeader| true)).off_path(),
+        LinkHeader::new::<TelemetryHeader>(7, |bytes, stack| parse(bytes, stack, |_: &TelemetryHeader| true)),
+        LinkHeader::new::<MessageHeader>(8, |bytes, stack| parse(bytes, stack, |_: &MessageHeader| true))
             .off_path()
-            .without_payload(),
+            .truncating_payload(),
     ],
-    fit: |shims, has_packet| {
+    may_combine: |shims, has_packet| {
         let [detoured, telemetry, message] =
             [shims.contains::<DetourHeader>(), shims.contains::<TelemetryHeader>(), shims.contains::<MessageHeader>()];
         has_packet && u8::from(detoured) + u8::from(telemetry) + u8::from(message) == 1

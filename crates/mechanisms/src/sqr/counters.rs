@@ -70,7 +70,7 @@ impl CachedBytes {
     }
 }
 
-/// The accounts of a switch.
+/// The counters of a switch.
 #[derive(Debug, hitless_state::Value)]
 pub struct SwitchCounters {
     ports: Vec<PortCounters>,

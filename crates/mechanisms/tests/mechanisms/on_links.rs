@@ -11,12 +11,12 @@ use hitless_mechanisms::sqr::metadata::CacheMetadata;
 use hitless_mechanisms::{linkguardian, rimm};
 use hitless_wire::frame::{EtherType, MacAddress};
 use hitless_wire::link::{
-    CannotEncode, INNER_BYTES_MAX, LinkFormat, LinkFrame, LinkHeader, LinkHeaders, PRIORITIES, Refusal, Spoken,
+    CannotEncode, INNER_BYTES_MAX, LinkFormat, LinkFrame, LinkHeader, LinkHeaderSet, LinkHeaders, PRIORITIES, Refusal,
     inner_mtu, outer_mtu,
 };
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::shim::{CheckNumber, DetourCount};
-use hitless_wire::{PortId, PriorityMark, Shim, ShimStack};
+use hitless_wire::{PortId, PriorityMark, Shim, ShimId, ShimStack};
 use proptest::prelude::*;
 
 const NEAR: MacAddress = MacAddress([2, 0, 0, 0, 0, 0x0a]);
@@ -26,12 +26,12 @@ const MESSAGE: MessageHeader = MessageHeader { origin: 3, port: PortId(2), is_re
 const MARK: PriorityMark = PriorityMark { rank_bytes: 70_000, flowlet: 0, is_first: false, retransmissions: 0 };
 
 /// A link on which all is spoken that this tree has.
-fn all() -> Spoken {
+fn all() -> LinkHeaderSet {
     spoken(&[&linkguardian::headers::ON_LINKS, &rimm::headers::ON_LINKS, &PRIORITIES])
 }
 
-fn spoken(kinds: &[&'static LinkHeaders]) -> Spoken {
-    let mut spoken = Spoken::default();
+fn spoken(kinds: &[&'static LinkHeaders]) -> LinkHeaderSet {
+    let mut spoken = LinkHeaderSet::default();
     kinds.iter().for_each(|headers| spoken.add(headers).expect("each header has a number of its own"));
     spoken
 }
@@ -233,7 +233,7 @@ fn each_violation_is_refused_for_its_reason() {
         ("an unknown shim", raw(1, &[11, 0, 0, 0]), Refusal::UnknownKind),
         ("the checker's number", raw(1, &[12, 0, 0, 0, 1]), Refusal::UnknownKind),
         ("a detour of nothing", raw(1, &[6, 0, 0, 0, 1, 2, 3, 0, 4]), Refusal::Composition),
-        ("a message without a way", raw(1, &[8, 1, 0, 2, 0, 3]), Refusal::Composition),
+        ("a message without a packet", raw(1, &[8, 1, 0, 2, 0, 3]), Refusal::Composition),
         ("a depth on a detoured packet", carried(2, &[6, 0, 0, 0, 1, 2, 3, 0, 4, 7, 0, 9]), Refusal::Composition),
         ("a mark with a reserved bit", carried(1, &[9, 0, 0, 0, 1, 0, 2, 0x40]), Refusal::Header),
         ("a count of no detours", carried(1, &[10, 0]), Refusal::Header),
@@ -280,19 +280,21 @@ fn each_violation_is_refused_for_its_reason() {
 fn a_header_means_something_only_where_both_ends_run_what_writes_it() {
     let protection = || spoken(&[&linkguardian::headers::ON_LINKS]);
     let lending = || spoken(&[&rimm::headers::ON_LINKS]);
-    let none = Spoken::default;
+    let none = LinkHeaderSet::default;
     for (name, shims, has_inner) in shapes() {
         let bytes = encoded(&shims, has_inner.then_some(&INNER[..]));
-        let is_said = |spoken: Spoken| match receiving().decode(&spoken, &bytes) {
+        let is_said = |spoken: LinkHeaderSet| match receiving().decode(&spoken, &bytes) {
             Ok(_) => true,
             Err(refusal) => {
                 assert_eq!(refusal, Refusal::UnknownKind, "{name}");
                 false
             }
         };
-        let is_lent = name.contains("detoured") || name.contains("depth") || name.contains("round trip");
-        let has_priority = shims.contains::<PriorityMark>();
-        let is_protected = shims.iter().count() > usize::from(is_lent) + 2 * usize::from(has_priority);
+        let has_any = |ids: &[ShimId]| shims.iter().any(|(id, _)| ids.contains(&id));
+        let is_lent = has_any(&[DetourHeader::ID, TelemetryHeader::ID, MessageHeader::ID]);
+        let has_priority = has_any(&[PriorityMark::ID]);
+        let of_protection = [DataHeader::ID, AckHeader::ID, LossNotification::ID, PauseFrame::ID, ControlHeader::ID];
+        let is_protected = has_any(&of_protection);
         assert_eq!(is_said(none()), !is_lent && !has_priority && !is_protected, "{name}");
         assert_eq!(is_said(protection()), !is_lent && !has_priority, "{name}");
         assert_eq!(is_said(lending()), !is_protected && !has_priority, "{name}");
@@ -308,7 +310,14 @@ fn two_headers_of_one_number_are_not_spoken_on_one_link() {
         LinkHeaders::on_packets(&[LinkHeader::new::<DetourHeader>(9, |_, _| Err(Refusal::Header))]);
     let mut spoken = all();
     assert_eq!(spoken.add(&PRIORITIES), Ok(()));
-    assert_eq!(spoken.add(&SAME), Err("two headers have the number 9 on one link".to_owned()));
+    static TWICE: LinkHeaders = LinkHeaders::on_packets(&[
+        LinkHeader::new::<CacheMetadata>(128, |_, _| Err(Refusal::Header)),
+        LinkHeader::new::<CacheMetadata>(129, |_, _| Err(Refusal::Header)),
+    ]);
+    for wrong in [&SAME, &TWICE] {
+        let error = spoken.add(wrong).expect_err("one of its headers is there");
+        assert!(error.contains("each needs a number of its own"), "{error}");
+    }
 }
 
 /// Set it to have the seeds of the fuzzer written instead of compared.

@@ -44,8 +44,8 @@ pub struct FifoScheduler {
     waiting: Ring<Waiting>,
     bytes: u64,
     /// With fewer packets and bytes than these a packet is neither dropped nor marked.
-    unmarked_packets: u32,
-    unmarked_bytes: u32,
+    mark_free_packets: u32,
+    mark_free_bytes: u32,
     limit: QueueLimit,
     marker: EcnMarker,
 }
@@ -53,7 +53,7 @@ pub struct FifoScheduler {
 hitless_state::state!(FifoScheduler {
     values: busy_until, offered_at, waiting, bytes;
     parts: marker;
-    configured: unmarked_packets, unmarked_bytes, limit
+    configured: mark_free_packets, mark_free_bytes, limit
 });
 
 impl FifoScheduler {
@@ -65,14 +65,14 @@ impl FifoScheduler {
             QueueLimit::Bytes(limit) => (usize::MAX, limit),
         };
         let marker = EcnMarker::new(config.ecn);
-        let (ecn_packets, ecn_bytes) = marker.unmarked_below();
+        let (ecn_packets, ecn_bytes) = marker.mark_free_below();
         Self {
             busy_until: Time::ZERO,
             offered_at: Time::ZERO,
             waiting: Ring::default(),
             bytes: 0,
-            unmarked_packets: u32::try_from(limit_packets.min(ecn_packets)).unwrap_or(u32::MAX),
-            unmarked_bytes: u32::try_from(limit_bytes.min(ecn_bytes)).unwrap_or(u32::MAX),
+            mark_free_packets: u32::try_from(limit_packets.min(ecn_packets)).unwrap_or(u32::MAX),
+            mark_free_bytes: u32::try_from(limit_bytes.min(ecn_bytes)).unwrap_or(u32::MAX),
             limit: config.limit,
             marker,
         }
@@ -95,9 +95,9 @@ impl FifoScheduler {
             self.busy_until
         };
         let bytes_with_it = self.bytes + u64::from(frame_bytes);
-        let is_unmarked =
-            self.waiting.len() < self.unmarked_packets as usize && bytes_with_it < u64::from(self.unmarked_bytes);
-        if !is_unmarked && self.judge(at, frame_bytes)? {
+        let is_mark_free =
+            self.waiting.len() < self.mark_free_packets as usize && bytes_with_it < u64::from(self.mark_free_bytes);
+        if !is_mark_free && self.judge(at, frame_bytes)? {
             mark();
         }
         let departs_at = begins_at + transmission;

@@ -112,7 +112,7 @@ impl EcnMarker {
     }
 
     /// Packets and bytes below which nothing is marked.
-    pub fn unmarked_below(&self) -> (usize, u64) {
+    pub fn mark_free_below(&self) -> (usize, u64) {
         match self {
             Self::Off => (usize::MAX, u64::MAX),
             Self::Packets(threshold) => (*threshold as usize, u64::MAX),
@@ -181,9 +181,9 @@ mod tests {
     fn what_is_below_is_never_marked() {
         for threshold in [EcnThreshold::Packets(5), EcnThreshold::Bytes(9_000), EcnThreshold::Off] {
             let mut marker = EcnMarker::new(threshold);
-            let (packets, bytes) = marker.unmarked_below();
+            let (packets, bytes) = marker.mark_free_below();
             assert!(!marker.marks(packets.saturating_sub(1), bytes - 1), "{threshold:?}");
         }
-        assert_eq!(marker(DepthUnit::Bytes, 1.0, 1).unmarked_below(), (usize::MAX, 100));
+        assert_eq!(marker(DepthUnit::Bytes, 1.0, 1).mark_free_below(), (usize::MAX, 100));
     }
 }

@@ -3,7 +3,7 @@
 use super::format::{
     FIXED_BYTES, HAS_INNER, INNER_LENGTH_BYTES, LinkFormat, LinkFrame, SHIM_COUNT_MASK, TYPE_AT, VERSION,
 };
-use super::headers::Spoken;
+use super::headers::LinkHeaderSet;
 use super::refusal::Refusal;
 use crate::frame::{ETHERNET_HEADER_BYTES, EtherType, MINIMUM_BYTES, MacAddress};
 use crate::shim::ShimStack;
@@ -17,7 +17,7 @@ impl LinkFormat {
     ///
     /// # Errors
     /// [`Refusal`]: why it is not taken.
-    pub fn decode<'a>(&self, spoken: &Spoken, bytes: &'a [u8]) -> Result<LinkFrame<'a>, Refusal> {
+    pub fn decode<'a>(&self, spoken: &LinkHeaderSet, bytes: &'a [u8]) -> Result<LinkFrame<'a>, Refusal> {
         self.check_ethernet(bytes)?;
         let [version, counts] =
             *bytes[ETHERNET_HEADER_BYTES..].first_chunk::<FIXED_BYTES>().ok_or(Refusal::Truncated)?;
@@ -50,11 +50,11 @@ impl LinkFormat {
     }
 }
 
-fn take_shims(spoken: &Spoken, count: u8, rest: &mut &[u8]) -> Result<ShimStack, Refusal> {
+fn take_shims(spoken: &LinkHeaderSet, count: u8, rest: &mut &[u8]) -> Result<ShimStack, Refusal> {
     let mut shims = ShimStack::default();
     for _ in 0..count {
         let (&code, behind) = rest.split_first().ok_or(Refusal::Truncated)?;
-        *rest = &behind[spoken.take(code, behind, &mut shims)?..];
+        *rest = &behind[spoken.parse(code, behind, &mut shims)?..];
     }
     Ok(shims)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::format::{FIXED_BYTES, HAS_INNER, INNER_BYTES_MAX, INNER_LENGTH_BYTES, LinkFormat, VERSION};
-use super::headers::{Spoken, is_for_observers};
+use super::headers::{LinkHeaderSet, is_for_observers};
 use super::refusal::Refusal;
 use crate::frame::{ETHERNET_HEADER_BYTES, MINIMUM_BYTES};
 use crate::shim::{ShimId, ShimStack};
@@ -57,7 +57,7 @@ impl LinkFormat {
     /// [`CannotEncode`]; `out` may have been written to.
     pub fn encode(
         &self,
-        spoken: &Spoken,
+        spoken: &LinkHeaderSet,
         shims: &ShimStack,
         inner: Option<&[u8]>,
         out: &mut [u8],
@@ -83,12 +83,12 @@ impl LinkFormat {
 }
 
 /// Applies the rules of the other end, and returns the length of the frame.
-fn check(spoken: &Spoken, shims: &ShimStack, inner: Option<&[u8]>) -> Result<usize, CannotEncode> {
+fn check(spoken: &LinkHeaderSet, shims: &ShimStack, inner: Option<&[u8]>) -> Result<usize, CannotEncode> {
     let mut on_link = ShimStack::default();
     let mut needed_bytes = ETHERNET_HEADER_BYTES + FIXED_BYTES;
     for (id, bytes) in shims.iter().filter(|&(id, _)| !is_for_observers(id)) {
         let code = spoken.code_of(id).ok_or(CannotEncode::Internal(id))?;
-        needed_bytes += 1 + spoken.take(code, bytes, &mut on_link).map_err(CannotEncode::Illegal)?;
+        needed_bytes += 1 + spoken.parse(code, bytes, &mut on_link).map_err(CannotEncode::Illegal)?;
     }
     spoken.check(&on_link, inner.is_some()).map_err(CannotEncode::Illegal)?;
     if let Some(inner) = inner {

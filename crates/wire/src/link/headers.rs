@@ -13,15 +13,15 @@ pub struct LinkHeader {
     id: ShimId,
     wire_bytes: u32,
     is_off_path: bool,
-    leaves_the_payload: bool,
-    take: fn(&[u8], &mut ShimStack) -> Result<usize, Refusal>,
+    truncates_payload: bool,
+    parse: fn(&[u8], &mut ShimStack) -> Result<usize, Refusal>,
 }
 
 impl LinkHeader {
     /// The header `S`, whose number on links is `code`: it never changes, and one link has it once. From 128 on they
-    /// are for headers from outside of this tree. `take` is [`take`] with what makes such a header legal.
-    pub const fn new<S: Shim>(code: u8, take: fn(&[u8], &mut ShimStack) -> Result<usize, Refusal>) -> Self {
-        Self { code, id: S::ID, wire_bytes: S::WIRE_BYTES, is_off_path: false, leaves_the_payload: false, take }
+    /// are for headers from outside of this tree. `parse` is [`parse`] with what makes such a header legal.
+    pub const fn new<S: Shim>(code: u8, parse: fn(&[u8], &mut ShimStack) -> Result<usize, Refusal>) -> Self {
+        Self { code, id: S::ID, wire_bytes: S::WIRE_BYTES, is_off_path: false, truncates_payload: false, parse }
     }
 
     /// A packet that bears it may come from elsewhere than its source lies, since a switch has sent it to a neighbour.
@@ -32,8 +32,8 @@ impl LinkHeader {
 
     /// What bears it takes only the first bytes of the packet whose path it takes.
     #[must_use]
-    pub const fn without_payload(self) -> Self {
-        Self { leaves_the_payload: true, ..self }
+    pub const fn truncating_payload(self) -> Self {
+        Self { truncates_payload: true, ..self }
     }
 }
 
@@ -43,7 +43,7 @@ pub struct LinkHeaders {
     /// Each of them.
     pub headers: &'static [LinkHeader],
     /// Whether those that are on a frame come together, and with a packet or without one: asked when there is any.
-    pub fit: fn(&ShimStack, has_packet: bool) -> bool,
+    pub may_combine: fn(&ShimStack, has_packet: bool) -> bool,
     /// Whether they say that a packet has been on this link before.
     pub is_retransmission: fn(&ShimStack) -> bool,
 }
@@ -51,19 +51,19 @@ pub struct LinkHeaders {
 impl LinkHeaders {
     /// Headers that any packet may bear beside any others.
     pub const fn on_packets(headers: &'static [LinkHeader]) -> Self {
-        Self { headers, fit: |_, has_packet| has_packet, is_retransmission: |_| false }
+        Self { headers, may_combine: |_, has_packet| has_packet, is_retransmission: |_| false }
     }
 }
 
 /// How often switches have sent a packet elsewhere: on any link.
 static DETOURS: LinkHeaders = LinkHeaders::on_packets(&[LinkHeader::new::<DetourCount>(10, |bytes, stack| {
-    take(bytes, stack, |count: &DetourCount| count.0 > 0)
+    parse(bytes, stack, |count: &DetourCount| count.0 > 0)
 })
 .off_path()]);
 
 /// How urgent a packet is: where packets have a priority.
 pub static PRIORITIES: LinkHeaders = LinkHeaders::on_packets(&[LinkHeader::new::<PriorityMark>(9, |bytes, stack| {
-    take(bytes, stack, |_: &PriorityMark| true)
+    parse(bytes, stack, |_: &PriorityMark| true)
 })]);
 
 /// Reads a header from the front of `bytes`, and puts it on the stack; returns its length. It is taken when it is legal
@@ -71,7 +71,7 @@ pub static PRIORITIES: LinkHeaders = LinkHeaders::on_packets(&[LinkHeader::new::
 ///
 /// # Errors
 /// Why it is not taken.
-pub fn take<S: Shim>(bytes: &[u8], stack: &mut ShimStack, is_legal: impl Fn(&S) -> bool) -> Result<usize, Refusal> {
+pub fn parse<S: Shim>(bytes: &[u8], stack: &mut ShimStack, is_legal: impl Fn(&S) -> bool) -> Result<usize, Refusal> {
     let bytes = bytes.get(..S::BYTES).ok_or(Refusal::Truncated)?;
     if stack.contains::<S>() {
         return Err(Refusal::DuplicateKind);
@@ -88,26 +88,30 @@ pub fn take<S: Shim>(bytes: &[u8], stack: &mut ShimStack, is_legal: impl Fn(&S) 
 
 /// All headers that mean something on one link: those of what both its ends run.
 #[derive(Clone, Debug)]
-pub struct Spoken(Vec<&'static LinkHeaders>);
+pub struct LinkHeaderSet(Vec<&'static LinkHeaders>);
 
-impl Default for Spoken {
+impl Default for LinkHeaderSet {
     /// What any link has: counts of detours.
     fn default() -> Self {
         Self(vec![&DETOURS])
     }
 }
 
-impl Spoken {
+impl LinkHeaderSet {
     /// These too, unless they are there.
     ///
     /// # Errors
-    /// When one of them has the number of another: a mistake of who wrote them.
+    /// When one of them has the number of another, or is there with another number: a mistake of who wrote them.
     pub fn add(&mut self, more: &'static LinkHeaders) -> Result<(), String> {
         if self.0.iter().any(|there| std::ptr::eq(*there, more)) {
             return Ok(());
         }
-        if let Some(taken) = more.headers.iter().find(|header| self.by_code(header.code).is_some()) {
-            return Err(format!("two headers have the number {} on one link", taken.code));
+        for (place, header) in more.headers.iter().enumerate() {
+            let mut others = self.all().chain(&more.headers[..place]);
+            if let Some(other) = others.find(|other| other.code == header.code || other.id == header.id) {
+                let (one, two) = (other.id, header.id);
+                return Err(format!("{one:?} and {two:?} on one link: each needs a number of its own, and one number"));
+            }
         }
         self.0.push(more);
         Ok(())
@@ -125,14 +129,14 @@ impl Spoken {
         shims.iter().filter_map(|(id, bytes)| Some((self.all().find(|header| header.id == id)?, bytes)))
     }
 
-    /// The header on the stack with their numbers on links.
+    /// The headers on the stack, each by its number on links.
     pub(super) fn codes<'a>(&self, shims: &'a ShimStack) -> impl Iterator<Item = (u8, &'a [u8])> {
         self.on(shims).map(|(header, bytes)| (header.code, bytes))
     }
 
     /// Reads the header with this number from the front of `bytes`, and puts it on the stack; returns its length.
-    pub(super) fn take(&self, code: u8, bytes: &[u8], stack: &mut ShimStack) -> Result<usize, Refusal> {
-        (self.by_code(code).ok_or(Refusal::UnknownKind)?.take)(bytes, stack)
+    pub(super) fn parse(&self, code: u8, bytes: &[u8], stack: &mut ShimStack) -> Result<usize, Refusal> {
+        (self.by_code(code).ok_or(Refusal::UnknownKind)?.parse)(bytes, stack)
     }
 
     /// The number of a header on this link; none for one that does not go there.
@@ -142,9 +146,16 @@ impl Spoken {
 
     /// Whether these headers come together, and with a packet or without.
     pub(super) fn check(&self, shims: &ShimStack, has_packet: bool) -> Result<(), Refusal> {
-        let is_said = |of_one: &LinkHeaders| shims.iter().any(|(id, _)| of_one.headers.iter().any(|one| one.id == id));
-        let fit = self.0.iter().filter(|of_one| is_said(of_one)).all(|of_one| (of_one.fit)(shims, has_packet));
-        if fit && (has_packet || !shims.is_empty()) { Ok(()) } else { Err(Refusal::Composition) }
+        let is_present =
+            |of_one: &LinkHeaders| shims.iter().any(|(id, _)| of_one.headers.iter().any(|one| one.id == id));
+        let all_may =
+            self.0.iter().filter(|of_one| is_present(of_one)).all(|of_one| (of_one.may_combine)(shims, has_packet));
+        if all_may && (has_packet || !shims.is_empty()) { Ok(()) } else { Err(Refusal::Composition) }
+    }
+
+    /// Whether a header is on the stack that is among the `known`, and not among these.
+    pub fn lacks(&self, shims: &ShimStack, known: &Self) -> bool {
+        known.on(shims).any(|(header, _)| self.code_of(header.id).is_none())
     }
 
     /// Bytes by which a packet grows with these headers.
@@ -158,8 +169,8 @@ impl Spoken {
     }
 
     /// Whether only the first bytes of a packet go along.
-    pub fn leaves_the_payload(&self, shims: &ShimStack) -> bool {
-        self.on(shims).any(|(header, _)| header.leaves_the_payload)
+    pub fn truncates_payload(&self, shims: &ShimStack) -> bool {
+        self.on(shims).any(|(header, _)| header.truncates_payload)
     }
 
     /// Whether a packet has been on this link before.

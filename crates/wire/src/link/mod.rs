@@ -30,5 +30,5 @@ mod refusal;
 
 pub use encode::CannotEncode;
 pub use format::{ADDED_BYTES_WITH_ALL_SHIMS, INNER_BYTES_MAX, LinkFormat, LinkFrame, VERSION, inner_mtu, outer_mtu};
-pub use headers::{LinkHeader, LinkHeaders, PRIORITIES, Spoken, take};
+pub use headers::{LinkHeader, LinkHeaderSet, LinkHeaders, PRIORITIES, parse};
 pub use refusal::{Refusal, RefusalCounters};

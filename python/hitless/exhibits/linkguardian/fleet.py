@@ -181,7 +181,7 @@ def _share_rows(runs: Runs, capacity: float) -> Iterator[Row]:
         note = "gain 1 is below 1.1"
         yield share.row("LG+CorrOpt", x, "events with gain 1", 35.0, Factor(1.5), unit="%", note=note)
     else:
-        nearly_all = Shape((share.value or 0.0) <= 1.0, "a gain at nearly all events: all but 1 %")
+        nearly_all = Shape(share.number <= 1.0, "a gain at nearly all events: all but 1 %")
         yield share.row("LG+CorrOpt", x, "events with gain 1", None, nearly_all, unit="%")
     share = _median([100 * share for share in _gain_values(runs, capacity, "share_without_gain_by_time")])
     yield share.row("LG+CorrOpt", x, "time with gain 1", unit="%")

@@ -106,7 +106,7 @@ class Table3(Exhibit):
                 if paper is None:
                     continue
                 gbps = goodput_gbps(runs[f"{scheme} {testbed.exponent(loss)}"])
-                measured[scheme].append(gbps.value or 0.0)
+                measured[scheme].append(gbps.number)
                 is_slowed = scheme == "none" and loss in _SLOWED
                 note = f'goes with 1 / RTT, which the paper does not give; see "{_FAR}"' if is_slowed else ""
                 better: Direction | None = "higher" if scheme in testbed.MODES else None

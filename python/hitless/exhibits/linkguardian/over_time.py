@@ -120,7 +120,7 @@ class Measured:
 
     def gbps(self, part: str) -> float:
         """The same without its interval."""
-        return self.throughput(part).value or 0.0
+        return self.throughput(part).number
 
     def usual_throughput(self, part: str) -> float:
         """The median of the intervals: what a drained flight of BBR, 200 ms in each 10 s, does not move."""
@@ -255,7 +255,7 @@ class Figure9a(OverTime):
         again, note = measured.per_second("packets_retransmitted", "LG on"), "the corruption losses are eliminated"
         yield again.row("LG", "LG on", _AGAIN, 0.0, Exact(), unit="1/s", note=note)
         echoes = measured.per_second("congestion_echoes", "LG on")
-        marks = Shape((echoes.value or 0.0) > 0, "the queue triggers ECN marking")
+        marks = Shape(echoes.number > 0, "the queue triggers ECN marking")
         yield echoes.row("LG", "LG on", "acknowledgements that echo congestion", None, marks, unit="1/s")
         mean, most = measured.depth_kb(_BUFFER, "LG on")
         low = Shape(most < _BUFFER_KB, "kept low by backpressure: it never fills")
@@ -296,9 +296,9 @@ class Figure9b(OverTime):
         def judged(holds: bool, statement: str) -> Judge:
             return Shape(holds, statement) if rate_gbps == self.rate_gbps else Unjudged()
 
-        before = without.per_second("packets_retransmitted", "loss").value or 0.0
+        before = without.per_second("packets_retransmitted", "loss").number
         during = without.per_second("packets_retransmitted", "LG on")
-        judge = judged((during.value or 0.0) > 2 * before, "more severe than the corruption before it")
+        judge = judged(during.number > 2 * before, "more severe than the corruption before it")
         note = f"{before:.0f} a second while the link corrupts unprotected"
         yield during.row(series, "LG on", _AGAIN, None, judge, unit="1/s", note=note)
         lost = counter(without.run, "sw6", "packets lost")

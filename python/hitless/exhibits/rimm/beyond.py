@@ -138,7 +138,7 @@ class Beyond(Replicated):
             lost = {}
             for scheme in _SCHEMES:
                 events = list(map(Event, self.each(runs, f"{variant.name} {scheme}")))
-                lost[scheme] = mean_of([_lost_to_hosts(event) for event in events]).value or 0.0
+                lost[scheme] = mean_of([_lost_to_hosts(event) for event in events]).number
                 yield from _rows(variant, scheme, events)
             yield _harm(variant.name, *lost.values())
         yield from _diffusion(list(map(Event, self.each(runs, "5 MB RIMM"))))

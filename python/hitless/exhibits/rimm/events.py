@@ -10,7 +10,7 @@ import polars as pl
 
 from hitless.analysis import Interval
 from hitless.exhibits import Context, Point, Replicated, Runs, Share
-from hitless.exhibits.estimates import Estimate, mean_of
+from hitless.exhibits.estimates import Estimate, mean_if_any
 from hitless.exhibits.rimm import testbed
 from hitless.plot import Plot, cdf_series
 from hitless.simulation import Run
@@ -140,7 +140,7 @@ def completed(events: Sequence[Event], group: str, scheme: str) -> Share:
 
 def mean_completion(events: Sequence[Event], group: str, scheme: str) -> Estimate:
     """The mean of the completion times, in ms."""
-    return replace(mean_of(completions_ms(events, group)), completed=(completed(events, group, scheme),))
+    return replace(mean_if_any(completions_ms(events, group)), completed=(completed(events, group, scheme),))
 
 
 def ratio_of_means(above: Sequence[float], below: Sequence[float]) -> Estimate:

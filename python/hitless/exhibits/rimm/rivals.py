@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from hitless.exhibits import Context, Row, Runs, exhibit
-from hitless.exhibits.estimates import mean_of
+from hitless.exhibits.estimates import mean_if_any
 from hitless.exhibits.rimm import testbed
 from hitless.exhibits.rimm.events import Event, OfEvents, mean_completion
 from hitless.plot import Plot, Series
@@ -31,7 +31,7 @@ class Rivals(OfEvents):
             events = self.events(runs, scheme)
             note = _NOTES.get(scheme, "")
             for metric, unit, values in _metrics(scheme, events):
-                yield mean_of(values).row(scheme, self.x, metric, unit=unit, note=note)
+                yield mean_if_any(values).row(scheme, self.x, metric, unit=unit, note=note)
                 note = ""
             for group in ("burst", "background"):
                 yield mean_completion(events, group, scheme).row(scheme, self.x, f"FCT of the {group}", unit="ms")

@@ -195,7 +195,7 @@ class Figure14(Exhibit):
         measured = []
         for rate_gbps in self._RATES_GBPS:
             throughput = _throughput_gbps(runs[f"{rate_gbps} Gbps"])
-            measured.append(throughput.value or 0.0)
+            measured.append(throughput.number)
             paper = {0: 10.0, 10: 9.25}.get(rate_gbps)
             judge: Exact | Unjudged = Exact() if rate_gbps == 0 else _AS_TAKEN if rate_gbps == 10 else Unjudged()
             yield throughput.row("TCP", f"{rate_gbps} Gbps", "throughput", paper, judge, unit="Gb/s")

@@ -1,6 +1,6 @@
 //! LinkGuardian's headers on links between processes.
 
-use hitless_wire::link::{LinkHeader, LinkHeaders, take};
+use hitless_wire::link::{LinkHeader, LinkHeaders, parse};
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::shim::ShimStack;
 
@@ -11,17 +11,17 @@ const CLASSES: u8 = 8;
 /// What the two ends of a protected link say.
 pub static ON_LINKS: LinkHeaders = LinkHeaders {
     headers: &[
-        LinkHeader::new::<DataHeader>(1, |bytes, stack| take(bytes, stack, DataHeader::is_for_links)),
-        LinkHeader::new::<AckHeader>(2, |bytes, stack| take(bytes, stack, |_: &AckHeader| true)),
+        LinkHeader::new::<DataHeader>(1, |bytes, stack| parse(bytes, stack, DataHeader::is_for_links)),
+        LinkHeader::new::<AckHeader>(2, |bytes, stack| parse(bytes, stack, |_: &AckHeader| true)),
         LinkHeader::new::<LossNotification>(3, |bytes, stack| {
-            take(bytes, stack, |loss: &LossNotification| loss.count > 0)
+            parse(bytes, stack, |loss: &LossNotification| loss.count > 0)
         }),
-        LinkHeader::new::<PauseFrame>(4, |bytes, stack| take(bytes, stack, is_ours)),
+        LinkHeader::new::<PauseFrame>(4, |bytes, stack| parse(bytes, stack, is_ours)),
         LinkHeader::new::<ControlHeader>(5, |bytes, stack| {
-            take(bytes, stack, |header: &ControlHeader| header.message != Message::Unknown)
+            parse(bytes, stack, |header: &ControlHeader| header.message != Message::Unknown)
         }),
     ],
-    fit,
+    may_combine,
     is_retransmission: |shims| shims.get::<DataHeader>().is_some_and(|header| header.retransmitted),
 };
 
@@ -29,7 +29,7 @@ fn is_ours(frame: &PauseFrame) -> bool {
     frame.class < CLASSES && (frame.is_resume() || *frame == PauseFrame::pause(frame.class))
 }
 
-fn fit(shims: &ShimStack, has_packet: bool) -> bool {
+fn may_combine(shims: &ShimStack, has_packet: bool) -> bool {
     if shims.contains::<PauseFrame>() || shims.contains::<ControlHeader>() {
         return shims.iter().count() == 1 && !has_packet;
     }

@@ -12,7 +12,7 @@ pub struct Surroundings {
     pub marks: bool,
 }
 
-pub const PLAIN: Surroundings = Surroundings {
+const PLAIN: Surroundings = Surroundings {
     preset: "ideal",
     buffer: "{ kind = \"static\", per_port = \"500 KB\" }",
     host: "",
@@ -32,20 +32,22 @@ const LINK: &str = "link = \"left->right\"";
 /// What it does to traffic is up to a program: tests/simulator/test_p4.py compares forwarding in P4 with routing.
 pub const OF_A_PROGRAM: &str = "p4";
 
-/// The least that a mechanism runs with, where that is more than nothing in plain surroundings: kind, settings,
-/// surroundings.
-pub const MINIMAL: [(&str, &str, Surroundings); 13] = [
+/// The least that a mechanism runs with: kind, settings, surroundings. A mechanism that is not here fails the test.
+pub const MINIMAL: [(&str, &str, Surroundings); 16] = [
     ("linkguardian", LINK, PLAIN),
     ("link-layer-retry", LINK, PLAIN),
     ("wharf", LINK, PLAIN),
     ("sqr", "links = [\"left->right\"]", Surroundings { preset: "tofino-like", ..PLAIN }),
     ("afq", "ecn_rounds = 8", Surroundings { marks: false, ..PLAIN }),
+    ("rimm", "", PLAIN),
+    ("dibs", "", PLAIN),
     ("simple-deflection", "", RANKED),
     ("preemptive-deflection", "", RANKED),
     ("aifo", "", RANKED),
     ("pabo", "", RANKED),
     ("rank-guard", "", RANKED),
     ("vertigo", "", ORDERED),
+    ("trimming", "", PLAIN),
     ("bolt", "", Surroundings { congestion: "bolt", marks: false, ..PLAIN }),
     ("every-nth", "mark_every = 1000", PLAIN),
 ];
