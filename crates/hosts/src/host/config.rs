@@ -24,8 +24,8 @@ pub struct HostConfig {
     pub timer_phase: Duration,
     /// Hops that its packets may take.
     pub time_to_live: u8,
-    /// The reorder buffer puts marked packets back into order, and waits so long for one that is missing. `None`: it has
-    /// none.
+    /// The reorder buffer puts marked packets back into order, and waits so long for one that is missing. `None`: it
+    /// has none.
     pub reorder_timeout: Option<Duration>,
 }
 

@@ -272,8 +272,8 @@ fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, V
     Ok((run, border.is_here))
 }
 
-/// Finds which headers mean something on each link to a switch elsewhere: those of what both ends run. Returns those that
-/// mean something on any.
+/// Finds which headers mean something on each link to a switch elsewhere: those of what both ends run. Returns those
+/// that mean something on any.
 fn find_link_headers(scenario: &Scenario, topology: &Topology, points: &mut [Point]) -> Result<LinkHeaderSet, String> {
     let mut known = LinkHeaderSet::default();
     for (headers, _) in scenario.mechanisms.iter().filter_map(|entry| entry.link_headers(topology)) {
