@@ -57,25 +57,33 @@ impl fmt::Debug for ShimId {
     }
 }
 
+/// Makes a struct of one number of 32 bits a header that stays inside a switch.
+#[macro_export]
+macro_rules! metadata_number {
+    ($header:ident, $id:expr) => {
+        impl $crate::Shim for $header {
+            const ID: $crate::ShimId = $id;
+            const WIRE_BYTES: u32 = 0;
+
+            #[inline]
+            fn emit(&self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.0.to_be_bytes());
+            }
+
+            #[inline]
+            fn parse(bytes: &[u8]) -> Self {
+                Self(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            }
+        }
+    };
+}
+
 /// The position of a packet among all that entered a protected link, for checkers only: it takes no room on the
 /// wire, and no mechanism reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckNumber(pub u32);
 
-impl Shim for CheckNumber {
-    const ID: ShimId = ShimId::new(4, 2);
-    const WIRE_BYTES: u32 = 0;
-
-    #[inline]
-    fn emit(&self, bytes: &mut [u8]) {
-        bytes.copy_from_slice(&self.0.to_be_bytes());
-    }
-
-    #[inline]
-    fn parse(bytes: &[u8]) -> Self {
-        Self(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-    }
-}
+metadata_number!(CheckNumber, ShimId::new(4, 2));
 
 /// How often switches have sent the packet to a neighbour instead of to its own full queue; for counters: it takes no
 /// room on the wire. Only PABO decides by it, whose authors count bounces in the packet too.

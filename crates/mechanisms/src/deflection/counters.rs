@@ -1,7 +1,7 @@
 //! What deflection counts.
 
-use hitless_switch::{Context, Report};
-use hitless_wire::PortId;
+use hitless_switch::{Context, Report, Verdict};
+use hitless_wire::{PortId, QueueId};
 
 use crate::configured_ports::ConfiguredPorts;
 use crate::detours::{Detours, Names};
@@ -94,6 +94,17 @@ impl SwitchCounters {
         let counters = self.port(port);
         counters.detoured += 1;
         counters.sent_back += u64::from(is_sent_back);
+    }
+
+    /// The packet at hand finds the queue of `port` full: it goes to `choice`, or is dropped if there is none.
+    pub fn relieve(&mut self, port: PortId, choice: Option<(PortId, QueueId)>, context: &mut Context<'_>) -> Verdict {
+        self.port(port).full += 1;
+        let Some((towards, queue)) = choice else {
+            self.port(port).nowhere_to_go += 1;
+            return Verdict::Continue;
+        };
+        self.detour(port, towards, context);
+        Verdict::Forward { port: towards, queue }
     }
 
     /// The packet at hand, which was to go elsewhere, has drawn the port that it was to leave by.

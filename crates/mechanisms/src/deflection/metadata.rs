@@ -10,20 +10,7 @@ use hitless_wire::shim::{Shim, ShimId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct CarriedMean(pub u32);
 
-impl Shim for CarriedMean {
-    const ID: ShimId = ShimId::new(4, 3);
-    const WIRE_BYTES: u32 = 0;
-
-    #[inline]
-    fn emit(&self, bytes: &mut [u8]) {
-        bytes.copy_from_slice(&self.0.to_be_bytes());
-    }
-
-    #[inline]
-    fn parse(bytes: &[u8]) -> Self {
-        Self(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-    }
-}
+hitless_wire::metadata_number!(CarriedMean, ShimId::new(4, 3));
 
 /// What a control packet says of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]

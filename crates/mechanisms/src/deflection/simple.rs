@@ -102,13 +102,8 @@ impl Mechanism for SimpleDeflection {
             self.counters.leaves_by(port, context);
             return Verdict::Continue;
         }
-        self.counters.port(port).full += 1;
-        let Some((towards, queue)) = self.choose(context) else {
-            self.counters.port(port).nowhere_to_go += 1;
-            return Verdict::Continue;
-        };
-        self.counters.detour(port, towards, context);
-        Verdict::Forward { port: towards, queue }
+        let choice = self.choose(context);
+        self.counters.relieve(port, choice, context)
     }
 
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {

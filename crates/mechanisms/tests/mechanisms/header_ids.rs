@@ -19,7 +19,11 @@ fn collect(folder: &Path, found: &mut BTreeMap<String, Vec<String>>) {
             continue;
         }
         let text = fs::read_to_string(&path).expect("sources are text");
-        for line in text.lines().filter_map(|line| line.trim().strip_prefix("const ID: ShimId = ")) {
+        let id = |line: &str| match line.split_once("metadata_number!(") {
+            Some((_, header)) => header.split_once(", ").map(|(_, id)| id.replace("));", ");")),
+            None => line.trim().strip_prefix("const ID: ShimId = ").map(str::to_owned),
+        };
+        for line in text.lines().filter_map(id) {
             found.entry(line.to_string()).or_default().push(path.display().to_string());
         }
     }
