@@ -171,7 +171,7 @@ impl Rimm {
         now: Stamp,
     ) -> Option<PortId> {
         let arrival = context.packet().ingress_port;
-        let may_go_back = self.config.settings.again == NeighbourForReturns::SameNeighbour
+        let may_go_back = self.config.settings.neighbour_for_returns == NeighbourForReturns::SameNeighbour
             && arrival != towards
             && self.is_up.get(usize::from(arrival.0)).is_some_and(|&is_up| is_up)
             && context.returns(arrival);
@@ -208,7 +208,7 @@ impl Rimm {
         match (turn, open) {
             (NewTurn::Detour { number: sequence, is_first }, Some(choice)) => {
                 self.counters.note_detoured(towards, slot, sequence, context.now());
-                let is_first = is_first || self.config.settings.change == NeighbourChange::AnyTime;
+                let is_first = is_first || self.config.settings.neighbour_change == NeighbourChange::AnyTime;
                 let is_roomy = |port| choice.is_roomy(port);
                 let by = self.sequencer.neighbour(context.pass(), slot, is_first, choice.port, is_roomy);
                 self.counters.note_choice(towards, by, context.now());

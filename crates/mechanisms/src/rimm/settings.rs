@@ -34,9 +34,9 @@ pub struct RimmSettings {
     pub release: RimmRelease,
     /// Which neighbour a packet gets that comes back too early and is detoured again. A new packet always gets the one
     /// with the shortest queue.
-    pub again: NeighbourForReturns,
+    pub neighbour_for_returns: NeighbourForReturns,
     /// When new packets of a flow may go to another neighbour than those before them.
-    pub change: NeighbourChange,
+    pub neighbour_change: NeighbourChange,
     /// The queue of message packets, here and at a neighbour on their way back.
     pub messages: RimmMessages,
     /// chi, with release = "flowlet-gap": the idle time between two packets of a flow that ends its detour (section
@@ -141,8 +141,8 @@ impl Default for RimmSettings {
             threshold: None,
             segment: Bytes(80),
             release: RimmRelease::FlowletGap,
-            again: NeighbourForReturns::SameNeighbour,
-            change: NeighbourChange::BetweenDetours,
+            neighbour_for_returns: NeighbourForReturns::SameNeighbour,
+            neighbour_change: NeighbourChange::BetweenDetours,
             messages: RimmMessages::First,
             flowlet_gap: None,
             congestion_after: Duration::from_us(1_000),

@@ -49,7 +49,7 @@ fn what_is_left_out_is_the_papers_or_follows_from_the_fabric() {
 fn settings_are_read_back_the_same() {
     for settings in [
         "",
-        "ports = [\"leaf0\", \"leaf1->h2\"]\nthreshold = \"1 MB\"\nrelease = \"exact\"\nagain = \"least-loaded\"",
+        "ports = [\"leaf0\", \"leaf1->h2\"]\nthreshold = \"1 MB\"\nrelease = \"exact\"\nneighbour_for_returns = \"least-loaded\"",
         "release = \"unordered\"\nmessages = \"in-order\"\nhash_bits = 0\ndetours_max = 3\nrecord_choices = true",
         "flowlet_gap = \"3 ms\"\nflow_detour_max = \"1 ms\"\ntelemetry_lifetime = \"10 us\"\ncongestion_after = \"2 ms\"\n\
          crossing_lifetime = \"5 ms\"",

@@ -71,8 +71,8 @@ fn every_setting_of_what_the_switch_does_changes_something() {
         "threshold = \"20 KB\"",
         "segment = \"4 KB\"",
         "release = \"exact\"",
-        "again = \"least-loaded\"",
-        "change = \"any-time\"",
+        "neighbour_for_returns = \"least-loaded\"",
+        "neighbour_change = \"any-time\"",
         "messages = \"in-order\"",
         "flowlet_gap = \"2 us\"",
         "congestion_after = \"2 us\"",
@@ -84,7 +84,7 @@ fn every_setting_of_what_the_switch_does_changes_something() {
         assert_ne!(with(settings).summary.trace_hash, usual, "{settings}");
     }
     // A detour keeps its neighbour, and so seldom asks for depths that their age decides nothing.
-    let any_time = "change = \"any-time\"\n";
+    let any_time = "neighbour_change = \"any-time\"\n";
     let forgetful = format!("{any_time}telemetry_lifetime = \"100 ns\"");
     assert_ne!(with(&forgetful).summary.trace_hash, with(any_time).summary.trace_hash);
 }

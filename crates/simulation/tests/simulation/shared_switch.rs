@@ -19,7 +19,7 @@ const MECHANISMS: [(&str, &str); 16] = [
     ("afq", "ports = [\"leaf0->spine0\"]"),
     ("rimm", "ports = [\"leaf1->h5\"]"),
     ("rimm", "ports = [\"leaf0->h0\", \"leaf1->h5\"]\nrelease = \"exact\""),
-    ("rimm", "ports = [\"leaf0\"]\nchange = \"any-time\""),
+    ("rimm", "ports = [\"leaf0\"]\nneighbour_change = \"any-time\""),
     ("preemptive-deflection", "ports = [\"leaf1->h4\"]\nalpha = 0.5"),
     ("preemptive-deflection", "ports = [\"leaf0\", \"leaf1->h4\"]"),
     (

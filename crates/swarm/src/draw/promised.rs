@@ -168,7 +168,8 @@ pub fn detour(seed: u64) -> Table {
     world.extend(parsed(&format!(
         "[[flows]]\nname = \"burst\"\ntransport = \"t\"\nkind = \"incast\"\nfan_in = {fan_in}\n\
          size = \"{} B\"\ncount = {}\nperiod = \"{} us\"\nclients = [{:?}]\n\
-         [[mechanism]]\nkind = \"rimm\"\nthreshold = \"{} B\"\nagain = \"{}\"\nchange = \"{}\"\nmessages = \"{}\"",
+         [[mechanism]]\nkind = \"rimm\"\nthreshold = \"{} B\"\nneighbour_for_returns = \"{}\"\n\
+         neighbour_change = \"{}\"\nmessages = \"{}\"",
         dice.between(2_000, 20_000),
         dice.between(1, 4),
         dice.between(20, 300),

@@ -171,8 +171,10 @@ fn max_min(offers: &[Offer], line_bps: f64) -> Vec<f64> {
 }
 
 pub fn detour_order(evidence: &Evidence<'_>) -> Finding {
-    let is_known = evidence
-        .all_are(&["rimm"], &["ports", "threshold", "messages", "record_choices", "again", "change", "segment"]);
+    let is_known = evidence.all_are(
+        &["rimm"],
+        &["ports", "threshold", "messages", "record_choices", "neighbour_for_returns", "neighbour_change", "segment"],
+    );
     let overflows = evidence.drops_but_for(&OF_HOSTS) > 0;
     // A neighbour without room takes nothing, and what is new then passes what is away (section III-A2); what waits
     // beyond the timeout of its predecessor is let go. Both are counted.

@@ -32,7 +32,7 @@ def _bursts(name: str, size_bytes: int = testbed.BURST_BYTES, stack_us: float = 
 def _any_time() -> Variant:
     """New packets go to the neighbour with the shortest queue, also in the middle of a detour (section III-A2)."""
     flows = [testbed.background(_LENGTH_MS), testbed.burst()]
-    changed = {"mechanism": [{"kind": "rimm", "change": "any-time"}]}
+    changed = {"mechanism": [{"kind": "rimm", "neighbour_change": "any-time"}]}
 
     def make(scheme: Mapping[str, Any]) -> Scenario:
         return testbed.scenario("beyond", flows, {**scheme, **changed} if scheme else scheme, measure=measure())

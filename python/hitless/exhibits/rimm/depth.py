@@ -57,7 +57,7 @@ def _peak(event: Event) -> float | None:
 
 _CONGESTION_MS = 1.0
 _SAMPLE_US = 1
-_ANY_TIME: Mapping[str, Any] = {"mechanism": [{"kind": "rimm", "change": "any-time", "record_choices": True}]}
+_ANY_TIME: Mapping[str, Any] = {"mechanism": [{"kind": "rimm", "neighbour_change": "any-time", "record_choices": True}]}
 _SLACK_BYTES = 40e9 / 8 * 2e-6
 """What a queue grows by in 2 us at 40 Gbps: a depth is that old when it is used, and a sample may miss as much."""
 _LASTING: Mapping[str, Mapping[str, Any]] = {
@@ -72,7 +72,7 @@ _SERIES = (*TABLES, "series")
 class QueueDepthMonitor(Replicated):
     """Figure 2 and section V. Two flows at a constant rate overload VM7: for half a millisecond, or for 6 ms.
 
-    With change = "any-time", as in section III-A2, each new packet gets the neighbour whose queue is the shortest. The
+    With neighbour_change = "any-time", as in section III-A2, each new packet gets the neighbour whose queue is the shortest. The
     end after 1 ms is that of the launcher, here without the sequencer, which holds back what would keep the queue at
     the threshold: with it alarms are short, and the congestion is in the neighbours' queues.
     """

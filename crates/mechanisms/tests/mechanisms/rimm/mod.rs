@@ -49,7 +49,7 @@ prop_compose! {
         RimmSettings {
             release: if is_exact { RimmRelease::Exact } else { RimmRelease::FlowletGap },
             flowlet_gap: Some(never),
-            again: if same { NeighbourForReturns::SameNeighbour } else { NeighbourForReturns::LeastLoaded },
+            neighbour_for_returns: if same { NeighbourForReturns::SameNeighbour } else { NeighbourForReturns::LeastLoaded },
             messages: if messages_first { RimmMessages::First } else { RimmMessages::InOrder },
             hash_bits,
             congestion_after: never,
