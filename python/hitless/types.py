@@ -815,8 +815,6 @@ class MechanismAfq(TypedDict):
 class MechanismRimm(TypedDict):
     """RIMM, microbursts detoured to a neighbour, on ports of switches (Lin, Hung and Wen, IEEE Access 2022)."""
 
-    again: NotRequired["RimmAgain"]
-    change: NotRequired["RimmChange"]
     congestion_after: NotRequired[str]
     crossing_lifetime: NotRequired[str]
     detours_max: NotRequired[int]
@@ -825,6 +823,8 @@ class MechanismRimm(TypedDict):
     hash_bits: NotRequired[int]
     kind: Literal["rimm"]
     messages: NotRequired["RimmMessages"]
+    neighbour_change: NotRequired["RimmChange"]
+    neighbour_for_returns: NotRequired["RimmAgain"]
     ports: NotRequired[Sequence[str]]
     predecessor_timeout: NotRequired[str]
     record_choices: NotRequired[bool]
