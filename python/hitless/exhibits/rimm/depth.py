@@ -72,9 +72,9 @@ _SERIES = (*TABLES, "series")
 class QueueDepthMonitor(Replicated):
     """Figure 2 and section V. Two flows at a constant rate overload VM7: for half a millisecond, or for 6 ms.
 
-    With neighbour_change = "any-time", as in section III-A2, each new packet gets the neighbour whose queue is the shortest. The
-    end after 1 ms is that of the launcher, here without the sequencer, which holds back what would keep the queue at
-    the threshold: with it alarms are short, and the congestion is in the neighbours' queues.
+    With neighbour_change = "any-time", as in section III-A2, each new packet gets the neighbour whose queue is the
+    shortest. The end after 1 ms is that of the launcher, here without the sequencer, which holds back what would keep
+    the queue at the threshold: with it alarms are short, and the congestion is in the neighbours' queues.
     """
 
     def points(self, context: Context) -> Iterable[Point]:
