@@ -22,7 +22,8 @@ pub enum PortState {
 /// being empty a mechanism subscribes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The control plane's start: time for bootstrap packets and the like.
+    /// The control plane's start: time for bootstrap packets and the like. A run that goes on from a checkpoint does
+    /// not tell it again: what it sets up is state.
     Start,
     /// A timer of [`Context::wake_at`](crate::Context::wake_at) has run out; the token is the mechanism's.
     Timer(u32),

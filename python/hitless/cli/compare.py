@@ -40,7 +40,7 @@ def compare(
     for side in sides:
         for note in side.notes:
             print_note(f"note: {note}")
-    exhibit = PairedRuns(sides, effort.seeds, effort.seed)
+    exhibit = PairedRuns(sides, effort.seeds)
     entry = Entry(f"compare/{first.stem}", f"{sides[0].label} | {sides[1].label}", headline=False, make=lambda: exhibit)
     kept = KeptPoints((out or RESULTS) / "points")
     campaign = Campaign([entry], seed=effort.seed, jobs=effort.jobs, kept=kept, fresh=effort.fresh)

@@ -83,7 +83,6 @@ class PairedRuns(Exhibit):
 
     sides: tuple[Side, Side]
     count: int
-    base_seed: int
     outcome: Outcome = field(default_factory=lambda: Outcome(()))
 
     def points(self, context: Context) -> Iterable[Point]:

@@ -275,16 +275,15 @@ fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, V
 /// Finds which headers mean something on each link to a switch elsewhere: those of what both ends run. Returns those
 /// that mean something on any.
 fn find_link_headers(scenario: &Scenario, topology: &Topology, points: &mut [Point]) -> Result<LinkHeaderSet, String> {
+    let by_entry: Vec<_> = scenario.mechanisms.iter().filter_map(|entry| entry.link_headers(topology)).collect();
     let mut known = LinkHeaderSet::default();
-    for (headers, _) in scenario.mechanisms.iter().filter_map(|entry| entry.link_headers(topology)) {
-        known.add(headers)?;
-    }
+    by_entry.iter().try_for_each(|(headers, _)| known.add(headers))?;
     let has_priority = scenario.host.priority_tagger.is_some_and(|tagger| tagger.by == RankedBy::Dscp);
     for point in points.iter_mut().filter(|point| point.is_switch()) {
         if has_priority {
             point.spoken.add(&PRIORITIES)?;
         }
-        for (headers, links) in scenario.mechanisms.iter().filter_map(|entry| entry.link_headers(topology)) {
+        for (headers, links) in &by_entry {
             if links.iter().any(|&link| link == point.outwards || link == point.inwards()) {
                 point.spoken.add(headers)?;
             }

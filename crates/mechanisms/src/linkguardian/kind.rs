@@ -99,7 +99,7 @@ impl Kind for LinkGuardian {
         settings: &LinkGuardianSettings,
         topology: &Topology,
     ) -> Option<(&'static LinkHeaders, Vec<DirectedLink>)> {
-        Some((&ON_LINKS, one_link::named(&settings.link, topology)))
+        Some((&ON_LINKS, Self::protections(settings, topology)))
     }
 
     fn protections(settings: &LinkGuardianSettings, topology: &Topology) -> Vec<DirectedLink> {

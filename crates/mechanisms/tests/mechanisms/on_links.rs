@@ -316,7 +316,7 @@ fn two_headers_of_one_number_are_not_spoken_on_one_link() {
     ]);
     for wrong in [&SAME, &TWICE] {
         let error = spoken.add(wrong).expect_err("one of its headers is there");
-        assert!(error.contains("each needs a number of its own"), "{error}");
+        assert!(error.contains("each header needs one number of its own"), "{error}");
     }
 }
 

@@ -18,7 +18,7 @@ pub struct LinkHeader {
 }
 
 impl LinkHeader {
-    /// The header `S`, whose number on links is `code`: it never changes, and one link has it once. From 128 on they
+    /// The header `S`, whose number on links is `code`: it never changes, and a fabric has it once. From 128 on they
     /// are for headers from outside of this tree. `parse` is [`parse`] with what makes such a header legal.
     pub const fn new<S: Shim>(code: u8, parse: fn(&[u8], &mut ShimStack) -> Result<usize, Refusal>) -> Self {
         Self { code, id: S::ID, wire_bytes: S::WIRE_BYTES, is_off_path: false, truncates_payload: false, parse }
@@ -109,8 +109,11 @@ impl LinkHeaderSet {
         for (place, header) in more.headers.iter().enumerate() {
             let mut others = self.all().chain(&more.headers[..place]);
             if let Some(other) = others.find(|other| other.code == header.code || other.id == header.id) {
-                let (one, two) = (other.id, header.id);
-                return Err(format!("{one:?} and {two:?} on one link: each needs a number of its own, and one number"));
+                let [one, two] = [other, header].map(|one| format!("{:?} has number {}", one.id, one.code));
+                return Err(format!(
+                    "on links between switches {one} and {two}: each header needs one number of its own; those from \
+                     outside of this tree have 128 to 255"
+                ));
             }
         }
         self.0.push(more);
