@@ -12,45 +12,16 @@
 
 mod ahead;
 mod level;
+mod order;
 mod state;
 #[cfg(test)]
 mod tests;
 
 use hitless_wire::Time;
 
+pub use order::{OrderKey, Ties};
+
 use level::{Level, NONE, SLOT_BITS, SLOT_MASK, SLOTS};
-
-/// Where an event stands among the events of the same time: kind, then node, then sequence.
-///
-/// Whoever schedules must make it unique among the events of one time; a tie is a bug and asserted against. For an
-/// arrival the sequence is the port (a link delivers one packet at a time), for a timer a count kept by its node;
-/// so the key does not depend on how a fabric is partitioned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
-pub struct OrderKey(u64);
-
-impl OrderKey {
-    const NODE_BITS: u32 = 24;
-    const SEQUENCE_BITS: u32 = 36;
-
-    /// The key of kind `kind` (below 16) at `node` (below 2^24) with `sequence`, of which 36 bits count.
-    #[inline]
-    pub const fn new(kind: u8, node: u32, sequence: u64) -> Self {
-        debug_assert!(kind < 16 && node < 1 << Self::NODE_BITS);
-        let sequence = sequence & ((1 << Self::SEQUENCE_BITS) - 1);
-        Self((kind as u64) << 60 | (node as u64) << Self::SEQUENCE_BITS | sequence)
-    }
-
-    /// The node.
-    #[inline(always)]
-    pub const fn node(self) -> u32 {
-        (self.0 >> Self::SEQUENCE_BITS) as u32 & ((1 << Self::NODE_BITS) - 1)
-    }
-
-    /// The key as one word, for the trace.
-    pub const fn as_u64(self) -> u64 {
-        self.0
-    }
-}
 
 /// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,10 +76,9 @@ struct Node<P> {
 }
 
 impl<P> Node<P> {
-    /// Whether its turn is before that of `other`.
     #[inline(always)]
-    fn precedes(&self, other: (Time, OrderKey)) -> bool {
-        self.time < other.0 || (self.time == other.0 && self.order < other.1)
+    fn turn(&self) -> (Time, OrderKey) {
+        (self.time, self.order)
     }
 }
 
@@ -125,7 +95,8 @@ pub struct EventQueue<P> {
     sources: u32,
     /// The absolute number of the slot whose turn it is, on the lowest level.
     cursor: u64,
-    /// The time of the last event popped, and the first key that another event of that time may have.
+    ties: Ties,
+    /// The time of the last event popped, and its key plus one; zero: none was.
     last: Time,
     next_order: u64,
     nodes: Vec<Node<P>>,
@@ -151,6 +122,7 @@ impl<P: Copy> Default for EventQueue<P> {
             free: NONE,
             sources: 0,
             cursor: 0,
+            ties: Ties::default(),
             last: Time::ZERO,
             next_order: 0,
             nodes: Vec::new(),
@@ -166,6 +138,11 @@ impl<P: Copy> Default for EventQueue<P> {
 }
 
 impl<P: Copy> EventQueue<P> {
+    /// A queue that orders events of the same time by `ties`.
+    pub fn with_ties(ties: Ties) -> Self {
+        Self { ties, ..Self::default() }
+    }
+
     /// Events pending; counted at each call.
     pub fn len(&self) -> usize {
         let idle = self.nodes[..self.sources as usize].iter().filter(|node| node.next == IDLE).count();
@@ -228,7 +205,7 @@ impl<P: Copy> EventQueue<P> {
 
     /// Whether the turn of an event of this time and key was before that of the last event popped.
     pub fn has_passed(&self, time: Time, order: OrderKey) -> bool {
-        (time, order.0.saturating_add(1)) < (self.last, self.next_order)
+        self.ties.compare_to_last((time, order), (self.last, self.next_order)).is_lt()
     }
 
     #[inline(always)]
@@ -240,8 +217,12 @@ impl<P: Copy> EventQueue<P> {
 
     #[inline(never)]
     fn check_turn_at_same_time(&self, time: Time, order: OrderKey) {
-        let is_ahead = (time, order.0.saturating_add(1)) >= (self.last, self.next_order);
-        assert!(is_ahead, "an event for {time} ({:#x}) was scheduled at {}", order.0, self.now());
+        assert!(
+            !self.has_passed(time, order),
+            "an event for {time} ({:#x}) was scheduled at {}",
+            order.as_u64(),
+            self.now()
+        );
     }
 
     /// Takes the next event.
@@ -288,12 +269,12 @@ impl<P: Copy> EventQueue<P> {
         }
         self.current = node.next;
         let (time, order) = (node.time, node.order);
-        if time <= self.last && (time < self.last || order.0 < self.next_order) {
-            refuse_tie(time, order);
+        if time <= self.last {
+            refuse_tie(self.ties, (self.last, self.next_order), (time, order));
         }
         self.last = time;
         // Nothing has the last key there is, behind which it would begin again.
-        self.next_order = order.0.wrapping_add(1);
+        self.next_order = order.as_u64().wrapping_add(1);
         // The nodes of the sources come first.
         let Some(source) = sources.get_mut(number as usize) else {
             node.next = self.free;
@@ -364,14 +345,14 @@ impl<P: Copy> EventQueue<P> {
 
     /// Inserts into the list of the slot whose turn it is; the place is nearly always among the first.
     fn insert_current(&mut self, node: u32) {
-        let rank = self.rank(node);
+        let turn = self.nodes[node as usize].turn();
         let (mut previous, mut next) = (NONE, self.current);
         let mut steps = 0;
-        while next != NONE && self.nodes[next as usize].precedes(rank) && steps < LONG_LIST {
+        while next != NONE && self.precedes(next, turn) && steps < LONG_LIST {
             (previous, next) = (next, self.nodes[next as usize].next);
             steps += 1;
         }
-        let is_beyond = next == NONE || self.nodes[next as usize].precedes(rank);
+        let is_beyond = next == NONE || self.precedes(next, turn);
         if is_beyond && (next != NONE || self.near.heads[(self.cursor & SLOT_MASK) as usize] != NONE) {
             self.set_next(previous, NONE);
             self.defer(next);
@@ -400,10 +381,10 @@ impl<P: Copy> EventQueue<P> {
         }
     }
 
+    /// Whether the event of `node` comes before `turn`.
     #[inline(always)]
-    fn rank(&self, node: u32) -> (Time, OrderKey) {
-        let node = &self.nodes[node as usize];
-        (node.time, node.order)
+    fn precedes(&self, node: u32, turn: (Time, OrderKey)) -> bool {
+        self.ties.precedes(self.nodes[node as usize].turn(), turn)
     }
 
     #[inline(always)]
@@ -455,9 +436,9 @@ impl<P: Copy> EventQueue<P> {
         if follower.next != NONE {
             return self.sorted(first);
         }
-        let rank = (follower.time, follower.order);
+        let turn = follower.turn();
         let leader = &mut self.nodes[first as usize];
-        if leader.precedes(rank) {
+        if self.ties.precedes(leader.turn(), turn) {
             return first;
         }
         leader.next = NONE;
@@ -483,9 +464,9 @@ impl<P: Copy> EventQueue<P> {
     /// Inserts a node into a sorted list.
     #[inline(always)]
     fn insert_sorted(&mut self, first: u32, node: u32) -> u32 {
-        let rank = self.rank(node);
+        let turn = self.nodes[node as usize].turn();
         let (mut previous, mut next) = (NONE, first);
-        while next != NONE && self.nodes[next as usize].precedes(rank) {
+        while next != NONE && self.precedes(next, turn) {
             (previous, next) = (next, self.nodes[next as usize].next);
         }
         self.nodes[node as usize].next = next;
@@ -507,7 +488,10 @@ impl<P: Copy> EventQueue<P> {
                 list = node.next;
             }
         }
-        ranked.sort_unstable();
+        let ties = self.ties;
+        ranked.sort_unstable_by(|first, second| {
+            first.0.cmp(&second.0).then_with(|| ties.rank(first.0, first.1).cmp(&ties.rank(second.0, second.1)))
+        });
         let mut next = NONE;
         for (.., number) in ranked.drain(..).rev() {
             self.nodes[number as usize].next = next;
@@ -578,6 +562,6 @@ const fn is_near(slot: u64, cursor: u64) -> bool {
 
 #[cold]
 #[inline(never)]
-fn refuse_tie(time: Time, order: OrderKey) -> ! {
-    panic!("two events at {time} with key {:#x}", order.0);
+fn refuse_tie(ties: Ties, last: (Time, u64), turn: (Time, OrderKey)) {
+    assert!(ties.compare_to_last(turn, last).is_gt(), "two events at {} with key {:#x}", turn.0, turn.1.as_u64());
 }

@@ -12,7 +12,7 @@ pub mod random;
 pub mod ring;
 pub mod trace;
 
-pub use events::{Event, EventQueue, OrderKey, Source, Turn};
+pub use events::{Event, EventQueue, OrderKey, Source, Ties, Turn};
 pub use packets::{PacketHandle, PacketStore};
 pub use pages::Pages;
 pub use progress::Progress;

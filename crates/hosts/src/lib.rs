@@ -21,7 +21,8 @@ pub use application::{
 pub use complete::Complete;
 pub use flow::{ReceiverState, SenderState, TransportConfig};
 pub use host::{
-    GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig, QueueCapacity,
+    CardClock, GroConfig, HostConfig, HostDrop, HostEnvironment, HostEvent, HostTotals, Hosts, NetworkCardConfig,
+    QueueCapacity,
 };
 pub use priority_tagging::{PriorityTagging, Rank};
 pub use records::FlowRecords;

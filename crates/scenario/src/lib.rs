@@ -22,6 +22,7 @@ pub mod workload;
 mod bounds;
 mod budget;
 mod check;
+mod clocks;
 mod cross;
 mod defaults;
 mod division;
@@ -36,6 +37,7 @@ mod scenario;
 mod transport;
 
 pub use check::{check, check_for};
+pub use clocks::Clocks;
 pub use cross::check::{Check, LENGTH_RULE, is_length};
 pub use cross::headers::MARKS;
 pub use examples::{EXAMPLES, Example, example};

@@ -13,6 +13,7 @@ use hitless_wire::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::clocks::Clocks;
 use crate::flows::FlowGroup;
 use crate::host::HostSettings;
 use crate::kind::Entry;
@@ -38,6 +39,9 @@ pub struct Scenario {
     #[serde(default = "first_seed")]
     #[schemars(range(max = 9223372036854775807_u64))]
     pub seed: u64,
+    /// How alike the clocks of transmitters are.
+    #[serde(default)]
+    pub clocks: Clocks,
     /// Flows that start before this moment run, but do not count in results.
     #[serde(default, with = "Text::<Time>")]
     pub warmup: Time,

@@ -32,6 +32,7 @@ pub fn switch(
         PortConfig {
             faces_switch: port.faces_switch(),
             line: port.link.index() as u32,
+            clock_offset_ppb: scenario.clocks.offset_ppb(streams, &topology.link_name(port.link)),
             flow_queueing: by_flow,
             ..hardware::port(&settings, link.rate, link.overhead_bytes, marking)
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId};
+use hitless_wire::{BitRate, Duration, LineClock, Packet, PortId, QueueId};
 
 use crate::explore::{Digest, State};
 use crate::hook_set::PortHooks;
@@ -74,6 +74,8 @@ pub struct PortConfig {
     pub faces_switch: bool,
     /// What the environment calls the line, for [`crate::Environment::transmit_on`].
     pub line: u32,
+    /// How much too fast the clock of its transmitter is, in parts per billion.
+    pub clock_offset_ppb: i32,
     /// The queues, by number.
     pub queues: Vec<QueueConfig>,
     /// A group of queues, numbered after these; mechanisms ask for it.
@@ -93,12 +95,22 @@ impl PortConfig {
             is_loopback: false,
             faces_switch: false,
             line: 0,
+            clock_offset_ppb: 0,
             queues: vec![queue],
             group: None,
             class_queue: [QueueId(0); 8],
             flow_queueing: None,
         }
     }
+}
+
+/// The line that a port sends on: what ports that are alike do not share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    /// As [`PortConfig::line`].
+    pub number: u32,
+    /// The clock of the port's transmitter.
+    pub clock: LineClock,
 }
 
 /// Packets or bytes that count at a queue.
@@ -188,19 +200,19 @@ pub(crate) struct Port {
     overhead_bytes: u32,
     /// As [`PortConfig::line`].
     pub line: u32,
-    rate: BitRate,
+    clock: LineClock,
     pub frames: FrameCounters,
+    /// Shared between the ports of a switch that are alike; it names no line and has no offset.
+    pub config: Arc<PortConfig>,
     pub scheduler: Scheduler,
     pub hooks: PortHooks,
-    /// Shared between the ports of a switch that are alike; its line is of none.
-    pub config: Arc<PortConfig>,
     rare: Option<Box<Rare>>,
 }
 
 hitless_state::state!(Port {
     values: frames, rare;
     parts: scheduler;
-    configured: enters_fast_path, leaves_on_fast_path, queues_at_once, overhead_bytes, line, rate, hooks, config
+    configured: enters_fast_path, leaves_on_fast_path, queues_at_once, overhead_bytes, line, clock, hooks, config
 });
 
 impl Port {
@@ -208,7 +220,7 @@ impl Port {
     /// `is_told_at_once`.
     pub fn new(
         config: Arc<PortConfig>,
-        line: u32,
+        Line { number: line, clock }: Line,
         hooks: PortHooks,
         scheduler: Scheduler,
         is_told_at_once: bool,
@@ -220,7 +232,7 @@ impl Port {
             queues_at_once: false,
             overhead_bytes: config.overhead_bytes,
             line,
-            rate: config.rate,
+            clock,
             frames: FrameCounters::default(),
             scheduler,
             hooks,
@@ -279,12 +291,12 @@ impl Port {
 
     /// How long a pause of so many quanta lasts: 512 bit times each (IEEE 802.3, annex 31B.2).
     pub fn pause_time(&self, quanta: u16) -> Duration {
-        self.rate.time_for(u64::from(quanta) * 64)
+        self.config.rate.time_for(u64::from(quanta) * 64)
     }
 
     #[inline(always)]
     pub fn transmission_time(&self, frame_bytes: u32) -> Duration {
-        self.rate.time_for(u64::from(frame_bytes + self.overhead_bytes))
+        self.clock.time_for(frame_bytes + self.overhead_bytes)
     }
 }
 

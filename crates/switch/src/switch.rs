@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hitless_engine::Stream;
-use hitless_wire::{Duration, PortId, Time};
+use hitless_wire::{Duration, LineClock, PortId, Time};
 
 use crate::architecture::Architecture;
 use crate::core::Core;
@@ -14,7 +14,7 @@ use crate::forwarding::TwoChoices;
 use crate::hook_set::PortHooks;
 use crate::mechanism::Mechanism;
 use crate::outbox::Output;
-use crate::port::{Port, PortConfig, Scheduler};
+use crate::port::{Line, Port, PortConfig, Scheduler};
 use crate::queueing::{BufferPolicy, SharedBuffer};
 use crate::register::Pass;
 use crate::resources::Resources;
@@ -34,9 +34,11 @@ pub struct Switch {
 /// How many port configurations of a switch are compared with one more.
 const KNOWN_CONFIGS: usize = 4;
 
-/// A configuration and the line that it names. One that equals one of the last few is the same, but for the line.
-fn shared(config: PortConfig, known: &mut Vec<Arc<PortConfig>>) -> (Arc<PortConfig>, u32) {
-    let (line, config) = (config.line, PortConfig { line: 0, ..config });
+/// Separates the line from a configuration. A configuration that equals one of the last few is shared with it.
+fn shared(config: PortConfig, known: &mut Vec<Arc<PortConfig>>) -> (Arc<PortConfig>, Line) {
+    let clock = LineClock::off_by(config.rate, config.clock_offset_ppb);
+    let line = Line { number: config.line, clock };
+    let config = PortConfig { line: 0, clock_offset_ppb: 0, ..config };
     if let Some(same) = known.iter().rev().take(KNOWN_CONFIGS).find(|known| ***known == config) {
         return (Arc::clone(same), line);
     }

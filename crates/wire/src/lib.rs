@@ -7,6 +7,7 @@
 
 pub mod bolt;
 pub mod frame;
+pub mod line_clock;
 pub mod link;
 pub mod ordered_set;
 pub mod packet;
@@ -18,6 +19,7 @@ pub mod trimmed;
 pub mod units;
 
 pub use bolt::{BoltFlags, CongestionNotice};
+pub use line_clock::LineClock;
 pub use ordered_set::OrderedSet;
 pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};
 pub use priority_mark::PriorityMark;

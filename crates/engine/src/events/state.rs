@@ -41,7 +41,7 @@ impl<P: Copy + Value> State for EventQueue<P> {
         if from.value::<u32>()? != self.sources {
             return Err(from.damaged("as many sources of events as were built"));
         }
-        let mut loaded = Self { sources: self.sources, ..Self::default() };
+        let mut loaded = Self { sources: self.sources, ..Self::with_ties(self.ties) };
         let sources = self.nodes[..self.sources as usize].iter().copied();
         loaded.nodes.extend(sources.map(|node| super::Node { next: IDLE, ..node }));
         (loaded.last, loaded.next_order) = from.value()?;

@@ -23,6 +23,7 @@
 //! Not here yet: pause frames from the switch.
 
 mod appended;
+mod card_timing;
 mod config;
 mod connection;
 mod deliveries;
@@ -46,6 +47,7 @@ mod timers;
 #[cfg(test)]
 mod tests;
 
+pub use card_timing::CardClock;
 pub use config::HostConfig;
 pub use environment::{HostDrop, HostEnvironment};
 pub use event::{Direction, HostEvent, Side, Timer};

@@ -4,7 +4,9 @@
 
 use hitless_engine::Ring;
 use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
-use hitless_wire::{BitRate, Bytes, Duration, Time};
+use hitless_wire::{BitRate, Bytes, Duration, LineClock, Time};
+
+use super::card_timing::{CardClock, CardTiming};
 
 /// How much a card's queue holds, the frame being sent included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub struct NetworkCardConfig {
     /// A sender that could send more waits while the queue holds at least this much, and is woken when it has drained
     /// to half of it. What byte queue limits and TCP small queues do in Linux, and the scheduler of an RDMA card.
     pub backlog_limit: Bytes,
+    /// The clock of its transmitter. `None`: an ideal one.
+    pub clock: Option<CardClock>,
 }
 
 impl NetworkCardConfig {
@@ -39,6 +43,7 @@ impl NetworkCardConfig {
             wire_overhead_bytes: ETHERNET_OVERHEAD_BYTES,
             capacity: QueueCapacity::Packets(1_000),
             backlog_limit: Bytes::from_kilobytes(16),
+            clock: None,
         }
     }
 }
@@ -98,6 +103,8 @@ impl Room {
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct NetworkCard {
     rate: BitRate,
+    clock: LineClock,
+    timing: Option<CardTiming>,
     wire_overhead_bytes: u32,
     room: Room,
     backlog_limit: Duration,
@@ -111,8 +118,12 @@ impl NetworkCard {
     /// # Panics
     /// When the queue holds no packet.
     pub fn new(config: &NetworkCardConfig) -> Self {
+        let offset_ppb = config.clock.map_or(0, |clock| clock.offset_ppb);
+        let clock = LineClock::off_by(config.rate, offset_ppb);
         Self {
             rate: config.rate,
+            clock,
+            timing: config.clock.map(|config| CardTiming::new(config.seed, clock)),
             wire_overhead_bytes: config.wire_overhead_bytes,
             room: Room::new(config),
             backlog_limit: config.rate.time_for(config.backlog_limit.0.max(1)),
@@ -126,44 +137,57 @@ impl NetworkCard {
         self.rate
     }
 
-    /// What a frame takes on the link.
-    #[inline]
-    pub fn serialisation(&self, frame_bytes: u32) -> Duration {
-        self.rate.time_for(u64::from(frame_bytes + self.wire_overhead_bytes))
-    }
-
     /// Puts a frame in the queue; returns when its last bit leaves, or `None` when the queue is full.
     ///
     /// The overhead of a frame (preamble and gap) is counted before its last bit.
     #[inline]
     pub fn enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
         let serialisation = self.serialisation(frame_bytes);
-        self.append(now, serialisation)
+        self.append(now, serialisation, frame_bytes)
     }
 
-    #[inline(always)]
-    fn append(&mut self, now: Time, serialisation: Duration) -> Option<Time> {
-        debug_assert!(serialisation > Duration::ZERO, "a frame that takes no time");
-        let departure = self.busy_until.max(now) + serialisation;
-        if !self.room.take(now, self.busy_until, departure) {
-            return None;
-        }
-        self.busy_until = departure;
-        Some(departure)
-    }
-
-    /// [`Self::commit`] and [`Self::enqueue`] in one. A call would cost half as much as what it does.
+    /// Calls [`Self::commit`] and [`Self::enqueue`]: as two calls they would cost half as much again.
     #[inline(always)]
     pub fn commit_and_enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
         let serialisation = self.serialisation(frame_bytes);
         self.committed_until = self.committed_until.max(now) + serialisation;
-        self.append(now, serialisation)
+        self.append(now, serialisation, frame_bytes)
     }
 
-    /// A transport has handed out a frame.
+    /// Notes a frame that a transport has handed out.
     #[inline]
     pub fn commit(&mut self, now: Time, frame_bytes: u32) {
         self.committed_until = self.committed_until.max(now) + self.serialisation(frame_bytes);
+    }
+
+    /// Time that a frame takes on the link.
+    #[inline(always)]
+    pub fn serialisation(&self, frame_bytes: u32) -> Duration {
+        self.clock.time_for(frame_bytes + self.wire_overhead_bytes)
+    }
+
+    #[inline(always)]
+    fn append(&mut self, now: Time, serialisation: Duration, frame_bytes: u32) -> Option<Time> {
+        debug_assert!(serialisation > Duration::ZERO, "a frame that takes no time");
+        let Some(timing) = &mut self.timing else {
+            let departure = self.busy_until.max(now) + serialisation;
+            return self.take(now, departure).then_some(departure);
+        };
+        let ready_at = now + timing.draw_delay(now, self.busy_until, serialisation);
+        let starts_at = self.busy_until.max(ready_at);
+        let lag = timing.draw_lag(starts_at - self.busy_until, serialisation, frame_bytes + self.wire_overhead_bytes);
+        let departure = starts_at + serialisation;
+        self.take(now, departure).then_some(departure + lag)
+    }
+
+    /// Takes a frame into the queue if it has room.
+    #[inline(always)]
+    fn take(&mut self, now: Time, departure: Time) -> bool {
+        let has_room = self.room.take(now, self.busy_until, departure);
+        if has_room {
+            self.busy_until = departure;
+        }
+        has_room
     }
 
     /// Whether a transport may hand out a frame.

@@ -55,7 +55,8 @@ fn acknowledgement() -> Packet {
 
 fn burst(settings: Settings, packets: &[Packet]) -> OneSwitch {
     let mut bench = bench(settings);
-    packets.iter().for_each(|packet| bench.arrive(Time::ZERO, IN, *packet));
+    // The port serves the first before the others are there.
+    packets.iter().zip(0..).for_each(|(packet, number)| bench.arrive(Time(number.min(1)), IN, *packet));
     bench.finish();
     bench
 }

@@ -9,10 +9,10 @@ use hitless_network::routing::Routing;
 use hitless_network::topology::select::select_links;
 use hitless_network::topology::{DirectedLink, Topology};
 use hitless_scenario::plan::{self, Plan, PlannedCommand};
-use hitless_scenario::{HostSettings, Scenario, StackSettings, TransportSettings, switches, workload};
+use hitless_scenario::{Clocks, HostSettings, Scenario, StackSettings, TransportSettings, switches, workload};
 use hitless_settings::quantity::QueueLength;
 use hitless_switch::Switch;
-use hitless_wire::{Duration, Time};
+use hitless_wire::{Duration, HostId, Time};
 use rand::Rng;
 
 use super::closed_loops::ClosedLoops;
@@ -33,7 +33,11 @@ use crate::link::{Link, Links};
 ///
 /// # Errors
 /// A sentence, for what can only be found out here: a file of flows that cannot be read.
-pub fn build<E: Edge>(scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> Result<Run<E>, String> {
+pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> Result<Run<E>, String> {
+    if !E::IS_CLOSED {
+        // Frames of a live run come and go by real clocks.
+        scenario.clocks = Clocks::Ideal;
+    }
     let topology = scenario.build_topology()?;
     let streams = RandomStreams::new(scenario.seed);
     let mut changes = Vec::new();
@@ -75,7 +79,7 @@ pub fn build<E: Edge>(scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> 
 fn hosts(scenario: &Scenario, topology: &Topology, streams: RandomStreams) -> Hosts {
     let mut hosts = Hosts::new(streams);
     for host in topology.host_ids() {
-        let config = host_config(&scenario.host, topology, host.0, &streams);
+        let config = host_config(scenario, topology, host, &streams);
         hosts.add_host(&config, streams.stream(&format!("host {} stack", host.0)));
     }
     hosts
@@ -131,14 +135,17 @@ pub fn network_card(settings: &HostSettings, topology: &Topology, host: u32) -> 
     NetworkCardConfig { wire_overhead_bytes: link.overhead_bytes, capacity, ..NetworkCardConfig::at_rate(link.rate) }
 }
 
-fn host_config(settings: &HostSettings, topology: &Topology, host: u32, streams: &RandomStreams) -> HostConfig {
-    let network_card = network_card(settings, topology, host);
+fn host_config(scenario: &Scenario, topology: &Topology, host: HostId, streams: &RandomStreams) -> HostConfig {
+    let settings = &scenario.host;
+    let link_name = topology.link_name(topology.host(host).port.link);
+    let clock = scenario.clocks.card(streams, &link_name);
+    let network_card = NetworkCardConfig { clock, ..network_card(settings, topology, host.0) };
     HostConfig {
         kernel_stack: StackSettings::from(settings.kernel).into(),
         gro: settings.kernel.gro.map(Into::into),
         network_card_stack: settings.network_card.into(),
         tcp_small_queues: settings.tcp_small_queues,
-        timer_phase: timer_phase(settings, streams, host),
+        timer_phase: timer_phase(settings, streams, host.0),
         time_to_live: settings.time_to_live,
         reorder_timeout: settings.reorder_buffer.map(|reorder_buffer| reorder_buffer.timeout),
         ..HostConfig::with_network_card(network_card)

@@ -1,6 +1,6 @@
 //! What hosts and switches share: the clock, the packets and the links between them.
 
-use hitless_engine::{EventQueue, OrderKey, PacketHandle, PacketStore, Source};
+use hitless_engine::{EventQueue, OrderKey, PacketHandle, PacketStore, Source, Ties};
 use hitless_hosts::{HostEvent, SenderEnd};
 use hitless_network::routing::Routing;
 use hitless_network::topology::{DirectedLink, Node, Topology};
@@ -109,7 +109,7 @@ impl<E> Shared<E> {
     /// Of a run, or a partition of it, in which nothing has happened.
     pub fn new(scenario: &Scenario, topology: &Topology, links: Links, routing: Routing, edge: E) -> Self {
         Self {
-            queue: queue_of(topology),
+            queue: queue_of(topology, scenario.seed),
             packets: PacketStore::default(),
             sender_end_delay: links.iter().map(Link::delay).max().unwrap_or(Duration::ZERO),
             links,
@@ -134,9 +134,9 @@ impl<E> Shared<E> {
     }
 }
 
-/// Each link has at most one arrival pending, that of its first frame.
-fn queue_of(topology: &Topology) -> EventQueue<SimulationEvent> {
-    let mut queue = EventQueue::default();
+/// Each link has at most one arrival pending, that of its first frame. Frames that arrive together are in random order.
+fn queue_of(topology: &Topology, seed: u64) -> EventQueue<SimulationEvent> {
+    let mut queue = EventQueue::with_ties(Ties::shuffled(kind::ARRIVAL, seed));
     for index in 0..2 * topology.links.len() as u32 {
         let receiver = match topology.ends(DirectedLink::from_index(index as usize)).1.node {
             Node::Host(host) => host.0,

@@ -110,8 +110,14 @@ impl Switch {
             }
             Offer::Queued { mark: false } => {}
         }
+        let may_be_overtaken = !scheduler.is_of_highest_level(queue);
         self.core.buffer.take(frame_bytes);
-        self.serve_when_free(now, port, environment);
+        if may_be_overtaken {
+            // A frame of a higher level may arrive in this very picosecond: it would win at a busy port too.
+            self.core.see_to_service(now, port, environment);
+        } else {
+            self.serve_when_free(now, port, environment);
+        }
     }
 
     pub(crate) fn release<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {

@@ -155,6 +155,12 @@ impl QueuedScheduler {
         }
     }
 
+    /// Whether no queue is served before `queue`.
+    #[inline]
+    pub fn is_of_highest_level(&self, queue: QueueId) -> bool {
+        self.levels[0].mask & 1 << queue.0 != 0
+    }
+
     /// Puts a packet into `queue`, which is served in the order of arrival; `round` has the low bits of the round that
     /// it is meant for, if the queue is one of the group.
     #[inline]

@@ -268,7 +268,7 @@ fn both_pass_on_what_another_switch_tells_itself() {
         (0..5).for_each(|_| fabric.arrive(Time::ZERO, PortId(0), arrival.packet()));
         let mut packet = arrival.packet();
         packet.push_shim(message).expect("an empty stack has room");
-        fabric.arrive(Time::ZERO, PortId(3), packet);
+        fabric.arrive(Time(1), PortId(3), packet);
         assert_eq!(run(&mut fabric, &[]).endless, None);
         fabric.finish();
         fabric.ended()

@@ -123,7 +123,7 @@ pub const COSTS: [Cost; 3] = [
     Cost {
         kind: "afq",
         variant: "scheduler=two-groups",
-        bytes: 0.18,
+        bytes: 0.21,
         time: 0.15,
         reason: "with the paper's period of 10 us a group loses the priority before it is served (16 rounds of four \
                  flows take 78 us at 10 Gb/s), and what it leaves behind is overtaken; how much time that costs \

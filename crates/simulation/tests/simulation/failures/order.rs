@@ -85,7 +85,7 @@ proptest! {
 fn a_flow_has_the_frames_that_failures_cost_it_and_the_gap_that_they_made() {
     let failure =
         "[[failure]]\nlink = \"sw3<->sw4\"\nfirst = \"5 ms\"\n[recovery]\nscheme = { kind = \"same-port\" }\n";
-    let outcome = run(&format!("{TRIANGLE}{failure}[measure]\norder = true\n"));
+    let outcome = run(&format!("clocks = \"ideal\"\n{TRIANGLE}{failure}[measure]\norder = true\n"));
     let column = |name: &str| numbers(&outcome, "flows", name)[0];
     assert_eq!(column("frames_lost_to_failures"), lost(&outcome));
     assert_eq!(column("network_packets_lost"), lost(&outcome));

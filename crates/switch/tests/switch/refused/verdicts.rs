@@ -60,7 +60,8 @@ fn burst_for(answers: Vec<(Verdict, Option<u32>)>, watched: &[PortId], buffer: B
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(QueueLimit::Packets(3)));
     let switch = Switch::new(Architecture::tofino_like(), vec![port; 3], buffer, mechanisms);
     let mut harness = harness(switch);
-    (0..6).for_each(|_| harness.arrive(Time::ZERO, IN, packet(1_000)));
+    // The port serves the first before the others are there.
+    (0..6).for_each(|number: u64| harness.arrive(Time(number.min(1)), IN, packet(1_000)));
     harness.finish();
     let told = std::mem::take(&mut *told.lock().expect("no other thread"));
     Outcome { harness, told }

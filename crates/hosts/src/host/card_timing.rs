@@ -1,0 +1,136 @@
+//! The small irregularities of a card's transmitter, without which senders lock into a pattern.
+//!
+//! Where all clocks agree and no frame is ever late, two senders that fill a port keep their phases for ever, and the
+//! same one finds each free place in the queue. Floyd and Jacobson ("On Traffic Phase Effects in Packet-Switched
+//! Gateways", 1992) show the effect and its remedy: a random delay of up to the time of one frame.
+
+use hitless_wire::{Duration, LineClock, Time};
+
+/// How late the first frame of an idle card may be.
+const IDLE_DELAY_MAX: Duration = Duration::from_ns(10);
+/// A card is active for this many frame times after its last frame.
+const ACTIVE_FRAMES: u64 = 16;
+/// Bytes by which a late card shortens the gap before each frame: of twelve it may leave five (IEEE 802.3, clause
+/// 46.3.1.4 and its successors).
+const GAP_BYTES_SAVED: u32 = 7;
+/// Of the frames of a busy card, one in (bytes on the wire over this number) slips: one of 64 full frames. With much
+/// rarer slips the pattern stays; with much more frequent ones a card never catches up.
+const SLIP_BYTES: u64 = 24;
+
+/// A transmitter's clock and the seed of its irregularities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CardClock {
+    /// How much too fast it is, in parts per billion.
+    pub offset_ppb: i32,
+    /// Seed of the delays.
+    pub seed: u64,
+}
+
+/// Draws how late a card's frames are.
+///
+/// Frames keep their order and the line's rate: a frame of a backlog that starts late is followed by shorter gaps until
+/// the card has caught up.
+#[derive(Clone, Copy, Debug, hitless_state::Value)]
+pub(super) struct CardTiming {
+    /// A linear congruential generator (Knuth's MMIX): a few instructions a frame, and only its upper bits are used.
+    state: u64,
+    /// How far the line is behind the schedule of the queue.
+    lag: Duration,
+    /// How much of a lag a frame makes up for.
+    catch_up: Duration,
+}
+
+impl CardTiming {
+    pub fn new(seed: u64, clock: LineClock) -> Self {
+        Self { state: seed, lag: Duration::ZERO, catch_up: clock.time_for(GAP_BYTES_SAVED) }
+    }
+
+    /// Draws how long after `now` a frame is ready to be sent: up to a frame time on an active card.
+    #[inline(always)]
+    pub fn draw_delay(&mut self, now: Time, busy_until: Time, serialisation: Duration) -> Duration {
+        let active_until = busy_until + Duration(serialisation.0 * ACTIVE_FRAMES);
+        let is_active = now < active_until && busy_until > Time::ZERO;
+        self.draw_below(if is_active { serialisation } else { IDLE_DELAY_MAX })
+    }
+
+    /// Draws how far the line is behind when it sends a frame of `wire_bytes` after `idle`.
+    #[inline(always)]
+    pub fn draw_lag(&mut self, idle: Duration, serialisation: Duration, wire_bytes: u32) -> Duration {
+        self.lag = Duration(self.lag.0.saturating_sub(idle.0 + self.catch_up.0));
+        let chance = self.state >> 16 & 0xffff;
+        if chance * u64::from(wire_bytes) < SLIP_BYTES << 16 {
+            self.slip(serialisation);
+        }
+        self.lag
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn slip(&mut self, serialisation: Duration) {
+        self.lag = self.lag.max(self.draw_below(serialisation));
+    }
+
+    #[inline(always)]
+    fn draw_below(&mut self, end: Duration) -> Duration {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Duration(((u128::from(self.state >> 32) * u128::from(end.0)) >> 32) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hitless_wire::BitRate;
+
+    const FRAME: u32 = 1_538;
+
+    fn timing(seed: u64) -> (CardTiming, Duration) {
+        let clock = LineClock::ideal(BitRate::from_gbps(100));
+        (CardTiming::new(seed, clock), clock.time_for(FRAME))
+    }
+
+    #[test]
+    fn a_card_that_was_idle_starts_within_ten_nanoseconds_and_an_active_one_within_a_frame() {
+        let (mut timing, frame) = timing(1);
+        let busy_until = Time(1_000_000);
+        let mut latest = |now: u64, busy_until| {
+            (0..1_000).map(|_| timing.draw_delay(Time(now), busy_until, frame).0).max().unwrap_or_default()
+        };
+        for (now, busy_until, end) in [
+            (0, Time(0), IDLE_DELAY_MAX),
+            (500, Time(0), IDLE_DELAY_MAX),
+            (1_000_000, busy_until, frame),
+            (1_000_000 + 16 * frame.0 - 1, busy_until, frame),
+            (1_000_000 + 16 * frame.0, busy_until, IDLE_DELAY_MAX),
+        ] {
+            let latest = latest(now, busy_until);
+            assert!((end.0 * 98 / 100..end.0).contains(&latest), "at {now}: {latest} of {end:?}");
+        }
+    }
+
+    #[test]
+    fn a_busy_card_falls_behind_by_less_than_a_frame_and_catches_up_byte_by_byte() {
+        let (mut timing, frame) = timing(7);
+        let (mut before, mut slips, mut sum) = (Duration::ZERO, 0, 0);
+        for _ in 0..64_000 {
+            timing.draw_delay(Time(1), Time(1), frame);
+            let lag = timing.draw_lag(Duration::ZERO, frame, FRAME);
+            assert!(lag < frame);
+            assert!(lag.0 + timing.catch_up.0 >= before.0, "a gap of less than five bytes");
+            slips += u64::from(lag > before);
+            sum += lag.0;
+            before = lag;
+        }
+        assert!((500..1_100).contains(&slips), "{slips} slips that show");
+        let mean = sum / 64_000;
+        assert!((frame.0 / 4..frame.0 / 2).contains(&mean), "a mean lag of {mean} ps");
+    }
+
+    #[test]
+    fn a_pause_is_used_to_catch_up() {
+        let (mut timing, frame) = timing(1);
+        timing.lag = frame;
+        timing.draw_delay(Time(1), Time(1), frame);
+        assert!(timing.draw_lag(Duration(frame.0 / 2), frame, FRAME) < Duration(frame.0 / 2));
+    }
+}

@@ -1,0 +1,75 @@
+//! The clock that a transmitter sends by: its line rate, a few parts per million off.
+
+use crate::units::{BitRate, Duration};
+
+/// Most that a transmitter's clock may be off, in parts per billion: 100 ppm (IEEE 802.3, for example clauses 4.4.2 and
+/// 82.2).
+pub const CLOCK_OFFSET_MAX_PPB: i32 = 100_000;
+
+const FRACTION_BITS: u32 = 20;
+const PS_PER_SECOND: u128 = 1_000_000_000_000;
+
+/// How long a byte takes on a line by the clock of its transmitter, in units of 2^-20 ps: exact to 0.1 ppm at 800 Gb/s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+pub struct LineClock {
+    byte_time: u64,
+}
+
+impl LineClock {
+    /// A clock that is exactly right.
+    pub fn ideal(rate: BitRate) -> Self {
+        Self::off_by(rate, 0)
+    }
+
+    /// A clock that is fast by `offset_ppb` parts per billion.
+    ///
+    /// # Panics
+    /// With an offset beyond [`CLOCK_OFFSET_MAX_PPB`].
+    pub fn off_by(rate: BitRate, offset_ppb: i32) -> Self {
+        assert!(offset_ppb.abs() <= CLOCK_OFFSET_MAX_PPB, "a clock is off by at most 100 ppm, not {offset_ppb} ppb");
+        let per_billion = (1_000_000_000 + i64::from(offset_ppb)) as u128;
+        let byte_time =
+            ((8 * PS_PER_SECOND) << FRACTION_BITS) * 1_000_000_000 / (u128::from(rate.as_bps()) * per_billion);
+        Self { byte_time: byte_time as u64 }
+    }
+
+    /// Time to put `bytes` on the wire, rounded up to picoseconds.
+    #[inline(always)]
+    pub const fn time_for(self, bytes: u32) -> Duration {
+        let scaled = bytes as u128 * self.byte_time as u128 + ((1 << FRACTION_BITS) - 1);
+        Duration((scaled >> FRACTION_BITS) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ideal_clock_takes_as_long_as_the_rate_says() {
+        for bps in [1_000, 10_000_000, 1_000_000_000, 3_000_000_000, 25_000_000_000, 800_000_000_000] {
+            let rate = BitRate::from_bps(bps).unwrap();
+            for bytes in [1, 84, 1_538, 9_038] {
+                assert_eq!(
+                    LineClock::ideal(rate).time_for(bytes),
+                    rate.time_for(u64::from(bytes)),
+                    "{bps} b/s, {bytes} B"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_100_ppm_fast_sends_10001_frames_where_10000_are_due() {
+        let rate = BitRate::from_gbps(100);
+        for (offset_ppb, ps) in [(100_000, 12_302_770), (-100_000, 12_305_231), (0, 12_304_000)] {
+            assert_eq!(LineClock::off_by(rate, offset_ppb).time_for(153_800).as_ps(), ps, "{offset_ppb} ppb");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "at most 100 ppm")]
+    fn no_clock_is_worse_than_the_standard_allows() {
+        LineClock::off_by(BitRate::from_gbps(1), 100_001);
+    }
+}
