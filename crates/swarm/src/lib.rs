@@ -2,7 +2,7 @@
 //!
 //! [`draw`] makes a whole world from a seed: a scenario as it is written in a file. [`run`] runs it, once in steps,
 //! once more from its recorded configuration, once from checkpoints ([`resume`]), and where it can be divided in
-//! [`parts`] on several threads; [`judge`] asks of what came out what must hold in every run, and what each
+//! [`parts`] on several threads; beside some of them senders that are alike share a port ([`symmetry`]); [`judge`] asks of what came out what must hold in every run, and what each
 //! mechanism's paper promises. A world that fails is made small by [`shrink`], dropping parts of it as long as the
 //! same judge finds the same fault, until what is left is short enough to read. [`hunt`] goes through seeds, on
 //! several threads if asked.
@@ -19,6 +19,7 @@ pub mod resume;
 pub mod run;
 mod same;
 pub mod shrink;
+pub mod symmetry;
 pub mod world;
 
 pub use hunt::{Finding, Hunt, Totals};

@@ -13,6 +13,7 @@ use crate::dice::Dice;
 use crate::judge::{self, Evidence, Fault};
 use crate::parts::Parts;
 use crate::resume;
+use crate::symmetry::Alike;
 use crate::world::World;
 
 /// How often a run is stopped on its way, to look whether a queue idles.
@@ -58,6 +59,7 @@ fn run_all(world: &World, scenario: &Scenario, registry: &Registry) -> Verdict {
     let divided = parts.as_ref().map(|parts| (parts, parts.run()));
     let divided = divided.as_ref();
     let resumed = resume::run(scenario);
+    let unequal = Alike::draw(scenario.seed).map(|alike| alike.unequal(registry));
     let evidence = Evidence {
         world,
         scenario,
@@ -66,6 +68,7 @@ fn run_all(world: &World, scenario: &Scenario, registry: &Registry) -> Verdict {
         divided,
         resumed: resumed.as_ref(),
         idle: &idle,
+        unequal: unequal.as_ref().map(Option::as_deref),
         registry,
     };
     let (faults, judged) = judge::all(&evidence);

@@ -73,7 +73,8 @@ impl CardTiming {
     #[inline(always)]
     fn draw_below(&mut self, end: Duration) -> Duration {
         self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        Duration(((u128::from(self.state >> 32) * u128::from(end.0)) >> 32) as u64)
+        // 24 bits of chance leave room for a frame time of up to a second; a longer one wraps to a shorter delay.
+        Duration((self.state >> 40).wrapping_mul(end.0) >> 24)
     }
 }
 

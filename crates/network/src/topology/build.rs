@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hitless_wire::line_clock::RATE_MIN;
 use hitless_wire::{Duration, HostId, PortId};
 
 use super::{
@@ -62,7 +63,7 @@ impl TopologyBuilder {
     /// Joins two nodes; each gets its next free port number.
     pub fn link(&mut self, a: Node, b: Node, settings: LinkSpec) -> LinkId {
         let id = LinkId(self.links.len() as u32);
-        if let Some(error) = self.refuse(a, b, settings.delay) {
+        if let Some(error) = self.refuse(a, b, settings) {
             self.errors.push(error);
             return id;
         }
@@ -73,13 +74,16 @@ impl TopologyBuilder {
         id
     }
 
-    fn refuse(&mut self, a: Node, b: Node, delay: Duration) -> Option<String> {
+    fn refuse(&mut self, a: Node, b: Node, LinkSpec { rate, delay, .. }: LinkSpec) -> Option<String> {
         let name_a = self.draft(a).name.clone();
         if a == b {
             return Some(format!("a link joins '{name_a}' to itself"));
         }
         if delay > DELAY_MAX {
             return Some(format!("a link's delay is {delay}; at most {DELAY_MAX} can be simulated"));
+        }
+        if rate < RATE_MIN {
+            return Some(format!("a link's rate is {rate}; at least {RATE_MIN} can be simulated"));
         }
         let both_hosts = !a.is_switch() && !b.is_switch();
         let name_b = &self.draft(b).name;

@@ -55,3 +55,7 @@ pub fn threads(evidence: &Evidence<'_>) -> Finding {
     };
     found(difference)
 }
+
+pub fn symmetry(evidence: &Evidence<'_>) -> Finding {
+    found(evidence.unequal?.map(str::to_owned))
+}

@@ -51,6 +51,8 @@ pub struct Evidence<'a> {
     pub resumed: Option<&'a Result<Outcome, String>>,
     /// Ports that idled with packets that might go.
     pub idle: &'a [String],
+    /// Senders that are alike and were run beside this world: the one that got an unequal share.
+    pub unequal: Option<Option<&'a str>>,
     /// The kinds of mechanisms that there are.
     pub registry: &'a Registry,
 }

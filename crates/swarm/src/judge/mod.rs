@@ -19,7 +19,7 @@ pub struct Judge {
 }
 
 /// All judges, but "runs": that a run neither panics nor fails to begin.
-pub const JUDGES: [Judge; 15] = [
+pub const JUDGES: [Judge; 16] = [
     Judge {
         name: "accounts",
         promise: "What every run asserts of itself: injected = delivered + dropped by a reason + in \
@@ -57,6 +57,12 @@ pub const JUDGES: [Judge; 15] = [
         promise: "Divided among any number of partitions on 1, 2, 4 or 8 threads a world gives the same trace hash, \
                   tables and counts as in one part (ARCHITECTURE.md, partitions).",
         look: accounts::threads,
+    },
+    Judge {
+        name: "symmetry",
+        promise: "Senders that are alike get equal shares of a port on average over seeds, in whatever order hosts and \
+                  links are written (Floyd and Jacobson, 1992).",
+        look: accounts::symmetry,
     },
     Judge {
         name: "progress",
