@@ -100,7 +100,7 @@ fn syns_sent(rto_max: Duration) -> Vec<Time> {
     for _ in 0..3 {
         let now = if syns.is_empty() { at(0) } else { sender.next_timeout() };
         sender.handle_timeout(now);
-        let header = header_of(&sender.poll_transmit(now).unwrap());
+        let header = header_of(&sender.poll_transmit(now).expect("a SYN is due"));
         assert!(header.flags.contains(TcpFlags::SYN) && header.payload_bytes == 0);
         assert_eq!(sender.poll_transmit(now), None);
         syns.push(now);
