@@ -338,6 +338,7 @@ impl<P: Copy> EventQueue<P> {
             self.superblocks.link(slot >> (2 * SLOT_BITS), node)
         } else {
             self.far.push(node);
+            // Nobody follows it; it only says that the event of a source is pending.
             NONE
         };
         self.nodes[node as usize].next = next;
@@ -507,14 +508,12 @@ impl<P: Copy> EventQueue<P> {
         let block = self.cursor >> SLOT_BITS;
         let Some(next) = self.next_block(block) else { return false };
         let left = std::mem::replace(&mut self.cursor, next << SLOT_BITS);
-        let crossed = left ^ self.cursor;
-        if crossed >> (3 * SLOT_BITS) != 0 {
+        if (left ^ self.cursor) >> (3 * SLOT_BITS) != 0 {
             std::mem::take(&mut self.far).into_iter().for_each(|node| self.place_again(node));
         }
-        if crossed >> (2 * SLOT_BITS) != 0 {
-            let list = self.superblocks.take(next >> SLOT_BITS);
-            self.spread(list);
-        }
+        // Empty, unless another superblock has begun.
+        let list = self.superblocks.take(next >> SLOT_BITS);
+        self.spread(list);
         let list = self.blocks.take(next);
         self.spread(list);
         true

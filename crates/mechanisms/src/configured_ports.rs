@@ -38,7 +38,8 @@ impl<T> ConfiguredPorts<T> {
         let count = entries.iter().map(|(port, _)| usize::from(port.0) + 1).max().unwrap_or(0);
         let mut places = vec![None; count];
         for (place, (port, _)) in entries.iter().enumerate() {
-            places[usize::from(port.0)] = Some(place as u16);
+            let before = places[usize::from(port.0)].replace(place as u16);
+            assert!(before.is_none(), "port {} is configured once", port.0);
         }
         Self { entries, places }
     }

@@ -63,3 +63,19 @@ impl Detours {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_detours_stay_those_of_the_packet_that_had_them() {
+        let mut detours = Detours::new();
+        let [mut often, mut once] = [Packet::default(), Packet::default()];
+        (0..3).for_each(|_| detours.once_more(&mut often));
+        detours.once_more(&mut once);
+        assert_eq!((detours.most, detours.uncounted), (3, 0));
+        detours.end(&mut often);
+        assert_eq!((detours.ended.len(), detours.ended.max(), often.shims.is_empty()), (1, 3, true));
+    }
+}

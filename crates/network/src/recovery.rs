@@ -175,3 +175,18 @@ impl RecoverySettings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first probe that is missing may have been due just after the failure, or an interval later.
+    #[test]
+    fn probes_detect_a_failure_within_an_interval() {
+        for (misses, least_us, bound_us) in [(1, 0, 10), (3, 20, 30)] {
+            let detection = Detection::Probes(ProbeDetection { interval: Duration::from_us(10), misses });
+            assert_eq!(detection.least(), Duration::from_us(least_us), "{misses} misses");
+            assert_eq!(detection.bound(), Duration::from_us(bound_us), "{misses} misses");
+        }
+    }
+}

@@ -311,6 +311,10 @@ mod tests {
         }
         assert_eq!(pass.violation(), None);
         assert_eq!((pass.observed().accesses, pass.observed().stages), ([0, 4], [0, 3]));
+        pass.begin(Half::Egress);
+        pass.enter(0);
+        RegisterArray::new("a", Half::Egress, 4, 1, 0u8).access(&mut pass, 0, |entry| *entry += 1);
+        assert_eq!(pass.observed().accesses, [0, 4], "the most of any pass");
     }
 
     /// A budget of one array and one stage: what goes beyond is refused, each for its own reason.

@@ -28,6 +28,8 @@ hitless_state::state!(ActiveQueues {
 impl ActiveQueues {
     /// All queues in use.
     pub fn new(config: AfqAdaptive, queues: u8) -> Self {
+        assert!((1..=queues).contains(&config.queues_min), "at least one queue of {queues} stays in use");
+        assert!(config.low_divisor > 0, "a share of the threshold is a part of it");
         Self { config, queues, active: queues, reduced_in: None, least: queues, reductions: 0, extensions: 0 }
     }
 
@@ -44,6 +46,8 @@ impl ActiveQueues {
             self.active += 1;
             self.extensions += 1;
         }
+        let legal = self.config.queues_min..=self.queues;
+        assert!(legal.contains(&self.active), "{} queues in use, which are not {legal:?}", self.active);
         self.active
     }
 

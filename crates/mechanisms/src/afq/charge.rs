@@ -26,3 +26,17 @@ impl Charge {
         ((u64::from(frame_bytes) * u64::from(self.0) + (1 << 15)) >> 16).max(1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_charge_is_the_frame_by_its_weight_rounded_and_at_least_a_byte() {
+        let table = [(1.0, 1_518, 1_518), (2.0, 1_001, 501), (2.0, 1_000, 500), (3.0, 1_000, 333), (1_000.0, 64, 1)];
+        for (weight, frame_bytes, charged) in table {
+            assert_eq!(Charge::for_weight(weight).of(frame_bytes), charged, "{frame_bytes} bytes of weight {weight}");
+        }
+        assert_eq!(Charge::for_weight(0.001).of(1_000), 1_000_000);
+    }
+}

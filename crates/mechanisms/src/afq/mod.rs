@@ -126,7 +126,8 @@ impl Afq {
         let count = ports.iter().map(|port| usize::from(port.port.0) + 1).max().unwrap_or(0);
         let mut place = vec![None; count];
         for (index, port) in ports.iter().enumerate() {
-            place[usize::from(port.port.0)] = Some(index as u16);
+            let before = place[usize::from(port.port.0)].replace(index as u16);
+            assert!(before.is_none(), "port {} has one group of queues", port.port.0);
         }
         Self {
             bytes_per_round: settings.bytes_per_round.0 as u32,
@@ -146,6 +147,7 @@ impl Afq {
     /// The bytes from the beginning of the current round at which a packet is dropped.
     #[inline]
     fn limit_bytes(&self, active: u8, rounds: Rounds) -> u64 {
+        assert!(rounds.oldest <= rounds.current, "the oldest round that has a queue has begun");
         let beyond = self.settings.rounds_max() - u64::from(self.settings.queues);
         let open = (u64::from(active) + beyond).saturating_sub(rounds.current - rounds.oldest);
         open * u64::from(self.bytes_per_round)
@@ -368,6 +370,7 @@ impl Mechanism for Afq {
         }
         // Below the limit, which fits 32 bits.
         let ahead = bid.ahead_bytes as u32 / self.bytes_per_round;
+        assert!(u64::from(ahead) < self.settings.rounds_max(), "a bid below the limit is of a round that has a queue");
         self.assign(place, rounds, rounds.current + u64::from(ahead), context)
     }
 

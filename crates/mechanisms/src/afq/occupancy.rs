@@ -26,6 +26,7 @@ pub struct RoundEstimate {
 impl RoundEstimate {
     /// The estimate at the start: round 0.
     pub fn new(queues: u8, seen: AfqOccupancy) -> Self {
+        assert!((1..=64).contains(&queues), "the occupancy of {queues} queues has a bit for each in 64");
         Self {
             queues,
             granularity_bytes: seen.granularity.0,
@@ -52,6 +53,8 @@ impl RoundEstimate {
         while self.is_over() {
             self.round += 1;
         }
+        let beyond_last = self.last_assigned.map_or(0, |last| last + 1);
+        assert!(self.round <= beyond_last, "no round is over that nobody was assigned to");
         self.compare(actual.current);
         Rounds { current: self.round, oldest: self.round, ..actual }
     }

@@ -163,6 +163,7 @@ impl<C: Cell> Cells<C> {
         // Only increments without a bound run ahead further than a packet may.
         let window_bytes = if settings.update == UpdateRule::Increment { C::HALF } else { limit_max_bytes };
         assert!(window_bytes <= C::HALF, "bids of {} bits cannot tell so many rounds apart", 8 * size_of::<C>());
+        assert!(settings.rows > 0 && settings.columns > 0, "a sketch has cells");
         Self {
             rows: (0..settings.rows).map(row).collect(),
             columns: settings.columns,
@@ -191,8 +192,9 @@ impl<C: Cell> Cells<C> {
     /// One access to each row, which stays as it was if it would come to `bound_bytes` or more.
     #[inline]
     fn increment(&mut self, pass: &mut Pass, request: &Request, bound_bytes: u64) -> Bid {
-        let Request { key, base_bytes, charge_bytes, .. } = *request;
+        let Request { key, base_bytes, charge_bytes, limit_bytes } = *request;
         let window_bytes = self.window_bytes;
+        assert!(limit_bytes <= window_bytes, "bids below the limit can be told from those of long ago");
         let (mut least, mut most) = (u64::MAX, 0);
         for (number, row) in self.rows.iter_mut().enumerate() {
             let column = self.hashes.column(number, key, self.columns);
@@ -212,6 +214,7 @@ impl<C: Cell> Cells<C> {
     fn read_then_write(&mut self, pass: &mut Pass, request: &Request) -> Bid {
         let Request { key, base_bytes, charge_bytes, limit_bytes } = *request;
         let window_bytes = self.window_bytes;
+        assert!(limit_bytes <= window_bytes, "bids below the limit can be told from those of long ago");
         let (mut least, mut most) = (u64::MAX, 0);
         for (number, row) in self.rows.iter_mut().enumerate() {
             let column = self.hashes.column(number, key, self.columns);

@@ -35,6 +35,7 @@ impl Tokens {
     /// Of a port that has been idle: it has as much to give as it remembers.
     pub fn new(rate: BitRate, overhead_bytes: u32, supply_bytes: u32, ramp_up_most: u32) -> Self {
         let supply_most_ps = time_of(rate, supply_bytes);
+        assert!(supply_most_ps < i64::MAX, "a port remembers a time that can be counted");
         Self {
             rate,
             overhead_bytes,
@@ -54,6 +55,7 @@ impl Tokens {
     /// Algorithm 2: what the line could have sent since the last packet, less what this one takes.
     #[inline]
     pub fn packet(&mut self, now: Time, frame_bytes: u32) {
+        assert!(now >= self.last, "packets leave a port in the order of time");
         let supplied: Duration = now.saturating_since(self.last);
         self.last = now;
         let demand = time_of(self.rate, frame_bytes + self.overhead_bytes);
@@ -72,6 +74,7 @@ impl Tokens {
     /// A packet asks for `segment_bytes` more in each round-trip time.
     pub fn grant(&mut self, segment_bytes: u32) -> Option<Grant> {
         let segment_ps = time_of(self.rate, segment_bytes + self.overhead_bytes);
+        assert!(self.ramp_up <= self.ramp_up_most, "no more tokens of ending flows than are remembered");
         if self.ramp_up > 0 {
             self.ramp_up -= 1;
             Some(Grant::RampUp)

@@ -57,6 +57,7 @@ impl Aifo {
         let Some(capacity_bytes) = self.settings.capacity.bytes(place, context) else { return true };
         let (capacity, depth) = (capacity_bytes as f64, context.queue(place.port, place.queue).bytes() as f64);
         let headroom = self.settings.headroom;
+        assert!((0.0..=1.0).contains(&headroom), "k is a share of the queue, not {headroom}");
         if self.settings.admit_in_headroom && depth <= headroom * capacity {
             return true;
         }

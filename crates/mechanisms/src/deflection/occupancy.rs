@@ -97,6 +97,7 @@ pub struct TickedRegister {
 impl TickedRegister {
     /// Writes a value. Times never fall.
     pub fn write(&mut self, now: Time, gap: Duration, value: Known) {
+        assert!(now >= self.written_at, "a register is written in the order of time");
         if self.written_at < last_tick(now, gap) {
             self.at_tick = self.value;
         }
@@ -197,6 +198,9 @@ impl View {
         self.egress = vec![TickedRegister::default(); queues.max(packets)];
         self.told = vec![ReportedOccupancy::default(); queues.max(packets)];
         self.control_packets = vec![Time::ZERO; packets];
+        let have_a_port = packets == 0 || !self.recirculation_ports.is_empty();
+        assert!(have_a_port, "{packets} control packets have a port to go round by");
+        assert!(packets <= usize::from(u16::MAX), "{packets} control packets are numbered by 16 bits");
     }
 
     /// The hooks that it needs at each port.

@@ -50,6 +50,8 @@ impl Pabo {
     /// PABO that bounces packets of `relieved`. The choices are drawn from `stream`.
     pub fn new(relieved: Vec<PortId>, settings: &PaboSettings, stream: Stream) -> Self {
         let &PaboSettings { threshold, lambda, capacity, .. } = settings;
+        assert!((0.0..1.0).contains(&threshold), "theta is a share of the queue below all of it, not {threshold}");
+        assert!(lambda > 0.0, "lambda is above 0, not {lambda}");
         let counters = SwitchCounters::new("pabo", Counted::WhenFull, &relieved);
         Self { relieved, threshold, lambda, capacity, stream, neighbours: Neighbours::new(true), counters }
     }
@@ -59,6 +61,7 @@ impl Pabo {
         let share = context.queue(place.port, place.queue).bytes() as f64 / capacity_bytes as f64;
         let bounces = context.packet().shims.get::<DetourCount>().map_or(0, |count| count.0);
         let probability = bounce_probability(share, self.threshold, self.lambda, bounces);
+        assert!((0.0..=1.0).contains(&probability), "a packet bounces with a probability of {probability}");
         probability > 0.0 && unit(&mut self.stream) < probability
     }
 

@@ -250,6 +250,7 @@ impl Transmitter {
         if self.held.is_empty() {
             self.progress_at = now;
         }
+        assert!((self.held.len() as u32) < SequenceNumber::RANGE / 2, "held numbers can be told apart");
         self.held_bytes += u64::from(packet.frame_bytes);
         self.held.push_back(Held { packet: *packet, sent_at: now });
         self.next = self.next.plus(1);
@@ -279,9 +280,10 @@ impl Transmitter {
             self.counters.rx_ack_nack_seq_error += 1;
             return false;
         }
-        for held in self.held.drain(..count as usize) {
-            self.held_bytes -= u64::from(held.packet.frame_bytes);
-        }
+        let freed_bytes: u64 = self.held.drain(..count as usize).map(|held| u64::from(held.packet.frame_bytes)).sum();
+        assert!(freed_bytes <= self.held_bytes, "the replay buffer gives back no more bytes than it took");
+        self.held_bytes -= freed_bytes;
+        assert!((self.held_bytes == 0) == self.held.is_empty(), "an empty replay buffer has no bytes, and no other");
         if let State::Replay { next } = &mut self.state {
             *next = next.saturating_sub(count as usize);
         }
@@ -316,6 +318,8 @@ impl Transmitter {
             self.set_gate(context);
             return self.arm(context);
         };
+        let tag = held.packet.shims.get::<PreambleSequence>().map(|tag| tag.0);
+        assert!(tag == Some(self.oldest().plus(next as u32)), "frames are replayed in the order of their numbers");
         // Of a replay, the first frame is the one that was lost: its loss once more is what a rare-event estimate
         // weighs.
         let packet = Packet { is_link_retransmission: next == 0, ..held.packet };

@@ -38,6 +38,8 @@ impl<T: Copy> EgressView<T> {
     ///
     /// When egress has looked at nothing for long, the last value under way is replaced: what is kept is bounded.
     pub fn send(&mut self, value: T, visible_at: Time) {
+        let is_in_order = self.underway.back().is_none_or(|&(before, _)| before <= visible_at);
+        assert!(is_in_order, "values reach egress in the order in which they were sent");
         if self.underway.len() == UNDERWAY_MAX {
             self.underway.pop_back();
         }

@@ -64,6 +64,10 @@ impl Fallback {
             return;
         }
         let (frames, losses) = (std::mem::take(&mut self.frames), std::mem::take(&mut self.losses));
+        assert!(
+            self.hold <= self.config.hold_max.max(self.config.hold),
+            "a recovery waits no longer than the longest hold"
+        );
         let is_above = |rate: f64| losses as f64 > rate * frames as f64;
         let wanted = match (is_above(self.config.off_above), is_above(self.config.non_blocking_above)) {
             (true, _) => Level::Off,

@@ -22,12 +22,14 @@ pub(crate) enum TimerKind {
 }
 
 pub(crate) fn timer_token(port: PortId, channel: u8, kind: TimerKind) -> u32 {
+    assert!(channel < 2, "a link has two channels, and a timer one bit for them");
     u32::from(port.0) << 4 | u32::from(channel) << 3 | kind as u32
 }
 
 /// Asks for one more queue at `port`; returns its number.
 pub(crate) fn request_queue(port: PortId, config: QueueConfig, counts: &mut [usize], wanted: &mut Needs) -> QueueId {
     let count = &mut counts[usize::from(port.0)];
+    assert!(*count <= usize::from(u8::MAX), "the queues of a port are numbered by 8 bits");
     let queue = QueueId(*count as u8);
     *count += 1;
     wanted.queues.push((port, config));

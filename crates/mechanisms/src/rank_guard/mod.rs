@@ -92,6 +92,8 @@ impl RankGuard {
     /// A guard of `ports`, by which packets of hosts come in.
     pub fn new(ports: Vec<PortId>, settings: &RankGuardSettings) -> Self {
         let slots = settings.slots as usize;
+        assert!(slots > 0, "the guard has a slot for a flow");
+        assert!(settings.tolerance >= 0.0, "a tolerance of {} explains less than was promised", settings.tolerance);
         let table = RegisterArray::new("rank guard: flows", Half::Ingress, 0, slots, Slot::default());
         Self { ports, settings: settings.clone(), table, counters: Counters::default() }
     }
@@ -125,6 +127,7 @@ impl Slot {
         frame_bytes: u32,
         mark: PriorityMark,
     ) -> Ruling {
+        assert!(now >= self.last_at, "packets enter a switch in the order of time");
         let is_free = self.flow.is_none() || now - self.last_at > settings.idle;
         if is_free {
             *self = Self { flow: Some(flow), flowlet: mark.flowlet, ..Self::default() };
@@ -211,5 +214,58 @@ impl Mechanism for RankGuard {
         self.counters.report("switch", &mut report);
         report.acted = self.counters.seen > 0;
         report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hitless_wire::{Bytes, Duration};
+
+    use super::*;
+
+    fn settings() -> RankGuardSettings {
+        let (tolerance, allowance, idle) = (0.0, Bytes(1_000), Duration::from_us(10));
+        RankGuardSettings { tolerance, allowance, idle, ..RankGuardSettings::default() }
+    }
+
+    fn mark(rank_bytes: u32, retransmissions: u8) -> PriorityMark {
+        PriorityMark { rank_bytes, retransmissions, ..PriorityMark::default() }
+    }
+
+    #[test]
+    fn a_slot_falls_free_when_its_flow_has_been_silent_for_more_than_the_time() {
+        let idle = settings().idle;
+        for (silence, is_free) in [(idle, false), (idle + Duration::from_ps(1), true)] {
+            let mut slot = Slot::default();
+            slot.rule(&settings(), Time::ZERO, 1, 1_000, mark(5_000, 0));
+            let ruling = slot.rule(&settings(), Time::ZERO + silence, 2, 1_000, mark(7_000, 0));
+            assert_eq!(ruling != Ruling::Unguarded, is_free, "after {silence}");
+        }
+    }
+
+    /// 2,000 bytes are promised, and 1,000 more explained.
+    #[test]
+    fn a_flow_is_found_out_once_it_has_sent_more_than_is_explained() {
+        let mut slot = Slot::default();
+        let ranks = [2_000, 1_000, 0, 0, 4_000, 5_000].map(|expected| {
+            let ruling = slot.rule(&settings(), Time::ZERO, 1, 1_000, mark(2_000, 0));
+            let Ruling::AtLeast { rank_bytes, is_newly_found_out, .. } = ruling else { panic!("the slot is its own") };
+            assert_eq!(is_newly_found_out, expected == 4_000, "{expected}");
+            rank_bytes
+        });
+        assert_eq!(ranks, [2_000, 1_000, 0, 0, 4_000, 5_000]);
+    }
+
+    #[test]
+    fn urgency_of_repeated_packets_is_believed_up_to_the_allowance_and_never_of_who_was_found_out() {
+        let believed = |slot: &mut Slot, rank_bytes| {
+            let ruling = slot.rule(&settings(), Time::ZERO, 1, 500, mark(rank_bytes, 1));
+            matches!(ruling, Ruling::AtLeast { is_boost_believed: true, .. })
+        };
+        let mut slot = Slot::default();
+        assert_eq!([9_000; 3].map(|rank_bytes| believed(&mut slot, rank_bytes)), [true, true, false]);
+        let mut slot = Slot::default();
+        slot.rule(&settings(), Time::ZERO, 1, 1_001, mark(0, 0));
+        assert!(!believed(&mut slot, 0), "1,001 bytes of none that were promised");
     }
 }

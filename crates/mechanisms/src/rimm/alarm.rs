@@ -148,6 +148,7 @@ hitless_state::state!(Detector { values: thresholds, repeat_after_ns; parts: dep
 impl Detector {
     /// Empty queues, with the threshold of each port, and after what time is told again that it is above.
     pub fn new(thresholds: Vec<Option<u16>>, repeat_after_ns: Vec<Option<u64>>) -> Self {
+        assert_eq!(thresholds.len(), repeat_after_ns.len(), "each port has a threshold, or none, and a repetition");
         let depths = RegisterArray::new("depth", Half::Egress, 0, thresholds.len(), Depth::default());
         Self { depths, thresholds, repeat_after_ns }
     }

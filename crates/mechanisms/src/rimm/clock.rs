@@ -41,4 +41,10 @@ mod tests {
         let after = Stamp::new((1 << BITS) + 10);
         assert_eq!((before.until(after), Stamp::new(3).until(Stamp::new(3))), (15, 0));
     }
+
+    #[test]
+    fn a_time_above_zero_has_a_tick_and_others_are_rounded_down() {
+        let of = |time_ps| ticks(Duration::from_ps(time_ps));
+        assert_eq!([0, 1, 999, 1_000, 2_999, 3_000].map(of), [1, 1, 1, 1, 2, 3]);
+    }
 }

@@ -132,6 +132,7 @@ hitless_state::state!(Sequencer {
 impl Sequencer {
     /// All numbers at `first_number`.
     pub fn new(settings: &RimmSettings, first_number: u32) -> Self {
+        assert!(settings.hash_bits <= 32, "a slot is of {} bits of a hash of 32", settings.hash_bits);
         let slots = 1 << settings.hash_bits;
         let in_ticks = |time: Option<Duration>| ticks(time.unwrap_or(Duration::ZERO));
         let next = Next { number: first_number, waiting_since_ns: 0 };

@@ -74,6 +74,10 @@ impl BackupPaths {
     pub fn finish_move(&mut self, primary: PortId, number: u16) -> Option<PathChange> {
         let is_due = |path: &Path| path.primary == primary && path.is_moving && path.changes == number;
         let index = self.paths.iter().position(is_due)?;
+        assert!(
+            self.next_ports.peek(usize::from(primary.0)).is_none(),
+            "a port that moves has no way until it is over"
+        );
         self.paths[index].is_moving = false;
         self.take(index)
     }

@@ -54,10 +54,12 @@ impl CachedBytes {
     /// A packet of so many bytes goes.
     pub fn remove(&mut self, now: Time, bytes: u32) {
         self.pass_time(now);
+        assert!(self.now_bytes >= u64::from(bytes), "the cache gives back no more bytes than it took");
         self.now_bytes -= u64::from(bytes);
     }
 
     fn pass_time(&mut self, now: Time) {
+        assert!(now >= self.changed_at, "the cache changes in the order of time");
         self.byte_ps += u128::from(self.now_bytes) * u128::from(now.as_ps() - self.changed_at.as_ps());
         self.changed_at = now;
     }
@@ -118,5 +120,7 @@ mod tests {
         cached.add(Time(110), 30);
         cached.remove(Time(120), 40);
         assert_eq!((cached.mean_bytes(), cached.peak_bytes, cached.now_bytes), (25, 40, 0));
+        cached.add(Time(120), 5);
+        assert_eq!((cached.peak_bytes, cached.now_bytes), (40, 5), "the peak stays");
     }
 }

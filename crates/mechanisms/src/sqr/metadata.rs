@@ -45,6 +45,7 @@ impl Shim for CacheMetadata {
     const WIRE_BYTES: u32 = 0;
 
     fn emit(&self, bytes: &mut [u8]) {
+        assert!(self.primary.0 < Self::PORTS, "a cached packet's port fits the field beside its flags");
         let flag = |is_set: bool, flag: u16| if is_set { flag } else { 0 };
         let flags = flag(self.is_kept_back, Self::IS_KEPT_BACK) | flag(self.skip.is_some(), Self::HAS_SKIP);
         let skip = self.skip.unwrap_or(Skip { from: 0, to: 0 });

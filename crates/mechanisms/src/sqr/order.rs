@@ -20,6 +20,13 @@ struct Tags {
     next: u32,
 }
 
+impl Tags {
+    /// How many tags wait for their turn.
+    fn waiting(self) -> i32 {
+        self.assigned.wrapping_sub(self.next) as i32
+    }
+}
+
 /// What is to be done with an original packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginalTurn {
@@ -100,6 +107,7 @@ impl PacketOrder {
     /// An original packet of `port` comes to egress.
     pub fn original(&mut self, pass: &mut Pass, port: PortId, has_way: bool, may_copy: bool) -> OriginalTurn {
         self.tags.access(pass, usize::from(port.0), |tags| {
+            assert!(tags.waiting() >= 0, "the next tag to be sent is not beyond the last one given");
             let is_direct = has_way && tags.next == tags.assigned;
             if is_direct && !may_copy {
                 return OriginalTurn::Unprotected;
@@ -208,13 +216,15 @@ impl PacketOrder {
     pub fn rewind(&mut self, port: PortId) {
         let index = usize::from(port.0);
         let (tags, kept_from) = (self.tags.peek(index), self.kept_from.peek(index));
+        let retired = self.retired.peek(index);
+        assert!(tags.assigned.wrapping_sub(retired) as i32 >= 0, "no tag is retired before it is given");
         // Copies from the failure before may still wait beyond `next`. Else it is as old as that failure, or older than
         // a whole turn of the tags.
         let has_copies = kept_from.wrapping_sub(tags.next) <= tags.assigned.wrapping_sub(tags.next);
         if !has_copies {
             self.kept_from.poke(index, tags.next);
         }
-        self.tags.poke(index, Tags { next: self.retired.peek(index), ..tags });
+        self.tags.poke(index, Tags { next: retired, ..tags });
     }
 
     /// The control plane: whether copies are to be sent before packets that were kept back.

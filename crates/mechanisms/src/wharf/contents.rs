@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hitless_state::{Damaged, State};
 use hitless_wire::{Duration, Packet, Time};
 
-use super::coder::can_restore;
+use super::coder::{DATA_FRAMES_MAX, can_restore};
 
 /// Blocks that are remembered: parity follows its block at once, so it is a few microseconds' worth.
 const BLOCKS_MAX: usize = 4_096;
@@ -69,6 +69,7 @@ impl Writer {
     /// Parity for these packets is about to be sent; returns the number of the block.
     pub(super) fn put(&mut self, packets: &[Coded]) -> u32 {
         let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(packets.len() <= DATA_FRAMES_MAX, "a block has a bit for each of its {} frames", packets.len());
         shared.blocks.push_back(packets.into());
         if shared.blocks.len() > BLOCKS_MAX {
             shared.blocks.pop_front();

@@ -5,7 +5,7 @@ use hitless_switch::{Context, HookSet, Needs, QueueConfig, QueueLimit, Report};
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{Packet, PortId, QueueId, Shim, Time};
 
-use super::coder::parity_frame_bytes;
+use super::coder::{DATA_FRAMES_MAX, PARITY_FRAMES_MAX, parity_frame_bytes};
 use super::contents::{Coded, Writer};
 use super::settings::WharfSettings;
 
@@ -58,6 +58,9 @@ impl Encoder {
     }
 
     pub fn new(port: PortId, settings: &WharfSettings, contents: Writer) -> Self {
+        let (data, parity) = (usize::from(settings.data_frames), usize::from(settings.parity_frames));
+        assert!((1..=DATA_FRAMES_MAX).contains(&data), "a block has 1 to {DATA_FRAMES_MAX} data frames, not {data}");
+        assert!(parity <= PARITY_FRAMES_MAX, "a block has at most {PARITY_FRAMES_MAX} parity frames, not {parity}");
         Self {
             port,
             settings: settings.clone(),
@@ -87,6 +90,7 @@ impl Encoder {
     pub fn send(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let (block, index) = (self.block, self.coded.len() as u8);
+        assert!(index < self.settings.data_frames, "frame {index} is behind the end of its block");
         let check_number = CheckNumber(self.check_number);
         let packet = context.packet();
         let length = (packet.frame_bytes - CHECK_SEQUENCE_BYTES) as u16;
@@ -135,6 +139,7 @@ impl Encoder {
     fn end_block(&mut self, context: &mut Context<'_>) {
         let WharfSettings { data_frames, parity_frames, .. } = self.settings;
         let port = self.port;
+        assert!(!self.coded.is_empty(), "parity protects at least one frame");
         let number = self.contents.put(&self.coded);
         let longest = self.coded.iter().map(|coded| coded.packet.frame_bytes).max().unwrap_or(0);
         let frame_bytes = parity_frame_bytes(longest);

@@ -111,7 +111,7 @@ fn more_errors_than(count: u32, places: u32, probability: f64) -> f64 {
     }
     let odds = probability / (1.0 - probability);
     let mode = ((f64::from(places) + 1.0) * probability) as u32;
-    let mode = mode.min(places);
+    assert!(mode <= places, "the likeliest number of errors is one of those that there can be");
     let (mut all, mut more) = (0.0, 0.0);
     let mut add = |errors: u32, term: f64| {
         all += term;
@@ -127,6 +127,7 @@ fn more_errors_than(count: u32, places: u32, probability: f64) -> f64 {
         term *= f64::from(errors + 1) / (odds * f64::from(places - errors));
         add(errors, term);
     }
+    assert!(more <= all && all.is_finite(), "{more} of {all}: a probability is between 0 and 1");
     more / all
 }
 
@@ -148,6 +149,7 @@ hitless_state::state!(BitErrors { values: phase_bits, next_spoilt; configured: r
 impl BitErrors {
     pub fn new(settings: &BitErrorLoss, rate: BitRate, stream: &mut Stream) -> Self {
         let unit = Unit::new(settings, rate);
+        assert!(unit.data_bits > 0, "a unit of the line's code has bits of data");
         let mut errors = Self {
             rate_bps: u128::from(rate.as_bps()),
             unit,

@@ -10,6 +10,7 @@ pub(super) struct Chance(u64);
 impl Chance {
     pub fn of(probability: f64) -> Self {
         const TWO_TO_THE_64: f64 = 18_446_744_073_709_551_616.0;
+        assert!((0.0..=1.0).contains(&probability), "a probability of {probability}");
         Self((probability * TWO_TO_THE_64) as u64)
     }
 

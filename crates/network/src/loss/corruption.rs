@@ -44,6 +44,7 @@ impl LossRuns {
     }
 
     fn end(&mut self) {
+        assert!(self.length > 0, "a run of losses that ends has begun");
         let length = std::mem::take(&mut self.length).min(RUN_MAX);
         if self.ended.len() < length {
             self.ended.resize(length, 0);

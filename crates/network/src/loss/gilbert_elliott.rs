@@ -89,6 +89,7 @@ hitless_state::state!(GilbertElliott {
 impl GilbertElliott {
     /// The chain in its stationary state: the first frame is in a burst as likely as any other.
     pub fn new(settings: &GilbertElliottLoss, stream: &mut Stream) -> Self {
+        assert!(settings.fault().is_none(), "bursts that there cannot be: {:?}", settings.fault());
         Self {
             in_burst: Chance::of(settings.burst_share()).draw(stream),
             begins: Chance::of(settings.burst_probability()),

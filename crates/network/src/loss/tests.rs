@@ -129,6 +129,15 @@ fn losses_in_a_row_are_counted_when_they_end() {
 }
 
 #[test]
+fn longer_runs_of_losses_are_counted_with_those_of_4096_frames() {
+    let mut corruption = corruption(&trace("0 5000\n1 4096\n1 0\n", TraceEnd::Stop), 1);
+    let lost = (0..9_098).filter(|&number| corruption.strikes(full_frame(number))).count();
+    assert_eq!(lost, 9_096);
+    let runs = corruption.runs();
+    assert_eq!((runs.len(), runs[4_095], runs.iter().sum::<u64>()), (4_096, 2, 2));
+}
+
+#[test]
 fn what_a_chain_cannot_be_is_refused() {
     let fault = |rate, mean_burst_frames, loss_in_burst, loss_between_bursts| {
         let loss = GilbertElliottLoss { rate, mean_burst_frames, loss_in_burst, loss_between_bursts };

@@ -119,6 +119,7 @@ impl LossTrace {
         if frames == 0 {
             return Err(LineError { line: 0, rule: "a trace has at least one frame, as in `9812 1`".into() });
         }
+        assert!(lost <= frames, "{lost} of {frames} frames are lost");
         Ok(Self { runs: runs.into(), frames, lost })
     }
 

@@ -95,6 +95,7 @@ impl Watch {
     }
 
     pub fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>) {
+        assert!(backup != Some(port), "port {} is no detour of itself", port.0);
         match backup {
             Some(backup) => self.detours.insert((switch, port), backup),
             None => self.detours.remove(&(switch, port)),

@@ -40,6 +40,7 @@ fn share_rows(rows: &[u32], width: usize, switches: &mut [SwitchPlace]) -> Vec<u
     for (row, switch) in rows.chunks(width.max(1)).zip(switches) {
         switch.row = *known.entry(row).or_insert_with(|| {
             shared.extend_from_slice(row);
+            assert!(u32::try_from(shared.len()).is_ok(), "the rows of the table have places of 32 bits");
             (shared.len() - row.len()) as u32
         });
     }
@@ -121,7 +122,7 @@ impl Search {
         // Nobody asks a switch for the way to itself. With the entry of a neighbour its block may equal others.
         for (bit, origin) in origins.iter().enumerate() {
             let block = &mut blocks[origin.0 as usize];
-            block[bit] = block[if bit ^ 1 < origins.len() { bit ^ 1 } else { bit }];
+            block[bit] = block[bit ^ 1];
         }
         blocks
     }
@@ -152,6 +153,7 @@ impl Search {
                     hops.push(port);
                 }
             }
+            assert!(!hops.is_empty() && alike & bit != 0, "the search comes to a switch by a port of it");
             let set = self.listed(hops);
             (0..BLOCK).filter(|place| alike >> place & 1 != 0).for_each(|place| block[place] = set);
             bits &= !alike;

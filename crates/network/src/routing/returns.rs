@@ -35,6 +35,7 @@ impl Returns {
                 returns.come_back.extend(first_host.iter().map(leads_back));
             }
         }
+        assert_eq!(returns.come_back.len(), ports * table.edges, "each port has an entry for each edge");
         returns
     }
 

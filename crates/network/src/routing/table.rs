@@ -43,6 +43,8 @@ pub(super) struct HopSet {
 impl HopSet {
     /// The ports `hops`, which are in the list from `first` on.
     pub fn new(first: usize, hops: &[PortId]) -> Self {
+        assert!(hops.len() <= usize::from(u16::MAX), "{} next hops are counted by 16 bits", hops.len());
+        assert!(u32::try_from(first + hops.len()).is_ok(), "the list of next hops has places of 32 bits");
         Self { first: first as u32, count: hops.len() as u16, only: hops.first().copied().unwrap_or_default() }
     }
 }
@@ -123,6 +125,7 @@ impl Table {
 
     /// Empties the entry of that number, and returns what it was. The switch no longer shares it with others.
     pub fn take(&mut self, place: usize) -> HopSet {
+        assert!(place < self.switches.len() * self.edges, "entry {place} is none of the table");
         let (switch, edge, count) = (place / self.edges, place % self.edges, self.row_blocks());
         let (row, end) = (self.switches[switch].row as usize, self.rows.len());
         let mut block = self.blocks[self.rows[row + edge / BLOCK] as usize];

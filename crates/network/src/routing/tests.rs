@@ -215,3 +215,18 @@ fn switches_that_forward_alike_share_their_table() {
     // One row for all edge switches, one for the aggregation switches of each pod, one for all cores.
     assert_eq!(table.rows.len() / table.row_blocks(), 1 + 16 + 1);
 }
+
+#[test]
+fn a_spine_sends_back_what_is_for_the_leaf_that_it_came_from() {
+    let topology = leaf_spine();
+    let mut routing = Routing::new(&topology, PathRule::FlowHash);
+    let leaf = |host| topology.attachment(HostId(host)).0;
+    let spine = PortId(16);
+    assert!(!routing.returns(leaf(0), spine, HostId(1)), "nothing was learned");
+    routing.learn_returns(&topology);
+    // (destination, port, whether the neighbour at the port sends back)
+    for (host, port, comes_back) in [(1, spine, true), (16, spine, false), (127, spine, false), (16, PortId(3), false)]
+    {
+        assert_eq!(routing.returns(leaf(0), port, HostId(host)), comes_back, "host {host} by {port:?}");
+    }
+}

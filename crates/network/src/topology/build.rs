@@ -136,7 +136,9 @@ impl TopologyBuilder {
         let hosts = self.hosts.into_iter().map(|draft| Host { name: draft.name, port: draft.ports[0] }).collect();
         let to_switch = |draft: Draft| Switch { name: draft.name, tier: draft.tier, ports: draft.ports };
         let switches = self.switches.into_iter().map(to_switch).collect();
-        Ok(Topology { hosts, switches, links: self.links, names: self.names })
+        let topology = Topology { hosts, switches, links: self.links, names: self.names };
+        (0..2 * topology.links.len()).map(DirectedLink::from_index).for_each(|link| check_end(&topology, link));
+        Ok(topology)
     }
 
     fn check_hosts(&mut self) {
@@ -161,4 +163,14 @@ impl TopologyBuilder {
         let unreachable = |(draft, _): (&Draft, _)| format!("no path leads from the first host to '{}'", draft.name);
         self.errors.extend(drafts.map(unreachable));
     }
+}
+
+/// The port at which a link begins is plugged into it, and knows where it leads.
+fn check_end(topology: &Topology, link: DirectedLink) {
+    let (from, to) = topology.ends(link);
+    let port = match from.node {
+        Node::Host(host) => topology.host(host).port,
+        Node::Switch(switch) => topology.switch(switch).ports[usize::from(from.port.0)],
+    };
+    assert!(port.link == link && port.peer == to, "each end of a link names it and the other end");
 }

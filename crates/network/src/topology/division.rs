@@ -34,7 +34,14 @@ impl Division {
         };
         let of_nodes: Vec<u32> = (0..nodes).map(&mut number).collect();
         let (of_hosts, of_switches) = of_nodes.split_at(topology.hosts.len());
-        Self { of_hosts: of_hosts.to_vec(), of_switches: of_switches.to_vec(), parts: numbers.len() }
+        let division = Self { of_hosts: of_hosts.to_vec(), of_switches: of_switches.to_vec(), parts: numbers.len() };
+        assert!(division.parts <= parts.max(1), "{} parts, and not more than {parts}", division.parts);
+        for link in (0..2 * topology.links.len()).map(DirectedLink::from_index) {
+            let (from, to) = division.of_link(topology, link);
+            let delay = topology.link(link.link).settings.delay;
+            assert!(from == to || delay > Duration::ZERO, "a link without delay is within a part");
+        }
+        division
     }
 
     /// How many parts there are.

@@ -130,5 +130,7 @@ mod tests {
         assert!(!buffer.has_room(0, 401));
         buffer.give_back(600);
         assert_eq!((buffer.used_bytes(), buffer.peak_bytes()), (0, 600));
+        buffer.take(100);
+        assert_eq!((buffer.used_bytes(), buffer.peak_bytes()), (100, 600), "a peak stays");
     }
 }

@@ -121,4 +121,11 @@ mod tests {
         members.emptied(1);
         assert_eq!(members.next(0b11, |_| 400), (0, 1), "what was left over is gone");
     }
+
+    #[test]
+    fn a_quantum_of_no_bytes_counts_as_one_and_stops_nobody() {
+        let mut members = DeficitRoundRobin::new();
+        members.add(0, 0);
+        assert_eq!(members.next(1, |_| 3).0, 0);
+    }
 }

@@ -210,4 +210,23 @@ mod tests {
         assert_eq!(marks, [Some((10, false)), Some((20, true)), None]);
         assert_eq!((scheduler.depth_bytes(Time(0)), scheduler.depth_bytes(Time(10))), (3_000, 1_500));
     }
+
+    #[test]
+    fn a_queue_without_a_limit_marks_from_its_threshold_on() {
+        for ecn in [EcnThreshold::Bytes(1_500), EcnThreshold::Packets(1)] {
+            let mut scheduler = scheduler(QueueLimit::Unlimited, ecn);
+            let marks: Vec<_> = (0..3).map(|_| offer(&mut scheduler, Time(0), 1_500, Duration(10))).collect();
+            assert_eq!(marks, [Some((10, false)), Some((20, true)), Some((30, true))]);
+        }
+    }
+
+    #[test]
+    fn a_packet_is_in_the_backlog_until_its_last_bit_leaves() {
+        let mut scheduler = scheduler(QueueLimit::Unlimited, EcnThreshold::Off);
+        (0..2).for_each(|_| assert!(offer(&mut scheduler, Time(0), 1_000, Duration(100)).is_some()));
+        let expected = [(99, (2, 2_000)), (100, (1, 1_000)), (199, (1, 1_000)), (200, (0, 0))];
+        for (at, backlog) in expected {
+            assert_eq!(scheduler.backlog(Time(0), Time(at)), backlog, "at {at} ps");
+        }
+    }
 }

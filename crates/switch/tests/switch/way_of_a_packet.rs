@@ -301,7 +301,9 @@ fn the_timestamp_of_the_hardware_wraps() {
 
 #[test]
 fn packets_without_a_route_or_a_hop_left_end() {
-    for (ttl, unreachable, reason) in [(0, false, DropReason::TimeToLive), (3, true, DropReason::NoRoute)] {
+    let cases =
+        [(0, false, DropReason::TimeToLive), (1, false, DropReason::TimeToLive), (3, true, DropReason::NoRoute)];
+    for (ttl, unreachable, reason) in cases {
         let switch = Switch::new(architecture(), ports(vec![unlimited()]), BufferPolicy::Static, Vec::new());
         let mut harness = Harness::new(vec![switch], move |_, _| (!unreachable).then_some(OUT));
         harness.arrive(Time(0), IN, Packet { ttl, ..packet(100) });

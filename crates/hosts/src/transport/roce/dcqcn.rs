@@ -123,8 +123,9 @@ impl ReactionPoint {
         if self.is_at_line_rate() { Time::NEVER } else { self.timer_ends_at }
     }
 
+    /// The rate is never above the target.
     fn is_at_line_rate(&self) -> bool {
-        self.rate_bps >= self.line_bps && self.target_bps >= self.line_bps
+        self.rate_bps >= self.line_bps
     }
 
     /// A notification has come (section 3.1, equation 1).
@@ -281,6 +282,15 @@ mod tests {
             let target = point.target_bps / 1e9 - 20.0;
             assert!((target - added).abs() < 1e-9, "{timer} by the timer, {bytes} by bytes: {target}");
         }
+    }
+
+    /// 20 Gb/s halved 35 times is less than a bit per second.
+    #[test]
+    fn the_line_rate_is_reached_after_so_many_raises_as_halve_the_way_to_a_bit_per_second() {
+        let mut point = ReactionPoint::new(DcqcnSettings::default(), LINE);
+        point.cut(at(0));
+        assert!(point.rate(at(55 * 30)).is_some());
+        assert_eq!((point.rate(at(55 * 36)), point.rises_at()), (None, Time::NEVER));
     }
 
     #[test]

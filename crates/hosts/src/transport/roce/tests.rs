@@ -1,5 +1,7 @@
 //! Recorded exchanges, and messages over a pipe that loses packets at random.
 
+mod timers;
+
 use hitless_wire::{BitRate, Duration, Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 use proptest::prelude::*;
 
@@ -201,6 +203,7 @@ fn a_late_negative_acknowledgement_sends_nothing_again() {
     exchange.answer(&rest);
     exchange.answer(&early);
     assert_eq!(names(&exchange.sent()), "");
+    assert_eq!(exchange.requester.statistics().fast_recoveries, 0);
     assert_eq!(exchange.requester.acknowledged_bytes(), 4 * 1_024);
     assert_eq!(exchange.responder.statistics().reordered_packets, 1);
 }

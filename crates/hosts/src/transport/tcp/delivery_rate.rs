@@ -170,6 +170,25 @@ mod tests {
     }
 
     #[test]
+    fn the_application_limits_until_more_is_delivered_than_was_in_flight_and_from_the_first_byte_on() {
+        for in_flight_bytes in [0, 1_000] {
+            let mut rates = DeliveryRate::default();
+            if in_flight_bytes > 0 {
+                rates.sent(0, at(0), true);
+            }
+            rates.limit_by_application(in_flight_bytes);
+            if in_flight_bytes > 0 {
+                rates.sample(&delivery(40, 1_000, 0, 0), NO_MINIMUM, 1);
+            }
+            // As much as was in flight has been delivered, and not more.
+            let number = u64::from(in_flight_bytes > 0);
+            rates.sent(number, at(40), true);
+            let sample = rates.sample(&delivery(80, 1_000, number, 40), NO_MINIMUM, number + 1);
+            assert!(sample.expect("a sample").app_limited, "{in_flight_bytes} bytes were in flight");
+        }
+    }
+
+    #[test]
     fn a_pause_is_not_part_of_any_interval() {
         let mut rates = DeliveryRate::default();
         rates.sent(0, at(0), true);

@@ -165,7 +165,7 @@ fn after_a_pause_a_flow_begins_with_one_pair_again() {
     for restart_after_idle in [true, false] {
         let config = PacketPairSettings { restart_after_idle, ..config() };
         // (pause in ns after everything was acknowledged, whether the share is forgotten)
-        for (pause, forgotten) in [(1_000, false), (60_000, true)] {
+        for (pause, forgotten) in [(1_000, false), (40_000, false), (40_001, true), (60_000, true)] {
             let mut script = Script::new(&config);
             script.write(0, 2 * MSS);
             script.acknowledge(40_000, 2, 2_000);

@@ -221,3 +221,11 @@ fn dctcp_echoes_marks_of_merged_segments() {
     assert_eq!(merged(&mut receiver, 8, 2, false), [(8, true), (10, false)]);
     assert_eq!(receiver.statistics().marked_packets, 4);
 }
+
+#[test]
+fn only_what_comes_behind_a_later_segment_counts_as_reordered() {
+    let mut receiver = TcpReceiver::new(&TcpSettings::default(), Duration::ZERO);
+    feed(&mut receiver, &[0, 3, 4, 1, 2, 5].map(|segment| (segment, false)));
+    assert_eq!(receiver.statistics().reordered_packets, 2, "segments 1 and 2 come behind 4");
+    assert_eq!(receiver.delivered_bytes(), 6 * MSS);
+}

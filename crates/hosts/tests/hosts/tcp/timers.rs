@@ -3,7 +3,7 @@
 use super::script::{MSS, Script, at, config, header_of};
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::tcp::{CongestionState, RtoFormula, TcpSender, TcpSettings};
-use hitless_wire::{Duration, TcpFlags, TcpHeader};
+use hitless_wire::{Duration, TcpFlags, TcpHeader, Time};
 
 #[test]
 fn a_tail_loss_is_probed_after_two_round_trips() {
@@ -86,20 +86,26 @@ fn timeouts_back_off_and_the_window_restarts_from_one_segment() {
 }
 
 #[test]
-fn a_lost_syn_waits_for_its_timeout_which_doubles() {
-    let config = TcpSettings { handshake: true, ..config() };
+fn a_lost_syn_waits_for_its_timeout_which_doubles_up_to_the_longest() {
+    assert_eq!(syns_sent(config().rto_max), [at(0), at(1_000_000), at(3_000_000)]);
+    assert_eq!(syns_sent(Duration::from_ms(1_500)), [at(0), at(1_000_000), at(2_500_000)]);
+}
+
+/// When SYNs are sent that nobody answers.
+fn syns_sent(rto_max: Duration) -> Vec<Time> {
+    let config = TcpSettings { handshake: true, rto_max, ..config() };
     let mut sender = TcpSender::new(&config, Duration::ZERO);
     sender.write(at(0), 2 * MSS);
     let mut syns = Vec::new();
     for _ in 0..3 {
         let now = if syns.is_empty() { at(0) } else { sender.next_timeout() };
         sender.handle_timeout(now);
-        let header = header_of(&sender.poll_transmit(now).unwrap());
+        let header = header_of(&sender.poll_transmit(now).expect("a SYN is due"));
         assert!(header.flags.contains(TcpFlags::SYN) && header.payload_bytes == 0);
         assert_eq!(sender.poll_transmit(now), None);
         syns.push(now);
     }
-    assert_eq!(syns, [at(0), at(1_000_000), at(3_000_000)]);
+    syns
 }
 
 #[test]

@@ -27,6 +27,10 @@ impl QueuedRanks {
             self.bytes -= u64::from(frame_bytes);
             self.rank_sum -= u64::from(rank);
         }
+        assert!(
+            !self.packets.is_empty() || self.bytes + self.rank_sum == 0,
+            "an empty queue has neither bytes nor ranks"
+        );
     }
 
     /// A packet comes behind the others.

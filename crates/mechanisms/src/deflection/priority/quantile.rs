@@ -79,7 +79,9 @@ impl Window {
             DivideBy::Fill => self.ranks.len().max(1),
             DivideBy::Window => self.settings.window as usize,
         };
-        f64::from(smaller) / entries as f64
+        let share = f64::from(smaller) / entries as f64;
+        assert!(share <= 1.0, "{smaller} of {entries} packets are smaller: a share is at most all");
+        share
     }
 
     /// A packet was compared.
@@ -101,6 +103,7 @@ impl Window {
     /// Takes the rank if it is its turn.
     #[inline]
     pub fn offer(&mut self, rank: u32) {
+        assert!(self.skipped < self.settings.sample_every, "one of {} packets is taken", self.settings.sample_every);
         self.skipped += 1;
         if self.skipped < self.settings.sample_every {
             return;

@@ -119,6 +119,7 @@ impl Receiver {
         context: &mut Context<'_>,
     ) {
         const TIMEOUTS_UNTIL_HOPELESS: u64 = 16;
+        assert!(count > 0, "a gap has a number that is missing");
         let runs = &mut self.counters.loss_runs;
         runs[(count as usize - 1).min(runs.len() - 1)] += 1;
         self.counters.losses += u64::from(count);

@@ -113,3 +113,32 @@ impl Missing {
         self.0.iter().filter(|missing| missing.is_awaited)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(value: u16) -> SequenceNumber {
+        SequenceNumber::default().plus(value)
+    }
+
+    #[test]
+    fn as_many_as_can_be_are_remembered_and_the_oldest_go_first() {
+        let mut missing = Missing::default();
+        missing.note(number(0), REMEMBERED_MAX as u32, Time(0), true);
+        assert_eq!((missing.len(), missing.first_awaited()), (REMEMBERED_MAX, Some(number(0))));
+        missing.note(number(9_000), 1, Time(1), true);
+        assert_eq!((missing.len(), missing.first_awaited()), (REMEMBERED_MAX, Some(number(1))));
+    }
+
+    #[test]
+    fn a_missing_number_is_forgotten_when_its_time_is_over_and_those_before_the_next_one() {
+        let mut missing = Missing::default();
+        missing.note(number(5), 3, Time(100), true);
+        missing.forget_older_than(Duration(50), Time(150));
+        missing.forget_awaited_before(number(6));
+        assert_eq!(missing.iter().map(|missing| missing.sequence).collect::<Vec<_>>(), [number(6), number(7)]);
+        missing.forget_older_than(Duration(50), Time(151));
+        assert_eq!(missing.len(), 0);
+    }
+}

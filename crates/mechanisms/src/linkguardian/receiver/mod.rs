@@ -120,6 +120,8 @@ impl Receiver {
     pub fn new(config: ReceiverConfig) -> Self {
         const HIGHEST_DELAY_NS: u64 = 1_000_000_000;
         let first = SequenceNumber::default();
+        assert!(config.resume_threshold <= config.pause_threshold, "a pause ends no deeper than it begins");
+        assert!(config.control_copies > 0, "each control message is sent at least once");
         Self {
             is_active: config.is_on_at_start,
             knows_numbers: !config.handshake,

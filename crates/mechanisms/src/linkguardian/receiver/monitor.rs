@@ -30,6 +30,9 @@ impl Monitor {
 
     /// What protection the link is worth, by the counters of the MAC and by `losses`, those that numbers have shown.
     pub fn observe(&mut self, now: Time, mac: MacCounters, losses: u64) -> Level {
+        assert!(mac.frames_received_ok <= mac.frames_received_all, "all frames are no fewer than the good ones");
+        assert!(mac.frames_received_all >= self.frames_seen, "the counters of a MAC do not fall");
+        assert!(losses >= self.losses_seen, "losses that were found stay");
         let corrupted = mac.frames_received_all - mac.frames_received_ok;
         let frames = mac.frames_received_all - std::mem::replace(&mut self.frames_seen, mac.frames_received_all);
         let of_mac = corrupted - std::mem::replace(&mut self.corrupted_seen, corrupted);

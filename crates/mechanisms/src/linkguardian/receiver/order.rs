@@ -28,20 +28,26 @@ impl Receiver {
             self.put_in_order(header, role, context)
         };
         if !matches!(verdict, Verdict::Forward { .. }) {
-            self.waiting_packets = self.waiting_packets.saturating_sub(1);
+            self.note_no_longer_waiting();
         }
         verdict
     }
 
     /// A packet leaves the queue of the reordering buffer.
     pub fn note_unheld(&mut self) {
-        self.held_packets = self.held_packets.saturating_sub(1);
+        assert!(self.held_packets > 0, "a packet that leaves the reordering buffer's queue is counted there");
+        self.held_packets -= 1;
+    }
+
+    fn note_no_longer_waiting(&mut self) {
+        assert!(self.waiting_packets > self.held_packets, "a packet whose wait ends is out of its queue and counted");
+        self.waiting_packets -= 1;
     }
 
     /// The reordering buffer had no room for a packet.
     pub fn note_tm_drop(&mut self) {
         self.note_unheld();
-        self.waiting_packets = self.waiting_packets.saturating_sub(1);
+        self.note_no_longer_waiting();
     }
 
     /// Keeps packets in order from the number `first` on, or does not. Order begins when nothing waits any more that
@@ -114,6 +120,7 @@ impl Receiver {
             context.adopt(role.of_channel(self.config.channel));
         }
         self.held_packets += 1;
+        assert!(self.held_packets <= self.waiting_packets, "what is in the reordering buffer's queue waits");
         self.hold(comes_from_queue, context);
         Verdict::Forward { port: self.config.recirculation_port, queue: self.hold_queue }
     }
@@ -139,6 +146,7 @@ impl Receiver {
         let header_bytes_more = self.config.header_bytes_more;
         let packet = context.packet();
         packet.remove_shim::<DataHeader>();
+        assert!(packet.frame_bytes > header_bytes_more, "a protected frame is longer than what was added to it");
         packet.frame_bytes -= header_bytes_more;
         packet.is_link_retransmission = false;
         if let Some(CheckNumber(number)) = packet.remove_shim() {

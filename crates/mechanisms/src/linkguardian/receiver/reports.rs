@@ -16,6 +16,8 @@ use super::gaps::Gap;
 impl Receiver {
     /// Reports a gap, at once or when those before it have been answered.
     pub(super) fn report(&mut self, gap: Gap, period: Duration, context: &mut Context<'_>) {
+        let is_behind = |last: &Gap| last.first_lost.offset_from(gap.first_lost) < 0;
+        assert!(self.reports.gaps.back().is_none_or(is_behind), "gaps are reported in the order of their numbers");
         self.reports.gaps.push_back(gap);
         if self.reports.gaps.len() == 1 {
             self.report_first(period, context);

@@ -2,7 +2,7 @@
 
 use crate::linkguardian::headers::SequenceNumber;
 use hitless_switch::Context;
-use hitless_wire::Time;
+use hitless_wire::{Duration, Time};
 
 use super::super::requests::{TimerKind, timer_token};
 use super::Receiver;
@@ -73,6 +73,7 @@ impl Receiver {
     /// The `count`-th timer packet after `from`: the packet generator keeps its phase.
     pub(super) fn timer_packet_after(&self, from: Time, count: u64) -> Time {
         let period = self.config.timer_period;
+        assert!(period > Duration::ZERO, "timer packets come with a period");
         Time(from.as_ps() / period.as_ps() * period.as_ps()) + period * count
     }
 

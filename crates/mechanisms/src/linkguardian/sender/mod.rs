@@ -109,6 +109,8 @@ fn is_outstanding(loss: LossNotification, latest: SequenceNumber, acknowledged: 
 
 impl Sender {
     pub fn new(config: SenderConfig) -> Self {
+        let registers = config.request_registers;
+        assert!((1..=REQUEST_REGISTERS_MAX).contains(&registers), "{registers} registers for requests, not 1 to 8");
         let first = SequenceNumber::new(config.first_number, Era::default());
         let sequence_numbers = SequenceNumber::RANGE as usize;
         let request = |name| RegisterArray::new(name, Half::Ingress, 2, sequence_numbers, false);
@@ -250,6 +252,7 @@ impl Sender {
         });
         let steps = u64::from(progress.unwrap_or(0));
         self.counters.acknowledged += steps;
+        assert!(self.counters.acknowledged <= self.counters.protected, "no more is acknowledged than was numbered");
         self.release_copies(steps, context);
         (before, progress)
     }
@@ -335,6 +338,7 @@ impl Sender {
 
     /// Sends N copies ahead of everything else: this one, and N - 1 by multicast (section 3.5).
     fn retransmit(&mut self, context: &mut Context<'_>) -> Verdict {
+        assert!(self.config.copies > 0, "what is lost is sent again at least once");
         let role = Role::Repair.of_channel(self.config.channel);
         context.adopt(role);
         self.counters.retransmitted += 1;

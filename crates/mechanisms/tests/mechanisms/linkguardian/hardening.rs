@@ -346,6 +346,33 @@ fn a_resume_frame_that_is_lost_is_said_again() {
     assert!(longest_wait(2) < Duration::from_us(20), "{}", longest_wait(2));
 }
 
+/// The port that packets wait at for their turn also carries the copies of the other direction: there are so many on this
+/// long link that it never falls below the threshold.
+#[test]
+fn a_pause_ends_when_nothing_waits_although_others_fill_the_recirculation_port() {
+    let config = ReceiverConfig {
+        control_copies: 2,
+        acknowledgement_timeout: Duration::from_us(30),
+        ..receiver(Buffering::Recirculation)
+    };
+    let both = |_| {
+        let mut end = LinkGuardian::default();
+        end.add_sender(sender(Mode::Blocking, 1, Buffering::Recirculation));
+        end.add_receiver(config.clone());
+        Box::new(end) as Box<dyn hitless_switch::Mechanism>
+    };
+    let fate = |from: usize, packet: &Packet| match from {
+        0 if losing(&[50])(packet) => Fate::Corrupted,
+        _ => Fate::Arrives,
+    };
+    let mut pair = Pair::new(100, Duration::from_us(2), [0, 1].map(both), fate, |_, _| false);
+    pair.inject(0, Time::ZERO, 0, 300);
+    pair.inject(1, Time::ZERO, 0, 3_000);
+    pair.run_until(microseconds(200));
+    assert!(pair.counter("pauses") > 0, "nothing was paused");
+    assert_eq!(pair.numbers(1), in_order(300));
+}
+
 /// A resume used to wait for the repetition of the pause before it, up to 1.6 us.
 #[test]
 fn a_change_of_the_pause_does_not_wait_for_a_repetition() {

@@ -190,3 +190,16 @@ fn the_shortest_frames_are_lost_as_often_as_arithmetic_says() {
         assert!((lost - expected).abs() < spread, "{fec:?}: {lost} lost, expected {expected:.0}");
     }
 }
+
+/// A picosecond is a bit: the frame has bits 64 to 639, units 1 to 9.
+#[test]
+fn a_frame_touches_the_units_of_its_first_and_its_last_bit_and_none_behind() {
+    let mut stream = RandomStreams::new(1).stream("bits");
+    for (spoilt, is_struck) in [(0, false), (1, true), (5, true), (9, true), (10, false)] {
+        let unit = Unit { data_bits: 64, loss: 0.0 };
+        let (rate_bps, mean_units) = (1_000_000_000_000, f64::INFINITY);
+        let mut errors = BitErrors { rate_bps, unit, mean_units, phase_bits: 0, next_spoilt: spoilt };
+        let frame = ArrivingFrame { at: Time(640), frame_bytes: 64, is_link_retransmission: false };
+        assert_eq!(errors.strikes(frame, &mut stream), is_struck, "unit {spoilt} is spoilt");
+    }
+}

@@ -306,3 +306,12 @@ fn an_idle_group_goes_on_where_it_is_told_to() {
     scheduler.busy_until = at(200);
     assert_eq!([round(&mut scheduler, 190), round(&mut scheduler, 215)], [4, 5], "idle from the end of the frame on");
 }
+
+#[test]
+fn the_most_bytes_of_a_queue_and_of_a_group_stay_when_it_has_been_emptied() {
+    let mut single = scheduler(&[(1, 1_500)]);
+    fill(&mut single, 0, 1_000, 3);
+    drain(&mut single);
+    fill(&mut single, 0, 100, 1);
+    assert_eq!(single.peak_bytes(QueueId(0)), 3_000);
+}

@@ -102,6 +102,39 @@ fn a_turn_sends_what_the_deficit_covers_and_an_empty_queue_keeps_none() {
     assert_eq!(drain(&mut scheduler, Time::ZERO), [1, 0, 4, 2, 3]);
 }
 
+#[test]
+fn a_deficit_of_just_the_frame_sends_it_and_what_an_emptied_queue_had_left_is_gone() {
+    let config = FlowQueueing::Drr(DrrConfig { quantum_bytes: 500, ..DRR });
+    // (flow, bytes) of those that wait, and the order that they leave in.
+    let table = [
+        ([(0, 500), (0, 500), (1, 400), (1, 100)], [0, 2, 3, 1]),
+        ([(0, 100), (1, 100), (2, 100), (3, 100)], [0, 1, 2, 3]),
+    ];
+    for (frames, order) in table {
+        let mut scheduler = scheduler(config, QueueLimit::Unlimited);
+        for (number, (flow, bytes)) in (0..).zip(frames) {
+            scheduler.offer(&arriving(number, Time::ZERO, flow, 0, bytes));
+        }
+        assert_eq!(drain(&mut scheduler, Time::ZERO), order, "{frames:?}");
+    }
+    let mut scheduler = scheduler(config, QueueLimit::Unlimited);
+    scheduler.offer(&arriving(0, Time::ZERO, 0, 0, 100));
+    assert_eq!(drain(&mut scheduler, Time::ZERO), [0]);
+    scheduler.offer(&arriving(1, Time::ZERO, 0, 0, 900));
+    scheduler.offer(&arriving(2, Time::ZERO, 1, 0, 300));
+    assert_eq!(drain(&mut scheduler, Time::ZERO), [2, 1], "the first has no 400 bytes left from before");
+}
+
+#[test]
+fn a_class_without_a_weight_is_served_with_one_and_the_peak_stays() {
+    let config = FlowQueueing::Drr(DrrConfig { weights: ClassWeights([0; 8]), ..DRR });
+    let mut scheduler = scheduler(config, QueueLimit::Unlimited);
+    (0..2).for_each(|number| assert!(!scheduler.offer(&arriving(number, Time::ZERO, number, 0, 1_000))));
+    assert_eq!(drain(&mut scheduler, Time::ZERO), [0, 1]);
+    scheduler.offer(&arriving(2, Time::ZERO, 0, 0, 100));
+    assert_eq!(scheduler.peak_bytes(), 2_000);
+}
+
 /// The packets that share a queue with flow 0, among flows `0..flows`.
 fn sharing(config: SfqConfig, flows: u32, now: Time) -> Vec<u32> {
     let mut scheduler = scheduler(FlowQueueing::Sfq(config), QueueLimit::Packets(flows));

@@ -96,3 +96,40 @@ impl LossDetection {
         self.reordering_ends_at = Time::NEVER;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 8985, section 7.4.2. A probe of new data is over with its acknowledgement; one that repeated the last
+    /// segment has repaired a loss when more than that segment is acknowledged.
+    #[test]
+    fn a_probe_is_over_from_its_end_on_and_has_repaired_a_loss_beyond_it() {
+        // (retransmission, snd_una, both arrived, what became of it)
+        let table = [
+            (false, 999, false, None),
+            (false, 1_000, false, Some((true, false))),
+            (true, 999, true, None),
+            (true, 1_000, false, Some((false, false))),
+            (true, 1_000, true, Some((true, false))),
+            (true, 1_001, false, Some((true, true))),
+        ];
+        for (retransmission, snd_una, both_arrived, expected) in table {
+            let mut loss = LossDetection::new(&TcpSettings::default());
+            assert_eq!(loss.resolve_probe(snd_una, both_arrived), None, "no probe was sent");
+            loss.probe = Some(Probe { end: 1_000, retransmission });
+            let found = loss.resolve_probe(snd_una, both_arrived);
+            assert_eq!(found, expected, "{retransmission} {snd_una} {both_arrived}");
+        }
+    }
+
+    #[test]
+    fn the_threshold_of_duplicates_never_falls() {
+        let mut loss = LossDetection::new(&TcpSettings { duplicate_acks: 3, ..TcpSettings::default() });
+        for (sacked_segments, threshold) in [(1, 3), (7, 8), (4, 8)] {
+            loss.duplicate_acks = 2;
+            loss.tolerate_reordering(sacked_segments);
+            assert_eq!((loss.dupack_threshold, loss.duplicate_acks), (threshold, 0), "{sacked_segments} were sacked");
+        }
+    }
+}

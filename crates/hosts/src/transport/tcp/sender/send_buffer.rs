@@ -75,3 +75,20 @@ impl SendBuffer {
         outstanding_bytes + payload_bytes <= u64::from(self.snd_wnd_bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_segment_waits_for_nothing_and_the_receive_window_can_be_filled() {
+        let buffer = SendBuffer::new(&TcpSettings { nagle: true, ..TcpSettings::default() });
+        let mss_bytes = buffer.mss_bytes;
+        let waits = [(mss_bytes, 9), (mss_bytes - 1, 9), (mss_bytes - 1, 0)]
+            .map(|(payload_bytes, segments)| buffer.waits_for_acks(payload_bytes, segments));
+        assert_eq!(waits, [false, true, false]);
+        let room_bytes = u64::from(buffer.snd_wnd_bytes) - mss_bytes;
+        assert!(buffer.fits_receive_window(room_bytes, mss_bytes));
+        assert!(!buffer.fits_receive_window(room_bytes + 1, mss_bytes));
+    }
+}

@@ -94,3 +94,14 @@ fn an_empty_queue_gives_nothing_and_forgets_its_delay() {
     assert_eq!(codel.take(&CONFIG, at_ms(1_050), || None, |_| {}), None);
     assert!((1_051..1_151).all(|ms| take(&mut codel, at_ms(ms), 6, 10_000, false).0 == 0));
 }
+
+/// RFC 8289, section 5.5: only a shorter delay is below the target.
+#[test]
+fn a_delay_of_just_the_target_is_late() {
+    let dropped = |delay_ms| {
+        let mut codel = Codel::default();
+        (1_000..1_200).map(|ms| take(&mut codel, at_ms(ms), delay_ms, 10_000, false).0).sum::<u32>()
+    };
+    assert_eq!(dropped(4), 0);
+    assert!(dropped(5) > 0);
+}
