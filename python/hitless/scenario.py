@@ -50,7 +50,7 @@ class Scenario:
     def from_text(cls, text: str, name: str = _UNNAMED) -> Self:
         """The scenario of a text in TOML; ``name`` is what messages call it."""
         made = cls({"name": name})
-        made._fields, made._text, made.name = None, text, name
+        made._fields, made._text, made.name = None, text.removeprefix("\ufeff"), name
         return made
 
     @classmethod

@@ -5,11 +5,14 @@ from pathlib import Path
 
 from hitless.errors import BadInput, reason
 
+UTF_8 = "utf-8-sig"
+"""The encoding of files that users write: UTF-8, whose byte order mark says nothing."""
+
 
 def read_text(path: Path) -> str:
     """What a file holds. Raises `BadInput`."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding=UTF_8)
     except (OSError, UnicodeDecodeError) as failed:
         raise BadInput(f"{path} cannot be read: {reason(failed)}") from failed
 

@@ -1,7 +1,8 @@
 //! One flow's transport, whichever it is: enums instead of virtual calls.
 
 use hitless_engine::Stream;
-use hitless_wire::{Duration, Packet, Time};
+use hitless_wire::packet::VLAN_TAG_BYTES;
+use hitless_wire::{Bytes, Duration, Packet, Time};
 
 use crate::host::NetworkCard;
 use crate::stack::{DelayConfig, StackDelay};
@@ -65,6 +66,33 @@ impl TransportConfig {
                 TransportConfig::Tcp(TcpSettings { handshake: false, known_rtt, ..*config })
             }
             other => other.clone(),
+        }
+    }
+
+    /// The same transport in a VLAN: each frame is longer by a tag.
+    pub fn tagged(self) -> Self {
+        let longer = |bytes: Bytes| bytes + Bytes(VLAN_TAG_BYTES.into());
+        match self {
+            TransportConfig::Tcp(tcp) => TransportConfig::Tcp(TcpSettings {
+                header_bytes: longer(tcp.header_bytes),
+                ack_bytes: longer(tcp.ack_bytes),
+                ..tcp
+            }),
+            TransportConfig::Roce(roce) => TransportConfig::Roce(RoceSettings {
+                header_bytes: longer(roce.header_bytes),
+                ack_bytes: longer(roce.ack_bytes),
+                ..roce
+            }),
+            TransportConfig::Udp(udp) => TransportConfig::Udp(UdpSettings {
+                frame_bytes: longer(udp.frame_bytes),
+                header_bytes: longer(udp.header_bytes),
+                ..udp
+            }),
+            TransportConfig::PacketPair(pair) => TransportConfig::PacketPair(PacketPairSettings {
+                header_bytes: longer(pair.header_bytes),
+                ack_bytes: longer(pair.ack_bytes),
+                ..pair
+            }),
         }
     }
 
@@ -206,8 +234,8 @@ impl Sender for SenderState {
     }
 
     #[inline]
-    fn times_out_when_held_back(&self) -> bool {
-        dispatch!(self, SenderState, end => end.times_out_when_held_back())
+    fn timeout_when_held_back(&mut self, now: Time) -> Time {
+        dispatch!(self, SenderState, end => end.timeout_when_held_back(now))
     }
 
     #[inline]

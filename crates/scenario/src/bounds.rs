@@ -6,7 +6,7 @@ use hitless_network::switch::{BufferSettings, StaticBuffer};
 use hitless_network::topology::select::{SwitchPort, select_links};
 use hitless_network::topology::{DirectedLink, LinkId, LinkSpec, Topology};
 use hitless_settings::quantity::QueueLength;
-use hitless_wire::packet::MTU_FRAME_BYTES;
+use hitless_wire::packet::{MTU_FRAME_BYTES, VLAN_TAG_BYTES};
 use hitless_wire::{Bytes, Duration, PriorityMark, Shim};
 
 use crate::{Protocol, Scenario};
@@ -17,8 +17,8 @@ fn sum(a: Duration, b: Duration) -> Duration {
 }
 
 impl Scenario {
-    /// The length of the longest frame that any host sends: its transport's, with the mark if there is one. Without
-    /// transports hosts are real, and send full Ethernet frames.
+    /// The length of the longest frame that any host sends: its transport's, with tag and mark if there are any.
+    /// Without transports hosts are real, and send full Ethernet frames.
     pub fn frame_max(&self) -> Bytes {
         let longest = |protocol: &Protocol| match protocol {
             Protocol::Tcp(tcp) => tcp.mss.0.saturating_add(tcp.header_bytes.0).max(tcp.ack_bytes.0),
@@ -32,8 +32,9 @@ impl Scenario {
             .map(|transport| longest(&transport.protocol))
             .max()
             .unwrap_or(MTU_FRAME_BYTES.into());
+        let tag = if self.flows.iter().any(|group| group.vlan != 0) { VLAN_TAG_BYTES } else { 0 };
         let mark = if self.marks_packets() { u64::from(PriorityMark::WIRE_BYTES) } else { 0 };
-        Bytes(unmarked.saturating_add(mark))
+        Bytes(unmarked.saturating_add(mark).saturating_add(tag.into()))
     }
 
     /// Whether any data packet has a mark of its urgency.

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use hitless_settings::document::Document;
-use hitless_settings::{Finding, Problem, SettingsError, structure};
+use hitless_settings::{Finding, Problem, SettingsError, structure, without_byte_order_mark};
 use toml::Table;
 
 use crate::kind::{Registry, Surroundings};
 use crate::memory::Limit;
-use crate::{Purpose, Scenario, budget, cross, defaults, loss_traces, memory};
+use crate::{Purpose, Scenario, budget, cross, defaults, listed_failures, loss_traces, memory};
 
 /// Reads a scenario for a simulation, as [`check_for`] does, without a limit.
 ///
@@ -36,6 +36,7 @@ pub fn check_for(
         findings.sort_by_key(|finding| (finding.line, finding.column));
         Err(SettingsError { file: file_name.to_string(), findings })
     };
+    let text = without_byte_order_mark(text);
     let document = match Document::parse(text) {
         Ok(document) => document,
         Err(findings) => return fail(findings),
@@ -52,7 +53,8 @@ pub fn check_for(
         return fail(vec![locate(&document, problem)]);
     }
     let mut problems = loss_traces::read(&mut scenario);
-    let scenario = resolve(scenario);
+    problems.extend(listed_failures::read(&mut scenario));
+    let mut scenario = resolve(scenario);
     problems.extend(cross::check(&scenario, purpose));
     if problems.is_empty() && scenario.switch.checked && purpose != Purpose::Survey {
         problems.extend(budget::check(&scenario));
@@ -61,6 +63,7 @@ pub fn check_for(
         problems.extend(limit.and_then(|limit| beyond(&scenario, limit)));
     }
     if problems.is_empty() {
+        scenario.failures.iter_mut().for_each(|failure| failure.line = None);
         return Ok(scenario);
     }
     fail(problems.into_iter().map(|problem| locate(&document, problem)).collect())

@@ -3,6 +3,7 @@
 //! They are filled in as TOML, before the structs are read, so that the structs hold plain values. What the file
 //! says always wins.
 
+use hitless_hosts::transport::roce::{DcqcnPreset, DcqcnSettings};
 use hitless_network::switch::{SwitchPreset, SwitchSettings};
 use hitless_network::topology::TopologySettings;
 use hitless_settings::defaults::{fill_missing, read};
@@ -23,7 +24,21 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     fill_mechanisms(scenario, registry);
 }
 
+/// A preset by its name alone is a table with nothing else.
+fn fill_dcqcn(dcqcn: &mut Value) {
+    if let Value::String(preset) = dcqcn {
+        *dcqcn = Value::Table(Table::from_iter([("preset".to_owned(), Value::String(std::mem::take(preset)))]));
+    }
+    if let Value::Table(table) = dcqcn {
+        let preset = read::<DcqcnPreset>(table.get("preset")).unwrap_or_default();
+        fill_missing(table, &DcqcnSettings::of(preset));
+    }
+}
+
 fn fill_transport(transport: &mut Table) {
+    if let Some(dcqcn) = transport.get_mut("dcqcn") {
+        fill_dcqcn(dcqcn);
+    }
     let needs = match transport.get("congestion").and_then(Value::as_str) {
         // Without ECN, DCTCP is NewReno: RFC 8257 is about nothing else.
         Some("dctcp") => "ecn",

@@ -23,7 +23,8 @@ pub struct FlowGroup {
     /// TCP or UDP port of its service, which a switch may tell its packets by; 0: none that matters.
     #[serde(default)]
     pub port: u16,
-    /// VLAN that its packets are in; 0: untagged.
+    /// VLAN that its packets are in, acknowledgements too: each frame is longer by a tag of 4 bytes (IEEE 802.1Q). 0:
+    /// untagged.
     #[serde(default)]
     #[schemars(range(max = 4094))]
     pub vlan: u16,
@@ -355,14 +356,15 @@ pub struct PermutationFlows {
     pub spread: Duration,
 }
 
-/// A file with a line for each flow: `source destination packets start_ns`, hosts by number.
+/// A file with a line for each flow: `source destination size start_ns` (docs/reference/files.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListedFlows {
     /// Name of a list that comes with the program (`hitless scenario schema` shows them), or the path of a file that
     /// ends in ".flows", relative to the scenario. Start times count from the group's start.
     pub file: String,
-    /// Payload of each packet.
-    #[serde(with = "Text::<Bytes>")]
-    pub packet_bytes: Bytes,
+    /// Sizes in the list count packets with this much payload each; left out: bytes. How a flow is cut into packets its
+    /// transport says (`mss`, `mtu` or `frame_bytes`), not this.
+    #[serde(default, with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
+    pub packet_bytes: Option<Bytes>,
 }

@@ -29,6 +29,7 @@ mod division;
 mod examples;
 mod flows;
 mod host;
+mod listed_failures;
 mod listing;
 mod loss_traces;
 mod measure;

@@ -193,6 +193,19 @@ pub fn overloads(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     beyond.map(sentence).collect()
 }
 
+/// A warning for each list of which no flow starts before the run ends.
+pub fn empty_lists(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let groups = scenario.flows.iter().zip(offers(scenario, topology));
+    let empty = groups.filter_map(|(group, offer)| match &group.pattern {
+        FlowPattern::List(list) if offer.flows == 0.0 => Some((group, list)),
+        _ => None,
+    });
+    let sentence = |(group, list): (&crate::FlowGroup, &crate::ListedFlows)| {
+        format!("{}: no flow of {} starts before the run ends", group.name, list.file)
+    };
+    empty.map(sentence).collect()
+}
+
 fn offers(scenario: &Scenario, topology: &Topology) -> Vec<Offer> {
     let end = scenario.duration.unwrap_or(Time::NEVER);
     let streams = RandomStreams::new(scenario.seed);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use hitless_hosts::TransportConfig;
 use hitless_network::failure::LinkFailure;
 use hitless_network::link::LinkImpairment;
 use hitless_network::recovery::RecoverySettings;
@@ -68,6 +69,10 @@ pub struct Scenario {
     /// Links that break.
     #[serde(rename = "failure", default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<LinkFailure>,
+    /// Path of a file that ends in ".failures", relative to the scenario: more links that break, one a line
+    /// (docs/reference/files.md). The effective configuration has them as `[[failure]]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_file: Option<String>,
     /// How failures are detected and repaired; left out: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoverySettings>,
@@ -109,6 +114,21 @@ impl Scenario {
     /// The index of the transport called `name`.
     pub fn transport_index(&self, name: &str) -> Option<usize> {
         self.transports.iter().position(|transport| transport.name == name)
+    }
+
+    /// All transports untagged, and then all of them in a VLAN. The links of hosts add `wire_overhead_bytes` to each
+    /// frame.
+    pub fn transport_configs(&self, wire_overhead_bytes: u32) -> Vec<TransportConfig> {
+        let config = |settings: &TransportSettings| settings.config(&self.host, wire_overhead_bytes);
+        let untagged: Vec<_> = self.transports.iter().map(config).collect();
+        let tagged: Vec<_> = untagged.iter().cloned().map(TransportConfig::tagged).collect();
+        [untagged, tagged].concat()
+    }
+
+    /// The place of a group's transport among [`Self::transport_configs`].
+    pub(crate) fn transport_of(&self, group: &FlowGroup) -> usize {
+        let index = self.transport_index(&group.transport).unwrap_or(0);
+        if group.vlan == 0 { index } else { self.transports.len() + index }
     }
 
     /// Traffic classes that something at the ports gives a weight.

@@ -35,8 +35,8 @@ pub enum Protocol {
 }
 
 impl TransportSettings {
-    /// What connections are run with on hosts like `host`, whose links add `wire_overhead_bytes` to each frame.
-    pub fn config(&self, host: &HostSettings, wire_overhead_bytes: u32) -> TransportConfig {
+    /// The transport on hosts like `host`, whose links add `wire_overhead_bytes` to each frame.
+    pub(crate) fn config(&self, host: &HostSettings, wire_overhead_bytes: u32) -> TransportConfig {
         let timer_tick = host.timer_tick;
         match &self.protocol {
             Protocol::Tcp(tcp) => TransportConfig::Tcp(TcpSettings { timer_tick, ..*tcp }),

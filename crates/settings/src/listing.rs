@@ -79,7 +79,14 @@ impl<'a> Listing<'a> {
     fn fields(&mut self, schema: &'a Value, tag: &str, prefix: &str) {
         for (name, property, required) in sorted_properties(schema).filter(|(name, _, _)| *name != tag) {
             let resolved = shape::resolve(self.root, property);
-            let kind = self.kind_text(resolved, &format!("{prefix}{name}"));
+            let kind = match shape::word(self.root, property) {
+                Some(word) => format!(
+                    "{}, or one of {}",
+                    self.kind_text(resolved, &format!("{prefix}{name}")),
+                    self.kind_text(word, name)
+                ),
+                None => self.kind_text(resolved, &format!("{prefix}{name}")),
+            };
             self.line(format!("  {name:<24} {kind}; {}", default_text(property, required)));
             self.paragraph(6, description(property));
             self.choices(resolved);

@@ -95,8 +95,26 @@ pub(crate) fn tagged_variants(schema: &Value) -> Option<(&str, Vec<(&str, &Value
     Some((tag, named.collect()))
 }
 
-/// Follows references.
+/// Follows references. Of a table that may be written as one word it is the table.
 pub(crate) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    let schema = follow(root, schema);
+    match alternatives(schema).next() {
+        Some(table) => resolve(root, table),
+        None => schema,
+    }
+}
+
+/// The word that a table may be written as, where it may.
+pub(crate) fn word<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Value> {
+    let choices = alternatives(follow(root, schema)).map(|choice| follow(root, choice));
+    choices.into_iter().find(|choice| kind_of(choice) == "string")
+}
+
+fn alternatives(schema: &Value) -> impl Iterator<Item = &Value> {
+    schema.get("anyOf").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut schema = schema;
     while let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let Some(target) = root.pointer(reference.trim_start_matches('#')) else { break };

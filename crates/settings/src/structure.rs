@@ -31,7 +31,8 @@ impl<'a> Walk<'a> {
     }
 
     fn value(&mut self, schema: &'a Value, value: &Spanned<DeValue<'_>>, field: &str) {
-        let schema = shape::resolve(self.root, schema);
+        let word = shape::word(self.root, schema).filter(|_| matches!(value.get_ref(), DeValue::String(_)));
+        let schema = word.unwrap_or_else(|| shape::resolve(self.root, schema));
         let span = value.span();
         match (shape::kind_of(schema), value.get_ref()) {
             ("object", DeValue::Table(table)) => self.table(schema, table, span, field),

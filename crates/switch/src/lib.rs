@@ -55,8 +55,8 @@ pub use outbox::Output;
 pub use pipeline::Shortcut;
 pub use port::{MacCounters, PortConfig};
 pub use queueing::{
-    BufferPolicy, DepthUnit, EcnRamp, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, QueueConfig,
-    QueueGroup, QueueLimit, QueueOrder, Rounds,
+    BufferPolicy, DepthUnit, EcnRamp, EcnThreshold, FlowQueueing, GroupDiscipline, LatePackets, MarkingPoint,
+    QueueConfig, QueueGroup, QueueLimit, QueueOrder, Rounds,
 };
 pub use register::{Observed, Pass, RegisterArray};
 pub use report::{Report, Series};

@@ -161,6 +161,7 @@ impl Scheduler {
                 config.queues.len() == 1 && config.group.is_none(),
                 "a port that queues by flow has no room for queues of mechanisms"
             );
+            assert!(!config.queues[0].marks_at_dequeue(), "a port that queues by flow marks at enqueue");
             let queue = &config.queues[0];
             let scheduler =
                 FlowScheduler::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
@@ -168,6 +169,7 @@ impl Scheduler {
         }
         let is_fifo =
             config.queues.len() == 1 && config.group.is_none() && config.queues[0].order == QueueOrder::ByArrival;
+        let is_fifo = is_fifo && !config.queues[0].marks_at_dequeue();
         let is_plain = is_fifo && !hooks.acts_after_queueing() && !buffer_is_shared;
         if is_plain {
             Scheduler::Fifo(FifoScheduler::new(&config.queues[0]))

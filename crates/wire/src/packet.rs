@@ -47,6 +47,8 @@ pub enum Ecn {
 
 /// The size of the largest standard Ethernet frame, header and frame check sequence included.
 pub const MTU_FRAME_BYTES: u32 = 1_518;
+/// A VLAN tag (IEEE 802.1Q, clause 9.6).
+pub const VLAN_TAG_BYTES: u32 = 4;
 /// The size of the smallest Ethernet frame, frame check sequence included.
 pub const MINIMUM_FRAME_BYTES: u32 = 64;
 /// Preamble, start of frame and inter-packet gap: what every frame costs on an Ethernet link beyond itself.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hitless.checking import check_scenario
 from hitless.errors import BadInput
+from hitless.whole_file import UTF_8
 
 STANDARD_INPUT = Path("-")
 
@@ -15,7 +16,7 @@ STANDARD_INPUT = Path("-")
 def read_scenario(path: Path) -> str:
     """The text of a scenario file; ``-`` is standard input."""
     try:
-        return sys.stdin.read() if path == STANDARD_INPUT else path.read_text(encoding="utf-8")
+        return sys.stdin.read().removeprefix("\ufeff") if path == STANDARD_INPUT else path.read_text(encoding=UTF_8)
     except OSError as refused:
         raise BadInput(
             f"cannot read the scenario: {refused.strerror}",

@@ -327,18 +327,10 @@ impl FlowEndpoints {
         env.schedule(at, host.id, HostEvent::Emit(packet));
     }
 
-    /// Whether the sender's timer means anything now.
-    #[inline]
-    pub fn timer_counts<S: Sender>(&self, sender: &S) -> bool {
-        !self.waiting || sender.times_out_when_held_back()
-    }
-
     #[inline(always)]
-    fn arm_sender<S: Sender, E: HostEnvironment>(&mut self, sender: &S, visit: &mut Visit<E>) {
-        // Otherwise its turn will come, and the timer is armed then.
-        if self.timer_counts(sender)
-            && let Some(at) = self.sender_end.timers.arm(visit.now, sender.next_timeout())
-        {
+    fn arm_sender<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) {
+        let deadline = if self.waiting { sender.timeout_when_held_back(visit.now) } else { sender.next_timeout() };
+        if let Some(at) = self.sender_end.timers.arm(visit.now, deadline) {
             visit.env.schedule(at, self.host(Side::Sender), HostEvent::Timer(self.id, self.direction, Timer::Sender));
         }
     }

@@ -208,7 +208,7 @@ impl HalfConnection {
     }
 
     fn sender_timer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
-        if self.endpoints.fire_timer(visit.now, Side::Sender) && self.endpoints.timer_counts(&self.sender) {
+        if self.endpoints.fire_timer(visit.now, Side::Sender) {
             self.sender.handle_timeout(visit.now);
             if self.sender.has_failed() {
                 self.endpoints.outcome = Some(FlowOutcome::Failed);

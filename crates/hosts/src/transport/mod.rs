@@ -3,7 +3,7 @@
 //! The order of calls is the same for all of them. Whoever drives an end calls one of [`Sender::write`],
 //! `receive` or `handle_timeout`, then [`Sender::poll_transmit`] until it returns `None`, then arms a timer for
 //! `next_timeout`. Calling `handle_timeout` before `next_timeout` is harmless: timers may be armed lazily and run
-//! out early. A sender that its host holds back is polled later, and its timer may have to wait for that.
+//! out early. A sender that its host holds back is polled later; until then [`Sender::timeout_when_held_back`] counts.
 
 pub mod packet_pair;
 pub mod roce;
@@ -111,13 +111,11 @@ pub trait Sender {
     fn next_timeout(&self) -> Time;
     /// Time has come (or not yet: then nothing happens).
     fn handle_timeout(&mut self, now: Time);
-    /// Whether its timer counts while it has more to send and its host holds it back.
-    ///
-    /// TCP brings its timer up to date when it has been asked for packets until it had none, and a paced sender's
-    /// timer only says when to ask.
+    /// [`Self::next_timeout`] while its host holds it back, which is when it may not be asked for packets. A timer that
+    /// only says when to ask does not count then.
     #[inline]
-    fn times_out_when_held_back(&self) -> bool {
-        false
+    fn timeout_when_held_back(&mut self, _now: Time) -> Time {
+        Time::NEVER
     }
     /// Bytes that the other end has acknowledged in order.
     fn acknowledged_bytes(&self) -> u64;

@@ -317,6 +317,7 @@ fn every_link_may_fail(scenario: &mut Scenario) {
         count: None,
         jitter: Duration::ZERO,
         outage: None,
+        line: None,
     };
     scenario.failures.extend((0..topology.links.len()).map(never));
 }

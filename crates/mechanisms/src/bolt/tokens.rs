@@ -19,8 +19,8 @@ pub struct Tokens {
     /// sm_token of algorithm 2, as time of the line: exact for every rate.
     supply_ps: i64,
     supply_most_ps: i64,
-    /// last_sm_time.
-    last: Time,
+    /// last_sm_time; none before the first packet.
+    last: Option<Time>,
     /// pru_token of algorithm 1.
     ramp_up: u32,
     ramp_up_most: u32,
@@ -41,7 +41,7 @@ impl Tokens {
             overhead_bytes,
             supply_ps: supply_most_ps,
             supply_most_ps,
-            last: Time::ZERO,
+            last: None,
             ramp_up: 0,
             ramp_up_most,
         }
@@ -55,9 +55,10 @@ impl Tokens {
     /// Algorithm 2: what the line could have sent since the last packet, less what this one takes.
     #[inline]
     pub fn packet(&mut self, now: Time, frame_bytes: u32) {
-        assert!(now >= self.last, "packets leave a port in the order of time");
-        let supplied: Duration = now.saturating_since(self.last);
-        self.last = now;
+        assert!(self.last.is_none_or(|last| now >= last), "packets leave a port in the order of time");
+        // Before the first packet the port has been idle for longer than it remembers.
+        let supplied = self.last.map_or(Duration::MAX, |last| now.saturating_since(last));
+        self.last = Some(now);
         let demand = time_of(self.rate, frame_bytes + self.overhead_bytes);
         let supplied = i64::try_from(supplied.as_ps()).unwrap_or(i64::MAX);
         self.supply_ps = self.supply_ps.saturating_add(supplied).saturating_sub(demand).min(self.supply_most_ps);
@@ -106,8 +107,9 @@ mod tests {
     #[test]
     fn what_the_line_did_not_send_is_granted_once() {
         let mut tokens = Tokens::new(RATE, 20, 2_000, 256);
-        // 2,000 bytes are there; packets of 1,000 bytes take 1,020, and a segment's worth is as much.
-        let table = [(0, None), (1_020, None), (2_080, Some(Grant::Supply)), (3_100, None), (3_139, None)];
+        // 2,000 bytes are there beside the first packet; packets of 1,000 bytes take 1,020, and so does a segment.
+        let supplied = Some(Grant::Supply);
+        let table = [(0, supplied), (1_020, None), (2_080, supplied), (3_100, None), (3_139, None)];
         for (time_ns, expected) in table {
             tokens.packet(at(time_ns), 1_000);
             assert_eq!(tokens.grant(1_000), expected, "at {time_ns} ns");
@@ -125,6 +127,16 @@ mod tests {
         assert_eq!(granted, [Some(Grant::RampUp), Some(Grant::RampUp), Some(Grant::Supply), None]);
     }
 
+    #[test]
+    fn a_port_that_has_sent_nothing_has_been_idle_whatever_the_time_is() {
+        for start_ns in [0, 10, 1_000_000] {
+            let mut tokens = Tokens::new(RATE, 20, 2_000, 256);
+            tokens.packet(at(start_ns), 1_000);
+            let granted = [tokens.grant(1_000), tokens.grant(1_000)];
+            assert_eq!(granted, [Some(Grant::Supply), None], "first packet at {start_ns} ns");
+        }
+    }
+
     proptest! {
         /// Algorithm 2 in bytes, with fractions.
         #[test]
@@ -132,11 +144,14 @@ mod tests {
             packets in prop::collection::vec((0..5_000u64, 64..1_518u32, any::<bool>()), 1..200),
         ) {
             let mut tokens = Tokens::new(RATE, 20, 3_000, 0);
-            let (mut supply, mut now) = (3_000.0f64, 0);
+            let (mut supply, mut now, mut is_first) = (3_000.0f64, 0, true);
             for (elapsed_ns, frame_bytes, asks) in packets {
                 now += elapsed_ns;
                 tokens.packet(at(now), frame_bytes);
-                supply = (supply + elapsed_ns as f64 - f64::from(frame_bytes + 20)).min(3_000.0);
+                // Before the first packet the line has been idle for ever.
+                let elapsed_ns = if is_first { f64::INFINITY } else { elapsed_ns as f64 };
+                supply = (supply + elapsed_ns - f64::from(frame_bytes + 20)).min(3_000.0);
+                is_first = false;
                 if asks {
                     prop_assert_eq!(tokens.grant(1_480).is_some(), supply >= 1_500.0);
                     supply -= if supply >= 1_500.0 { 1_500.0 } else { 0.0 };

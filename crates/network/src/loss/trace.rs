@@ -7,12 +7,9 @@
 use std::sync::Arc;
 
 use hitless_engine::TraceHash;
-use hitless_settings::LineError;
+use hitless_settings::{LineError, without_byte_order_mark};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// What some editors put before a text in UTF-8.
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// What a file of a loss trace ends in.
 const TRACE_ENDING: &str = ".losses";
@@ -103,8 +100,7 @@ impl LossTrace {
     /// The first line that is not as it must be, or that there is no frame at all.
     pub fn parse(text: &str) -> Result<Self, LineError> {
         let (mut runs, mut frames, mut lost) = (Vec::new(), 0_u64, 0_u64);
-        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        for (number, line) in (1..).zip(text.lines()) {
+        for (number, line) in (1..).zip(without_byte_order_mark(text).lines()) {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;

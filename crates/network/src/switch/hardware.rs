@@ -3,12 +3,13 @@
 use hitless_engine::Stream;
 use hitless_settings::quantity::QueueLength;
 use hitless_switch::{
-    Architecture, BufferPolicy, DepthUnit, DepthVisibility, EcnRamp, EcnThreshold, PortConfig, QueueConfig, QueueLimit,
+    Architecture, BufferPolicy, DepthUnit, DepthVisibility, EcnRamp, EcnThreshold, MarkingPoint, PortConfig,
+    QueueConfig, QueueLimit,
 };
 use hitless_wire::{BitRate, Bytes, QueueId};
 use rand::Rng;
 
-use super::queues::{BufferSettings, EcnSettings, SchedulerKind};
+use super::queues::{BufferSettings, EcnPoint, EcnSettings, SchedulerKind};
 use super::settings::{DepthVisible, SwitchSettings};
 
 pub use super::disciplines::discipline;
@@ -33,6 +34,10 @@ pub fn port(
             buffer.queue_max.map_or(QueueLimit::Unlimited, |max| QueueLimit::Bytes(max.0))
         }
     };
+    let marking_point = match settings.ecn.map(|ecn| ecn.at) {
+        Some(EcnPoint::Dequeue) => MarkingPoint::Dequeue,
+        Some(EcnPoint::Enqueue) | None => MarkingPoint::Enqueue,
+    };
     let mut queue = |number: u8| {
         let level = if settings.scheduler == SchedulerKind::Strict { number } else { 0 };
         QueueConfig {
@@ -40,6 +45,7 @@ pub fn port(
             ..QueueConfig::normal(limit).with_priority(QueueConfig::NORMAL_PRIORITY + level)
         }
         .with_ecn(ecn_threshold(settings.ecn, marking.as_mut().map_or(0, Stream::next_u64)))
+        .marking_at(marking_point)
     };
     let class_queue = std::array::from_fn(|class| QueueId(settings.queue_of_class(class as u8)));
     let queues: Vec<_> = (0..count).map(&mut queue).collect();
@@ -48,7 +54,7 @@ pub fn port(
 }
 
 fn ecn_threshold(settings: Option<EcnSettings>, seed: u64) -> EcnThreshold {
-    let Some(EcnSettings { threshold, maximum, probability }) = settings else { return EcnThreshold::Off };
+    let Some(EcnSettings { threshold, maximum, probability, .. }) = settings else { return EcnThreshold::Off };
     let ramp = |unit, minimum, maximum| {
         EcnThreshold::Ramp(EcnRamp::new(unit, minimum, maximum, probability.unwrap_or(1.0), seed))
     };

@@ -11,5 +11,5 @@ mod settings;
 pub use budget::BudgetSettings;
 pub use flow_queueing::{DrrSettings, FlowQueueingSettings, FqCodelSettings, IdealFqSettings, SfqSettings};
 pub use ports::PortSettings;
-pub use queues::{BufferSettings, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer};
+pub use queues::{BufferSettings, EcnPoint, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer};
 pub use settings::{DepthVisible, SwitchPreset, SwitchSettings};

@@ -51,12 +51,24 @@ pub enum SchedulerKind {
     Drr,
 }
 
-/// Marking of congestion (RFC 3168), decided when a packet enters its queue.
+/// When a switch decides whether a packet is marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnPoint {
+    /// When it enters its queue, by what is before it (RFC 8257, section 3.1).
+    #[default]
+    Enqueue,
+    /// When it leaves its queue, by what is left behind it: the mark is younger by the time that the packet has waited.
+    /// A port then costs an event more for each packet.
+    Dequeue,
+}
+
+/// Marking of congestion (RFC 3168).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EcnSettings {
-    /// A packet is marked when the queue is at least this long, the packet itself not counted; with `maximum` it may be
-    /// marked from here on (Kmin of DCQCN).
+    /// A packet is marked when the queue is at least this long at that time, the packet itself not counted; with
+    /// `maximum` it may be marked from here on (Kmin of DCQCN).
     #[serde(with = "Text::<QueueLength>")]
     pub threshold: QueueLength,
     /// Mark by chance: with a probability that grows in a straight line from 0 at `threshold` to `probability` here,
@@ -67,4 +79,7 @@ pub struct EcnSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: Option<f64>,
+    /// When it is decided.
+    #[serde(default)]
+    pub at: EcnPoint,
 }

@@ -1,6 +1,6 @@
 //! What a mechanism of Python's asks for.
 
-use hitless_switch::{EcnThreshold, HookSet, Needs, QueueConfig, QueueLimit, QueueOrder};
+use hitless_switch::{EcnThreshold, HookSet, MarkingPoint, Needs, QueueConfig, QueueLimit, QueueOrder};
 use hitless_wire::{PortId, QueueId};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -30,6 +30,7 @@ impl WrittenQueue {
             quantum_bytes: self.quantum_bytes,
             limit: self.limit_bytes.map(QueueLimit::Bytes).or(by_packets).unwrap_or(QueueLimit::Unlimited),
             ecn: EcnThreshold::Off,
+            marks_at: MarkingPoint::Enqueue,
             order: QueueOrder::ByArrival,
         }
     }

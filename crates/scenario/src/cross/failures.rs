@@ -13,7 +13,10 @@ use super::check::Check;
 impl Check<'_> {
     pub(super) fn failures(&mut self, topology: &Topology) {
         for (index, failure) in self.scenario.failures.iter().enumerate() {
-            let section = format!("failure[{index}]");
+            let section = match failure.line {
+                Some(line) => format!("failure_file[{line}]"),
+                None => format!("failure[{index}]"),
+            };
             self.failure(failure, &section);
             if let Some(link) = self.failing_link(topology, failure, &section) {
                 self.repair(topology, failure, link, &section);

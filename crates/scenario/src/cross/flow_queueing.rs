@@ -1,6 +1,6 @@
 //! Queueing by flow: what it goes with, and whether its parameters make sense.
 
-use hitless_network::switch::{BufferSettings, FlowQueueingSettings, FqCodelSettings, SchedulerKind};
+use hitless_network::switch::{BufferSettings, EcnPoint, FlowQueueingSettings, FqCodelSettings, SchedulerKind};
 use hitless_settings::Problem;
 use hitless_wire::{Bytes, Duration};
 
@@ -49,6 +49,11 @@ impl Check<'_> {
         self.require_else(switch.scheduler != SchedulerKind::Drr, || {
             Problem::new("switch.scheduler", "", "flow_queueing decides what is served next")
                 .hint("leave it out; deficit round robin by flow is flow_queueing = { kind = \"drr\" }")
+        });
+        let marks = switch.ecn.iter().chain(switch.ports.iter().filter_map(|entry| entry.ecn.as_ref()));
+        self.require_else(marks.into_iter().all(|ecn| ecn.at == EcnPoint::Enqueue), || {
+            Problem::new("switch.ecn.at", "", "a port that queues by flow marks at enqueue, by the depth of a flow")
+                .hint("leave it out; flow_queueing = { kind = \"fq-codel\" } marks by delay when packets leave")
         });
         if !self.scenario.mechanisms.is_empty() {
             let rule = "mechanisms ask for queues of their own, and ports that queue by flow have none to give";

@@ -2,9 +2,9 @@
 
 use hitless_engine::RandomStreams;
 use hitless_hosts::transport::packet_pair::PacketPairSettings;
-use hitless_hosts::transport::roce::{DcqcnSettings, RoceSettings};
+use hitless_hosts::transport::roce::{AlphaUpdate, DcqcnSettings, RoceSettings};
 use hitless_hosts::transport::tcp::{
-    BoltTransportSettings, Congestion, SwiftSettings, TcpRecovery, TcpSettings, WindowGrowth,
+    BoltTransportSettings, Congestion, CubicTime, SwiftSettings, TcpRecovery, TcpSettings, WindowGrowth,
 };
 use hitless_hosts::transport::udp::UdpSettings;
 use hitless_network::topology::Topology;
@@ -104,6 +104,8 @@ impl Check<'_> {
         let bbr = tcp.bbr_rtprop_window == bbr_rtprop_window && tcp.bbr_probe_rtt_duration == bbr_probe_rtt_duration;
         let rule = "only BBR has bbr_rtprop_window and bbr_probe_rtt_duration; here they would have no effect";
         self.require(bbr || tcp.congestion == Congestion::Bbr, &field("congestion"), rule);
+        let cubic = tcp.cubic_time == CubicTime::default() || tcp.congestion == Congestion::Cubic;
+        self.require(cubic, &field("cubic_time"), "only CUBIC has it; here it would have no effect");
         for (name, is_left) in
             [("dctcp_gain", tcp.dctcp_gain == dctcp_gain), ("dctcp_estimate", tcp.dctcp_estimate == dctcp_estimate)]
         {
@@ -167,15 +169,16 @@ impl Check<'_> {
         let gap = dcqcn.minimum_rate.time_for(packet.0);
         self.require_else(gap < roce.timeout, || {
             let rule = format!("a packet of {packet} takes {gap} at this rate, and timeout is {}", roce.timeout);
-            Problem::new(field, dcqcn.minimum_rate.to_string(), rule).hint("raise minimum_rate or timeout")
+            Problem::new(field, dcqcn.minimum_rate.to_string(), rule)
+                .hint("raise minimum_rate or timeout, or take the rates of deployed cards: dcqcn = \"vendor\"")
         });
     }
 
     fn dcqcn(&mut self, dcqcn: &DcqcnSettings, section: &str) {
         let field = |name: &str| format!("{section}.{name}");
         self.require(dcqcn.rate_timer > Duration::ZERO, &field("rate_timer"), "must be above zero");
-        self.require(dcqcn.byte_counter > Bytes::ZERO, &field("byte_counter"), "must be above zero");
-        let outlasts = dcqcn.alpha_timer > dcqcn.cnp_interval;
+        self.require(dcqcn.alpha_timer > Duration::ZERO, &field("alpha_timer"), "must be above zero");
+        let outlasts = dcqcn.alpha_update == AlphaUpdate::Periodic || dcqcn.alpha_timer > dcqcn.cnp_interval;
         self.require(outlasts, &field("alpha_timer"), "must be above cnp_interval, or alpha decays under congestion");
         self.require_else(self.scenario.marks_somewhere(), || {
             Problem::new(section, "", "DCQCN needs switches that mark, and these do not")

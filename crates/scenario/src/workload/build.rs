@@ -55,7 +55,7 @@ pub(crate) fn build_group(
         template: Template {
             start: group.start,
             stop: group.stop,
-            transport: scenario.transport_index(&group.transport).unwrap_or(0),
+            transport: scenario.transport_of(group),
             class: group.class,
             group: index,
         },
@@ -325,7 +325,7 @@ impl Builder<'_> {
 
     fn list(self, settings: &ListedFlows) -> Result<Generator, Problem> {
         let known = flow_list::LISTS.iter().map(|(name, _)| *name).collect();
-        let packet_bytes = self.bytes("packet_bytes", settings.packet_bytes)?;
+        let unit_bytes = settings.packet_bytes.map_or(Ok(1), |bytes| self.bytes("packet_bytes", bytes))?;
         let text = match flow_list::named(&settings.file) {
             Some(text) => Cow::Borrowed(text),
             None => Cow::Owned(self.file("file", &settings.file, ".flows", known)?),
@@ -333,7 +333,7 @@ impl Builder<'_> {
         let list = flow_list::parse(&text, self.topology.hosts.len());
         let list = list.map_err(|error| self.problem("file", error.to_string()))?;
         let flow = |line: flow_list::ListedFlow| {
-            let bytes = line.packets.saturating_mul(packet_bytes);
+            let bytes = line.size.saturating_mul(unit_bytes);
             let start = self.template.after(Duration::from_ps(line.start.as_ps()));
             self.template.sized(line.source, line.destination, bytes, start)
         };

@@ -6,7 +6,7 @@
 
 use hitless_engine::Stream;
 use hitless_engine::draws::unit;
-use hitless_settings::LineError;
+use hitless_settings::{LineError, without_byte_order_mark};
 
 /// A cumulative distribution of flow sizes, linear between its points.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,7 @@ impl Cdf {
     /// The first line that is not as it must be.
     pub fn parse(text: &str) -> Result<Self, LineError> {
         let mut cdf = Self { source: String::new(), note: String::new(), points: Vec::new() };
-        for (number, line) in (1..).zip(text.lines()) {
+        for (number, line) in (1..).zip(without_byte_order_mark(text).lines()) {
             cdf.read_line(line.trim()).map_err(|rule| LineError { line: number, rule })?;
         }
         match cdf.points.last() {

@@ -1,6 +1,6 @@
-//! Lists of flows in files: a line for each, `source destination packets start_ns`.
+//! Lists of flows in files: a line for each, `source destination size start_ns`.
 
-use hitless_settings::LineError;
+use hitless_settings::{LineError, without_byte_order_mark};
 use hitless_wire::{HostId, Time};
 
 /// A line of a list.
@@ -10,8 +10,8 @@ pub struct ListedFlow {
     pub source: HostId,
     /// The host that receives.
     pub destination: HostId,
-    /// Packets to send, at least 1.
-    pub packets: u64,
+    /// How much it sends, at least 1: bytes, or packets where the group says how long these are.
+    pub size: u64,
     /// When it starts.
     pub start: Time,
 }
@@ -36,15 +36,15 @@ pub fn named(name: &str) -> Option<&'static str> {
 /// # Errors
 /// The first line that is not as it must be.
 pub fn parse(text: &str, hosts: usize) -> Result<Vec<ListedFlow>, LineError> {
-    let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
+    let lines = (1..).zip(without_byte_order_mark(text).lines()).map(|(number, line)| (number, line.trim()));
     let flows = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     flows.map(|(line, text)| read_line(text, hosts).map_err(|rule| LineError { line, rule })).collect()
 }
 
 fn read_line(line: &str, hosts: usize) -> Result<ListedFlow, String> {
     let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
-    let Some(&[source, destination, packets, start_ns]) = numbers.as_deref() else {
-        return Err(format!("must be four whole numbers `source destination packets start_ns`, not '{line}'"));
+    let Some(&[source, destination, size, start_ns]) = numbers.as_deref() else {
+        return Err(format!("must be four whole numbers `source destination size start_ns`, not '{line}'"));
     };
     if let Some(host) = [source, destination].into_iter().find(|&host| host >= hosts as u64) {
         return Err(format!("host {host} does not exist: there are {hosts}, counted from 0"));
@@ -52,12 +52,12 @@ fn read_line(line: &str, hosts: usize) -> Result<ListedFlow, String> {
     if source == destination {
         return Err(format!("host {source} cannot send to itself"));
     }
-    if packets == 0 {
-        return Err("a flow has at least 1 packet".into());
+    if size == 0 {
+        return Err("a flow sends at least 1 byte or packet".into());
     }
     let start_ps = start_ns.checked_mul(1_000).ok_or("the start is out of range")?;
     let [source, destination] = [source, destination].map(|host| HostId(host as u32));
-    Ok(ListedFlow { source, destination, packets, start: Time(start_ps) })
+    Ok(ListedFlow { source, destination, size, start: Time(start_ps) })
 }
 
 #[cfg(test)]
@@ -71,17 +71,26 @@ mod tests {
         for (name, hosts, flows, packets) in table {
             let list = parse(named(name).unwrap(), hosts).unwrap();
             assert_eq!(list.len(), flows, "{name}");
-            assert_eq!(list.iter().map(|flow| flow.packets).sum::<u64>(), packets, "{name}");
+            assert_eq!(list.iter().map(|flow| flow.size).sum::<u64>(), packets, "{name}");
         }
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_other_line_ends_say_nothing() {
+        let list = parse("\u{feff}0 1 5 0\r\n1 0 6 2\r\n", 2).unwrap();
+        assert_eq!(
+            list.iter().map(|flow| (flow.size, flow.start)).collect::<Vec<_>>(),
+            [(5, Time(0)), (6, Time(2_000))]
+        );
     }
 
     #[test]
     fn bad_lines_are_named() {
         let table = [
-            ("0 1 5", "line 1: must be four whole numbers `source destination packets start_ns`, not '0 1 5'"),
+            ("0 1 5", "line 1: must be four whole numbers `source destination size start_ns`, not '0 1 5'"),
             ("# fine\n\n0 9 5 0", "line 3: host 9 does not exist: there are 4, counted from 0"),
             ("1 1 5 0", "line 1: host 1 cannot send to itself"),
-            ("0 1 0 0", "line 1: a flow has at least 1 packet"),
+            ("0 1 0 0", "line 1: a flow sends at least 1 byte or packet"),
             ("0 1 1 18446744073709551615", "line 1: the start is out of range"),
         ];
         for (text, message) in table {

@@ -39,7 +39,7 @@ pub struct FlowSpec {
     pub start: Time,
     /// When the application stops sending, whatever is left; `None`: when everything is sent.
     pub stop: Option<Time>,
-    /// Index into the scenario's transports.
+    /// Index into [`crate::Scenario::transport_configs`].
     pub transport: usize,
     /// Messages on this connection.
     pub messages: Messages,

@@ -9,7 +9,7 @@ use hitless_network::routing::Routing;
 use hitless_network::topology::select::select_links;
 use hitless_network::topology::{DirectedLink, Topology};
 use hitless_scenario::plan::{self, Plan, PlannedCommand};
-use hitless_scenario::{Clocks, HostSettings, Scenario, StackSettings, TransportSettings, switches, workload};
+use hitless_scenario::{Clocks, HostSettings, Scenario, StackSettings, switches, workload};
 use hitless_settings::quantity::QueueLength;
 use hitless_switch::Switch;
 use hitless_wire::{Duration, HostId, Time};
@@ -61,8 +61,8 @@ pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E)
     changes.extend(commands);
     let mut hosts = hosts(&scenario, &topology, streams);
     let overhead_bytes = topology.links[0].settings.overhead_bytes;
-    let add = |settings: &TransportSettings| hosts.add_transport(settings.config(&scenario.host, overhead_bytes));
-    let transports = scenario.transports.iter().map(add).collect();
+    let configs = scenario.transport_configs(overhead_bytes).into_iter();
+    let transports = configs.map(|config| hosts.add_transport(config)).collect();
     let switches = switches_of(plan, &scenario, &topology, &streams);
     let global = Global {
         samplers: Samplers::new(&scenario, &topology)?,

@@ -168,7 +168,11 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
         self.shared.put_on_link(link, packet, last_bit_leaves_at);
     }
 
-    fn drop_packet(&mut self, _host: HostId, packet: PacketHandle, _reason: HostDrop) {
+    fn drop_packet(&mut self, host: HostId, packet: PacketHandle, reason: HostDrop) {
+        let descriptor = &self.shared.packets[packet];
+        if reason == HostDrop::NetworkCardFull {
+            self.shared.drops.note_at_host(host, descriptor.flow, descriptor.frame_bytes);
+        }
         self.shared.packets.remove(packet);
     }
 

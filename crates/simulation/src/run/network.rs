@@ -10,6 +10,7 @@ use hitless_network::topology::{Node, SwitchId, Topology};
 use hitless_switch::{DropReason, Report, Shortcut, Switch, SwitchEvent};
 use hitless_wire::{FlowId, HostId, OrderedSet, Packet, PortId, Time, Transport};
 
+use super::drops::NETWORK_CARD_FULL;
 use super::edge::Edge;
 use super::environment::{HostsEnvironment, SwitchEnvironment};
 use super::event::SimulationEvent;
@@ -262,7 +263,7 @@ impl<E: Edge> Network<E> {
             add("lost on a link that was down", counters.frames_lost_down);
         }
         let totals = self.hosts.totals();
-        add("network card full", totals.dropped_by_network_card);
+        add(NETWORK_CARD_FULL, totals.dropped_by_network_card);
         add("arrived after the end of the flow", totals.strays);
         add("addressed to another host", totals.misdelivered);
         add("copy of a packet held for order", totals.duplicates);

@@ -124,7 +124,9 @@ impl<E: Edge> Ledger<'_, E> {
     }
 
     fn warnings(&self, reports: &[(SwitchId, Report)]) -> Vec<String> {
-        let mut warnings = memory::overloads(&self.run.global.scenario, &self.run.network.topology);
+        let (scenario, topology) = (&self.run.global.scenario, &self.run.network.topology);
+        let mut warnings = memory::overloads(scenario, topology);
+        warnings.extend(memory::empty_lists(scenario, topology));
         if self.end == End::Cancelled {
             warnings.push("the run was stopped before its end".to_owned());
         }

@@ -58,7 +58,8 @@ impl<E> Rows<'_, E> {
         let table = with_counts_of_ends(table, rows)
             .unsigned("frames_lost_to_failures", rows, |row| self.lost_to_failures(row.flow))
             .unsigned("frames_dropped", rows, |row| self.dropped(row.flow).packets)
-            .unsigned("dropped_bytes", rows, |row| self.dropped(row.flow).bytes);
+            .unsigned("dropped_bytes", rows, |row| self.dropped(row.flow).bytes)
+            .unsigned("frames_dropped_by_nic", rows, |row| self.refused_by_nic(row.flow));
         let table = if self.scenario.host.reorder_buffer.is_some() { with_reorder_buffer(table, rows) } else { table };
         if !self.scenario.measure.order {
             return table;
@@ -75,6 +76,11 @@ impl<E> Rows<'_, E> {
     /// What switches lost.
     fn dropped(&self, flow: FlowId) -> Lost {
         self.networks.iter().map(|network| network.shared.drops.of_flow(flow)).fold(Lost::default(), Lost::plus)
+    }
+
+    /// Frames that the cards of its hosts had no room for.
+    fn refused_by_nic(&self, flow: FlowId) -> u64 {
+        self.networks.iter().map(|network| network.shared.drops.refused_by_nic(flow)).sum()
     }
 
     /// What the order checker says; a run with one has one partition.

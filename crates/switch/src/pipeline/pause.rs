@@ -68,7 +68,7 @@ impl Switch {
         match self.core.ports[usize::from(port.0)].rare().pauses.look(class, now) {
             PauseEnd::Over => self.resume_class(now, port, class, environment),
             PauseEnd::Later(at) => environment.schedule(at, SwitchEvent::PauseEnds { port, class }),
-            PauseEnd::TakenBack => {}
+            PauseEnd::Nothing => {}
         }
     }
 }

@@ -151,6 +151,10 @@ impl Switch {
             }
             Dequeued::Nothing => return,
         };
+        if scheduler.marks_served {
+            environment.packets()[entry.packet].mark_congestion();
+        }
+        let scheduler = self.core.queued(port);
         let is_emptied = watchers != 0 && scheduler.depth_bytes(queue) == 0;
         self.core.buffer.give_back(entry.frame_bytes);
         let held_for = self.leave(now, port, entry, environment);

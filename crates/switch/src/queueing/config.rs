@@ -41,8 +41,21 @@ pub struct QueueConfig {
     pub limit: QueueLimit,
     /// Its ECN threshold.
     pub ecn: EcnThreshold,
+    /// Which depth of the queue is held against the threshold.
+    pub marks_at: MarkingPoint,
     /// Which of its packets is served first.
     pub order: QueueOrder,
+}
+
+/// When it is decided whether a packet is marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MarkingPoint {
+    /// When it enters its queue, by what is before it.
+    #[default]
+    Enqueue,
+    /// When it leaves its queue for the line, by what stays behind it. Needs a queued scheduler: a FIFO one decides
+    /// when it admits a packet, and does not know what will be behind it.
+    Dequeue,
 }
 
 /// In which order the packets of one queue are served.
@@ -68,6 +81,7 @@ impl QueueConfig {
             quantum_bytes: 1_518,
             limit,
             ecn: EcnThreshold::Off,
+            marks_at: MarkingPoint::Enqueue,
             order: QueueOrder::ByArrival,
         }
     }
@@ -85,5 +99,15 @@ impl QueueConfig {
     /// The same queue with an ECN threshold.
     pub const fn with_ecn(self, ecn: EcnThreshold) -> Self {
         Self { ecn, ..self }
+    }
+
+    /// The same queue, which marks there.
+    pub const fn marking_at(self, marks_at: MarkingPoint) -> Self {
+        Self { marks_at, ..self }
+    }
+
+    /// Whether packets are marked when they leave.
+    pub fn marks_at_dequeue(&self) -> bool {
+        self.marks_at == MarkingPoint::Dequeue && self.ecn != EcnThreshold::Off
     }
 }

@@ -19,7 +19,7 @@ pub mod queued;
 mod waiting;
 
 pub use buffer::{BufferPolicy, SharedBuffer};
-pub use config::{QueueConfig, QueueLimit, QueueOrder};
+pub use config::{MarkingPoint, QueueConfig, QueueLimit, QueueOrder};
 pub use entry::Entry;
 pub use fifo::FifoScheduler;
 pub use flow::{FlowQueueing, FlowScheduler};

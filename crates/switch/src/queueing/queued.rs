@@ -18,6 +18,7 @@ mod state;
 struct Queue {
     config: QueueConfig,
     marker: EcnMarker,
+    marks_at_dequeue: bool,
     waiting: Waiting,
     bytes: u64,
     peak_bytes: u64,
@@ -32,13 +33,20 @@ struct Queue {
 hitless_state::state!(Queue {
     values: waiting, bytes, peak_bytes, stops, held_packets, credit;
     parts: marker;
-    configured: config
+    configured: config, marks_at_dequeue
 });
 
 impl Queue {
     #[inline]
     fn may_be_served(&self) -> bool {
         self.stops == 0 && self.credit != Some(0) && !self.waiting.is_empty()
+    }
+
+    /// Whether a packet that has just been taken is marked for what is left.
+    #[cold]
+    #[inline(never)]
+    fn marks_what_left(&mut self) -> bool {
+        self.marker.marks(self.waiting.len() + self.held_packets, self.bytes)
     }
 }
 
@@ -75,6 +83,8 @@ pub struct QueuedScheduler {
     group: Option<Box<Group>>,
     /// Where the frame last served came from, and its length: until `busy_until` it counts as being there.
     serving: (QueueId, u32),
+    /// What it left behind asks for a congestion mark on it.
+    pub(crate) marks_served: bool,
     /// When the server falls free.
     pub(crate) busy_until: Time,
     /// Whether an event will look after the queues at `busy_until`.
@@ -82,7 +92,7 @@ pub struct QueuedScheduler {
 }
 
 hitless_state::state!(QueuedScheduler {
-    values: ready, occupied, by_rank, evicted, serving, busy_until, service_is_due;
+    values: ready, occupied, by_rank, evicted, serving, marks_served, busy_until, service_is_due;
     parts: queues, levels, group
 });
 
@@ -134,6 +144,7 @@ impl QueuedScheduler {
         let queues = configs.iter().map(|&config| Queue {
             config,
             marker: EcnMarker::new(config.ecn),
+            marks_at_dequeue: config.marks_at_dequeue(),
             waiting: Waiting::new(config.order),
             bytes: 0,
             peak_bytes: 0,
@@ -150,6 +161,7 @@ impl QueuedScheduler {
             evicted: Vec::new(),
             group: grouped,
             serving: (QueueId(0), 0),
+            marks_served: false,
             busy_until: Time::ZERO,
             service_is_due: false,
         }
@@ -197,7 +209,7 @@ impl QueuedScheduler {
     fn put_in(&mut self, queue: QueueId, rank: u32, entry: Entry, (packets, bytes): (usize, u64)) -> bool {
         let index = usize::from(queue.0);
         let queue = &mut self.queues[index];
-        let mark = queue.marker.marks(packets, bytes);
+        let mark = !queue.marks_at_dequeue && queue.marker.marks(packets, bytes);
         queue.waiting.push(entry, rank);
         queue.bytes += u64::from(entry.frame_bytes);
         queue.peak_bytes = queue.peak_bytes.max(queue.bytes);
@@ -469,6 +481,7 @@ impl QueuedScheduler {
         if let Some(credit) = &mut queue.credit {
             *credit -= 1;
         }
+        self.marks_served = queue.marks_at_dequeue && queue.marks_what_left();
         let is_empty = queue.waiting.is_empty();
         debug_assert!(!is_empty || queue.held_packets > 0 || queue.bytes == 0, "an empty queue has bytes");
         if !queue.may_be_served() {

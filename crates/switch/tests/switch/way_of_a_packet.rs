@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use hitless_switch::testing::{Harness, Left};
 use hitless_switch::{
-    Architecture, BufferPolicy, Context, DropReason, EcnThreshold, Event, HookSet, Mechanism, Needs, PortConfig,
-    PortState, QueueConfig, QueueLimit, Report, Resources, Switch, Verdict,
+    Architecture, BufferPolicy, Context, DropReason, EcnThreshold, Event, HookSet, MarkingPoint, Mechanism, Needs,
+    PortConfig, PortState, QueueConfig, QueueLimit, Report, Resources, Switch, Verdict,
 };
 use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
 use hitless_wire::pause::PauseFrame;
@@ -362,6 +362,28 @@ fn a_further_pause_frame_prolongs_the_pause() {
     assert!(harness.world.left[0].at > half + pause, "{:?}", harness.world.left[0].at);
 }
 
+/// IEEE 802.3, annex 31B: the newest pause time replaces the one before, a shorter one too. The event of the first frame
+/// ends no later pause.
+#[test]
+fn a_shorter_pause_frame_replaces_a_longer_one() {
+    let mut harness = paused_by(PauseFrame { class: 0, quanta: 60_000 });
+    harness.run_until(us(1));
+    receive_pause(&mut harness, us(1), PauseFrame { class: 0, quanta: 100 });
+    let resumes_at = us(1) + RATE.time_for(6_400);
+    harness.run_until(resumes_at + Duration::from_us(2));
+    let [Left { at: last_bit_at, .. }] = harness.world.left[..] else {
+        panic!("{} frames left", harness.world.left.len())
+    };
+    assert!(last_bit_at > resumes_at, "{last_bit_at}");
+    let first_ends_at = Time::ZERO + RATE.time_for(64 * 60_000);
+    let again_at = Time(first_ends_at.as_ps() - 1_000);
+    harness.run_until(again_at);
+    receive_pause(&mut harness, again_at, PauseFrame { class: 0, quanta: 100 });
+    harness.arrive(again_at, IN, packet(1_000));
+    harness.run_until(Time::NEVER);
+    assert!(harness.world.left[1].at > again_at + RATE.time_for(6_400), "{}", harness.world.left[1].at);
+}
+
 /// What left: when, and whether it was marked.
 fn departures(queues: Vec<QueueConfig>, arrivals: &[(u64, u32)]) -> (Vec<(Time, Ecn)>, usize) {
     let mut harness = plain(queues);
@@ -373,6 +395,46 @@ fn departures(queues: Vec<QueueConfig>, arrivals: &[(u64, u32)]) -> (Vec<(Time, 
     harness.run_until(Time::NEVER);
     assert_eq!(harness.switches[0].packets_queued(), 0);
     (harness.world.left.iter().map(|left| (left.at, left.packet.ecn)).collect(), harness.world.ended.len())
+}
+
+/// Which of some packets that arrive a nanosecond apart are marked, in the order in which they leave.
+fn marked(queues: Vec<QueueConfig>, packets: usize) -> Vec<bool> {
+    let (left, lost) = departures(queues, &vec![(1, 1_000); packets]);
+    assert_eq!((left.len(), lost), (packets, 0));
+    left.into_iter().map(|(_, ecn)| ecn == Ecn::CongestionExperienced).collect()
+}
+
+#[test]
+fn a_mark_at_dequeue_is_for_what_stays_behind() {
+    let thresholds = [(EcnThreshold::Packets(2), 2), (EcnThreshold::Bytes(2_000), 2), (EcnThreshold::Off, 9)];
+    for (threshold, least) in thresholds {
+        let at = |point| QueueConfig { marks_at: point, ..unlimited().with_ecn(threshold) };
+        for others in [vec![], vec![unlimited()]] {
+            let queues = |point| [vec![at(point)], others.clone()].concat();
+            // The first leaves at once. Of six, the second leaves five behind, less itself.
+            let behind = [0, 4, 3, 2, 1, 0].map(|behind| behind >= least);
+            assert_eq!(marked(queues(MarkingPoint::Dequeue), 6), behind, "{threshold:?}");
+            let before = [0, 1, 2, 3, 4, 5].map(|before| before >= least);
+            assert_eq!(marked(queues(MarkingPoint::Enqueue), 6), before, "{threshold:?}");
+        }
+    }
+}
+
+proptest! {
+    /// Where it is marked moves no packet.
+    #[test]
+    fn marking_at_dequeue_changes_no_time(
+        arrivals in prop::collection::vec((1u64..3_000, 64u32..1_519), 1..100),
+        limit in (1u32..30).prop_map(QueueLimit::Packets),
+        threshold in (0u32..20).prop_map(EcnThreshold::Packets),
+    ) {
+        let queue = QueueConfig::normal(limit).with_ecn(threshold);
+        let times = |queue| {
+            let (left, lost) = departures(vec![queue], &arrivals);
+            (left.into_iter().map(|(at, _)| at).collect::<Vec<_>>(), lost)
+        };
+        prop_assert_eq!(times(queue.marking_at(MarkingPoint::Dequeue)), times(queue));
+    }
 }
 
 proptest! {

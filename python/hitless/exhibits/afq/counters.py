@@ -22,7 +22,8 @@ def dropped_per_flow(run: Run) -> float:
 
 def dropped_bytes_per_flow(run: Run) -> float:
     """Bytes of frames that switches dropped, for each flow that started."""
-    return int(run.table("drops")["bytes"].sum()) / float(run.summary["flows.started"])
+    at_switches = run.table("drops").filter(pl.col("switch") != "")
+    return int(at_switches["bytes"].sum()) / float(run.summary["flows.started"])
 
 
 def misestimated(run: Run) -> tuple[int, int]:

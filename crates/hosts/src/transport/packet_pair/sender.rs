@@ -253,6 +253,12 @@ impl Sender for PacketPairSender {
         self.wake_at.min(self.tcp.next_timeout())
     }
 
+    /// When a pair may begin is asked when the card has room.
+    fn timeout_when_held_back(&mut self, now: Time) -> Time {
+        self.wake_at = Time::NEVER;
+        self.tcp.timeout_when_held_back(now)
+    }
+
     fn handle_timeout(&mut self, now: Time) {
         let timeouts = self.tcp.statistics().timeouts;
         self.tcp.handle_timeout(now);

@@ -6,7 +6,7 @@ use hitless_wire::{Bytes, Duration, Ecn};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::dcqcn::DcqcnSettings;
+use super::dcqcn::{DcqcnChoice, DcqcnSettings};
 
 /// What becomes of packets that come after one that was lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
@@ -20,9 +20,9 @@ pub enum RoceRecovery {
     SelectiveRepeat,
 }
 
-/// The frame of a congestion notification: as a data packet's, with 16 reserved bytes for the extended header
-/// (InfiniBand, annex A17) and no payload.
-pub(super) const NOTIFICATION_FRAME_BYTES: u32 = 78;
+/// What a congestion notification has beyond an acknowledgement: 16 reserved bytes (InfiniBand, annex A17) in the place
+/// of the 4 of the ACK header.
+const NOTIFICATION_BYTES_MORE: u32 = 12;
 
 /// Parameters of RoCEv2.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
@@ -53,8 +53,10 @@ pub struct RoceSettings {
     /// What becomes of packets that come after one that was lost.
     pub recovery: RoceRecovery,
     /// DCQCN (Zhu et al., SIGCOMM 2015): marked packets draw notifications, which set the rate. Wants switches that
-    /// mark, by chance as a rule. `{}` takes the paper's parameters; left out: line rate.
+    /// mark, by chance as a rule. `{}` takes the paper's parameters, "vendor" those of deployed cards, and
+    /// `{ preset = "vendor", minimum_rate = "100 Mbps" }` these but for one; left out: line rate.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "DcqcnChoice")]
     pub dcqcn: Option<DcqcnSettings>,
     /// What a frame costs on the link beyond itself: counted by the rate that DCQCN sets. The link says it, no file.
     #[serde(skip)]
@@ -82,6 +84,11 @@ impl RoceSettings {
     /// ECN field of data packets.
     pub(super) fn ecn(&self) -> Ecn {
         if self.dcqcn.is_some() { Ecn::Capable } else { Ecn::NotCapable }
+    }
+
+    /// Length of the frame of a congestion notification.
+    pub(super) fn notification_frame_bytes(&self) -> u32 {
+        self.ack_bytes.0 as u32 + NOTIFICATION_BYTES_MORE
     }
 
     /// Length of the frame of a data packet.

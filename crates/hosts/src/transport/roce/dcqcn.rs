@@ -7,31 +7,70 @@
 //!
 //! Nothing here sets a timer: what timers would have done by now is done when the rate is asked for.
 
-use hitless_settings::quantity::Text;
+use hitless_settings::quantity::{Optional, Text};
 use hitless_wire::{BitRate, Bytes, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of DCQCN, by the paper's names; defaults are those of its section 5.
+/// Named sets of parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[serde(rename_all = "kebab-case")]
+pub enum DcqcnPreset {
+    /// Those of the paper, section 5.
+    #[default]
+    Paper,
+    /// What HPCC's authors compare with as deployed (SIGCOMM 2019, section 5.1): run.py of their repository,
+    /// `--cc dcqcn`, which models ConnectX cards.
+    Vendor,
+}
+
+/// When alpha moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[serde(rename_all = "kebab-case")]
+pub enum AlphaUpdate {
+    /// Up with each notification, and down when there was none for `alpha_timer` (the paper, section 3.1).
+    AtNotifications,
+    /// Once in each `alpha_timer`: up if there was a notification in it, else down (NVIDIA, DOCA 3.4, "DCQCN CC
+    /// Parameters": dce_tcp_rtt).
+    Periodic,
+}
+
+/// Parameters of DCQCN, by the paper's names; defaults are those of `preset`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct DcqcnSettings {
+    /// Where the values come from that are left out. `dcqcn = "vendor"` is `dcqcn = { preset = "vendor" }`.
+    pub preset: DcqcnPreset,
     /// N: the receiver sends at most one notification of a connection in this time.
     #[serde(with = "Text::<Duration>")]
     pub cnp_interval: Duration,
     /// g: weight of a notification in the estimate alpha, by which the rate is cut.
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub g: f64,
-    /// K: alpha decays when there was no notification for so long; above `cnp_interval`.
+    /// Alpha at the first notification.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub initial_alpha: f64,
+    /// When alpha moves.
+    pub alpha_update: AlphaUpdate,
+    /// K: alpha decays when there was no notification for this long; above `cnp_interval`. With `alpha_update =
+    /// "periodic"` the time between two updates.
     #[serde(with = "Text::<Duration>")]
     pub alpha_timer: Duration,
+    /// The rate is cut at most once in this time; a notification that comes sooner cuts it at the end of it. 0 s: each
+    /// notification cuts.
+    #[serde(with = "Text::<Duration>")]
+    pub decrease_interval: Duration,
+    /// Each cut sets the target to the rate before it. Otherwise a cut before the timer has raised the rate leaves the
+    /// target where it was.
+    pub clamp_target: bool,
     /// T: the rate is raised once in this time.
     #[serde(with = "Text::<Duration>")]
     pub rate_timer: Duration,
-    /// B: and once for so many bytes sent.
+    /// B: and once for this many bytes sent; 0 B: by the timer only, which then decides alone which step is taken.
     #[serde(with = "Text::<Bytes>")]
     pub byte_counter: Bytes,
-    /// F: raises of either kind that only recover the rate from before the cut.
+    /// F: the raise of either kind with which the additive increase begins. Those before it only recover the rate from
+    /// before the cut.
     #[schemars(range(min = 1, max = 1000))]
     pub fast_recovery_steps: u32,
     /// R_AI: step of the additive increase.
@@ -40,9 +79,24 @@ pub struct DcqcnSettings {
     /// R_HAI: step of the hyper increase. The paper gives no value: five steps of the additive one.
     #[serde(with = "Text::<BitRate>")]
     pub hyper_increase: BitRate,
+    /// Line rate that both steps are given for; on another line they are longer or shorter in proportion. Left out:
+    /// they are as given.
+    #[serde(with = "Optional::<BitRate>", skip_serializing_if = "Option::is_none")]
+    pub increase_line_rate: Option<BitRate>,
     /// No cut goes below this. The paper gives none.
     #[serde(with = "Text::<BitRate>")]
     pub minimum_rate: BitRate,
+}
+
+/// The ways to write `dcqcn`.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code)]
+pub(super) enum DcqcnChoice {
+    /// A preset, with other values for some parameters.
+    Parameters(DcqcnSettings),
+    /// A preset as it is.
+    Preset(DcqcnPreset),
 }
 
 const MEGABIT: u64 = 1_000_000;
@@ -57,15 +111,49 @@ const fn megabits_per_second(count: u64) -> BitRate {
 impl Default for DcqcnSettings {
     fn default() -> Self {
         Self {
+            preset: DcqcnPreset::Paper,
             cnp_interval: Duration::from_us(50),
             g: 1.0 / 256.0,
+            // Section 3.1: the first notification halves the rate.
+            initial_alpha: 1.0,
+            alpha_update: AlphaUpdate::AtNotifications,
             alpha_timer: Duration::from_us(55),
+            decrease_interval: Duration::ZERO,
+            clamp_target: true,
             rate_timer: Duration::from_us(55),
             byte_counter: Bytes(10_000_000),
             fast_recovery_steps: 5,
             additive_increase: megabits_per_second(40),
             hyper_increase: megabits_per_second(200),
+            increase_line_rate: None,
             minimum_rate: megabits_per_second(10),
+        }
+    }
+}
+
+impl DcqcnSettings {
+    /// The parameters of a preset.
+    pub fn of(preset: DcqcnPreset) -> Self {
+        match preset {
+            DcqcnPreset::Paper => Self::default(),
+            DcqcnPreset::Vendor => Self {
+                preset,
+                // There each acknowledgement of a marked packet notifies.
+                cnp_interval: Duration::ZERO,
+                alpha_update: AlphaUpdate::Periodic,
+                alpha_timer: Duration::from_us(1),
+                decrease_interval: Duration::from_us(4),
+                clamp_target: false,
+                rate_timer: Duration::from_us(300),
+                byte_counter: Bytes::ZERO,
+                // FAST_RECOVERY_TIMES 1, compared before it counts: one raise recovers.
+                fast_recovery_steps: 2,
+                additive_increase: megabits_per_second(5),
+                hyper_increase: megabits_per_second(50),
+                increase_line_rate: Some(BitRate::from_gbps(25)),
+                minimum_rate: megabits_per_second(1_000),
+                ..Self::default()
+            },
         }
     }
 }
@@ -75,14 +163,22 @@ impl Default for DcqcnSettings {
 pub(super) struct ReactionPoint {
     config: DcqcnSettings,
     line_bps: f64,
+    /// R_AI and R_HAI on this line.
+    steps_bps: [f64; 2],
     /// R_C.
     rate_bps: f64,
     /// R_T.
     target_bps: f64,
     /// alpha.
     alpha: f64,
-    /// When alpha decays next; [`Time::NEVER`] before the first notification.
-    alpha_decays_at: Time,
+    /// When alpha moves next without a notification; [`Time::NEVER`] before the first.
+    alpha_moves_at: Time,
+    /// A notification has come since alpha last moved.
+    is_notified: bool,
+    /// When the rate may be cut again; none before the first cut.
+    next_cut_at: Option<Time>,
+    /// A notification came before the rate might be cut.
+    cut_is_owed: bool,
     /// When the timer raises the rate next.
     timer_ends_at: Time,
     /// T of algorithm 1: raises by the timer since the last cut.
@@ -93,18 +189,26 @@ pub(super) struct ReactionPoint {
     bytes_left: u64,
 }
 
+/// Below this alpha cuts nothing, and is not counted down any more.
+const LEAST_ALPHA: f64 = 1e-15;
+
 impl ReactionPoint {
     /// A connection of a card that sends at `line_rate`.
     pub fn new(config: DcqcnSettings, line_rate: BitRate) -> Self {
         let line_bps = line_rate.as_bps() as f64;
+        let scale = config.increase_line_rate.map_or(1.0, |rate| line_bps / rate.as_bps() as f64);
+        let steps = [config.additive_increase, config.hyper_increase];
         Self {
             config,
             line_bps,
+            steps_bps: steps.map(|step| step.as_bps() as f64 * scale),
             rate_bps: line_bps,
             target_bps: line_bps,
-            // Section 3.1: the first notification halves the rate.
-            alpha: 1.0,
-            alpha_decays_at: Time::NEVER,
+            alpha: config.initial_alpha,
+            alpha_moves_at: Time::NEVER,
+            is_notified: false,
+            next_cut_at: None,
+            cut_is_owed: false,
             timer_ends_at: Time::NEVER,
             timer_raises: 0,
             byte_raises: 0,
@@ -131,20 +235,46 @@ impl ReactionPoint {
     /// A notification has come (section 3.1, equation 1).
     pub fn cut(&mut self, now: Time) {
         self.advance(now);
-        self.target_bps = self.rate_bps;
+        if self.next_cut_at.is_some_and(|at| now < at) {
+            self.cut_is_owed = true;
+        } else {
+            self.decrease(now);
+        }
+        match self.config.alpha_update {
+            AlphaUpdate::AtNotifications => {
+                self.move_alpha(true);
+                self.alpha_moves_at = now + self.config.alpha_timer;
+            }
+            AlphaUpdate::Periodic if self.alpha_moves_at == Time::NEVER => {
+                self.alpha_moves_at = now + self.config.alpha_timer;
+            }
+            AlphaUpdate::Periodic => self.is_notified = true,
+        }
+    }
+
+    fn decrease(&mut self, now: Time) {
+        if self.config.clamp_target || self.timer_raises > 0 || self.next_cut_at.is_none() {
+            self.target_bps = self.rate_bps;
+        }
         let least_bps = self.config.minimum_rate.as_bps() as f64;
         self.rate_bps = (self.rate_bps * (1.0 - self.alpha / 2.0)).max(least_bps.min(self.line_bps));
-        self.alpha = (1.0 - self.config.g) * self.alpha + self.config.g;
-        self.alpha_decays_at = now + self.config.alpha_timer;
+        self.next_cut_at = Some(now + self.config.decrease_interval);
+        self.cut_is_owed = false;
         self.timer_ends_at = now + self.config.rate_timer;
         (self.timer_raises, self.byte_raises) = (0, 0);
         self.bytes_left = self.config.byte_counter.0;
     }
 
+    /// Section 3.1, equations 1 and 2.
+    fn move_alpha(&mut self, was_notified: bool) {
+        self.alpha *= 1.0 - self.config.g;
+        self.alpha += if was_notified { self.config.g } else { 0.0 };
+    }
+
     /// `bytes` were sent.
     pub fn sent(&mut self, now: Time, bytes: u64) {
         self.advance(now);
-        if self.is_at_line_rate() {
+        if self.is_at_line_rate() || self.config.byte_counter == Bytes::ZERO {
             return;
         }
         let mut bytes = bytes;
@@ -157,31 +287,49 @@ impl ReactionPoint {
         self.bytes_left -= bytes;
     }
 
-    /// Does what the timers have done by `now`.
+    /// Does what the timers have done by `now`: first what is due first, and of what is due at once alpha before a cut
+    /// and a cut before a raise.
     fn advance(&mut self, now: Time) {
-        while self.alpha_decays_at <= now && self.alpha > 0.0 {
-            // Section 3.1, equation 2.
-            self.alpha *= 1.0 - self.config.g;
-            self.alpha_decays_at += self.config.alpha_timer;
+        loop {
+            let cut_at = self.next_cut_at.filter(|_| self.cut_is_owed).unwrap_or(Time::NEVER);
+            let raise_at = self.rises_at();
+            let next = self.alpha_moves_at.min(cut_at).min(raise_at);
+            if next > now {
+                return;
+            }
+            if self.alpha_moves_at == next {
+                self.alpha_is_due();
+            } else if cut_at == next {
+                self.decrease(next);
+            } else {
+                self.timer_ends_at += self.config.rate_timer;
+                self.timer_raises += 1;
+                self.raise();
+            }
         }
-        while self.timer_ends_at <= now && !self.is_at_line_rate() {
-            self.timer_ends_at += self.config.rate_timer;
-            self.timer_raises += 1;
-            self.raise();
-        }
+    }
+
+    fn alpha_is_due(&mut self) {
+        let was_notified = std::mem::take(&mut self.is_notified);
+        self.move_alpha(was_notified);
+        self.alpha_moves_at =
+            if self.alpha < LEAST_ALPHA { Time::NEVER } else { self.alpha_moves_at + self.config.alpha_timer };
     }
 
     /// Section 3.1, algorithm 1.
     fn raise(&mut self) {
         let steps = self.config.fast_recovery_steps;
-        let step = if self.timer_raises.max(self.byte_raises) < steps {
-            0
-        } else if self.timer_raises.min(self.byte_raises) > steps {
-            self.config.hyper_increase.as_bps()
+        let has_bytes = self.config.byte_counter > Bytes::ZERO;
+        let fewest = if has_bytes { self.timer_raises.min(self.byte_raises) } else { self.timer_raises };
+        let [additive_bps, hyper_bps] = self.steps_bps;
+        let step_bps = if self.timer_raises.max(self.byte_raises) < steps {
+            0.0
+        } else if fewest > steps {
+            hyper_bps
         } else {
-            self.config.additive_increase.as_bps()
+            additive_bps
         };
-        self.target_bps = (self.target_bps + step as f64).min(self.line_bps);
+        self.target_bps = (self.target_bps + step_bps).min(self.line_bps);
         self.rate_bps = (self.rate_bps + self.target_bps) / 2.0;
         // Halving the way for ever never arrives: less than a bit per second is none.
         if self.target_bps - self.rate_bps < 1.0 {
@@ -291,6 +439,51 @@ mod tests {
         point.cut(at(0));
         assert!(point.rate(at(55 * 30)).is_some());
         assert_eq!((point.rate(at(55 * 36)), point.rises_at()), (None, Time::NEVER));
+    }
+
+    /// By hand, from the rules of HPCC: alpha every microsecond, a cut at most every 4 us, a target that
+    /// only a raise by the timer makes follow, and steps of 5 and 50 Mb/s times 100 / 25.
+    #[test]
+    fn the_vendors_rate_follows_its_rules_step_by_step() {
+        const LINE: BitRate = BitRate::from_gbps(100);
+        let mut point = ReactionPoint::new(DcqcnSettings::of(DcqcnPreset::Vendor), LINE);
+        let gbps = |point: &mut ReactionPoint, us: u64| point.rate(at(us)).unwrap_or(LINE).as_bps() as f64 / 1e9;
+        point.cut(at(100));
+        assert!((gbps(&mut point, 100) - 50.0).abs() < 1e-6, "alpha is 1 at the first notification");
+        // Notified in the first and the third microsecond, and the second cut is owed until 104 us.
+        point.cut(at(100) + Duration::from_ns(500));
+        point.cut(at(102) + Duration::from_ns(500));
+        assert!((gbps(&mut point, 103) - 50.0).abs() < 1e-6);
+        let (up, down) = (|alpha: f64| alpha * 255.0 / 256.0 + 1.0 / 256.0, |alpha: f64| alpha * 255.0 / 256.0);
+        let alpha = down(up(down(up(1.0))));
+        let after_cut = 50.0 * (1.0 - alpha / 2.0);
+        assert!((gbps(&mut point, 104) - after_cut).abs() < 1e-6, "{} at 104 us", gbps(&mut point, 104));
+        // The target is the line rate still. One raise recovers, and the second adds nothing to the line rate.
+        let first = (after_cut + 100.0) / 2.0;
+        assert!((gbps(&mut point, 403) - after_cut).abs() < 1e-6);
+        assert!((gbps(&mut point, 404) - first).abs() < 1e-6);
+        assert!((gbps(&mut point, 704) - (first + 100.0) / 2.0).abs() < 1e-6);
+        // A cut after raises takes the target along: recovery, 20 Mb/s more, 200 Mb/s more. Alpha is nearly nothing.
+        point.cut(at(705));
+        let rate = gbps(&mut point, 705);
+        let target = (first + 100.0) / 2.0;
+        assert!(rate < target && rate > target * 0.8, "{rate} of {target}");
+        let raised = [(target, 1), (target + 0.02, 2), (target + 0.22, 3), (target + 0.42, 4)];
+        let mut expected = rate;
+        for (towards, number) in raised {
+            expected = (expected + towards) / 2.0;
+            assert!((gbps(&mut point, 705 + 300 * number) - expected).abs() < 1e-6, "raise {number}");
+        }
+    }
+
+    #[test]
+    fn the_vendors_alpha_does_not_count_down_for_ever() {
+        let mut point = ReactionPoint::new(DcqcnSettings::of(DcqcnPreset::Vendor), LINE);
+        point.cut(at(0));
+        point.rate(at(1_000_000_000));
+        assert_eq!(point.alpha_moves_at, Time::NEVER);
+        point.cut(at(1_000_000_000));
+        assert_eq!(point.alpha_moves_at, at(1_000_000_001));
     }
 
     #[test]

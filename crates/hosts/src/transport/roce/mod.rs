@@ -19,6 +19,6 @@ mod selective;
 mod tests;
 
 pub use config::{RoceRecovery, RoceSettings};
-pub use dcqcn::DcqcnSettings;
+pub use dcqcn::{AlphaUpdate, DcqcnPreset, DcqcnSettings};
 pub use requester::RoceRequester;
 pub use responder::RoceResponder;

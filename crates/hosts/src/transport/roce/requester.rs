@@ -290,8 +290,8 @@ impl Sender for RoceRequester {
         self.restart_timer(now);
     }
 
-    fn times_out_when_held_back(&self) -> bool {
-        true
+    fn timeout_when_held_back(&mut self, _now: Time) -> Time {
+        self.next_timeout()
     }
 
     fn acknowledged_bytes(&self) -> u64 {

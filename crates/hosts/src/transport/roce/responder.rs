@@ -2,7 +2,7 @@
 
 use hitless_wire::{Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
-use super::config::{NOTIFICATION_FRAME_BYTES, RoceRecovery, RoceSettings};
+use super::config::{RoceRecovery, RoceSettings};
 use super::dcqcn::NotificationPoint;
 use super::selective::OutOfOrder;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
@@ -167,7 +167,7 @@ impl Receiver for RoceResponder {
     #[inline]
     fn poll_transmit(&mut self, _now: Time) -> Option<Outgoing> {
         let (header, frame_bytes) = match self.notification.take() {
-            Some(header) => (header, NOTIFICATION_FRAME_BYTES),
+            Some(header) => (header, self.config.notification_frame_bytes()),
             None => (self.answer.take()?, self.config.ack_bytes.0 as u32),
         };
         Some(Outgoing { transport: Transport::Roce(header), frame_bytes, ecn: Ecn::NotCapable })

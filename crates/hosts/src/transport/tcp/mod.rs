@@ -43,6 +43,7 @@
 //!   for the first two without changing the window, and Linux grows it for acknowledgements that advance only.
 //! - After an echo of congestion the window shrinks over one round trip by PRR and does not grow meanwhile, as in
 //!   Linux; RFC 8257 cuts it at once.
+//! - There is no HyStart (RFC 9406), which ends the slow start of Linux's CUBIC before the first loss.
 //! - Delayed acknowledgements count packets, not full segments, and have a fixed timeout (Linux adapts it). What
 //!   receive offload has merged counts as the packets that it was.
 //! - Timers fire like the first level of Linux's timer wheel; the coarser levels are not modelled.
@@ -64,7 +65,8 @@ mod settings;
 mod ticks;
 
 pub use congestion::{
-    BoltReaction, BoltTransportSettings, CongestionState, DctcpEstimate, PathModel, SwiftSettings, WindowGrowth,
+    BoltReaction, BoltTransportSettings, CongestionState, CubicTime, DctcpEstimate, PathModel, SwiftSettings,
+    WindowGrowth,
 };
 pub use receiver::TcpReceiver;
 pub use sender::TcpSender;

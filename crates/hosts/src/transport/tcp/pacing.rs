@@ -58,6 +58,9 @@ impl Pacer {
     /// `segments` with it.
     pub fn sent(&mut self, now: Time, payload_bytes: u64, rate: BitRate, quantum_bytes: u64, segments: u64) {
         if segments < UNPACED_SEGMENTS {
+            // They move the clock of the pacing all the same (Linux: tcp_wstamp_ns): the first burst that is paced is
+            // not late since the beginning of time.
+            self.next_burst_at = self.next_burst_at.max(now);
             return;
         }
         debug_assert!(quantum_bytes > 0, "bursts of no bytes");
@@ -82,6 +85,11 @@ impl Pacer {
     pub fn forget_waiting(&mut self) {
         self.is_waited_for = false;
         self.held_bytes = 0;
+    }
+
+    /// The next packet waits for something else first, and will ask again.
+    pub fn stop_waiting(&mut self) {
+        self.is_waited_for = false;
     }
 
     /// `bytes` have room in the window, and wait.
@@ -153,6 +161,17 @@ mod tests {
         }
         pacer.sent(at(0), 1_000, RATE, 1_000, UNPACED_SEGMENTS);
         assert!(!pacer.lets_go(at(0)));
+    }
+
+    #[test]
+    fn the_first_paced_burst_is_late_since_the_packet_before_it_only() {
+        for start_ns in [0, 1_050_000] {
+            let (mut pacer, start) = (Pacer::default(), at(start_ns));
+            (1..UNPACED_SEGMENTS).for_each(|segments| pacer.sent(start, 1_000, RATE, 1_000, segments));
+            pacer.sent(start, 1_000, RATE, 1_000, UNPACED_SEGMENTS);
+            assert!(!pacer.lets_go(at(start_ns + 999)), "from {start_ns} ns on");
+            assert_eq!(pacer.wakes_at(), Some(at(start_ns + 1_000)), "from {start_ns} ns on");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use hitless_wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::congestion::{BoltTransportSettings, DctcpEstimate, SwiftSettings, Window, WindowGrowth};
+use super::congestion::{BoltTransportSettings, CubicTime, DctcpEstimate, SwiftSettings, Window, WindowGrowth};
 use crate::stack::Jitter;
 
 /// The threshold, and the window except after a timeout, never fall below so many segments (RFC 5681, section 3.1).
@@ -127,6 +127,8 @@ pub struct TcpSettings {
     /// Send ECN-capable packets and react to marks (RFC 3168; with DCTCP RFC 8257).
     #[schemars(extend("x-default" = "true for DCTCP, else false"))]
     pub ecn: bool,
+    /// Which time counts for CUBIC's curve; only with `congestion = "cubic"` other than the default.
+    pub cubic_time: CubicTime,
     /// Weight of the newest window in DCTCP's estimate of marking, g (RFC 8257, section 3.3: 1/16).
     #[schemars(range(min = 0.0001, max = 1.0))]
     pub dctcp_gain: f64,
@@ -176,7 +178,7 @@ pub struct CloseSettings {
 pub enum Congestion {
     /// NewReno (RFC 5681, RFC 6582).
     Newreno,
-    /// CUBIC (RFC 9438).
+    /// CUBIC (RFC 9438), without HyStart (RFC 9406): slow start ends with a loss or a mark.
     Cubic,
     /// DCTCP (RFC 8257).
     Dctcp,
@@ -228,6 +230,7 @@ impl Default for TcpSettings {
             dsack_undo: false,
             slow_start_after_idle: false,
             ecn: false,
+            cubic_time: CubicTime::Rfc9438,
             dctcp_gain: 1.0 / 16.0,
             dctcp_estimate: DctcpEstimate::EachWindow,
             pacing: false,

@@ -165,3 +165,28 @@ fn a_reused_connection_that_knows_its_round_trip_time_times_out_by_it() {
         script.expect(timeout_us, &[(timeout_us, 0)]);
     }
 }
+
+/// When timers run out of a sender of ten segments in flight that has more to send, which its host holds back from 100 us
+/// on: the probe, once, and then the retransmission timer, as if there were no probe to wait for. None is twice at once.
+#[test]
+fn the_timers_of_a_sender_that_is_held_back_go_on() {
+    let mut script = Script::warm(&config());
+    script.write(100, 20 * MSS);
+    for _ in 0..10 {
+        script.sender.poll_transmit(at(100)).expect("the window has room");
+    }
+    let mut times = Vec::new();
+    let mut now = at(100);
+    for _ in 0..4 {
+        let deadline = script.sender.timeout_when_held_back(now);
+        assert!(deadline > now, "a timer of a sender that is held back runs out at once, at {now}");
+        now = deadline;
+        script.sender.handle_timeout(now);
+        times.push((now.as_ps() / 1_000_000, script.sender.statistics().timeouts));
+    }
+    // The probe after two round trips, timeouts of 1, 2 and 4 ms.
+    assert_eq!(times, [(180, 0), (1_100, 1), (3_100, 2), (7_100, 3)]);
+    // What waited is sent when there is room: the first segment again.
+    let header = header_of(&script.sender.poll_transmit(now).expect("the first segment is lost"));
+    assert_eq!(header.sequence, MSS);
+}

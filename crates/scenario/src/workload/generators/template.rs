@@ -13,7 +13,7 @@ pub struct Template {
     pub start: Time,
     /// When it ends, if it does.
     pub stop: Option<Time>,
-    /// Index into the scenario's transports.
+    /// Index into [`crate::Scenario::transport_configs`].
     pub transport: usize,
     /// Traffic class.
     pub class: u8,

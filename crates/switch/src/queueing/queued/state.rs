@@ -16,6 +16,8 @@ impl State for QueuedScheduler {
             evicted,
             group,
             serving,
+            // Meant for the packet that is taken, and used at once.
+            marks_served: _,
             busy_until,
             service_is_due,
         } = self;

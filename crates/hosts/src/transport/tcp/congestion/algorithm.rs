@@ -44,7 +44,7 @@ impl Algorithm {
     pub fn new(config: &TcpSettings, window: &Window) -> Self {
         match config.congestion {
             Congestion::Newreno => Self::NewReno(NewReno::default()),
-            Congestion::Cubic => Self::Cubic(Cubic::default()),
+            Congestion::Cubic => Self::Cubic(Cubic::new(config.cubic_time)),
             Congestion::Dctcp => Self::Dctcp(Dctcp::new(config.dctcp_gain, config.dctcp_estimate)),
             Congestion::Bbr => Self::Bbr(Box::new(Bbr::new(config, window))),
             Congestion::Swift => Self::Swift(Box::new(Swift::new(config.swift.unwrap_or_default(), window))),
@@ -162,6 +162,13 @@ impl CongestionControl for Algorithm {
 
     fn on_established(&mut self, window: &Window, rtt: Duration) {
         dispatch!(self, algorithm => algorithm.on_established(window, rtt));
+    }
+
+    #[inline]
+    fn on_limited(&mut self, now: Time) {
+        if let Self::Cubic(cubic) = self {
+            cubic.on_limited(now);
+        }
     }
 
     fn on_restart(&mut self, window: &mut Window, now: Time, idle: Duration) {

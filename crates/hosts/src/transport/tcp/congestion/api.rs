@@ -216,6 +216,8 @@ pub(in crate::transport::tcp) trait CongestionControl {
     fn on_recovery(&mut self, _window: &mut Window, _sign: CongestionSign, _now: Time) {}
     /// The handshake took `rtt`.
     fn on_established(&mut self, _window: &Window, _rtt: Duration) {}
+    /// The application or the receiver, and not the window, limited the data that is acknowledged `now`.
+    fn on_limited(&mut self, _now: Time) {}
     /// Data is sent again after `idle` without any in flight.
     fn on_restart(&mut self, _window: &mut Window, _now: Time, _idle: Duration) {}
     /// A reduction turned out to be wrong; the window is what it was before it.

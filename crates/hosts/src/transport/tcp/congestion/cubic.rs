@@ -2,6 +2,20 @@
 
 use super::api::{AckEvent, CongestionControl, CongestionSign, Window};
 use hitless_wire::{Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which time of a stage of congestion avoidance counts for CUBIC's curve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[serde(rename_all = "kebab-case")]
+pub enum CubicTime {
+    /// Time in which the window limits the flow, and not its application or its receiver (RFC 9438, sections 4.2 and
+    /// 5.8).
+    #[default]
+    Rfc9438,
+    /// All time with data in flight, as in Linux: after a period of little data the window jumps.
+    Linux,
+}
 
 /// C, in segments per cubic second (RFC 9438, section 5).
 const AGGRESSIVENESS: f64 = 0.4;
@@ -11,8 +25,12 @@ const BETA: f64 = 0.7;
 /// CUBIC's state; windows in segments.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Cubic {
-    /// t_epoch: when this stage of congestion avoidance began; `None` between a reduction and the next growth.
+    time: CubicTime,
+    /// t_epoch: when this stage of congestion avoidance began, plus all time that does not count; `None` between a
+    /// reduction and the next growth.
     epoch: Option<Time>,
+    /// The last acknowledgement of the stage, up to which it is known which time counts.
+    judged_until: Time,
     /// W_max.
     maximum: f64,
     /// K, in seconds.
@@ -30,6 +48,17 @@ pub(in crate::transport::tcp) struct Cubic {
 }
 
 impl Cubic {
+    /// CUBIC at the start of a connection.
+    pub fn new(time: CubicTime) -> Self {
+        Self { time, ..Self::default() }
+    }
+
+    /// The time since the last acknowledgement does not count.
+    fn leave_out_until(&mut self, now: Time) {
+        self.epoch = self.epoch.map(|epoch| epoch + now.saturating_since(self.judged_until));
+        self.judged_until = now;
+    }
+
     /// W_cubic(t) (RFC 9438, equation 1).
     fn window_at(&self, elapsed_s: f64) -> f64 {
         let offset_s = elapsed_s - self.plateau_s;
@@ -60,6 +89,7 @@ impl Cubic {
             Some(epoch) => epoch,
             None => self.begin_epoch(event.now, segments),
         };
+        self.judged_until = event.now;
         let elapsed = event.now.saturating_since(epoch);
         let share = delivered / segments;
         // Section 4.2: target is W_cubic(t + RTT) within [cwnd, 1.5 cwnd]; section 4.4 and 4.5.
@@ -105,9 +135,17 @@ impl CongestionControl for Cubic {
         window.clamp_ssthresh((window.cwnd_bytes as f64 * BETA) as u64)
     }
 
-    /// RFC 9438, section 4.2: the epoch does not include times when the application limits the rate.
-    fn on_restart(&mut self, _window: &mut Window, _now: Time, idle: Duration) {
-        self.epoch = self.epoch.map(|epoch| epoch + idle);
+    fn on_limited(&mut self, now: Time) {
+        if self.time == CubicTime::Rfc9438 {
+            self.leave_out_until(now);
+        }
+    }
+
+    fn on_restart(&mut self, _window: &mut Window, now: Time, idle: Duration) {
+        match self.time {
+            CubicTime::Rfc9438 => self.leave_out_until(now),
+            CubicTime::Linux => self.epoch = self.epoch.map(|epoch| epoch + idle),
+        }
     }
 
     fn on_undo(&mut self, _window: &mut Window) {

@@ -20,5 +20,6 @@ pub(super) use api::{AckEvent, AckSample, CongestionControl, CongestionSign, Win
 pub use api::{CongestionState, WindowGrowth};
 pub use bbr::PathModel;
 pub use bolt::{BoltReaction, BoltTransportSettings};
+pub use cubic::CubicTime;
 pub use dctcp::DctcpEstimate;
 pub use swift::SwiftSettings;

@@ -68,6 +68,8 @@ impl CongestionController {
         let limited = previous < self.cwnd_limited_until || !self.window_validation;
         if limited || (self.window.in_slow_start() && 2 * flight_bytes > self.window.cwnd_bytes) {
             self.algorithm.increase(&mut self.window, event);
+        } else {
+            self.algorithm.on_limited(event.now);
         }
         debug_assert!(self.window.cwnd_bytes >= self.window.mss_bytes, "a window of less than a segment");
     }

@@ -252,8 +252,18 @@ impl Sender for TcpSender {
         self.timer.deadline()
     }
 
+    /// Retransmission, probe and reordering go on; the pacing is asked when the card has room.
+    #[inline]
+    fn timeout_when_held_back(&mut self, now: Time) -> Time {
+        self.hold_back(now);
+        self.timer.deadline()
+    }
+
     #[inline]
     fn handle_timeout(&mut self, now: Time) {
+        if self.timer.is_stale {
+            self.set_timer_without_pacing(now);
+        }
         if now >= self.timer.deadline() {
             self.expire(now);
         }

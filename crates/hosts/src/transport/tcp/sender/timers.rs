@@ -21,6 +21,22 @@ impl TcpSender {
         }
     }
 
+    /// The host has no room for what there is to send: sets the timer for what else comes next. While all arrives in
+    /// order deadlines move away, as a rule; then one that was set is looked at again when it comes.
+    #[inline]
+    pub(super) fn hold_back(&mut self, now: Time) {
+        if self.timer.is_stale && !(self.fast_path.acks && self.timer.deadline() != Time::NEVER) {
+            self.set_timer_without_pacing(now);
+        }
+    }
+
+    /// Sets the timer of a sender that will be asked for packets, whatever the pacing says.
+    #[inline(never)]
+    pub(super) fn set_timer_without_pacing(&mut self, now: Time) {
+        self.pacer.stop_waiting();
+        self.set_timer(now);
+    }
+
     #[inline(never)]
     fn set_timer_slow(&mut self, now: Time) {
         let (kind, deadline) = self.next_timer(now);
@@ -40,7 +56,8 @@ impl TcpSender {
             (TimerKind::Reordering, remaining + self.timer.clock.slack())
         } else {
             let remaining = self.timer.rto_remaining(now, self.rtt.rto());
-            if self.may_probe() {
+            // A probe that waits for the card is not due once more.
+            if self.may_probe() && !self.loss.probe_due {
                 // RFC 8985, section 7.2: not later than the retransmission timeout.
                 (TimerKind::Probe, self.probe_timeout().min(remaining))
             } else {
