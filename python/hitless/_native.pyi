@@ -486,6 +486,7 @@ class DropReason:
     MECHANISM: ClassVar[DropReason]
     EVICTED: ClassVar[DropReason]
     QUEUEING_DELAY: ClassVar[DropReason]
+    NOWHERE: ClassVar[DropReason]
     DUPLICATE: ClassVar[DropReason]
     COPY_RETIRED: ClassVar[DropReason]
     CONTROL_ABSORBED: ClassVar[DropReason]

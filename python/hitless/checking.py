@@ -43,9 +43,11 @@ def refusals_explained(file_name: str) -> Iterator[None]:
 
 @contextmanager
 def faults_explained(file_name: str, of: str = "the simulator") -> Iterator[None]:
-    """A broken check of a run, and a mechanism that fails in it, as errors for people."""
+    """A broken check of a run, a limit that it meets, and a mechanism that fails in it, as errors for people."""
     try:
         yield
+    except _native.ScenarioError as refused:
+        raise RefusedScenario(str(refused)) from refused
     except _native.SimulationError as failed:
         hint = f"this is a fault of {of}; please report it"
         raise HitlessError(str(failed), where=file_name, hint=hint) from failed

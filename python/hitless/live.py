@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hitless import _native
 from hitless.checking import faults_explained, mechanism_failed, refusals_explained
-from hitless.errors import BadInput, HitlessError
+from hitless.errors import BadInput, HitlessError, RefusedScenario
 
 if TYPE_CHECKING:
     from hitless.outcome.run import Run
@@ -192,6 +192,8 @@ class LiveRun:
             self._native.run()
         except _native.MechanismError as failed:
             self._failure = mechanism_failed(failed, self._file_name)
+        except _native.ScenarioError as refused:
+            self._failure = RefusedScenario(str(refused))
         except _native.SimulationError as failed:
             self._failure = HitlessError(str(failed), hint="this is a fault of hitless; please report it")
         finally:

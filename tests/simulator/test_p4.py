@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from hitless.errors import HitlessError
+from hitless.errors import HitlessError, RefusedScenario
 from hitless.simulation import Simulation
 from warm import hitless
 
@@ -141,3 +141,129 @@ def test_a_fabric_runs_a_program_in_one_command(tmp_path):
     arguments = ("p4", "run", P4 / "forward.json", "--routes", "ipv4_lpm:ipv4_forward:port:dstAddr")
     done = hitless(*arguments, "--topology", "dumbbell", "--duration", "1 ms", "--out", tmp_path / "out", "--json")
     assert json.loads(done.stdout)["summary"]
+
+
+CHAIN = {
+    "kind": "chain",
+    "hosts_left": ["h1"],
+    "switches": ["sw1", "sw2"],
+    "hosts_right": ["h2"],
+    "host_link": LINK,
+    "switch_link": LINK,
+}
+
+
+def field(header, name):
+    return {"type": "field", "value": [header, name]}
+
+
+def number(value):
+    return {"type": "hexstr", "value": hex(value)}
+
+
+def expression(op, left, right):
+    inner = {"type": "expression", "value": {"op": op, "left": left, "right": right}}
+    return {"type": "expression", "value": inner}
+
+
+def primitive(line, op, *parameters):
+    return {"op": op, "parameters": list(parameters), "source_info": {"filename": "forward.p4", "line": line}}
+
+
+def changed(folder, *, forward=(), egress=()):
+    """forward.json with more primitives at the end of its action, and in egress."""
+    document = json.loads((P4 / "forward.json").read_text())
+    document["actions"][2]["primitives"] += list(forward)
+    document["actions"].append({"name": "out", "id": 9, "runtime_data": [], "primitives": list(egress)})
+    call = {"name": "out", "id": 0, "action_id": 9, "next_node": None}
+    document["pipelines"][1] |= {"init_table": "out", "action_calls": [call]}
+    path = folder / "changed.json"
+    path.write_text(json.dumps(document))
+    return {"kind": "p4", "program": str(path), "routes": ROUTES}
+
+
+def test_a_program_that_reads_enq_qdepth_marks_as_a_switch_does(tmp_path):
+    """As the ECN program of the P4 tutorials: congestion is marked by the packets that wait when one comes."""
+
+    def drops(*, egress):
+        document = scenario(changed(tmp_path, egress=egress))
+        document["switch"] = {"buffer": {"kind": "static", "per_port": "100 packets"}}
+        document["flows"][0] |= {"load": 0.9, "sizes": {"kind": "fixed", "bytes": "200 KB"}}
+        return run(document).summary.drops.get("queue full", 0)
+
+    is_full = expression(">=", field("standard_metadata", "enq_qdepth"), number(20))
+    mark = primitive(2, "assign", field("ipv4", "diffserv"), expression("|", field("ipv4", "diffserv"), number(3)))
+    unmarked, marked = drops(egress=[]), drops(egress=[primitive(1, "_jump_if_zero", is_full, number(2)), mark])
+    assert unmarked > 100
+    assert marked < unmarked / 10
+
+
+def test_a_multicast_packet_is_not_lost_but_one_of_its_copies(tmp_path):
+    """Each packet goes to a group of one port, the right one: nothing differs from forwarding."""
+    group = primitive(1, "assign", field("standard_metadata", "mcast_grp"), field("standard_metadata", "ingress_port"))
+    one_more = primitive(2, "add_to_field", field("standard_metadata", "mcast_grp"), number(1))
+    commands = tmp_path / "groups.txt"
+    commands.write_text(
+        "mc_mgrp_create 1\nmc_node_create 0 1\nmc_node_associate 1 0\n"
+        "mc_mgrp_create 2\nmc_node_create 0 0\nmc_node_associate 2 1\n"
+    )
+    by_group = changed(tmp_path, forward=[group, one_more]) | {"commands": str(commands)}
+    plain, replicated = run(scenario(topology=CHAIN)), run(scenario(by_group, topology=CHAIN))
+    assert counter(replicated, "packets in ingress") > 100
+    assert replicated.summary.drops == {}
+    assert plain.table("messages").equals(replicated.table("messages"))
+
+
+@pytest.mark.parametrize(
+    ("primitives", "told"),
+    [
+        (
+            [primitive(64, "assign", field("ipv4", "diffserv"), number(46 << 2))],
+            ["forward.p4:64: the program writes ipv4.diffserv", "its code point (DSCP) is 8 times its class"],
+        ),
+        (
+            [primitive(65, "assign", field("ipv4", "identification"), number(7))],
+            ["forward.p4:65: the program writes ipv4.identification", "no identification and no fragments"],
+        ),
+        (
+            [primitive(66, "truncate", number(100))],
+            ["forward.p4:66: the program adds or removes headers, or truncates", "cut off to the shortest frame alone"],
+        ),
+    ],
+)
+def test_what_no_simulated_packet_has_is_told_by_the_line_that_writes_it(tmp_path, primitives, told):
+    with pytest.raises(RefusedScenario) as refused:
+        run(scenario(changed(tmp_path, forward=primitives)))
+    assert all(part in str(refused.value) for part in told), refused.value
+    assert "report it" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (("egress_spec", 9), "were for port 9, and the switch has the ports 0 to 2"),
+        (("priority", 5), "were for queue 5 of port 1, whose queues are: 0"),
+        (("mcast_grp", 3), "were for multicast group 3, which has no copies to ports of the switch"),
+    ],
+)
+def test_a_missing_port_queue_or_group_is_named(tmp_path, line, told):
+    where = primitive(1, "assign", field("standard_metadata", line[0]), number(line[1]))
+    result = run(scenario(changed(tmp_path, forward=[where]), topology=CHAIN))
+    assert any(warning.startswith("p4 at sw1: ") and told in warning for warning in result.summary.warnings)
+    assert set(result.summary.drops) == {"sent to a missing port, queue or group"}
+
+
+def test_a_switch_without_packets_is_told_as_one():
+    entry = {"table": "ipv4_lpm", "match": ["hdr.ipv4.dstAddr = 10.0.0.0/30"], "action": "drop"}
+    document = scenario(program(table=[entry]), topology=CHAIN)
+    document["flows"][0] |= {"sources": ["h1"], "destinations": ["h2"]}
+    warnings = run(document).summary.warnings
+    assert "p4 at sw2: no packet came to the program" in warnings
+    assert not any("never acted" in warning for warning in warnings)
+
+
+def test_a_clone_to_a_session_that_is_not_there_is_named(tmp_path):
+    clone = primitive(1, "clone_ingress_pkt_to_egress", number(5), number(0))
+    result = run(scenario(changed(tmp_path, forward=[clone]), topology=CHAIN))
+    assert any("were clones for session 5, which is not configured" in warning for warning in result.summary.warnings)
+    assert result.summary.drops == {}

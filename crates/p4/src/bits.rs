@@ -15,7 +15,8 @@ pub struct Slot {
 #[inline]
 pub fn read(bytes: &[u8], bit: usize, width: usize) -> u64 {
     let (start, offset) = (bit / 8, bit % 8);
-    if width == 0 || width > 64 {
+    assert!(width <= 64, "a field that is read at once has at most 64 bits");
+    if width == 0 {
         return 0;
     }
     if offset + width <= 64
@@ -34,7 +35,8 @@ pub fn read(bytes: &[u8], bit: usize, width: usize) -> u64 {
 #[inline]
 pub fn write(bytes: &mut [u8], bit: usize, width: usize, value: u64) {
     let (start, offset) = (bit / 8, bit % 8);
-    if width == 0 || width > 64 {
+    assert!(width <= 64, "a field that is written at once has at most 64 bits");
+    if width == 0 {
         return;
     }
     if offset + width <= 64

@@ -16,6 +16,7 @@ pub fn emit(program: &Program, packet: &Packet, header: u32, to: &mut Vec<u8>) {
     let first = 8 * to.len();
     let fixed = 8 * of.wire_bytes as usize;
     let (start, before) = (8 * of.start as usize, varbit.bits_before as usize);
+    assert!(length <= varbit.slot.width as usize, "a field of variable length has at most the bits of its room");
     to.resize(to.len() + (fixed + length).div_ceil(8), 0);
     bits::copy(to, first, &packet.values, start, before);
     bits::copy(to, first + before, &packet.values, varbit.slot.bit as usize, length);
@@ -25,6 +26,12 @@ pub fn emit(program: &Program, packet: &Packet, header: u32, to: &mut Vec<u8>) {
 /// The packet as it leaves: its valid headers in the order of the deparser, then its payload, cut off where the program
 /// said so.
 pub fn deparse(program: &Program, packet: &Packet, to: &mut Vec<u8>) {
+    deparse_whole(program, packet, to);
+    to.truncate(packet.length_max);
+}
+
+/// The same without the cut.
+pub fn deparse_whole(program: &Program, packet: &Packet, to: &mut Vec<u8>) {
     to.clear();
     for &header in &program.deparser {
         if packet.valid[header as usize] {
@@ -32,5 +39,4 @@ pub fn deparse(program: &Program, packet: &Packet, to: &mut Vec<u8>) {
         }
     }
     to.extend_from_slice(packet.payload());
-    to.truncate(packet.length_max);
 }

@@ -1,6 +1,9 @@
 //! The document that p4c writes for BMv2, as it is in the file (format version 2; its description is
 //! `docs/JSON_format.md` of p4lang's behavioral-model). What an expression or a parameter means is decided by
 //! `compile`.
+//!
+//! As BMv2 it also reads documents without `__meta__`, taken as version 2, and tables that name their actions by
+//! `actions` alone, as compilers before p4c did.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,7 +37,7 @@ pub fn place(of: &Option<SourceInfo>) -> Option<String> {
 #[derive(Debug, Deserialize)]
 pub struct Document {
     /// Which version it is.
-    #[serde(rename = "__meta__")]
+    #[serde(rename = "__meta__", default)]
     pub meta: Meta,
     /// The P4 file it was made of.
     #[serde(default)]
@@ -78,10 +81,10 @@ pub struct Document {
 }
 
 /// Which version the document has, and who wrote it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub struct Meta {
     /// Major and minor version.
-    pub version: (u32, u32),
+    pub version: Option<(u32, u32)>,
     /// The compiler.
     #[serde(default)]
     pub compiler: String,
@@ -308,7 +311,11 @@ pub(crate) struct Table {
     #[serde(default)]
     pub with_counters: bool,
     pub direct_meters: Option<String>,
+    /// Numbers of its actions; [`Document::read`] finds them where the table has names alone.
+    #[serde(default)]
     pub action_ids: Vec<i64>,
+    #[serde(default)]
+    pub actions: Vec<String>,
     #[serde(default)]
     pub next_tables: serde_json::Map<String, Value>,
     pub base_default_next: Option<String>,
@@ -391,13 +398,33 @@ pub(crate) struct ExternInstance {
 impl Document {
     /// The document in `text`. Refused: what is no JSON, lacks what a program must have, or is of another version.
     pub fn read(text: &str) -> Result<Self> {
-        let document: Self = serde_json::from_str(text)
+        let mut document: Self = serde_json::from_str(text)
             .map_err(|error| Error::new(format!("this is no document that p4c writes for BMv2: {error}")))?;
-        let (major, minor) = document.meta.version;
+        let (major, minor) = document.meta.version.unwrap_or((2, 0));
         if major != 2 {
             refuse!("the document has format version {major}.{minor}, and hitless reads 2.x");
         }
+        document.number_actions()?;
         Ok(document)
+    }
+
+    /// Finds the numbers of actions that tables name.
+    fn number_actions(&mut self) -> Result<()> {
+        let tables = self.pipelines.iter_mut().flat_map(|pipeline| &mut pipeline.tables);
+        for table in tables.filter(|table| table.action_ids.is_empty()) {
+            for name in &table.actions {
+                let mut named = self.actions.iter().filter(|action| action.name == *name);
+                match (named.next(), named.next()) {
+                    (Some(action), None) => table.action_ids.push(action.id),
+                    (None, _) => refuse!("the table {}: the document has no action {name}", table.name),
+                    (Some(_), Some(_)) => refuse!(
+                        "the table {}: the document has several actions {name}, and the table no action_ids",
+                        table.name
+                    ),
+                }
+            }
+        }
+        Ok(())
     }
 }
 

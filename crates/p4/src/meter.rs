@@ -28,6 +28,9 @@ pub struct Meter {
 impl Meter {
     /// Sets the rates, lowest first: committed, then peak. The buckets begin full at `now_ns`.
     pub fn set_rates(&mut self, rates: &[Rate], now_ns: u64) {
+        let is_rate = |rate: &Rate| rate.per_us.is_finite() && rate.per_us >= 0.0;
+        assert!(rates.iter().all(is_rate), "the rate of a meter is a number, and not below 0");
+        assert!(rates.is_sorted_by_key(|rate| rate.per_us), "the committed rate of a meter is at most its peak rate");
         let bucket = |rate: &Rate| Bucket { rate: *rate, tokens: rate.burst, given: given(*rate, now_ns) };
         self.buckets = rates.iter().rev().map(bucket).collect();
     }
@@ -45,6 +48,7 @@ impl Meter {
             let new = given.saturating_sub(bucket.given);
             bucket.given = given;
             bucket.tokens = bucket.tokens.saturating_add(new).min(bucket.rate.burst);
+            assert!(bucket.tokens <= bucket.rate.burst, "a bucket holds at most its burst");
             if bucket.tokens < tokens {
                 return buckets - place as u64;
             }

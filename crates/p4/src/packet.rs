@@ -117,7 +117,8 @@ impl Packet {
         self.set(standard.instance_type, instance as u64);
     }
 
-    /// Makes it a copy of `other`, in the room that it has.
+    /// Makes it a copy of `other`, in the room that it has. A copy is whole, and has no requests: as in BMv2, truncate
+    /// cuts off the packet that asked for it alone.
     pub fn copy_from(&mut self, other: &Self) {
         let mut mine = std::mem::take(self);
         mine.values.clone_from(&other.values);
@@ -132,11 +133,13 @@ impl Packet {
             var_bits: mine.var_bits,
             bytes: mine.bytes,
             requests: Requests::default(),
+            length_max: usize::MAX,
             ..*other
         };
     }
 
     fn forget(&mut self, program: &Program) {
+        assert_eq!(self.values.len(), program.values_bytes, "a packet is used again by its program");
         self.values.fill(0);
         for (valid, header) in self.valid.iter_mut().zip(&program.headers) {
             *valid = header.is_metadata;
@@ -162,7 +165,8 @@ impl Packet {
 
     /// What of it follows the headers that were parsed.
     pub fn payload(&self) -> &[u8] {
-        self.bytes.get(self.payload_start..).unwrap_or(&[])
+        assert!(self.payload_start <= self.bytes.len(), "parsed headers end within the packet");
+        &self.bytes[self.payload_start..]
     }
 
     /// Writes a field that the program may have.
@@ -170,6 +174,14 @@ impl Packet {
     pub fn set(&mut self, slot: Option<crate::bits::Slot>, value: u64) {
         if let Some(slot) = slot {
             crate::bits::write(&mut self.values, slot.bit as usize, slot.width.min(64) as usize, value);
+        }
+    }
+
+    /// Writes a field that the program may have, at most the greatest value that it has room for.
+    #[inline]
+    pub fn set_at_most(&mut self, slot: Option<crate::bits::Slot>, value: u64) {
+        if let Some(slot) = slot {
+            self.set(Some(slot), value.min(u64::MAX >> (64 - slot.width.clamp(1, 64))));
         }
     }
 
@@ -215,7 +227,7 @@ impl Packet {
 
     /// Moves the elements of a stack by `by` to the back; what has no room is lost, and what comes is invalid.
     pub fn push(&mut self, program: &Program, stack: u32, by: usize) {
-        let size = program.stacks[stack as usize].headers.len();
+        let size = self.stack_size(program, stack);
         let by = by.min(size);
         for place in (by..size).rev() {
             self.move_element(program, stack, place, place - by);
@@ -227,7 +239,7 @@ impl Packet {
 
     /// Moves them to the front.
     pub fn pop(&mut self, program: &Program, stack: u32, by: usize) {
-        let size = program.stacks[stack as usize].headers.len();
+        let size = self.stack_size(program, stack);
         let by = by.min(size);
         for place in 0..size - by {
             self.move_element(program, stack, place, place + by);
@@ -235,6 +247,13 @@ impl Packet {
         (size - by..size).for_each(|place| self.clear_element(program, stack, place));
         let filled = &mut self.filled[stack as usize];
         *filled = filled.saturating_sub(by as u32);
+    }
+
+    /// How many elements a stack has.
+    fn stack_size(&self, program: &Program, stack: u32) -> usize {
+        let size = program.stacks[stack as usize].headers.len();
+        assert!(self.filled[stack as usize] as usize <= size, "a stack has no more filled elements than elements");
+        size
     }
 
     /// Copies all headers of a union.
@@ -271,6 +290,7 @@ impl Packet {
     /// Copies a stack.
     pub fn assign_stack(&mut self, program: &Program, to: u32, from: u32) {
         let (target, source) = (&program.stacks[to as usize], &program.stacks[from as usize]);
+        assert_eq!(target.headers.len(), source.headers.len(), "stacks that are assigned have one size");
         for (&to, &from) in target.headers.iter().zip(&source.headers) {
             if target.of_unions {
                 self.assign_union(program, to, from);

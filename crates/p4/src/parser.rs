@@ -23,6 +23,7 @@ impl<O: Observer> Run<'_, '_, O> {
             self.state.tally.parser_errors += 1;
             self.see(Event::ParserError(error));
         }
+        assert!(at <= packet.bytes.len(), "the cursor of the parser stays within the packet");
         packet.payload_start = at;
         if !self.program.checksums.is_empty() {
             self.verify_checksums(packet);
@@ -162,6 +163,7 @@ impl<O: Observer> Run<'_, '_, O> {
             return Err(program.errors.header_short);
         }
         let length = length as usize;
+        assert!(before <= 8 * fixed, "the bits before a field of variable length are of its header");
         bits::copy(&mut packet.values, varbit.slot.bit as usize, &packet.bytes, first + before, length);
         let after = 8 * fixed - before;
         bits::copy(&mut packet.values, start + before, &packet.bytes, first + before + length, after);
@@ -192,6 +194,7 @@ impl<O: Observer> Run<'_, '_, O> {
         let mut end = 0;
         for &part in &state.key {
             end += part.width().div_ceil(8);
+            assert!(end as usize <= KEY_BYTES_MAX, "the parts of a parser state's key fit into it");
             let slot = Slot { bit: 8 * end - part.width(), width: part.width(), is_signed: false };
             self.key_part(part, packet, at).write(&mut key, slot);
         }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use crate::action::DROP_PORT;
 use crate::bits;
 use crate::commands::Commands;
-use crate::deparse::deparse;
+use crate::deparse::{deparse, deparse_whole};
 use crate::fabric::Fabric;
 use crate::observer::{Event, Observer, Point};
 use crate::packet::{Instance, Packet};
 use crate::program::Program;
+use crate::replication::Mirror;
 use crate::run::{Outside, Run};
-use crate::state::{Mirror, State};
+use crate::state::State;
 
 /// A packet goes round within a switch no more often than this.
 const ROUNDS_MAX: u32 = 64;
@@ -37,6 +38,36 @@ pub enum Verdict {
     Recirculate(u32),
 }
 
+/// A packet's stay in a queue, as `queueing_metadata` tells it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stay {
+    /// When it was queued, in nanoseconds.
+    pub queued_ns: u64,
+    /// Packets in the queue before it was.
+    pub packets_before: u64,
+    /// Packets in the queue once it has left.
+    pub packets_left: u64,
+    /// The queue's number.
+    pub queue: u32,
+}
+
+/// A packet in a queue of [`Switch::process`].
+#[derive(Clone, Debug, hitless_state::Value)]
+struct Queued {
+    port: u32,
+    queue: u32,
+    packet: Packet,
+    rounds: u32,
+    since_ns: u64,
+    packets_before: u64,
+}
+
+impl Queued {
+    fn is_at(&self, port: u32, queue: u32) -> bool {
+        (self.port, self.queue) == (port, queue)
+    }
+}
+
 /// A program with its state, and packets that are used again.
 #[derive(Debug)]
 pub struct Switch {
@@ -48,9 +79,9 @@ pub struct Switch {
     pub last_queue: Option<(u32, u32)>,
     spare: Vec<Packet>,
     waiting: VecDeque<(Packet, u32)>,
-    queued: VecDeque<(u32, Packet, u32)>,
-    /// Packets in queues that only [`Switch::serve`] empties: port, queue, packet.
-    held: VecDeque<(u32, u32, Packet)>,
+    queued: VecDeque<Queued>,
+    /// Packets in queues that only [`Switch::serve`] empties.
+    held: VecDeque<Queued>,
     out: Vec<u8>,
 }
 
@@ -89,6 +120,11 @@ impl Switch {
 
     /// Gives one back.
     pub fn give(&mut self, packet: Packet) {
+        assert_eq!(
+            packet.values.len(),
+            self.program.values_bytes,
+            "a packet is given back to the switch of its program"
+        );
         self.spare.push(packet);
     }
 
@@ -137,14 +173,28 @@ impl Switch {
         }
         packet.set(standard.instance_type, Instance::Normal as u64);
         let queue = packet.requests.queue.filter(|&(to, _)| u64::from(to) == port).map(|(_, queue)| queue);
-        let priority = || standard.priority.map(|slot| packet.get(Some(slot)) as u32).filter(|&priority| priority > 0);
-        Verdict::Queue(port as u32, queue.or_else(priority))
+        Verdict::Queue(port as u32, queue.or_else(|| self.priority_queue(packet)))
     }
 
-    /// Egress, for a packet that leaves by `port`.
+    /// The queue that `standard_metadata.priority` names: the one of this number. None: it is 0, and the queue is that
+    /// of the packet's class.
     #[inline]
-    pub fn egress<O: Observer>(&mut self, packet: &mut Packet, port: u32, outside: &mut Outside<'_, O>) -> Verdict {
+    pub fn priority_queue(&self, packet: &Packet) -> Option<u32> {
+        let slot = self.program.standard.priority?;
+        Some(packet.get(Some(slot)) as u32).filter(|&priority| priority > 0)
+    }
+
+    /// Egress, for a packet that leaves by `port` after its stay in a queue.
+    #[inline]
+    pub fn egress<O: Observer>(
+        &mut self,
+        packet: &mut Packet,
+        port: u32,
+        stay: &Stay,
+        outside: &mut Outside<'_, O>,
+    ) -> Verdict {
         let now_ns = outside.now_ns;
+        self.tell_stay(packet, stay, now_ns);
         let mut run = self.run(outside);
         let program = run.program;
         let standard = &program.standard;
@@ -175,6 +225,19 @@ impl Switch {
         }
     }
 
+    /// The queueing metadata: times in microseconds, depths in packets, as BMv2 has them.
+    #[inline]
+    fn tell_stay(&self, packet: &mut Packet, stay: &Stay, now_ns: u64) {
+        let standard = &self.program.standard;
+        let (from_us, to_us) = (stay.queued_ns / 1000, now_ns / 1000);
+        assert!(from_us <= to_us, "a packet leaves its queue after it came there");
+        packet.set(standard.enq_timestamp, from_us);
+        packet.set_at_most(standard.enq_qdepth, stay.packets_before);
+        packet.set(standard.deq_timedelta, to_us - from_us);
+        packet.set_at_most(standard.deq_qdepth, stay.packets_left);
+        packet.set(standard.qid, stay.queue.into());
+    }
+
     /// A packet's whole way, with queues that empty at once: the port where it came in, its bytes, and how it came
     /// about. `send` gets what leaves, by port.
     pub fn process<O: Observer>(
@@ -191,8 +254,8 @@ impl Switch {
         self.observe(&mut outside, Point::Arrival(port));
         self.enter(packet, 0, &mut outside);
         loop {
-            if let Some((port, packet, rounds)) = self.queued.pop_front() {
-                self.leave(port, packet, rounds, &mut outside, send);
+            if let Some(queued) = self.queued.pop_front() {
+                self.leave(queued, &mut outside, send);
             } else if let Some((packet, rounds)) = self.waiting.pop_front() {
                 self.enter(packet, rounds, &mut outside);
             } else {
@@ -212,7 +275,7 @@ impl Switch {
             Verdict::Queue(port, queue) => {
                 self.last_queue = Some((port, queue.unwrap_or(0)));
                 self.observe(outside, Point::Queued(port));
-                return self.put(port, queue.unwrap_or(0), packet, rounds);
+                return self.put((port, queue.unwrap_or(0)), packet, rounds, outside.now_ns);
             }
             Verdict::Group(group) => self.replicate(&packet, group, rounds, outside),
             Verdict::Resubmit(list) if rounds < ROUNDS_MAX => {
@@ -225,15 +288,11 @@ impl Switch {
         self.give(packet);
     }
 
-    fn leave<O: Observer>(
-        &mut self,
-        port: u32,
-        mut packet: Packet,
-        rounds: u32,
-        outside: &mut Outside<'_, O>,
-        send: &mut dyn FnMut(u32, &[u8]),
-    ) {
-        let verdict = self.egress(&mut packet, port, outside);
+    fn leave<O: Observer>(&mut self, queued: Queued, outside: &mut Outside<'_, O>, send: &mut dyn FnMut(u32, &[u8])) {
+        let packets_left = self.waiting_at(queued.port, queued.queue) as u64;
+        let Queued { port, queue, mut packet, rounds, since_ns: queued_ns, packets_before } = queued;
+        let stay = Stay { queued_ns, packets_before, packets_left, queue };
+        let verdict = self.egress(&mut packet, port, &stay, outside);
         if let Some((session, list)) = packet.requests.clone.take()
             && rounds < ROUNDS_MAX
         {
@@ -246,7 +305,7 @@ impl Switch {
             Verdict::Send if elsewhere.is_some() && rounds < ROUNDS_MAX => {
                 let (to, queue) = elsewhere.unwrap_or_default();
                 let moved = self.moved(&packet, outside);
-                self.put(to, queue, moved, rounds + 1);
+                self.put((to, queue), moved, rounds + 1, outside.now_ns);
             }
             Verdict::Send => {
                 deparse(&self.program, &packet, &mut self.out);
@@ -264,17 +323,24 @@ impl Switch {
     }
 
     /// Own queues hold packets until they are served; all others are empty at once.
-    fn put(&mut self, port: u32, queue: u32, packet: Packet, rounds: u32) {
+    fn put(&mut self, (port, queue): (u32, u32), packet: Packet, rounds: u32, now_ns: u64) {
+        let packets_before = self.waiting_at(port, queue) as u64;
+        let queued = Queued { port, queue, packet, rounds, since_ns: now_ns, packets_before };
         if queue >= OWN_QUEUE {
-            self.held.push_back((port, queue, packet));
+            self.held.push_back(queued);
         } else {
-            self.queued.push_back((port, packet, rounds));
+            self.queued.push_back(queued);
         }
+    }
+
+    fn waiting_at(&self, port: u32, queue: u32) -> usize {
+        let all = if queue >= OWN_QUEUE { &self.held } else { &self.queued };
+        all.iter().filter(|queued| queued.is_at(port, queue)).count()
     }
 
     /// Packets that wait in a queue of the program's own.
     pub fn held(&self, port: u32, queue: u32) -> usize {
-        self.held.iter().filter(|held| (held.0, held.1) == (port, queue)).count()
+        self.held.iter().filter(|queued| queued.is_at(port, queue)).count()
     }
 
     /// The first packet of a queue of the program's own comes to egress; false: there is none.
@@ -286,12 +352,12 @@ impl Switch {
         observer: &mut O,
         send: &mut dyn FnMut(u32, &[u8]),
     ) -> bool {
-        let place = self.held.iter().position(|held| (held.0, held.1) == (port, queue));
-        let Some((port, _, packet)) = place.and_then(|place| self.held.remove(place)) else { return false };
+        let place = self.held.iter().position(|held| held.is_at(port, queue));
+        let Some(held) = place.and_then(|place| self.held.remove(place)) else { return false };
         let mut outside = Outside { now_ns, fabric, observer };
-        self.leave(port, packet, 0, &mut outside, send);
-        while let Some((port, packet, rounds)) = self.queued.pop_front() {
-            self.leave(port, packet, rounds, &mut outside, send);
+        self.leave(Queued { rounds: 0, ..held }, &mut outside, send);
+        while let Some(queued) = self.queued.pop_front() {
+            self.leave(queued, &mut outside, send);
         }
         true
     }
@@ -305,10 +371,10 @@ impl Switch {
         copy
     }
 
-    /// A packet with the bytes of another as it leaves.
+    /// A packet with the bytes of another as it leaves, before it is cut off.
     fn as_it_leaves(&mut self, packet: &Packet, instance: Instance) -> Packet {
         let mut copy = self.take();
-        deparse(&self.program, packet, &mut copy.bytes);
+        deparse_whole(&self.program, packet, &mut copy.bytes);
         copy.unseen_bytes = packet.unseen_bytes;
         copy.begin(&self.program, packet.ingress_port, instance);
         copy
@@ -326,6 +392,7 @@ impl Switch {
     /// The packet as it leaves, which comes to egress once more, with the metadata that a moved packet keeps.
     pub fn moved<O: Observer>(&mut self, packet: &Packet, outside: &mut Outside<'_, O>) -> Packet {
         let mut moved = self.as_it_leaves(packet, Instance::Moved);
+        moved.length_max = packet.length_max;
         self.run(outside).parse(&mut moved);
         moved.reset_metadata(&self.program);
         self.keep(self.program.moved_list, packet, &mut moved, Instance::Moved);
@@ -352,18 +419,21 @@ impl Switch {
 
     /// The packet as it came in, at the beginning, with the fields of a list.
     pub fn resubmitted(&mut self, packet: &Packet, list: u32) -> Packet {
-        let mut again = self.as_it_came(packet, Instance::Resubmitted);
-        self.keep(Some(list), packet, &mut again, Instance::Resubmitted);
-        again.set(self.program.standard.packet_length, packet.whole_bytes() as u64);
-        again
+        let again = self.as_it_came(packet, Instance::Resubmitted);
+        self.from_the_start(again, packet, list, Instance::Resubmitted)
     }
 
-    /// The packet as it leaves, at the beginning, with the fields of a list.
+    /// The packet as it leaves, at the beginning, with the fields of a list. As in BMv2 it is whole: what `truncate`
+    /// asks for is of the packet that leaves.
     pub fn recirculated(&mut self, packet: &Packet, list: u32) -> Packet {
-        let mut again = self.as_it_leaves(packet, Instance::Recirculated);
-        // BMv2 keeps nothing but the list: the port where the packet came in is 0 unless the list has it.
+        let again = self.as_it_leaves(packet, Instance::Recirculated);
+        self.from_the_start(again, packet, list, Instance::Recirculated)
+    }
+
+    /// As BMv2's simple_switch, it keeps no metadata but the list: `ingress_port` is 0 unless the list has it.
+    fn from_the_start(&self, mut again: Packet, packet: &Packet, list: u32, instance: Instance) -> Packet {
         again.set(self.program.standard.ingress_port, 0);
-        self.keep(Some(list), packet, &mut again, Instance::Recirculated);
+        self.keep(Some(list), packet, &mut again, instance);
         again.set(self.program.standard.packet_length, again.whole_bytes() as u64);
         again
     }
@@ -377,12 +447,12 @@ impl Switch {
         rounds: u32,
         outside: &mut Outside<'_, O>,
     ) {
-        match (to, self.state.mirror(session)) {
-            (Some((port, queue)), _) => return self.put(port, queue, copy, rounds),
+        match (to, self.state.replication.session(session)) {
+            (Some(to), _) => return self.put(to, copy, rounds, outside.now_ns),
             (None, Some(Mirror::Port(port))) => {
                 self.observe(outside, Point::Cloned(port));
-                self.queued.push_back((port, copy, rounds));
-                return;
+                let queue = self.priority_queue(&copy).unwrap_or(0);
+                return self.put((port, queue), copy, rounds, outside.now_ns);
             }
             (None, Some(Mirror::Group(group))) => self.replicate(&copy, group, rounds, outside),
             (None, None) => self.state.tally.clones_lost += 1,
@@ -391,13 +461,14 @@ impl Switch {
     }
 
     fn replicate<O: Observer>(&mut self, packet: &Packet, group: u32, rounds: u32, outside: &mut Outside<'_, O>) {
-        for number in 0..self.state.replicas(group).len() {
-            let replica = self.state.replicas(group)[number];
+        for number in 0..self.state.replication.replicas(group).len() {
+            let replica = self.state.replication.replicas(group)[number];
             let mut copy = self.take();
             copy.copy_from(packet);
             copy.set(self.program.standard.egress_rid, replica.rid.into());
             self.observe(outside, Point::Replicated(replica.port));
-            self.queued.push_back((replica.port, copy, rounds));
+            let queue = self.priority_queue(&copy).unwrap_or(0);
+            self.put((replica.port, queue), copy, rounds, outside.now_ns);
         }
     }
 }

@@ -90,6 +90,7 @@ impl<O: Observer> Run<'_, '_, O> {
 
     #[inline]
     fn look_up(&mut self, table: &Table, number: u32, packet: &mut Packet, room: &mut [u64]) -> Option<u32> {
+        assert!(table.key_words as usize <= room.len(), "a key of a table has room");
         let key = &mut room[..table.key_words as usize];
         table.key.iter().for_each(|of| self.key_words(of, packet, key));
         let found = self.state.tables[number as usize].find(table, key);

@@ -1,11 +1,12 @@
 //! What a running program remembers: entries of tables, registers, counters, meters, and what the control plane has
 //! configured.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::counter::Counter;
 use crate::meter::Meter;
 use crate::program::Program;
+use crate::replication::Replication;
 use crate::tables::TableState;
 
 /// How many digests wait for the control plane; the oldest goes when another comes.
@@ -26,12 +27,8 @@ pub struct State {
     pub meters: Vec<Vec<Meter>>,
     /// Members of value sets, as the bytes of a state's key.
     pub value_sets: Vec<Vec<Box<[u8]>>>,
-    /// Mirroring sessions, by number.
-    pub mirrors: BTreeMap<u32, Mirror>,
-    /// Multicast groups, by number.
-    pub groups: BTreeMap<u32, Vec<Replica>>,
-    /// Nodes of multicast groups: handle, replicas.
-    pub nodes: Vec<Vec<Replica>>,
+    /// Clone sessions and multicast groups.
+    pub replication: Replication,
     /// The state of the random numbers.
     pub random: u64,
     /// Digests that nobody has taken yet.
@@ -45,8 +42,8 @@ pub struct State {
 }
 
 hitless_state::state!(State {
-    values: tables, profiles, counters, meters, value_sets, mirrors, groups, nodes, random, digests, tally;
-    parts: registers;
+    values: tables, profiles, counters, meters, value_sets, random, digests, tally;
+    parts: registers, replication;
     configured: buffer, parameters
 });
 
@@ -65,24 +62,6 @@ pub struct Tally {
     pub parser_errors: u64,
     /// Clones to sessions that are not configured.
     pub clones_lost: u64,
-}
-
-/// Where a session sends its copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
-pub enum Mirror {
-    /// To a port.
-    Port(u32),
-    /// To a multicast group.
-    Group(u32),
-}
-
-/// One copy of a multicast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
-pub struct Replica {
-    /// What tells copies apart.
-    pub rid: u16,
-    /// Where it leaves.
-    pub port: u32,
 }
 
 /// Values for the control plane.
@@ -123,6 +102,7 @@ impl Registers {
         }
         let start = index as usize * self.cell_words;
         for place in 0..self.cell_words {
+            assert!(64 * place < self.width.max(1) as usize, "each word of a register's cell has bits of it");
             let left = self.width as usize - 64 * place;
             let mask = if left < 64 { (1 << left) - 1 } else { u64::MAX };
             self.words[start + place] = word(place) & mask;
@@ -158,9 +138,7 @@ impl State {
             counters: program.counters.iter().map(|array| vec![Counter::default(); array.size as usize]).collect(),
             meters: meters.collect(),
             value_sets: vec![Vec::new(); program.value_sets.len()],
-            mirrors: BTreeMap::new(),
-            groups: BTreeMap::new(),
-            nodes: Vec::new(),
+            replication: Replication::new(program),
             random: seed,
             digests: VecDeque::new(),
             tally: Tally::default(),
@@ -190,15 +168,6 @@ impl State {
             self.digests.pop_front();
         }
         self.digests.push_back(digest);
-    }
-
-    /// Where a mirroring session sends its copies.
-    pub fn mirror(&self, session: u32) -> Option<Mirror> {
-        self.mirrors.get(&session).copied()
-    }
-
-    /// The copies of a multicast group.
-    pub fn replicas(&self, group: u32) -> &[Replica] {
-        self.groups.get(&group).map_or(&[], Vec::as_slice)
+        assert!(self.digests.len() <= DIGESTS_MAX, "no more digests wait than the control plane can take");
     }
 }

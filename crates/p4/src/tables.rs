@@ -49,8 +49,10 @@ impl TableState {
 
     /// Adds an entry and gives its handle.
     pub fn insert(&mut self, table: &Table, entry: Entry) -> u32 {
+        let words = table.key_words as usize;
+        assert_eq!((entry.key.len(), entry.mask.len()), (words, words), "an entry has the words of its table's key");
         let handle = self.next_handle;
-        self.next_handle += 1;
+        self.next_handle = handle.checked_add(1).expect("a table gives fewer than 2^32 handles");
         self.entries.push(Row { entry, handle, counter: Counter::default(), meter: Meter::default() });
         let place = self.entries.len() - 1;
         if table.lookup == Lookup::Priority || !self.append(table, place) {
@@ -100,6 +102,7 @@ impl TableState {
 
     fn put(&mut self, place: usize) {
         let entry = &self.entries[place].entry;
+        assert!(self.entries.len() < self.index.len(), "the index of a table has a free slot, where a search ends");
         let mask = self.index.len() - 1;
         let mut slot = mix(&entry.key, entry.prefix) as usize & mask;
         while self.index[slot] != 0 {
@@ -112,6 +115,7 @@ impl TableState {
         if table.lookup == Lookup::Priority {
             self.order = (0..self.entries.len() as u32).collect();
             self.order.sort_by_key(|&place| self.entries[place as usize].entry.priority);
+            assert_eq!(self.order.len(), self.entries.len(), "each entry has its place in the order of priorities");
             return;
         }
         self.lengths = self.entries.iter().map(|row| row.entry.prefix).collect();
@@ -126,6 +130,7 @@ impl TableState {
     /// The number of the entry that `key` finds.
     #[inline]
     pub fn find(&self, table: &Table, key: &[u64]) -> Option<usize> {
+        assert_eq!(key.len(), table.key_words as usize, "a key has the words of its table's");
         match table.lookup {
             _ if self.entries.is_empty() => None,
             Lookup::Exact => self.probe(key, 0),

@@ -92,6 +92,8 @@ pub fn member_key(known: &ValueSet, value: &Wide) -> Box<[u8]> {
     let mut packed = vec![0; known.width.div_ceil(8) as usize + 8];
     value.write(&mut packed, bits::Slot { bit: 0, width: known.width, is_signed: false });
     let bytes: u32 = known.parts.iter().map(|width| width.div_ceil(8)).sum();
+    let width: u32 = known.parts.iter().sum();
+    assert!(known.parts.is_empty() || width == known.width, "the parts of a value set have its width together");
     let mut key = vec![0; bytes as usize];
     let (mut from, mut end) = (0, 0);
     for &width in &known.parts {

@@ -231,10 +231,14 @@ impl Driven {
 }
 
 pub(crate) fn refuse_violations(outcome: &hitless_simulation::Outcome) -> Result<(), Failure> {
-    if outcome.violations.is_empty() {
-        return Ok(());
+    if !outcome.violations.is_empty() {
+        return Err(Failure::Simulation(format!("what must always hold did not: {}", outcome.violations.join("; "))));
     }
-    Err(Failure::Simulation(format!("what must always hold did not: {}", outcome.violations.join("; "))))
+    if !outcome.limits.is_empty() {
+        let limits: Vec<_> = outcome.limits.iter().map(|limit| format!("error: {limit}")).collect();
+        return Err(Failure::Scenario(limits.join("\n\n")));
+    }
+    Ok(())
 }
 
 fn with_times(summary: &hitless_simulation::Summary, clocks: &Clocks) -> Result<serde_json::Value, Failure> {

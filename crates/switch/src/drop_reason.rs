@@ -20,6 +20,8 @@ pub enum DropReason {
     Evicted,
     /// It had waited too long in a queue whose delay is controlled.
     QueueingDelay,
+    /// It was sent to a port or queue that the switch does not have, or to a multicast group without copies.
+    Nowhere,
     /// A second copy of a packet already forwarded; nothing is lost.
     Duplicate,
     /// A copy kept in case of a loss that did not happen; nothing is lost.
@@ -44,7 +46,7 @@ impl Value for DropReason {
 
 impl DropReason {
     /// How many reasons there are.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
 
     /// All reasons, in the order of their numbers.
     pub const ALL: [DropReason; Self::COUNT] = [
@@ -55,6 +57,7 @@ impl DropReason {
         DropReason::Mechanism,
         DropReason::Evicted,
         DropReason::QueueingDelay,
+        DropReason::Nowhere,
         DropReason::Duplicate,
         DropReason::CopyRetired,
         DropReason::ControlAbsorbed,
@@ -76,6 +79,7 @@ impl DropReason {
             DropReason::Mechanism => "given up by a mechanism",
             DropReason::Evicted => "evicted from a full buffer",
             DropReason::QueueingDelay => "dropped for its queueing delay",
+            DropReason::Nowhere => "sent to a missing port, queue or group",
             DropReason::Duplicate => "duplicate removed",
             DropReason::CopyRetired => "copy retired",
             DropReason::ControlAbsorbed => "control packet absorbed",

@@ -54,7 +54,8 @@ impl Switch {
 
     /// Tells the mechanisms in `told`, one bit each, of an event: a pass through ingress for each.
     pub(crate) fn tell<E: Environment>(&mut self, told: u8, now: Time, event: Event, environment: &mut E) {
-        let visit = Visit { now, port: PortId(0), packet: PacketHandle(u32::MAX), is_last_try: false };
+        let packet = PacketHandle(u32::MAX);
+        let visit = Visit { now, port: PortId(0), packet, is_last_try: false, queued: (now, 0) };
         self.run(told, visit, environment, |mechanism, context| {
             context.pass().begin(Half::Ingress);
             mechanism.on(event, context);

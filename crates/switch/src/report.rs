@@ -19,6 +19,11 @@ pub struct Report {
     pub series: Vec<Series>,
     /// Promises that were broken, each in one sentence.
     pub violated_invariants: Vec<String>,
+    /// Requests of the user's program or settings that cannot be simulated, each in one sentence. A run with any is
+    /// refused; it is no bug.
+    pub limits: Vec<String>,
+    /// Warnings about the results, each in one sentence without the switch's name.
+    pub warnings: Vec<String>,
     /// Whether the mechanism did anything at all: one that was switched on and never acted is reported.
     pub acted: bool,
 }

@@ -4,9 +4,10 @@ use hitless_engine::{Stream, draws};
 use hitless_p4::action::DROP_PORT;
 use hitless_p4::fabric::{Fabric, Rounds};
 use hitless_switch::Context;
-use hitless_wire::Duration;
+use hitless_wire::{Duration, PortId, QueueId};
 
 use super::queues::Queues;
+use super::told::InVain;
 
 /// The switch, as a program sees it.
 pub struct Around<'c, 'a> {
@@ -18,6 +19,19 @@ pub struct Around<'c, 'a> {
     pub has_packet: bool,
     /// The queues of the switch.
     pub queues: &'c Queues,
+    /// What is asked for in vain.
+    pub in_vain: &'c mut InVain,
+}
+
+impl Around<'_, '_> {
+    /// A queue by its numbers; one that is not there is told at the end.
+    fn place(&mut self, port: u32, queue: u32) -> Option<(PortId, QueueId)> {
+        let place = self.queues.place(port, queue);
+        if place.is_none() {
+            self.in_vain.note_missing(self.queues.missing(port, queue));
+        }
+        place
+    }
 }
 
 /// Longer than any run: a timer further off never rings.
@@ -29,11 +43,11 @@ impl Fabric for Around<'_, '_> {
     }
 
     fn queue_depth_bytes(&mut self, port: u32, of: u32) -> u64 {
-        self.queues.place(port, of).map_or(0, |(port, queue)| self.context.queue(port, queue).bytes())
+        self.place(port, of).map_or(0, |(port, queue)| self.context.queue(port, queue).bytes())
     }
 
     fn queue_has_room(&mut self, port: u32, of: u32) -> bool {
-        let at = self.queues.place(port, of).filter(|_| self.has_packet);
+        let at = self.place(port, of).filter(|_| self.has_packet);
         at.is_some_and(|(port, queue)| self.context.queue(port, queue).has_room())
     }
 
@@ -43,13 +57,13 @@ impl Fabric for Around<'_, '_> {
     }
 
     fn pause_queue(&mut self, port: u32, of: u32) {
-        if let Some((port, queue)) = self.queues.place(port, of) {
+        if let Some((port, queue)) = self.place(port, of) {
             self.context.queue(port, queue).pause();
         }
     }
 
     fn resume_queue(&mut self, port: u32, of: u32) {
-        if let Some((port, queue)) = self.queues.place(port, of) {
+        if let Some((port, queue)) = self.place(port, of) {
             self.context.queue(port, queue).resume();
         }
     }

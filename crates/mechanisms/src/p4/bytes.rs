@@ -3,8 +3,6 @@
 //! A host has the IPv4 address 10.0.0.0 plus its number, and a card 02:00:00:00:00:00 plus its number. The traffic
 //! class is in the upper three bits of the type of service, ECN in the lower two.
 
-use std::ops::Range;
-
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::priority_mark::PriorityMark;
 use hitless_wire::{Ecn, HostId, Packet, Shim, TcpFlags, Transport};
@@ -108,6 +106,32 @@ fn transport(packet: &Packet, destination: u16, bytes: &mut [u8]) {
     }
 }
 
+/// Why a packet cannot be carried: what a simulated packet has, where the program wrote something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The limit in words.
+    pub what: &'static str,
+    /// What the program did against it.
+    pub cause: Cause,
+}
+
+/// What a program did against a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
+pub enum Cause {
+    /// It wrote this byte of the frame that leaves.
+    Byte(u32),
+    /// It made the packet longer or shorter.
+    Length,
+    /// It put headers together that do not go together.
+    Headers,
+}
+
+impl From<&'static str> for Limit {
+    fn from(what: &'static str) -> Self {
+        Self { what, cause: Cause::Headers }
+    }
+}
+
 /// A packet as a program leaves it.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'b> {
@@ -136,13 +160,8 @@ pub fn carry_headers(bytes: &[u8], packet: &mut Packet) -> Result<(), &'static s
 /// there are; `room` is room.
 ///
 /// # Errors
-/// What was changed that a simulated packet has no room for.
-pub fn carry_back(
-    written: Written<'_>,
-    hosts: u32,
-    packet: &mut Packet,
-    room: &mut [Vec<u8>; 2],
-) -> Result<(), &'static str> {
+/// The limit of a simulated packet that was passed, and where.
+pub fn carry_back(written: Written<'_>, hosts: u32, packet: &mut Packet, room: &mut [Vec<u8>; 2]) -> Result<(), Limit> {
     let unwrapped = unwrap(written.bytes)?;
     unwrapped.put_on(packet)?;
     let Some((addresses, rest)) = unwrapped.base else {
@@ -158,27 +177,35 @@ pub fn carry_back(
     let is_shortest = written.is_cut && written.bytes.len() + CHECK_SEQUENCE_BYTES == MINIMUM_FRAME_BYTES as usize;
     let is_whole = after.len() + written.unseen_bytes == before.len() + unseen_bytes && !written.is_cut;
     if after.len() < IP + IPV4_BYTES || !(is_whole || is_shortest) {
-        return Err("added, removed or cut off bytes");
+        let what = "it has no headers of a program's own, and can be cut off to the shortest frame alone";
+        return Err(Limit { what, cause: Cause::Length });
     }
-    carry_back_base(before, after, hosts, packet)?;
+    carry_back_base(before, after, hosts, packet).map_err(|(what, at)| {
+        // The addresses are the first bytes of the inner frame, and the rest is the end of the whole one.
+        let start = addresses.as_ptr() as usize - written.bytes.as_ptr() as usize;
+        let byte = if at < addresses.len() { start + at } else { written.bytes.len() - after.len() + at };
+        Limit { what, cause: Cause::Byte(byte as u32) }
+    })?;
     if is_shortest {
         (packet.transport, packet.frame_bytes) = (Transport::None, MINIMUM_FRAME_BYTES);
     }
     Ok(())
 }
 
-fn carry_back_base(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet) -> Result<(), &'static str> {
+/// The limit that was passed, and the byte of `after` that passes it.
+fn carry_back_base(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet) -> Result<(), (&'static str, usize)> {
     let fixed = [
-        (12..14, "the EtherType"),
-        (IP..IP + 1, "the version or length of the IPv4 header"),
-        (IP + 2..IP + 4, "the length of the IPv4 packet"),
-        (IP + 4..IP + 8, "identification or fragments of IPv4"),
-        (IP + 9..IP + 10, "the protocol of IPv4"),
-        (IP + IPV4_BYTES..before.len().min(after.len()), "what follows the IPv4 header"),
+        (12..14, "its EtherType is 0x0800"),
+        (IP..IP + 1, "its IPv4 header has version 4 and no options"),
+        (IP + 2..IP + 4, "the length of its IPv4 packet is that of the frame"),
+        (IP + 4..IP + 8, "it has no identification and no fragments of IPv4"),
+        (IP + 9..IP + 10, "its protocol is that of its transport"),
+        (IP + IPV4_BYTES..before.len().min(after.len()), "what follows its IPv4 header is its transport's"),
     ];
-    let differs = |range: &Range<usize>| before.get(range.clone()) != after.get(range.clone());
-    if let Some((_, what)) = fixed.iter().find(|(range, _)| differs(range)) {
-        return Err(what);
+    for (range, what) in fixed {
+        if let Some(at) = range.into_iter().find(|&at| before.get(at) != after.get(at)) {
+            return Err((what, at));
+        }
     }
     let service = after[IP + 1];
     packet.ecn = match service & 3 {
@@ -189,19 +216,17 @@ fn carry_back_base(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet)
         _ => Ecn::Capable,
     };
     if service & 0x1c != 0 {
-        return Err("a code point (DSCP) that is no class");
+        return Err(("its code point (DSCP) is 8 times its class, one of 8", IP + 1));
     }
     packet.class = service >> 5;
     // The switch has counted the hop. A program that does so too agrees, and one that does not changes nothing of it.
     packet.ttl = after[IP + 8].saturating_sub(1).max(packet.ttl.min(after[IP + 8]));
     let host = |at: usize| {
         let address = u32::from_be_bytes([after[at], after[at + 1], after[at + 2], after[at + 3]]);
-        address.checked_sub(NETWORK).filter(|&host| host < hosts).map(HostId)
+        let host = address.checked_sub(NETWORK).filter(|&host| host < hosts).map(HostId);
+        host.ok_or(("its addresses are those of hosts", at))
     };
-    match (host(IP + 12), host(IP + 16)) {
-        (Some(source), Some(destination)) => (packet.source, packet.destination) = (source, destination),
-        _ => return Err("an address that no host has"),
-    }
+    (packet.source, packet.destination) = (host(IP + 12)?, host(IP + 16)?);
     Ok(())
 }
 
@@ -226,7 +251,7 @@ mod tests {
         }
     }
 
-    fn carried(before: &[u8], unseen_bytes: usize, packet: &mut Packet) -> Result<(), &'static str> {
+    fn carried(before: &[u8], unseen_bytes: usize, packet: &mut Packet) -> Result<(), Limit> {
         let written = Written { bytes: before, unseen_bytes, is_cut: false };
         carry_back(written, 300, packet, &mut [Vec::new(), Vec::new()])
     }
@@ -338,21 +363,40 @@ mod tests {
         let refused = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut after = bytes.clone();
             change(&mut after);
-            carried(&after, unseen, &mut packet())
+            let limit = carried(&after, unseen, &mut packet()).unwrap_err();
+            (limit.what, limit.cause)
         };
-        assert_eq!(refused(&|after| after.truncate(60)), Err("added, removed or cut off bytes"));
-        assert_eq!(refused(&|after| after[12] = 9), Err("the EtherType"));
-        assert_eq!(refused(&|after| after[IP + 16] = 11), Err("an address that no host has"));
-        assert_eq!(refused(&|after| after[IP + 1] |= 4), Err("a code point (DSCP) that is no class"));
-        assert_eq!(refused(&|after| after[50] = 1), Err("what follows the IPv4 header"));
-        assert_eq!(refused(&|after| after.truncate(13)), Err("half a header"));
-        assert_eq!(
-            refused(&|after| after[12..15].copy_from_slice(&[0x88, 0xb5, 2])),
-            Err("another version of the link's header")
-        );
-        assert_eq!(
-            refused(&|after| after[12..17].copy_from_slice(&[0x88, 0xb5, 1, 1, 9])),
-            Err("a header of the link that is not known")
-        );
+        let (what, cause) = refused(&|after| after.truncate(60));
+        assert!(what.starts_with("it has no headers of a program's own") && cause == Cause::Length, "{what}");
+        let byte = |at: usize| Cause::Byte(at as u32);
+        assert_eq!(refused(&|after| after[12] = 9), ("its EtherType is 0x0800", byte(12)));
+        assert_eq!(refused(&|after| after[IP + 16] = 11), ("its addresses are those of hosts", byte(IP + 16)));
+        let dscp = "its code point (DSCP) is 8 times its class, one of 8";
+        assert_eq!(refused(&|after| after[IP + 1] |= 4), (dscp, byte(IP + 1)));
+        let identification = "it has no identification and no fragments of IPv4";
+        assert_eq!(refused(&|after| after[IP + 5] = 1), (identification, byte(IP + 5)));
+        assert_eq!(refused(&|after| after[50] = 1), ("what follows its IPv4 header is its transport's", byte(50)));
+        assert_eq!(refused(&|after| after.truncate(13)), ("half a header", Cause::Headers));
+        let version = refused(&|after| after[12..15].copy_from_slice(&[0x88, 0xb5, 2]));
+        assert_eq!(version, ("another version of the link's header", Cause::Headers));
+        let unknown = refused(&|after| after[12..17].copy_from_slice(&[0x88, 0xb5, 1, 1, 9]));
+        assert_eq!(unknown, ("a header of the link that is not known", Cause::Headers));
+    }
+
+    /// Behind headers of mechanisms the byte is counted from the beginning of the frame that leaves.
+    #[test]
+    fn the_byte_of_a_limit_is_one_of_the_whole_frame() {
+        let mut wrapped = packet();
+        wrapped.push_shim(data(false)).unwrap();
+        wrapped.push_shim(DetourHeader { sequence: 1, origin: 2, detours: 3, depth_segments: 4 }).unwrap();
+        let mut bytes = Vec::new();
+        let unseen = build(&wrapped, &mut bytes);
+        let ip = bytes.windows(2).position(|two| two == [0x45, 0xa2]).unwrap();
+        for at in [ip + 4, ip + 17] {
+            let mut after = bytes.clone();
+            after[at] = 77;
+            let limit = carried(&after, unseen, &mut wrapped.clone()).unwrap_err();
+            assert_eq!(limit.cause, Cause::Byte(if at == ip + 4 { at } else { ip + 16 } as u32), "{limit:?}");
+        }
     }
 }

@@ -39,6 +39,11 @@ impl Kind for P4 {
         vec![Claim::ChoosesPort.on_switches(&switches), Claim::ChoosesQueue.on_switches(&switches)]
     }
 
+    /// Whether the program does is not known before its files are read.
+    fn marks(_: &P4Settings) -> bool {
+        true
+    }
+
     /// Those of its own, and those that take turns.
     fn queues(settings: &P4Settings) -> u16 {
         most(settings)

@@ -5,7 +5,7 @@
 //! metadata stays here ([`passes`]), and the packet carries the number of the place, as hardware bridges metadata.
 //!
 //! It is not the language ([`hitless_p4`] is). What a simulated packet has no room for (headers that a program adds, a
-//! payload that it changes) ends the packet, and is counted by its name.
+//! payload that it changes) ends the packet, and the run is refused with the lines that wrote it ([`told`]).
 
 mod around;
 mod bytes;
@@ -15,8 +15,8 @@ mod load;
 mod passes;
 mod queues;
 mod settings;
+mod told;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hitless_engine::Stream;
@@ -24,10 +24,10 @@ use hitless_p4::action::DROP_PORT;
 use hitless_p4::deparse::deparse;
 use hitless_p4::observer::Nobody;
 use hitless_p4::packet::{Instance, Packet as Frame};
-use hitless_p4::pipeline::{Switch, Verdict as Outcome};
+use hitless_p4::pipeline::{Stay, Switch, Verdict as Outcome};
 use hitless_p4::program::{Instruction, Program};
+use hitless_p4::replication::Mirror;
 use hitless_p4::run::Outside;
-use hitless_p4::state::Mirror;
 use hitless_p4::stf::{GENERATOR_PORT, generated};
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, PortState, Report, Resources, Verdict};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
@@ -37,6 +37,7 @@ use around::Around;
 use bytes::Written;
 use passes::{Bridged, Passes};
 use queues::Queues;
+use told::{InVain, Missing};
 
 pub use settings::{P4Queue, P4Rounds, P4Settings};
 
@@ -68,8 +69,7 @@ pub struct P4 {
     recirculation: Option<PortId>,
     stream: Stream,
     counters: Counters,
-    /// What simulated packets had no room for.
-    refused: BTreeMap<&'static str, u64>,
+    in_vain: InVain,
     /// It uses functions beyond v1model, so events of the switch are packets to it.
     sees_events: bool,
     after: Vec<u8>,
@@ -77,10 +77,13 @@ pub struct P4 {
 }
 
 hitless_state::state!(P4 {
-    values: passes, stream, counters, refused;
+    values: passes, stream, counters, in_vain;
     parts: switch, queues;
     configured: program, hosts, recirculation, sees_events, after, room
 });
+
+/// A queue, and a packet on its way there.
+type Going = ((PortId, QueueId), Frame);
 
 fn nanoseconds(time: Time) -> u64 {
     time.as_ps() / 1_000
@@ -99,20 +102,21 @@ impl P4 {
             recirculation,
             stream,
             counters: Counters::default(),
-            refused: BTreeMap::new(),
+            in_vain: InVain::default(),
             sees_events,
             after: Vec::new(),
             room: [Vec::new(), Vec::new()],
         }
     }
 
-    /// Runs ingress until the packet has a place to go; a copy that is asked for is sent on its way. None: it ends.
-    fn enter(&mut self, frame: Frame, context: &mut Context<'_>, has_packet: bool) -> Option<(PortId, QueueId, Frame)> {
+    /// Runs ingress until the packet has a place to go; a copy that is asked for is sent on its way. Of a multicast the
+    /// packet itself is the last copy. An error is the reason for which it ends.
+    fn enter(&mut self, frame: Frame, context: &mut Context<'_>, has_packet: bool) -> Result<Going, DropReason> {
         let mut frame = frame;
         for _ in 0..RESUBMITS_MAX {
             let now_ns = nanoseconds(context.now());
-            let (stream, queues) = (&mut self.stream, &self.queues);
-            let fabric = &mut Around { context, stream, has_packet, queues };
+            let (stream, queues, in_vain) = (&mut self.stream, &self.queues, &mut self.in_vain);
+            let fabric = &mut Around { context, stream, has_packet, queues, in_vain };
             let mut outside = Outside { now_ns, fabric, observer: &mut Nobody };
             let outcome = self.switch.ingress(&mut frame, &mut outside);
             if let Some((session, list)) = frame.requests.clone.take() {
@@ -121,28 +125,49 @@ impl P4 {
                 self.send_clone(copy, session, to, context, has_packet);
             }
             match outcome {
-                Outcome::Queue(port, queue) => {
-                    let class = if has_packet { context.packet().class } else { 0 };
-                    let queue = match queue {
-                        Some(queue) => self.queues.place(port, queue),
-                        None => self.queues.port(port).map(|port| (port, context.ports().class_queue(port, class))),
-                    };
-                    let Some((port, queue)) = queue else { break };
-                    return Some((port, queue, frame));
-                }
+                Outcome::Queue(port, queue) => match self.place(port, queue, context, has_packet) {
+                    Some(to) => return Ok((to, frame)),
+                    None => {
+                        self.switch.give(frame);
+                        return Err(DropReason::Nowhere);
+                    }
+                },
                 Outcome::Group(group) => {
-                    self.replicate(&frame, group, context, has_packet);
-                    break;
+                    return self.replicate(frame, group, context, has_packet).ok_or(DropReason::Nowhere);
                 }
                 Outcome::Resubmit(list) => {
                     let again = self.switch.resubmitted(&frame, list);
                     self.switch.give(std::mem::replace(&mut frame, again));
                 }
-                Outcome::Drop | Outcome::Send | Outcome::Recirculate(_) => break,
+                Outcome::Drop | Outcome::Send | Outcome::Recirculate(_) => {
+                    self.switch.give(frame);
+                    return Err(DropReason::Mechanism);
+                }
             }
         }
+        self.switch.state.tally.ran_too_long += 1;
         self.switch.give(frame);
-        None
+        Err(DropReason::Mechanism)
+    }
+
+    /// Finds a queue by its numbers; without one, that of the packet's class. None: there is no such queue, which
+    /// is told at the end.
+    fn place(
+        &mut self,
+        port: u32,
+        queue: Option<u32>,
+        context: &mut Context<'_>,
+        has_packet: bool,
+    ) -> Option<(PortId, QueueId)> {
+        let class = if has_packet { context.packet().class } else { 0 };
+        let place = match queue {
+            Some(queue) => self.queues.place(port, queue),
+            None => self.queues.port(port).map(|port| (port, context.ports().class_queue(port, class))),
+        };
+        if place.is_none() {
+            self.in_vain.note_missing(self.queues.missing(port, queue.unwrap_or(0)));
+        }
+        place
     }
 
     fn send_clone(
@@ -153,44 +178,53 @@ impl P4 {
         context: &mut Context<'_>,
         has_packet: bool,
     ) {
-        match (to, self.switch.state.mirror(session)) {
-            (Some((port, queue)), _) => self.send_copy(copy, self.queues.place(port, queue), context, has_packet),
+        let going = match (to, self.switch.state.replication.session(session)) {
+            (Some((port, queue)), _) => self.place(port, Some(queue), context, has_packet).map(|to| (to, copy)),
             (None, Some(Mirror::Port(port))) => {
-                self.send_copy(copy, self.queues.place(port, 0), context, has_packet);
+                let queue = self.switch.priority_queue(&copy);
+                self.place(port, queue, context, has_packet).map(|to| (to, copy))
             }
-            (None, Some(Mirror::Group(group))) => {
-                self.replicate(&copy, group, context, has_packet);
-                self.switch.give(copy);
-            }
+            (None, Some(Mirror::Group(group))) => self.replicate(copy, group, context, has_packet),
             (None, None) => {
-                self.switch.state.tally.clones_lost += 1;
+                self.in_vain.note_missing(Missing::Session(session));
                 self.switch.give(copy);
+                None
             }
+        };
+        match going {
+            Some((to, copy)) => self.send_copy(copy, to, context, has_packet),
+            None => self.switch.state.tally.clones_lost += 1,
         }
     }
 
-    fn replicate(&mut self, frame: &Frame, group: u32, context: &mut Context<'_>, has_packet: bool) {
-        for number in 0..self.switch.state.replicas(group).len() {
-            let replica = self.switch.state.replicas(group)[number];
+    /// Sends a copy to each queue of a group but the last, to which the caller sends what is returned.
+    fn replicate(&mut self, frame: Frame, group: u32, context: &mut Context<'_>, has_packet: bool) -> Option<Going> {
+        let (mut last, queue) = (None, self.switch.priority_queue(&frame));
+        for number in 0..self.switch.state.replication.replicas(group).len() {
+            let replica = self.switch.state.replication.replicas(group)[number];
+            let Some(to) = self.place(replica.port, queue, context, has_packet) else { continue };
             let mut copy = self.switch.take();
-            copy.copy_from(frame);
+            copy.copy_from(&frame);
             copy.set(self.program.standard.egress_rid, replica.rid.into());
-            self.send_copy(copy, self.queues.place(replica.port, 0), context, has_packet);
+            if let Some((to, before)) = last.replace((to, copy)) {
+                self.send_copy(before, to, context, has_packet);
+            }
         }
+        if last.is_none() {
+            self.in_vain.note_missing(Missing::Group(group));
+        }
+        self.switch.give(frame);
+        last
     }
 
     /// A copy of the packet at hand, with what the program knows of it, goes to a queue. Without one at hand, it is of
     /// a packet that the switch has made.
-    fn send_copy(&mut self, copy: Frame, to: Option<(PortId, QueueId)>, context: &mut Context<'_>, has_packet: bool) {
-        let Some(to) = to else {
-            self.switch.state.tally.clones_lost += 1;
-            return self.switch.give(copy);
-        };
+    fn send_copy(&mut self, copy: Frame, to: (PortId, QueueId), context: &mut Context<'_>, has_packet: bool) {
         self.counters.copies += 1;
         if !has_packet {
             return self.emit(to, copy, context);
         }
-        let bridged = self.passes.put(copy, nanoseconds(context.now()));
+        let bridged = self.passes.put(copy);
         let round = self.queues.round(to, context);
         context.queue(to.0, to.1).mirror(COPY, |packet| {
             packet.round = round;
@@ -202,7 +236,7 @@ impl P4 {
 
     /// A packet that the switch has made goes to a queue.
     fn emit(&mut self, to: (PortId, QueueId), frame: Frame, context: &mut Context<'_>) {
-        let bridged = self.passes.put(frame, nanoseconds(context.now()));
+        let bridged = self.passes.put(frame);
         let round = self.queues.round(to, context);
         let (frame_bytes, ttl) = (MINIMUM_FRAME_BYTES, Packet::INITIAL_TTL);
         let mut packet = Packet { frame_bytes, ttl, round, ..Packet::default() };
@@ -224,20 +258,25 @@ impl P4 {
 
     /// The packet goes to a queue as it is.
     fn bridge(&mut self, to: (PortId, QueueId), frame: Frame, context: &mut Context<'_>) -> Verdict {
-        let bridged = self.passes.put(frame, nanoseconds(context.now()));
+        let bridged = self.passes.put(frame);
         let round = self.queues.round(to, context);
         let packet = context.packet();
         packet.round = round;
-        match packet.push_shim(bridged) {
-            Ok(()) => Verdict::Forward { port: to.0, queue: to.1 },
-            Err(_) => Verdict::Drop(DropReason::Mechanism),
+        if packet.push_shim(bridged).is_ok() {
+            return Verdict::Forward { port: to.0, queue: to.1 };
         }
+        if let Some(frame) = self.passes.take(bridged) {
+            self.in_vain.note_limit("more headers than a packet can have".into(), &self.program, &frame);
+            self.switch.give(frame);
+        }
+        Verdict::Drop(DropReason::Mechanism)
     }
 
     /// The packet leaves egress for another queue, to come to egress once more.
     fn move_on(&mut self, frame: &Frame, to: (PortId, QueueId), context: &mut Context<'_>) -> Verdict {
         let now_ns = nanoseconds(context.now());
-        let fabric = &mut Around { context, stream: &mut self.stream, has_packet: true, queues: &self.queues };
+        let (stream, queues, in_vain) = (&mut self.stream, &self.queues, &mut self.in_vain);
+        let fabric = &mut Around { context, stream, has_packet: true, queues, in_vain };
         let moved = self.switch.moved(frame, &mut Outside { now_ns, fabric, observer: &mut Nobody });
         self.counters.moved += 1;
         self.forward(to, moved, context)
@@ -248,6 +287,17 @@ impl P4 {
         let Some(port) = self.recirculation else { return Verdict::Drop(DropReason::Mechanism) };
         let again = self.switch.recirculated(frame, list);
         self.forward((port, QueueId(0)), again, context)
+    }
+
+    /// The stay of the packet at hand in its queue.
+    fn stay(&self, (port, queue): (PortId, QueueId), context: &mut Context<'_>) -> Stay {
+        let (queued_at, packets_before) = context.queued();
+        Stay {
+            queued_ns: nanoseconds(queued_at),
+            packets_before: packets_before.into(),
+            packets_left: context.queue(port, queue).packets() as u64,
+            queue: self.queues.number(port, queue),
+        }
     }
 
     /// What the packet has become goes back into its descriptor.
@@ -266,8 +316,8 @@ impl P4 {
                 }
                 Verdict::Continue
             }
-            Err(what) => {
-                *self.refused.entry(what).or_default() += 1;
+            Err(limit) => {
+                self.in_vain.note_limit(limit, &self.program, frame);
                 Verdict::Drop(DropReason::Mechanism)
             }
         }
@@ -278,15 +328,15 @@ impl P4 {
         let bytes = generated(kind, port, token, nanoseconds(context.now()));
         let mut frame = self.switch.take();
         frame.arrive(&self.program, GENERATOR_PORT, &bytes, Instance::Generated);
-        if let Some((port, queue, frame)) = self.enter(frame, context, false) {
-            self.emit((port, queue), frame, context);
+        if let Ok((to, frame)) = self.enter(frame, context, false) {
+            self.emit(to, frame, context);
         }
     }
 
     /// The packet at hand as it comes to ingress: from a line, or once more with what it was recirculated as.
     fn frame_of(&mut self, context: &mut Context<'_>) -> Frame {
         let bridged = context.packet().remove_shim::<Bridged>();
-        if let Some((again, _)) = bridged.and_then(|bridged| self.passes.take(bridged)) {
+        if let Some(again) = bridged.and_then(|bridged| self.passes.take(bridged)) {
             return again;
         }
         self.counters.came += 1;
@@ -322,43 +372,45 @@ impl Mechanism for P4 {
 
     fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         let frame = self.frame_of(context);
-        let Some((port, queue, frame)) = self.enter(frame, context, true) else {
-            self.counters.dropped += 1;
-            return Verdict::Drop(DropReason::Mechanism);
-        };
-        if frame.length == frame.whole_bytes() as i64 {
-            return self.bridge((port, queue), frame, context);
+        match self.enter(frame, context, true) {
+            Ok((to, frame)) if frame.length == frame.whole_bytes() as i64 => self.bridge(to, frame, context),
+            Ok((to, frame)) => self.forward(to, frame, context),
+            Err(reason) => {
+                self.counters.dropped += 1;
+                Verdict::Drop(reason)
+            }
         }
-        self.forward((port, queue), frame, context)
     }
 
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
         let bridged = context.packet().remove_shim::<Bridged>();
-        let Some((mut frame, since_ns)) = bridged.and_then(|bridged| self.passes.take(bridged)) else {
+        let Some(mut frame) = bridged.and_then(|bridged| self.passes.take(bridged)) else {
             return Verdict::Continue;
         };
         let (port, queue, now_ns) = (context.port(), context.packet().queue, nanoseconds(context.now()));
-        let standard = self.program.standard;
-        if frame.get(standard.instance_type) == Instance::Recirculated as u64 {
+        if frame.get(self.program.standard.instance_type) == Instance::Recirculated as u64 {
             let again = self.bridge((port, queue), frame, context);
             return if matches!(again, Verdict::Drop(_)) { again } else { Verdict::Continue };
         }
-        let depth = context.queue(port, queue).bytes().min(0x7_ffff);
-        frame.set(standard.enq_timestamp, since_ns / 1000);
-        frame.set(standard.deq_timedelta, (now_ns - since_ns) / 1000);
-        frame.set(standard.deq_qdepth, depth);
-        frame.set(standard.qid, self.queues.number(port, queue).into());
-        let fabric = &mut Around { context, stream: &mut self.stream, has_packet: true, queues: &self.queues };
+        let stay = self.stay((port, queue), context);
+        let (stream, queues, in_vain) = (&mut self.stream, &self.queues, &mut self.in_vain);
+        let fabric = &mut Around { context, stream, has_packet: true, queues, in_vain };
         let mut outside = Outside { now_ns, fabric, observer: &mut Nobody };
-        let outcome = self.switch.egress(&mut frame, port.0.into(), &mut outside);
+        let outcome = self.switch.egress(&mut frame, port.0.into(), &stay, &mut outside);
         if let Some((session, list)) = frame.requests.clone.take() {
             let copy = self.switch.egress_clone(&frame, list);
             let to = frame.requests.clone_to.take();
             self.send_clone(copy, session, to, context, true);
         }
-        let elsewhere = frame.requests.queue.take().and_then(|(port, queue)| self.queues.place(port, queue));
+        let elsewhere = frame.requests.queue.take();
         let verdict = match (outcome, elsewhere) {
-            (Outcome::Send, Some(to)) => self.move_on(&frame, to, context),
+            (Outcome::Send, Some((port, queue))) => match self.place(port, Some(queue), context, true) {
+                Some(to) => self.move_on(&frame, to, context),
+                None => {
+                    self.counters.dropped += 1;
+                    Verdict::Drop(DropReason::Nowhere)
+                }
+            },
             (Outcome::Send, None) => self.leave(&mut frame, context),
             (Outcome::Recirculate(list), _) => self.recirculate(&frame, list, context),
             _ => {
@@ -372,7 +424,7 @@ impl Mechanism for P4 {
 
     fn on_tm_drop(&mut self, _: DropReason, context: &mut Context<'_>) -> Verdict {
         let bridged = context.packet().remove_shim::<Bridged>();
-        if let Some((frame, _)) = bridged.and_then(|bridged| self.passes.take(bridged)) {
+        if let Some(frame) = bridged.and_then(|bridged| self.passes.take(bridged)) {
             self.switch.give(frame);
         }
         Verdict::Continue
@@ -418,9 +470,10 @@ impl Mechanism for P4 {
             ("copies to nowhere", tally.clones_lost),
         ];
         let mut report = Report::of_counters("p4", counters);
-        for (what, packets) in &self.refused {
-            let text = format!("{packets} packets could not be carried: the program wrote {what}");
-            report.violated_invariants.push(text);
+        self.in_vain.report(&self.program, &self.queues, &mut report);
+        if !report.acted {
+            report.warnings.push("no packet came to the program".to_owned());
+            report.acted = true;
         }
         report
     }

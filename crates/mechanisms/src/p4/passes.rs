@@ -30,7 +30,7 @@ impl Shim for Bridged {
 #[derive(Debug, Default, hitless_state::Value)]
 struct Place {
     turn: u8,
-    kept: Option<(Packet, u64)>,
+    kept: Option<Packet>,
 }
 
 /// All packets between ingress and egress.
@@ -41,19 +41,20 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// Keeps a packet that left ingress at `now_ns`.
-    pub fn put(&mut self, packet: Packet, now_ns: u64) -> Bridged {
+    /// Keeps a packet that left ingress.
+    pub fn put(&mut self, packet: Packet) -> Bridged {
         let number = self.free.pop().unwrap_or_else(|| {
             self.places.push(Place::default());
             self.places.len() as u32 - 1
         });
         let place = &mut self.places[number as usize];
-        place.kept = Some((packet, now_ns));
+        assert!(place.kept.is_none(), "a free place keeps no packet");
+        place.kept = Some(packet);
         Bridged { place: number, turn: place.turn }
     }
 
-    /// Takes it out, with the time when it left ingress.
-    pub fn take(&mut self, of: Bridged) -> Option<(Packet, u64)> {
+    /// Takes it out.
+    pub fn take(&mut self, of: Bridged) -> Option<Packet> {
         let place = self.places.get_mut(of.place as usize).filter(|place| place.turn == of.turn)?;
         let kept = place.kept.take()?;
         place.turn = place.turn.wrapping_add(1);

@@ -14,6 +14,7 @@ use hitless_switch::{Context, GroupDiscipline, LatePackets, QueueConfig, QueueGr
 use hitless_wire::{Duration, PortId, QueueId};
 
 use super::settings::{P4Queue, P4Rounds, P4Settings};
+use super::told::Missing;
 use crate::queue_limit::{limit_of_port, queue_limit};
 
 /// The queues of one port.
@@ -136,6 +137,23 @@ impl Queues {
             None => u8::try_from(queue).ok().filter(|&it| usize::from(it) < of.before || of.is_of_group(it))?,
         };
         Some((id, QueueId(number)))
+    }
+
+    /// What is missing where [`Queues::place`] finds nothing.
+    pub fn missing(&self, port: u32, queue: u32) -> Missing {
+        if self.port(port).is_none() { Missing::Port(port) } else { Missing::Queue(port, queue) }
+    }
+
+    /// The numbers of a port's queues, in words.
+    pub fn names(&self, port: u32) -> String {
+        let Some(of) = self.port(port).map(|port| &self.ports[usize::from(port.0)]) else { return "none".into() };
+        let range = |first: usize, count: usize| {
+            if count == 1 { format!("{first}") } else { format!("{first} to {}", first + count - 1) }
+        };
+        let group = of.first_of_group.zip(of.group).map(|(first, group)| (first.into(), group.queues.into()));
+        let own = (OWN_QUEUE as usize, of.own.len());
+        let all = [Some((0, of.before)), group, Some(own)].into_iter().flatten().filter(|(_, count)| *count > 0);
+        all.map(|(first, count)| range(first, count)).collect::<Vec<_>>().join(", ")
     }
 
     /// The number by which the program knows a queue.

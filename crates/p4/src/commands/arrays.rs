@@ -74,7 +74,13 @@ impl Commands<'_> {
 
     pub(super) fn counter_reset(&mut self, of: &[&str]) -> Answer {
         let array = named(&self.program.counters, "counter array", of)?;
-        self.state.counters[array].fill(Counter::default());
+        let table = self.program.counters[array].table.as_ref().and_then(|table| self.program.table(table));
+        match table {
+            Some(table) => {
+                self.state.tables[table as usize].entries.iter_mut().for_each(|row| row.counter = Counter::default());
+            }
+            None => self.state.counters[array].fill(Counter::default()),
+        }
         Ok(None)
     }
 
@@ -91,7 +97,7 @@ impl Commands<'_> {
         let known = &self.program.meters[array];
         let rates: Option<Vec<_>> = of.iter().map(rate).collect();
         match rates.filter(|rates| rates.len() == known.rates as usize) {
-            Some(rates) => Ok(rates),
+            Some(rates) => self.check_rates(array, &rates).map(|()| rates),
             None => refuse!(
                 "{} needs {} rates, each as 0.5:1500: {} a microsecond, and a burst",
                 known.name,
@@ -124,6 +130,10 @@ impl Commands<'_> {
     pub(super) fn meter_array_set_rates(&mut self, of: &[&str]) -> Answer {
         let array = self.meter(of)?;
         let rates = self.rates(array, of.get(1..).unwrap_or_default())?;
+        let known = &self.program.meters[array];
+        if known.is_direct {
+            refuse!("{} has a meter for each entry of a table: meter_set_rates sets one of them", known.name);
+        }
         for meter in &mut self.state.meters[array] {
             meter.set_rates(&rates, self.now_ns);
         }

@@ -5,7 +5,8 @@ mod tables;
 
 use crate::error::{Error, Result, refuse};
 use crate::program::{Named, Program, find};
-use crate::state::{Mirror, Replica, State};
+use crate::replication::Mirror;
+use crate::state::State;
 use crate::values::{matched, number, small};
 
 type Answer = Result<Option<String>>;
@@ -47,9 +48,9 @@ impl Commands<'_> {
             "table_num_entries" => self.table_count(of).map(Some),
             "act_prof_create_member" => self.create_member(of).map(Some),
             "act_prof_modify_member" => self.modify_member(of),
-            "act_prof_delete_member" => self.delete_member(of),
+            "act_prof_delete_member" => self.remove_member(of),
             "act_prof_create_group" => self.create_group(of).map(Some),
-            "act_prof_delete_group" => self.delete_group(of),
+            "act_prof_delete_group" => self.remove_group(of),
             "act_prof_add_member_to_group" => self.group_member(of, true),
             "act_prof_remove_member_from_group" => self.group_member(of, false),
             "table_indirect_add" => self.indirect_add(of, false).map(Some),
@@ -75,58 +76,23 @@ impl Commands<'_> {
     /// Mirroring and multicast.
     fn replication(&mut self, name: &str, of: &[&str]) -> Answer {
         let small = |place: usize| self::argument(of, place).and_then(small);
-        let narrow = |place: usize| small(place).and_then(narrow);
+        let ports = || of.iter().skip(1).map(|port| crate::values::small(port)).collect::<Result<Vec<_>>>();
+        let to = &mut self.state.replication;
         match name {
-            "mirroring_add" => {
-                self.state.mirrors.insert(narrow(0)?, Mirror::Port(narrow(1)?));
-            }
-            "mirroring_add_mc" => {
-                self.state.mirrors.insert(narrow(0)?, Mirror::Group(narrow(1)?));
-            }
-            "mirroring_delete" => {
-                self.state.mirrors.remove(&narrow(0)?);
-            }
-            "mirroring_get" => return Ok(Some(format!("{:?}", self.state.mirror(narrow(0)?)))),
-            "mc_mgrp_create" => {
-                let group = narrow(0)?;
-                if self.state.groups.contains_key(&group) {
-                    refuse!("the multicast group {group} exists already");
-                }
-                self.state.groups.insert(group, Vec::new());
-            }
-            "mc_mgrp_destroy" => drop(self.state.groups.remove(&narrow(0)?)),
-            "mc_node_create" => {
-                let rid = small(0)? as u16;
-                let replicas = replicas(rid, &of[1..])?;
-                self.state.nodes.push(replicas);
-                return Ok(Some(format!("node {}", self.state.nodes.len() - 1)));
-            }
-            "mc_node_update" => {
-                let node = small(0)? as usize;
-                let Some(rid) = self.state.nodes.get(node).map(|node| node.first().map_or(0, |first| first.rid)) else {
-                    refuse!("there is no multicast node {node}");
-                };
-                self.state.nodes[node] = replicas(rid, &of[1..])?;
-            }
-            "mc_node_associate" => {
-                let (group, node) = (narrow(0)?, small(1)? as usize);
-                let Some(replicas) = self.state.nodes.get(node).cloned() else {
-                    refuse!("there is no multicast node {node}");
-                };
-                match self.state.groups.get_mut(&group) {
-                    Some(of) => of.extend(replicas),
-                    None => refuse!("there is no multicast group {group}"),
-                }
-            }
+            "mirroring_add" => to.set_session(small(0)?, Mirror::Port(narrow(small(1)?)?))?,
+            "mirroring_add_mc" => to.set_session(small(0)?, Mirror::Group(narrow(small(1)?)?))?,
+            "mirroring_delete" => to.remove_session(small(0)?)?,
+            "mirroring_get" => return Ok(Some(format!("{:?}", to.session(narrow(small(0)?)?)))),
+            "mc_mgrp_create" => to.add_group(small(0)?)?,
+            "mc_mgrp_destroy" => to.remove_group(small(0)?)?,
+            "mc_node_create" => return Ok(Some(format!("node {}", to.add_node(small(0)?, &ports()?)?))),
+            "mc_node_update" => to.set_node(small(0)?, &ports()?)?,
+            "mc_node_associate" => to.associate(small(0)?, small(1)?)?,
             "reset_state" => *self.state = State::new(self.program, self.state.random),
             other => refuse!("the command \"{other}\" is not supported"),
         }
         Ok(None)
     }
-}
-
-fn replicas(rid: u16, ports: &[&str]) -> Result<Vec<Replica>> {
-    ports.iter().map(|port| Ok(Replica { rid, port: narrow(small(port)?)? })).collect()
 }
 
 /// The place of what the first argument names.

@@ -46,7 +46,9 @@ impl Compiler<'_> {
         let mut starts = Vec::new();
         for primitive in primitives {
             starts.push(code.len() as u32);
-            self.primitive(primitive, &mut code).map_err(|error| error.at(place(&primitive.source_info)))?;
+            let at = place(&primitive.source_info);
+            self.primitive(primitive, &mut code).map_err(|error| error.at(at.clone()))?;
+            self.program.places.resize(self.program.instructions.len() + code.len(), at.unwrap_or_default());
         }
         let end = code.len() as u32;
         for instruction in &mut code {
@@ -56,13 +58,16 @@ impl Compiler<'_> {
         }
         let start = self.program.instructions.len() as u32;
         self.program.instructions.extend(code);
+        assert_eq!(self.program.instructions.len(), self.program.places.len(), "each instruction has its place");
         Ok(start..start + end)
     }
 
     fn primitive(&mut self, primitive: &Primitive, code: &mut Vec<Instruction>) -> Result<()> {
         let of = &primitive.parameters[..];
         let instruction = match (primitive.op.as_str(), of) {
-            ("assign" | "modify_field", [to, value]) => return self.assign(to, value, code),
+            ("assign" | "modify_field", [to, value]) => return self.assign(to, &json_of(value), code),
+            ("add_to_field", [to, value]) => return self.assign(to, &operation("+", to, value), code),
+            ("subtract_from_field", [to, value]) => return self.assign(to, &operation("-", to, value), code),
             ("_jump", [to]) => Instruction::Jump(constant(to)?),
             ("_jump_if_zero", [condition, to]) => Instruction::JumpIfZero(self.value(condition)?, constant(to)?),
             ("exit", _) => Instruction::Exit,
@@ -166,12 +171,10 @@ impl Compiler<'_> {
         Ok(Instruction::Beyond(function, first.0, first.1))
     }
 
-    fn assign(&mut self, to: &TypedValue, value: &TypedValue, code: &mut Vec<Instruction>) -> Result<()> {
+    fn assign(&mut self, to: &TypedValue, value: &Value, code: &mut Vec<Instruction>) -> Result<()> {
         let instruction = match self.destination(to)? {
-            Destination::Field(slot) => Instruction::Assign(slot, self.low(&json_of(value), slot.width)?),
-            Destination::At(place, field, slot) => {
-                Instruction::AssignAt(place, field, self.low(&json_of(value), slot.width)?)
-            }
+            Destination::Field(slot) => Instruction::Assign(slot, self.low(value, slot.width)?),
+            Destination::At(place, field, slot) => Instruction::AssignAt(place, field, self.low(value, slot.width)?),
         };
         code.push(instruction);
         Ok(())
@@ -241,6 +244,11 @@ impl Compiler<'_> {
 
 fn json_of(of: &TypedValue) -> Value {
     serde_json::json!({"type": of.kind, "value": of.value})
+}
+
+fn operation(op: &str, left: &TypedValue, right: &TypedValue) -> Value {
+    let value = serde_json::json!({"op": op, "left": json_of(left), "right": json_of(right)});
+    serde_json::json!({"type": "expression", "value": value})
 }
 
 fn constant(of: &TypedValue) -> Result<u32> {

@@ -8,6 +8,7 @@ mod headers;
 mod parsers;
 mod pipelines;
 mod sizes;
+mod whole;
 
 use std::collections::BTreeMap;
 
@@ -82,6 +83,7 @@ impl<'d> Compiler<'d> {
         self.checksums()?;
         self.pipelines()?;
         self.errors();
+        self.program.assert_whole();
         Ok(self.program)
     }
 
@@ -108,6 +110,7 @@ impl<'d> Compiler<'d> {
             priority: self.alias("intrinsic_metadata", "priority"),
             ingress_timestamp: self.alias("intrinsic_metadata", "ingress_global_timestamp"),
             egress_timestamp: self.alias("intrinsic_metadata", "egress_global_timestamp"),
+            enq_qdepth: self.alias("queueing_metadata", "enq_qdepth"),
             enq_timestamp: self.alias("queueing_metadata", "enq_timestamp"),
             deq_timedelta: self.alias("queueing_metadata", "deq_timedelta"),
             deq_qdepth: self.alias("queueing_metadata", "deq_qdepth"),

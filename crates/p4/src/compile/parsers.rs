@@ -93,6 +93,13 @@ impl Compiler<'_> {
             Some("parse_vset") => {
                 let set = number_of(&self.program.value_sets, "value set", value)?;
                 let known = &mut self.program.value_sets[set as usize];
+                let width: u32 = widths.iter().sum();
+                if width != known.width {
+                    refuse!(
+                        "the value set {value} has values of {} bits, and is compared with keys of {width}",
+                        known.width
+                    );
+                }
                 if !known.parts.is_empty() && known.parts != widths {
                     refuse!("the value set {value} is compared with keys of different widths");
                 }

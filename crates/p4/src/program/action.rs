@@ -116,6 +116,20 @@ impl Beyond {
         matches!(self, Self::QueueHasRoom | Self::CurrentRound | Self::RoutedPort)
     }
 
+    /// How many fields it writes.
+    pub(crate) const fn outputs(self) -> usize {
+        match self {
+            Self::TimestampNs
+            | Self::FlowHash
+            | Self::QueueDepth
+            | Self::QueueHasRoom
+            | Self::ClassQueue
+            | Self::RoutedPort => 1,
+            Self::CurrentRound => 3,
+            Self::SendToQueue | Self::PauseQueue | Self::ResumeQueue | Self::DirectClone | Self::StartTimer => 0,
+        }
+    }
+
     /// The function of this name, with its arguments: true where one is written.
     pub fn of(name: &str) -> Option<(Self, &'static [bool])> {
         const TO: bool = true;

@@ -48,6 +48,8 @@ pub struct Program {
     pub actions: Vec<Action>,
     /// Instructions of all actions.
     pub instructions: Vec<Instruction>,
+    /// The place in the P4 source of each instruction; empty: not known.
+    pub places: Vec<String>,
     /// Tables of ingress and egress.
     pub tables: Vec<Table>,
     /// Action profiles.
@@ -308,12 +310,14 @@ pub struct Standard {
     pub mcast_grp: Option<Slot>,
     /// Which copy of a multicast it is.
     pub egress_rid: Option<Slot>,
-    /// Its priority, which decides its queue.
+    /// The number of its queue; 0: that of its class.
     pub priority: Option<Slot>,
     /// Microseconds at ingress.
     pub ingress_timestamp: Option<Slot>,
     /// Microseconds at egress.
     pub egress_timestamp: Option<Slot>,
+    /// Packets in the queue before it was there.
+    pub enq_qdepth: Option<Slot>,
     /// Microseconds when it was queued.
     pub enq_timestamp: Option<Slot>,
     /// Microseconds in the queue.

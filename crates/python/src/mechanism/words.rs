@@ -30,6 +30,8 @@ pub enum ReasonView {
     Evicted,
     /// It had waited too long in its queue.
     QueueingDelay,
+    /// It was sent to a port or queue that is not there, or to a group without copies.
+    Nowhere,
     /// A second copy; nothing is lost.
     Duplicate,
     /// A copy that was not needed; nothing is lost.
@@ -49,6 +51,7 @@ impl ReasonView {
         Self::Mechanism,
         Self::Evicted,
         Self::QueueingDelay,
+        Self::Nowhere,
         Self::Duplicate,
         Self::CopyRetired,
         Self::ControlAbsorbed,

@@ -21,6 +21,9 @@ pub struct Outcome {
     pub tables: Vec<Table>,
     /// What must always hold and did not, each in one sentence. A run with any is a failed run.
     pub violations: Vec<String>,
+    /// Requests that cannot be simulated, each in one sentence. A run with any is refused: its scenario asks for too
+    /// much, and nothing is wrong with the simulator.
+    pub limits: Vec<String>,
 }
 
 /// The totals of a run.

@@ -36,7 +36,13 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     let mut violations = ledger.unbalanced();
     violations.extend(reports.iter().flat_map(|(_, report)| report.violated_invariants.iter().cloned()));
     violations.extend(ledger.hardware_violations().chain(leaks));
-    Outcome { summary: ledger.summary(&reports), tables: tables::tables(&run, &reports, flow_tables), violations }
+    let limits = ledger.limits(&reports);
+    Outcome {
+        summary: ledger.summary(&reports),
+        tables: tables::tables(&run, &reports, flow_tables),
+        violations,
+        limits,
+    }
 }
 
 /// Packet buffers that hold more or fewer bytes than their queues.
@@ -63,6 +69,17 @@ impl<E: Edge> Ledger<'_, E> {
         for ((_, report), footprint) in reports.iter_mut().zip(footprints) {
             footprint.named().into_iter().for_each(|(name, value)| report.count("switch", name, value));
         }
+    }
+
+    /// What mechanisms were asked for and cannot do; each is told once, however many switches say it.
+    fn limits(&self, reports: &[(SwitchId, Report)]) -> Vec<String> {
+        let mut limits: Vec<String> = Vec::new();
+        for limit in reports.iter().flat_map(|(_, report)| &report.limits) {
+            if !limits.contains(limit) {
+                limits.push(limit.clone());
+            }
+        }
+        limits
     }
 
     /// What was sent and has neither arrived nor been lost.
@@ -134,6 +151,10 @@ impl<E: Edge> Ledger<'_, E> {
             self.run.global.control_plane.recovery.totals().map(|totals| totals.ignored).filter(|&ignored| ignored > 0)
         {
             warnings.push(format!("{ignored} failures were to hit links that were down already, and did not happen"));
+        }
+        for (switch, report) in reports {
+            let name = &self.run.network.topology.switch(*switch).name;
+            warnings.extend(report.warnings.iter().map(|what| format!("{} at {name}: {what}", report.mechanism)));
         }
         for (switch, report) in reports.iter().filter(|(_, report)| !report.acted) {
             let name = &self.run.network.topology.switch(*switch).name;

@@ -61,6 +61,13 @@ impl<'a> Context<'a> {
         self.reach.visit.port
     }
 
+    /// In egress: when the packet came to its queue, and how many packets waited there before it. A port that queues by
+    /// flow does not count them.
+    #[inline]
+    pub fn queued(&self) -> (Time, u32) {
+        self.reach.visit.queued
+    }
+
     /// The packet.
     ///
     /// # Panics

@@ -104,6 +104,13 @@ impl QueueAccess<'_, '_> {
         self.reach.core.queue_bytes(self.reach.visit.now, self.port, self.queue)
     }
 
+    /// Packets waiting in the queue, without the frame in transmission. The architecture may show them in egress only.
+    #[inline]
+    pub fn packets(self) -> usize {
+        self.reach.note_depth_read();
+        self.reach.core.queued(self.port).waiting_packets(self.queue)
+    }
+
     /// Bytes that are committed to the queue: what waits there, the frame in transmission, and what has been
     /// decided for it and is on its way. What ingress must know to tell whether a queue is full. The architecture may
     /// show them in egress only.

@@ -16,6 +16,8 @@ pub(crate) struct Visit {
     pub port: PortId,
     pub packet: PacketHandle,
     pub is_last_try: bool,
+    /// In egress: when the packet came to its queue, and the packets that waited there.
+    pub queued: (Time, u32),
 }
 
 /// All that a hook can reach.

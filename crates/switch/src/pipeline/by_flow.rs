@@ -35,7 +35,7 @@ impl Switch {
         let descriptor = &mut environment.packets()[packet];
         let port = descriptor.egress_port;
         let arriving = Arriving {
-            entry: Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now },
+            entry: Entry::new(packet, descriptor.frame_bytes, now),
             flow: FlowKey::of(descriptor),
             class: descriptor.class,
             can_mark: descriptor.ecn != Ecn::NotCapable,

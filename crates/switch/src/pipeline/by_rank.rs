@@ -23,7 +23,7 @@ impl Core {
         environment: &mut E,
     ) -> Result<(), DropReason> {
         let descriptor = &mut environment.packets()[packet];
-        let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
+        let entry = Entry::new(packet, descriptor.frame_bytes, now);
         let Scheduler::Queued(scheduler) = &mut self.ports[usize::from(descriptor.egress_port.0)].scheduler else {
             unreachable!("only queued schedulers serve by rank")
         };

@@ -38,7 +38,7 @@ impl Switch {
         let packet = entry.packet;
         let hooks = self.core.ports[usize::from(port.0)].hooks;
         self.core.pass.begin(Half::Egress);
-        let visit = Visit { now, port, packet, is_last_try: false };
+        let visit = Visit { now, port, packet, is_last_try: false, queued: (entry.enqueued_at, entry.packets_before) };
         let subscribed = owner_or(hooks.egress, packet, environment);
         let mut verdict = self.run(subscribed, visit, environment, |mechanism, context| mechanism.egress(context));
         if verdict == Verdict::Continue {

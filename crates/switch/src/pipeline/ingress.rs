@@ -60,7 +60,7 @@ impl Switch {
         let hooks = self.core.ports[usize::from(port.0)].hooks;
         let owner = environment.packets()[packet].owner;
         self.core.pass.begin(Half::Ingress);
-        let visit = Visit { now, port, packet, is_last_try: false };
+        let visit = Visit { now, port, packet, is_last_try: false, queued: (now, 0) };
         if owner == 0 && hooks.rx != 0 {
             let verdict = self.run(hooks.rx, visit, environment, |mechanism, context| mechanism.rx(context));
             if verdict != Verdict::Continue {

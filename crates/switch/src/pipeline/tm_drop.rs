@@ -67,7 +67,7 @@ impl Switch {
         let &mut Packet { egress_port, owner, .. } = &mut environment.packets()[packet];
         let hooks = self.core.ports[usize::from(egress_port.0)].hooks;
         let told = if owner == 0 { hooks.tm_drop } else { 1 << (owner - 1) };
-        let visit = Visit { now, port: egress_port, packet, is_last_try };
+        let visit = Visit { now, port: egress_port, packet, is_last_try, queued: (now, 0) };
         let mut decided = Verdict::Continue;
         self.run(told, visit, environment, |mechanism, context| {
             context.pass().begin(Half::Egress);

@@ -53,7 +53,7 @@ impl Core {
     ) -> Result<(), DropReason> {
         let descriptor = effects.packets()[packet];
         let port = descriptor.egress_port;
-        let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
+        let entry = Entry::new(packet, descriptor.frame_bytes, now);
         let depth_bytes = self.queued(port).depth_bytes(descriptor.queue);
         if !self.buffer.has_room(depth_bytes, descriptor.frame_bytes) {
             return Err(DropReason::BufferFull);
@@ -101,7 +101,7 @@ impl Switch {
         if !self.core.buffer.has_room(depth_bytes, frame_bytes) {
             return self.tm_drop(now, packet, DropReason::BufferFull, is_last_try, environment);
         }
-        let entry = Entry { packet, frame_bytes, enqueued_at: now };
+        let entry = Entry::new(packet, frame_bytes, now);
         match scheduler.offer(queue, round, entry) {
             Offer::Full => return self.tm_drop(now, packet, DropReason::QueueFull, is_last_try, environment),
             Offer::GroupFull => return self.tm_drop(now, packet, DropReason::BufferFull, is_last_try, environment),
@@ -122,7 +122,7 @@ impl Switch {
 
     pub(crate) fn release<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
         let descriptor = environment.packets()[packet];
-        let entry = Entry { packet, frame_bytes: descriptor.frame_bytes, enqueued_at: now };
+        let entry = Entry::new(packet, descriptor.frame_bytes, now);
         self.core.queued(descriptor.egress_port).release(descriptor.queue, descriptor.urgency(), entry);
         self.serve_when_free(now, descriptor.egress_port, environment);
     }

@@ -12,4 +12,14 @@ pub struct Entry {
     pub frame_bytes: u32,
     /// When it was enqueued.
     pub enqueued_at: Time,
+    /// Packets that waited in its queue then, where a scheduler of several queues has it.
+    pub packets_before: u32,
+}
+
+impl Entry {
+    /// A packet that comes to its queue.
+    #[inline]
+    pub const fn new(packet: PacketHandle, frame_bytes: u32, enqueued_at: Time) -> Self {
+        Self { packet, frame_bytes, enqueued_at, packets_before: 0 }
+    }
 }

@@ -210,7 +210,8 @@ impl QueuedScheduler {
         let index = usize::from(queue.0);
         let queue = &mut self.queues[index];
         let mark = !queue.marks_at_dequeue && queue.marker.marks(packets, bytes);
-        queue.waiting.push(entry, rank);
+        let packets_before = queue.waiting.len() as u32;
+        queue.waiting.push(Entry { packets_before, ..entry }, rank);
         queue.bytes += u64::from(entry.frame_bytes);
         queue.peak_bytes = queue.peak_bytes.max(queue.bytes);
         self.occupied |= 1 << index;
@@ -242,7 +243,8 @@ impl QueuedScheduler {
         let held = &mut self.queues[usize::from(queue.0)];
         debug_assert!(held.held_packets > 0 && held.bytes >= u64::from(entry.frame_bytes), "nothing is held");
         held.held_packets -= 1;
-        held.waiting.push(entry, rank);
+        let packets_before = held.waiting.len() as u32;
+        held.waiting.push(Entry { packets_before, ..entry }, rank);
         self.occupied |= 1 << queue.0;
         self.refresh(queue);
     }
@@ -436,6 +438,12 @@ impl QueuedScheduler {
     #[inline]
     pub fn depth_bytes(&self, queue: QueueId) -> u64 {
         self.queues[usize::from(queue.0)].bytes
+    }
+
+    /// Packets waiting in `queue` (the frame in transmission has left it).
+    #[inline]
+    pub fn waiting_packets(&self, queue: QueueId) -> usize {
+        self.queues[usize::from(queue.0)].waiting.len()
     }
 
     /// Packets and bytes in `queue`, the frame of it that is in transmission included.

@@ -134,7 +134,7 @@ impl Watched {
     }
 
     fn arrive(&mut self, queue: QueueId, frame_bytes: u32) {
-        let entry = Entry { packet: PacketHandle(0), frame_bytes, enqueued_at: self.now };
+        let entry = Entry::new(PacketHandle(0), frame_bytes, self.now);
         if self.scheduler.is_by_rank(queue) {
             let rank = frame_bytes % 4;
             let _ = self.scheduler.offer_by_rank(queue, rank, entry, Claim::OnlyIfItFits, &mut self.buffer);

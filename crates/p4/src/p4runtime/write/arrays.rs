@@ -57,16 +57,14 @@ impl Write<'_> {
         };
         let (cir, pir) = (part("cir")?, part("pir")?);
         let (committed, peak) = (part("cburst")?, part("pburst")?);
-        if pir < cir {
-            refuse!("{}: the pir {pir} is below the cir {cir} (RFC 2698, section 2)", known.name);
-        }
         let rate = |per_s: u64, burst| Rate { per_us: per_s as f64 / 1e6, burst };
-        match known.rates {
-            2 => Ok(Some(vec![rate(cir, committed), rate(pir, peak)])),
-            1 if (cir, committed) == (pir, peak) => Ok(Some(vec![rate(cir, committed)])),
+        let rates = match known.rates {
+            1 if (cir, committed) == (pir, peak) => vec![rate(cir, committed)],
             1 => refuse!("{} has one rate: pir and pburst must be as cir and cburst", known.name),
-            rates => refuse!("{} has {rates} rates, and P4Runtime sets 2", known.name),
-        }
+            _ => vec![rate(cir, committed), rate(pir, peak)],
+        };
+        self.commands.check_rates(meter as usize, &rates)?;
+        Ok(Some(rates))
     }
 
     pub(super) fn set_direct_meter(

@@ -58,8 +58,7 @@ impl<'a> Write<'a> {
             (Change::Modify, Some(handle)) => self.modify(of, info, table, handle),
             (Change::Delete, Some(handle)) => {
                 self.forget_action_set(info, handle);
-                self.commands.state.tables[info.table as usize].remove(table, handle);
-                Ok(())
+                self.commands.delete(info.table, handle)
             }
             (Change::Insert, Some(_)) => refuse!("there is an entry with this match and priority already"),
             (_, None) => refuse!("there is no entry with this match and priority"),
@@ -105,9 +104,7 @@ impl<'a> Write<'a> {
         if let Some(action) = of.message("action") {
             self.forget_action_set(info, handle);
             let target = self.target(info, table, action)?;
-            if let Some(row) = self.commands.state.tables[info.table as usize].row(handle) {
-                row.entry.target = target;
-            }
+            self.commands.modify(info.table, handle, target)?;
         }
         self.set_direct(of, info.table, handle, Change::Modify)
     }
@@ -171,16 +168,13 @@ impl<'a> Write<'a> {
             refuse!("it takes members of an action profile: what it does without an entry cannot be changed");
         }
         let Some(action) = of.message("action") else {
-            let program = &self.commands.program.tables[info.table as usize];
-            self.commands.state.tables[info.table as usize].default = program.default.clone();
-            return Ok(());
+            return self.commands.set_default(info.table, None);
         };
         let Some(action) = action.message("action") else { refuse!("the default action is no action") };
         if info.actions.get(&action.id("action_id")) == Some(&TABLE_ONLY) {
             refuse!("the action_id is {}: an action for entries only", self.info.describe(action.id("action_id")));
         }
         let call = self.call(info, table, action)?;
-        self.commands.state.tables[info.table as usize].default = Some(call);
-        Ok(())
+        self.commands.set_default(info.table, Some(Target::Call(call)))
     }
 }

@@ -38,13 +38,6 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// Whether an entry takes this member or group.
-    fn is_used(&self, profile: &ProfileInfo, target: &Target) -> bool {
-        let tables = self.commands.program.tables.iter().zip(&self.commands.state.tables);
-        let mut of = tables.filter(|(table, _)| table.profile == Some(profile.profile));
-        of.any(|(_, rows)| rows.entries.iter().any(|row| row.entry.target == *target))
-    }
-
     /// An action of a member, which is one of the tables' that take it.
     fn member_call(&self, profile: &ProfileInfo, action: Option<Message<'_>>) -> Result<Call> {
         let Some(action) = action else { refuse!("the member has no action") };
@@ -66,27 +59,20 @@ impl<'a> Write<'a> {
             (Change::Modify | Change::Delete, None) => refuse!("{name} has no member {id}"),
             (Change::Insert, None) => {
                 let call = self.member_call(profile, of.message("action"))?;
-                let (given, state) = self.parts(profile);
+                let (given, _) = self.parts(profile);
                 if !profile.has_selector && profile.size > 0 && given.members.len() as i64 >= profile.size {
                     refuse!("{name} is full: it has room for {} members", profile.size);
                 }
-                given.members.insert(id, state.members.len() as u32);
-                state.members.push(Some(call));
+                let handle = self.commands.add_member(profile.profile, call);
+                self.parts(profile).0.members.insert(id, handle);
             }
             (Change::Modify, Some(handle)) => {
                 let call = self.member_call(profile, of.message("action"))?;
-                self.parts(profile).1.members[handle as usize] = Some(call);
+                self.commands.set_member(profile.profile, handle.into(), call)?;
             }
             (Change::Delete, Some(handle)) => {
-                if self.is_used(profile, &Target::Member(handle)) {
-                    refuse!("{name}: an entry takes the member {id}");
-                }
-                let (given, state) = self.parts(profile);
-                if state.groups.iter().flatten().flatten().any(|&other| other == handle) {
-                    refuse!("{name}: the member {id} is in a group");
-                }
-                state.members[handle as usize] = None;
-                given.members.remove(&id);
+                self.commands.delete_member(profile.profile, handle.into(), id.into())?;
+                self.parts(profile).0.members.remove(&id);
             }
         }
         Ok(())
@@ -142,12 +128,8 @@ impl<'a> Write<'a> {
             (Change::Insert, Some(_)) => refuse!("{name} has the group {id} already"),
             (Change::Modify | Change::Delete, None) => refuse!("{name} has no group {id}"),
             (Change::Delete, Some((handle, _))) => {
-                if self.is_used(profile, &Target::Group(handle)) {
-                    refuse!("{name}: an entry takes the group {id}");
-                }
-                let (given, state) = self.parts(profile);
-                state.groups[handle as usize] = None;
-                given.groups.remove(&id);
+                self.commands.delete_group(profile.profile, handle.into(), id.into())?;
+                self.parts(profile).0.groups.remove(&id);
             }
             (Change::Modify, Some((_, before))) if before != most => {
                 refuse!("the group {id} was inserted with the max_size {before}, and now it is {most}")
@@ -173,16 +155,15 @@ impl<'a> Write<'a> {
         if let Some(most) = most_of_all.filter(|&most| size > most) {
             refuse!("the group {id} takes {size} places, and may take {most}");
         }
-        let (given, state) = self.parts(profile);
-        match (change, given.groups.get(&id)) {
+        match (change, self.parts(profile).0.groups.get(&id).copied()) {
             (Change::Insert, _) => {
-                given.groups.insert(id, (state.groups.len() as u32, most));
-                state.groups.push(Some(places));
+                let handle = self.commands.add_group(profile.profile, places)?;
+                self.parts(profile).0.groups.insert(id, (handle, most));
             }
-            (_, Some((handle, _))) => state.groups[*handle as usize] = Some(places),
+            (_, Some((handle, _))) => self.parts(profile).1.groups[handle as usize] = Some(places),
             (_, None) => {}
         }
-        room(profile, state)
+        room(profile, self.parts(profile).1)
     }
 
     /// A member or group by the number that the control plane gave it.

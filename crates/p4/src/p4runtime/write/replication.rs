@@ -4,12 +4,7 @@ use super::fields::number;
 use super::{Change, Write, unsupported};
 use crate::error::{Error, Result, refuse};
 use crate::p4runtime::schema::{At, Message};
-use crate::state::{Mirror, Replica};
-
-/// The replicas of clone session `n` are multicast group `n` beyond all that a packet can name (16 bits).
-const FIRST_SESSION_GROUP: u32 = 1 << 16;
-/// The greatest number of a multicast group, of a clone session and of an instance, which packets have 16 bits for.
-const NUMBER_MAX: u32 = FIRST_SESSION_GROUP - 1;
+use crate::replication::Replica;
 
 impl Write<'_> {
     pub(super) fn replication(&mut self, change: Change, of: Message<'_>) -> Result<()> {
@@ -22,37 +17,24 @@ impl Write<'_> {
 
     fn multicast(&mut self, change: Change, of: Message<'_>) -> Result<()> {
         let id = of.id("multicast_group_id");
-        checked(change, "multicast_group_id", id, self.commands.state.groups.contains_key(&id))?;
+        checked(change, "multicast_group_id", id, self.commands.state.replication.has_group(id))?;
         if change == Change::Delete {
-            self.commands.state.groups.remove(&id);
-            return Ok(());
+            return self.commands.state.replication.remove_group(id.into());
         }
         let replicas = self.replicas(of, "MulticastGroupEntry")?;
-        self.commands.state.groups.insert(id, replicas);
-        Ok(())
+        self.commands.state.replication.set_group(id.into(), replicas)
     }
 
     fn clone_session(&mut self, change: Change, of: Message<'_>) -> Result<()> {
         let id = of.id("session_id");
-        checked(change, "session_id", id, self.commands.state.mirrors.contains_key(&id))?;
-        self.commands.state.mirrors.remove(&id);
-        self.commands.state.groups.remove(&(FIRST_SESSION_GROUP + id));
+        checked(change, "session_id", id, self.commands.state.replication.session(id).is_some())?;
         if change == Change::Delete {
-            return Ok(());
+            return self.commands.state.replication.remove_session(id.into());
         }
         unsupported(of, &["class_of_service"], "a copy goes to the queue of its packet's class")?;
         unsupported(of, &["packet_length_bytes"], "copies of a session are whole")?;
         let replicas = self.replicas(of, "CloneSessionEntry")?;
-        let to = match replicas[..] {
-            // As mirroring_add has it.
-            [Replica { rid: 0, port }] => Mirror::Port(port),
-            _ => Mirror::Group(FIRST_SESSION_GROUP + id),
-        };
-        if let Mirror::Group(group) = to {
-            self.commands.state.groups.insert(group, replicas);
-        }
-        self.commands.state.mirrors.insert(id, to);
-        Ok(())
+        self.commands.state.replication.set_session_replicas(id.into(), replicas)
     }
 
     fn replicas(&self, of: Message<'_>, thing: &str) -> Result<Vec<Replica>> {
@@ -77,20 +59,15 @@ impl Write<'_> {
             Some(_) => of.number("egress_port"),
             None => refuse!("the replica has no port"),
         };
-        if port >> width != 0 {
-            refuse!("the egress_port {port} of a replica has more than {width} bits");
-        }
-        let instance = of.id("instance");
-        let Ok(rid) = u16::try_from(instance) else {
-            refuse!("the instance {instance} of a replica is more than {NUMBER_MAX}");
-        };
-        Ok(Replica { rid, port: port as u32 })
+        self.commands.state.replication.replica(of.id("instance").into(), port)
     }
 }
 
+/// Refuses what the tables themselves would take: a change of something else than there is, and number 0, which
+/// P4Runtime keeps for none.
 fn checked(change: Change, name: &str, id: u32, exists: bool) -> Result<()> {
     match (change, exists) {
-        _ if id == 0 || id > NUMBER_MAX => refuse!("the {name} is {id}, and must be from 1 to {NUMBER_MAX}"),
+        _ if id == 0 => refuse!("the {name} is 0 or left out, and must be 1 at least"),
         (Change::Insert, true) => refuse!("the {name} {id} exists already"),
         (Change::Modify | Change::Delete, false) => refuse!("there is no {name} {id}"),
         _ => Ok(()),

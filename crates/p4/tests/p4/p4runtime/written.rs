@@ -8,7 +8,11 @@ use hitless_p4::observer::Nobody;
 use hitless_p4::packet::Instance;
 use hitless_p4::pipeline::Switch;
 use hitless_p4::program::Program;
-use hitless_p4::state::{Mirror, Replica, State};
+use hitless_p4::replication::{Mirror, Replica};
+use hitless_p4::state::State;
+
+/// The group of the replicas of clone session 300, beyond all that a packet can name.
+const SESSION_GROUP: u32 = 65_536 + 300;
 
 use super::written;
 
@@ -280,15 +284,16 @@ fn multicast_groups_and_clone_sessions_make_copies() {
     let cloning = |sessions: &[String]| {
         let updates = format!("{}\n{}", sessions.join("\n"), copies("$clone_to", r"\x01\x2c"));
         let (program, state) = known(&lines(&updates));
-        let (mirrors, groups) = (state.mirrors.clone(), state.groups.clone());
-        (ports(&sent((program, state), (7, 0, 0, 0))), Vec::from_iter(mirrors), Vec::from_iter(groups))
+        let to = state.replication.session(300);
+        let replicas = state.replication.replicas(SESSION_GROUP).to_vec();
+        (ports(&sent((program, state), (7, 0, 0, 0))), to, replicas)
     };
-    assert_eq!(cloning(&[session(one, "INSERT")]), (vec![5], vec![(300, Mirror::Port(5))], vec![]));
+    assert_eq!(cloning(&[session(one, "INSERT")]), (vec![5], Some(Mirror::Port(5)), vec![]));
     let replicas = vec![Replica { rid: 0, port: 5 }, Replica { rid: 9, port: 6 }];
-    let (session_group, left) = (65_536 + 300, vec![5, 6]);
-    let several = (left, vec![(300, Mirror::Group(session_group))], vec![(session_group, replicas)]);
+    let several = (vec![5, 6], Some(Mirror::Group(SESSION_GROUP)), replicas);
     assert_eq!(cloning(&[session(two, "INSERT")]), several);
     assert_eq!(cloning(&[session(one, "INSERT"), session(two, "MODIFY")]), several);
+    assert_eq!(cloning(&[session(two, "INSERT"), session(one, "MODIFY")]), (vec![5], Some(Mirror::Port(5)), vec![]));
     let gone = cloning(&[session(two, "INSERT"), session("", "DELETE")]);
-    assert_eq!(gone, (vec![], vec![], vec![]));
+    assert_eq!(gone, (vec![], None, vec![]));
 }

@@ -252,7 +252,7 @@ fn what_is_not_supported_or_no_member_or_cell_is_refused_by_name() {
         ("DELETE entity { meter_entry { meter_id: $metered } }", "the update of a meter must be of type MODIFY"),
         (
             "MODIFY entity { meter_entry { meter_id: $metered config { cir: 5 pir: 4 } } }",
-            "In.metered: the pir 4 is below the cir 5 (RFC 2698, section 2)",
+            "In.metered: the committed rate 0.000005 is above the peak rate 0.000004 (RFC 2698, section 2)",
         ),
         (
             "MODIFY entity { meter_entry { meter_id: $metered config { eburst: 4 } } }",
@@ -310,7 +310,7 @@ fn replicas_that_cannot_be_are_refused() {
         ("INSERT entity { packet_replication_engine_entry { } }", "it has neither group nor session"),
         (
             "INSERT entity { packet_replication_engine_entry { multicast_group_entry { multicast_group_id: 0 } } }",
-            "the multicast_group_id is 0, and must be from 1 to 65535",
+            "the multicast_group_id is 0 or left out, and must be 1 at least",
         ),
         (
             "MODIFY entity { packet_replication_engine_entry { multicast_group_entry { multicast_group_id: 9 } } }",
@@ -326,7 +326,19 @@ fn replicas_that_cannot_be_are_refused() {
         ),
         (
             r#"INSERT entity { packet_replication_engine_entry { clone_session_entry { session_id: 9 replicas { port: "\x01" instance: 65536 } } } }"#,
-            "the instance 65536 of a replica is more than 65535",
+            "the replication id (rid) is 65536, and must be from 0 to 65535",
+        ),
+        (
+            r#"INSERT entity { packet_replication_engine_entry { clone_session_entry { session_id: 40000 replicas { port: "\x01" } } } }"#,
+            "the clone session is 40000, and must be from 0 to 32767",
+        ),
+        (
+            r#"INSERT entity { packet_replication_engine_entry { multicast_group_entry { multicast_group_id: 70000 } } }"#,
+            "the multicast group is 70000, and must be from 1 to 65535",
+        ),
+        (
+            "INSERT entity { packet_replication_engine_entry { multicast_group_entry { multicast_group_id: 9 replicas { egress_port: 600 } } } }",
+            "the port 600 has more than the 9 bits of egress_spec",
         ),
         (
             "INSERT entity { packet_replication_engine_entry { clone_session_entry { session_id: 9 class_of_service: 2 } } }",

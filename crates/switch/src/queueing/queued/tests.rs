@@ -13,7 +13,7 @@ fn scheduler(queues: &[(u8, u32)]) -> QueuedScheduler {
 
 fn fill(scheduler: &mut QueuedScheduler, queue: u8, frame_bytes: u32, count: usize) {
     for _ in 0..count {
-        let entry = Entry { packet: PacketHandle(0), frame_bytes, enqueued_at: Time::ZERO };
+        let entry = Entry::new(PacketHandle(0), frame_bytes, Time::ZERO);
         assert_eq!(scheduler.offer(QueueId(queue), 0, entry), Offer::Queued { mark: false });
     }
 }
@@ -91,7 +91,7 @@ fn a_queue_scheduled_by_credit_sends_what_was_granted() {
 #[test]
 fn a_held_packet_counts_but_is_served_only_when_released() {
     let mut scheduler = scheduler(&[(1, 1_500)]);
-    let entry = Entry { packet: PacketHandle(7), frame_bytes: 100, enqueued_at: Time::ZERO };
+    let entry = Entry::new(PacketHandle(7), 100, Time::ZERO);
     assert!(scheduler.hold(QueueId(0), entry));
     assert_eq!((scheduler.depth_bytes(QueueId(0)), scheduler.packets(), scheduler.take()), (100, 1, Dequeued::Nothing));
     fill(&mut scheduler, 0, 100, 1);
@@ -127,7 +127,7 @@ fn with_group(priorities: &[u8], discipline: GroupDiscipline, limit: QueueLimit)
 
 /// Puts a packet of `round` into its queue; the group's first is `first`.
 fn offer(scheduler: &mut QueuedScheduler, first: u8, round: u8, frame_bytes: u32) -> Offer {
-    let entry = Entry { packet: PacketHandle(u32::from(round)), frame_bytes, enqueued_at: Time::ZERO };
+    let entry = Entry::new(PacketHandle(u32::from(round)), frame_bytes, Time::ZERO);
     scheduler.offer(QueueId(first + round % 4), round, entry)
 }
 
@@ -216,7 +216,7 @@ fn halves_are_swapped_at_an_empty_port_too() {
 fn a_group_is_one_queue_to_the_others() {
     // Above, beside and below the group, which is numbered after them.
     let mut scheduler = with_group(&[120, 100, 80], ROTATING, QueueLimit::Unlimited);
-    let entry = |frame_bytes| Entry { packet: PacketHandle(90), frame_bytes, enqueued_at: Time::ZERO };
+    let entry = |frame_bytes| Entry::new(PacketHandle(90), frame_bytes, Time::ZERO);
     for _ in 0..2 {
         for queue in 0..3 {
             scheduler.offer(QueueId(queue), 0, entry(1_518));
@@ -249,7 +249,7 @@ fn what_waits_in_a_group_is_seen_beside_what_waits_outside() {
 fn the_limit_of_a_group_is_for_its_queues_only() {
     let mut scheduler = with_group(&[100], ROTATING, QueueLimit::Bytes(300));
     assert_eq!([0, 1, 2, 3].map(|round| offer(&mut scheduler, 1, round, 100)).last(), Some(&Offer::GroupFull));
-    let entry = Entry { packet: PacketHandle(9), frame_bytes: 1_000, enqueued_at: Time::ZERO };
+    let entry = Entry::new(PacketHandle(9), 1_000, Time::ZERO);
     assert_eq!(scheduler.offer(QueueId(0), 0, entry), Offer::Queued { mark: false });
     assert_eq!((scheduler.group_bytes(), scheduler.group_packets(), scheduler.packets()), (300, 3, 4));
     let counters = scheduler.group_counters().expect("a group");
@@ -299,7 +299,7 @@ fn an_idle_group_goes_on_where_it_is_told_to() {
     let at = |ns| Time::ZERO + Duration::from_ns(ns);
     let round = |scheduler: &mut QueuedScheduler, ns| scheduler.rounds(at(ns)).expect("a group").current;
     assert_eq!([round(&mut scheduler, 0), round(&mut scheduler, 25), round(&mut scheduler, 30)], [0, 2, 3]);
-    let entry = Entry { packet: PacketHandle(3), frame_bytes: 100, enqueued_at: at(30) };
+    let entry = Entry::new(PacketHandle(3), 100, at(30));
     scheduler.offer(QueueId(1 + 3), 3, entry);
     assert_eq!(round(&mut scheduler, 90), 3, "a group with a packet does not go on by itself");
     scheduler.take();
@@ -314,4 +314,21 @@ fn the_most_bytes_of_a_queue_and_of_a_group_stay_when_it_has_been_emptied() {
     drain(&mut single);
     fill(&mut single, 0, 100, 1);
     assert_eq!(single.peak_bytes(QueueId(0)), 3_000);
+}
+
+/// A packet knows the packets of its own queue that waited when it came, and not those of another.
+#[test]
+fn an_entry_counts_the_packets_that_waited_before_it() {
+    let mut scheduler = scheduler(&[(1, 1_500), (9, 1_500)]);
+    fill(&mut scheduler, 0, 100, 2);
+    fill(&mut scheduler, 1, 100, 1);
+    let mut before = || match scheduler.take() {
+        Dequeued::Packet(queue, entry) => (queue.0, entry.packets_before),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!([before(), before()], [(1, 0), (0, 0)]);
+    fill(&mut scheduler, 0, 100, 1);
+    assert_eq!(scheduler.waiting_packets(QueueId(0)), 2);
+    let last = (scheduler.take(), scheduler.take());
+    assert!(matches!(last.1, Dequeued::Packet(_, Entry { packets_before: 1, .. })), "{last:?}");
 }

@@ -23,7 +23,7 @@ pub fn scheduler(config: FlowQueueing, limit: QueueLimit) -> FlowScheduler {
 pub fn arriving(number: u32, at: Time, flow: u32, class: u8, frame_bytes: u32) -> Arriving {
     let packet = Packet { flow: FlowId(flow), flow_hash: flow.wrapping_mul(0x9e37_79b9), ..Packet::default() };
     Arriving {
-        entry: Entry { packet: PacketHandle(number), frame_bytes, enqueued_at: at },
+        entry: Entry::new(PacketHandle(number), frame_bytes, at),
         flow: FlowKey::of(&packet),
         class,
         can_mark: packet.ecn != Ecn::NotCapable,

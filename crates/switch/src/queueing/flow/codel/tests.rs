@@ -19,7 +19,7 @@ fn at_ms(ms: u64) -> Time {
 /// whether the packet sent is marked.
 fn take(codel: &mut Codel, now: Time, delay_ms: u64, bytes_left: u64, can_mark: bool) -> (u32, Option<bool>) {
     let enqueued_at = Time(now.as_ps() - Duration::from_ms(delay_ms).as_ps());
-    let entry = Entry { packet: PacketHandle(0), frame_bytes: 1_500, enqueued_at };
+    let entry = Entry::new(PacketHandle(0), 1_500, enqueued_at);
     let packet = Waiting { entry, flow: FlowKey::default(), can_mark };
     let mut dropped = 0;
     let taken = codel.take(&CONFIG, now, || Some(Head { packet, bytes_left }), |_| dropped += 1);

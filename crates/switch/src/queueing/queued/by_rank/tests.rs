@@ -15,7 +15,7 @@ fn scheduler(limit: QueueLimit) -> QueuedScheduler {
 }
 
 fn entry(number: u32, frame_bytes: u32, now: Time) -> Entry {
-    Entry { packet: PacketHandle(number), frame_bytes, enqueued_at: now }
+    Entry::new(PacketHandle(number), frame_bytes, now)
 }
 
 /// Offers packets of these ranks, of 100 bytes each, numbered from 0.
