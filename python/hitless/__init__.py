@@ -35,10 +35,14 @@ if TYPE_CHECKING:
     from hitless._native import Event as Event
     from hitless._native import Packet as Packet
     from hitless._native import Verdict as Verdict
+    from hitless.analysis import Certainty as Certainty
     from hitless.analysis import Interval as Interval
+    from hitless.analysis import mean_in_order as mean_in_order
     from hitless.analysis import mean_interval as mean_interval
+    from hitless.analysis import mean_over_seeds as mean_over_seeds
     from hitless.analysis import paired_ratio as paired_ratio
     from hitless.analysis import percentile as percentile
+    from hitless.analysis import percentile_in_order as percentile_in_order
     from hitless.analysis import percentile_interval as percentile_interval
     from hitless.analysis import percentile_ratio as percentile_ratio
     from hitless.analysis import poisson_interval as poisson_interval
@@ -73,10 +77,14 @@ if _folder is not None:
 _PLACES = {
     "hitless._native": ("Context", "DropReason", "Ecn", "Event", "Packet", "Verdict"),
     "hitless.analysis": (
+        "Certainty",
         "Interval",
+        "mean_in_order",
         "mean_interval",
+        "mean_over_seeds",
         "paired_ratio",
         "percentile",
+        "percentile_in_order",
         "percentile_interval",
         "percentile_ratio",
         "poisson_interval",

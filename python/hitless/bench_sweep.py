@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hitless.analysis import mean_interval
+from hitless.analysis import mean_over_seeds
 from hitless.exhibits.keeping import KeptWork
 from hitless.exhibits.pool import Task
 from hitless.scenario import example
@@ -72,7 +72,7 @@ def bench_sweep(points: int, messages: int, rounds: int) -> dict[str, Any]:
     _overhead([1e-3], messages)  # what is imported at first use
     found = [_overhead(rates, messages) for _ in range(rounds)]
     over = [overhead for overhead, _ in found]
-    interval = mean_interval(over) if rounds > 1 else None
+    interval = mean_over_seeds(over).interval
     return {
         "points": len(rates) * _SEEDS,
         "messages": messages,

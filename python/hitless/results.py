@@ -145,7 +145,7 @@ def write_exhibit(folder: ResultsFolder, result: Result) -> list[dict[str, Any]]
     described = []
     for task in result.tasks:
         if task.run is not None:
-            scenario = f"{name}/{file_name(task.point.key)}.toml"
+            scenario = f"{name}/{file_name(task.name.removeprefix(result.entry.id))}.toml"
             folder.write_text(scenario, task.run.effective)
             described.append(describe(task, task.run, scenario))
     return described

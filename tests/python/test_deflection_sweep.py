@@ -1,5 +1,7 @@
 """What decides whether a number of deflection's exhibits is judged, on samples written by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -25,6 +27,8 @@ from hitless.exhibits.deflection.metrics import Measured
 from hitless.exhibits.deflection.reduction import reduced
 from hitless.exhibits.deflection.sweep import Claim, Sweep, before, judgeable, quotient
 from hitless.exhibits.model import Share
+from hitless.exhibits.seeds import over_seeds
+from hitless.exhibits.statements import counted_once
 from hitless.simulation import Run, Summary
 
 SWEEPS = [
@@ -165,15 +169,15 @@ def _rows(*measured_values, begun=100, finished=100):
 
 
 def test_a_statement_about_several_numbers_is_judged_by_the_worst():
-    rows = list(near_one(_rows(1.01, 1.4, 0.9), 0.15, "steady"))
+    rows = list(counted_once(near_one(_rows(1.01, 1.4, 0.9), 0.15, "steady")))
     assert [row.verdict for row in rows] == ["unjudged", "differs", "unjudged"]
-    rows = list(near_one(_rows(1.01, 1.1, 0.8), 0.15, "steady"))
+    rows = list(counted_once(near_one(_rows(1.01, 1.1, 0.8), 0.15, "steady")))
     assert [row.verdict for row in rows] == ["unjudged", "unjudged", "differs"]
-    rows = list(near_one([*_rows(1.1), *_rows(3.0, finished=50)], 0.15, "steady"))
+    rows = list(counted_once(near_one([*_rows(1.1), *_rows(3.0, finished=50)], 0.15, "steady")))
     assert [row.verdict for row in rows] == ["match", "unjudged"], "a row of half the flows speaks for nothing"
-    assert [row.verdict for row in near_one(_rows(3.0, finished=50), 0.15, "steady")] == ["unjudged"]
+    assert [row.verdict for row in counted_once(near_one(_rows(3.0, finished=50), 0.15, "steady"))] == ["unjudged"]
     assert not list(judged_once([], Exact(), abs))
-    assert [row.verdict for row in judged_once(_rows(None), Exact(), abs)] == ["unjudged"]
+    assert [row.verdict for row in counted_once(judged_once(_rows(None), Exact(), abs))] == ["unjudged"]
 
 
 def _table_1(complete):
@@ -224,11 +228,13 @@ def test_who_is_before_whom_is_what_the_interval_shows():
     assert verdict(0.08, 0.05) == "differs"
 
 
-def test_an_order_without_an_interval_is_judged_by_its_number():
+def test_an_order_without_an_interval_is_for_several_seeds_to_judge():
     of = measured(quantile=run(0.1, fan_in=40), vertigo=run(0.1, background=0))
     row = before(of, metrics.REORDERED, QUANTILE, VERTIGO)
     assert row.interval is None
-    assert row.verdict == ("match" if row.measured > 1 else "differs")
+    assert row.verdict == "unjudged"
+    seen = [(seed, [replace(row, measured=measured)]) for seed, measured in enumerate((1.9, 2.0, 2.1))]
+    assert [one.verdict for one in over_seeds(seen, takes_one=False)] == ["match"]
 
 
 def test_the_largest_incast_has_more_answers_than_hosts():

@@ -57,7 +57,8 @@ def test_packets_that_arrive_are_counted_by_group():
 
 
 def test_the_mean_of_runs_has_an_interval_where_there_are_several():
-    assert mean_of([3.0]) == Estimate(3.0)
+    assert mean_of([3.0]) == Estimate(3.0, why="one seed")
+    assert mean_of([3.0, 4.0]).interval is None
     mean, interval = mean_of([1.0, 2.0, 3.0]).value, mean_of([1.0, 2.0, 3.0]).interval
     assert mean == 2.0
     assert interval is not None

@@ -11,10 +11,10 @@ from hitless.terminal.progress import ProgressDisplay
 
 @pytest.fixture
 def folder(tmp_path):
-    def make(name, runs, *, incomplete=()):
+    def make(name, runs, *, incomplete=(), seeds=(1,)):
         path = tmp_path / name
         path.mkdir()
-        exhibits = [{"id": one} for one in dict.fromkeys(run["name"].split()[0] for run in runs)]
+        exhibits = [{"id": one, "seeds": seeds} for one in dict.fromkeys(run["name"].split()[0] for run in runs)]
         (path / "summary.json").write_text(json.dumps({"exhibits": exhibits}))
         manifest = {"effort": "quick", "incomplete": list(incomplete), "runs": runs}
         (path / "manifest.json").write_text(json.dumps(manifest))
@@ -42,6 +42,8 @@ def test_a_run_refreshes_what_is_kept(folder, tmp_path):
     assert known["lg/fig8", "quick"].on(1) == 8.0
     assert known["lg/fig8", "quick"].on(4) == 5.0
     assert known["lg/fig88", "quick"].cpu_s == 4.0
+    durations.refresh([folder("four", [_run(f"lg/fig88 seed {n} a", n) for n in (1, 2)], seeds=(1, 2))], kept)
+    assert durations.known(kept)["lg/fig88", "quick"].cpu_s == 1.5, "of one seed"
 
 
 def test_a_folder_without_results_is_refused(tmp_path):
@@ -59,9 +61,10 @@ def test_an_estimate_needs_every_exhibit(folder, tmp_path, monkeypatch):
     durations.refresh([folder("one", [_run("lg/fig8 a", 3.0), _run("lg/tab3 a", 5.0)])], kept)
     found = durations.known(kept)
     monkeypatch.setattr(durations, "known", lambda: found)
-    assert durations.estimate(["lg/fig8", "lg/tab3"], "quick", 1) == 8.0
-    assert durations.estimate(["lg/fig8", "lg/tab3"], "quick", 8) == 5.0
-    assert durations.estimate(["lg/fig8", "lg/fig9"], "quick", 1) is None
+    assert durations.estimate({"lg/fig8": 1, "lg/tab3": 1}, "quick", 1) == 8.0
+    assert durations.estimate({"lg/fig8": 3, "lg/tab3": 1}, "quick", 1) == 14.0
+    assert durations.estimate({"lg/fig8": 1, "lg/tab3": 1}, "quick", 8) == 5.0
+    assert durations.estimate({"lg/fig8": 1, "lg/fig9": 1}, "quick", 1) is None
 
 
 class _Waiting:

@@ -29,7 +29,7 @@ RUN = Run(
 )
 
 
-COMMAND = ["reproduce", "demo/long", "--json", "--jobs", "1"]
+COMMAND = ["reproduce", "demo/long", "--json", "--jobs", "1", "--seeds", "1"]
 
 
 def _environment(folder):

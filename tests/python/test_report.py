@@ -20,7 +20,7 @@ from hitless.results import ResultsFolder, file_name, write_exhibit
 
 @pytest.fixture(scope="module")
 def results():
-    finished = Campaign(select(["demo/fig1", "demo/tab2", "demo/failing"]), effort="quick").results()
+    finished = Campaign(select(["demo/fig1", "demo/tab2", "demo/failing"]), seeds=3, effort="quick").results()
     return sorted(finished, key=lambda result: ["demo/fig1", "demo/tab2", "demo/failing"].index(result.entry.id))
 
 
@@ -132,7 +132,8 @@ def test_an_open_interval_shows_a_dash():
 def test_the_folder_holds_tables_and_effective_scenarios(results, tmp_path):
     folder = ResultsFolder("test", tmp_path / "out")
     described = write_exhibit(folder, results[0])
-    assert {path.name for path in (tmp_path / "out" / "demo-fig1").iterdir()} >= {"LG.toml", "messages-LG.parquet"}
+    names = {path.name for path in (tmp_path / "out" / "demo-fig1").iterdir()}
+    assert names >= {"seed-1-LG.toml", "seed-3-LG.toml", "messages-LG.parquet"}
     table = pl.read_parquet(tmp_path / "out" / "demo-fig1" / "messages-LG.parquet")
     assert table.schema["started_ps"] == pl.Int64
     assert table.height == 2000

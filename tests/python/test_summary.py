@@ -14,7 +14,11 @@ from hitless.summary.pages import SUMMARY, render
 ORDER = ["demo/fig8", "sqr/fig9"]
 
 
-def row(measured, verdict, *, metric="p99 FCT", paper=10.0, interval=(None, None)):
+def seen(seed, measured, verdict):
+    return {"seed": seed, "measured": measured, "ci_low": None, "ci_high": None, "verdict": verdict}
+
+
+def row(measured, verdict, *, metric="p99 FCT", paper=10.0, interval=(None, None), seeds=()):
     return {
         "series": "LG",
         "x": "100G",
@@ -27,6 +31,7 @@ def row(measured, verdict, *, metric="p99 FCT", paper=10.0, interval=(None, None
         "judge": "factor" if verdict != "unjudged" else "none",
         "verdict": verdict,
         "note": "a note",
+        "seeds": list(seeds) or [seen(1, measured, verdict)],
     }
 
 
@@ -34,10 +39,10 @@ def row(measured, verdict, *, metric="p99 FCT", paper=10.0, interval=(None, None
 def folder(tmp_path):
     """Write a folder as `hitless reproduce` leaves it."""
 
-    def write(rows, *, exhibit="demo/fig8", seed=1, effort="full", commit="abc123456", incomplete=()):
-        path = tmp_path / f"{exhibit.replace('/', '-')}-{seed}-{effort}-{commit}"
+    def write(rows, *, exhibit="demo/fig8", seeds=(1,), effort="full", commit="abc123456", incomplete=()):
+        path = tmp_path / f"{exhibit.replace('/', '-')}-{effort}-{commit}"
         path.mkdir()
-        document = {"exhibits": [{"id": exhibit, "seed": seed, "wall_s": 2.0, "rows": rows}]}
+        document = {"exhibits": [{"id": exhibit, "seed": 1, "seeds": seeds, "wall_s": 6.0, "rows": rows}]}
         (path / "summary.json").write_text(json.dumps(document))
         manifest = {"effort": effort, "commit": commit, "incomplete": list(incomplete)}
         (path / "manifest.json").write_text(json.dumps(manifest))
@@ -52,19 +57,22 @@ def added(*folders):
     return summary
 
 
-def test_a_row_of_several_seeds_is_their_median_their_ends_and_the_worst_verdict(folder):
-    folders = [
-        folder([row(value, verdict)], seed=seed)
-        for seed, value, verdict in [(3, 30.0, "differs"), (1, 9.0, "match"), (2, 12.0, "match")]
-    ]
-    only = added(*folders).exhibits[0]
-    assert only.seeds == (1, 2, 3)
-    assert (only.rows[0].measured, only.rows[0].spread, only.rows[0].verdict) == (12.0, (9.0, 30.0), "differs")
+SEEDS = [seen(1, 9.0, "match"), seen(2, 12.0, "match"), seen(3, 30.0, "differs")]
 
 
-def test_a_seed_that_cannot_judge_does_not_hide_one_that_can(folder):
-    summary = added(folder([row(9.0, "unjudged")], seed=1), folder([row(9.0, "match")], seed=2))
-    assert summary.exhibits[0].rows[0].verdict == "match"
+def test_a_row_of_several_seeds_has_their_verdict_their_interval_and_each_of_them(folder):
+    given = row(17.0, "match", interval=(-11.2, 45.2), seeds=SEEDS)
+    only = added(folder([given], seeds=(1, 2, 3))).exhibits[0]
+    assert (only.seeds, only.wall_s) == ((1, 2, 3), 2.0)
+    [kept] = only.rows
+    assert (kept.measured, kept.ci_low, kept.ci_high, kept.verdict) == (17.0, -11.2, 45.2, "match")
+    assert [each.measured for each in kept.seeds] == [9.0, 12.0, 30.0]
+    assert kept.agreement == "match with 2 of 3 seeds"
+
+
+def test_a_row_on_which_seeds_do_not_agree_is_kept_though_it_has_no_verdict(folder):
+    given = row(None, "unjudged", paper=None, seeds=SEEDS)
+    assert len(added(folder([given], seeds=(1, 2, 3))).exhibits[0].rows) == 1
 
 
 def test_rows_without_a_paper_or_a_verdict_are_counted_and_left_out(folder):
@@ -89,9 +97,8 @@ def test_a_newer_run_takes_the_place_of_an_older_one_of_its_exhibit_only(folder)
 @pytest.mark.parametrize(
     ("second", "words"),
     [
-        ({"seed": 1, "commit": "other"}, "seed 1 twice and several commits"),
-        ({"seed": 2, "effort": "quick"}, "several efforts"),
-        ({"seed": 2, "incomplete": ["demo/fig8"]}, "not complete"),
+        ({"commit": "other"}, "demo/fig8 is in a folder before it, too"),
+        ({"effort": "quick", "incomplete": ["demo/fig8"]}, "not complete"),
     ],
 )
 def test_runs_that_cannot_stand_together_are_refused(folder, second, words):
@@ -126,7 +133,11 @@ def checkout(folder, tmp_path, monkeypatch):
     """Make a checkout whose page has a place for a table."""
     root = tmp_path / "checkout"
     (root / "docs").mkdir(parents=True)
-    summary = added(folder([row(22.6, "differs", paper=51.0, interval=(22.0, 23.1))]))
+    rows = [
+        row(22.6, "differs", paper=51.0, interval=(22.0, 23.1)),
+        row(17.0, "match", metric="mean FCT", interval=(9.0, 25.0), seeds=SEEDS),
+    ]
+    summary = added(folder(rows, seeds=(1, 2, 3)))
     summary.write(root / SUMMARY)
     lines = (
         Line("the tail", "demo/fig8", protected=("LG", "100G", "p99 FCT"), bare=("none", "100G", "p99 FCT")),
@@ -147,11 +158,12 @@ def checkout(folder, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("place", "line"),
     [
-        ("counts", "| A paper that nobody wrote | 0 | 0 | 1 | 0 |"),
+        ("counts", "| A paper that nobody wrote | 1 | 0 | 1 | 0 |"),
         (
             "rows demo",
-            "| demo/fig8 (full, seed 1, abc123456) | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | **differs** |",
+            "| demo/fig8 (full, 3 seeds, abc123456) | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | **differs** |",
         ),
+        ("rows demo", "|  | LG, 100G, mean FCT, us | 10 | 17 [9, 25] | match (match with 2 of 3 seeds) |"),
         ("chosen", "| LinkGuardian: loss | the tail, us | 51 | 22.6 [22, 23.1] | **differs** |"),
         ("differs", "| demo/fig8 | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | the hosts |"),
     ],

@@ -179,11 +179,21 @@ def test_what_is_computed_from_flows_says_how_many_finished_and_what_it_hangs_on
 def test_an_interval_covers_slices_that_go_together():
     started = np.repeat(np.arange(40) * 1_000, 50)
     slow = np.repeat(np.random.default_rng(1).uniform(1, 3, 40), 50)
-    table = pl.DataFrame({"started_ps": started, "slow": slow, "even": np.ones(2_000)})
-    value, interval = ratios.mean_ratio(table, "slow", "even")
+    a_little = np.random.default_rng(2).uniform(0.99, 1.01, 2_000)
+    table = pl.DataFrame({"started_ps": started, "slow": slow * a_little, "even": a_little})
+    value, certainty = ratios.mean_ratio(table, "slow", "even")
+    interval = certainty.interval
     assert interval.low < value < interval.high
     # 2,000 independent values would give a tenth of that.
     assert interval.high - interval.low > 0.2
+
+
+@pytest.mark.parametrize("statistic", [ratios.mean_ratio, ratios._tail_ratio])
+def test_flows_that_repeat_themselves_have_no_interval(statistic):
+    table = pl.DataFrame({"started_ps": np.arange(2_000), "slow": np.full(2_000, 3.5), "even": np.ones(2_000)})
+    value, certainty = statistic(table, "slow", "even")
+    assert (value, certainty.interval) == (3.5, None)
+    assert "1 distinct value among 2,000" in certainty.why
 
 
 def test_an_incast_is_complete_with_its_last_answer():

@@ -5,13 +5,13 @@ import pytest
 
 from hitless.analysis import poisson_interval
 from hitless.exhibits import Context, Runs
-from hitless.exhibits.campaign import rows_of
 from hitless.exhibits.linkguardian import basis, storage, testbed
 from hitless.exhibits.linkguardian.counters import counter
 from hitless.exhibits.linkguardian.over_time import PARTS, Course, Measured, long_flow
 from hitless.exhibits.linkguardian.recovery import delays_us as delays
 from hitless.exhibits.linkguardian.stress import copies, effective_loss, stress, theory
 from hitless.exhibits.linkguardian.testbed import Case
+from hitless.exhibits.statements import resting_on
 from hitless.simulation import Simulation
 
 
@@ -55,7 +55,7 @@ def test_rows_of_completion_times_say_what_they_rest_on():
     context = Few()
     points = list(exhibit.points(context))
     runs = Runs({p.key: Simulation(p.what, file_name=p.key, seed=1).run(keep=p.keep) for p in points})
-    rows = list(rows_of(exhibit, runs, context))
+    rows = list(resting_on(exhibit.rows(runs, context), exhibit.rests_on))
     assert all(row.completed and all(share.is_complete for share in row.completed) for row in rows)
     assert all(basis.KERNEL_NOTE in row.note for row in rows)
 

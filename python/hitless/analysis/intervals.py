@@ -18,6 +18,9 @@ Numbers: TypeAlias = NDArray[np.float64]
 Sample: TypeAlias = Numbers | Sequence[float]
 Statistic: TypeAlias = Callable[[Numbers], float]
 
+REPLICAS_MIN = 3
+"""Fewer runs give no interval: two differ by so little or so much by chance that theirs says nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -32,6 +35,19 @@ class Interval:
     def scaled(self, factor: float) -> "Interval":
         """The interval of the quantity times ``factor``, which is positive: a change of unit."""
         return Interval(self.low * factor, self.high * factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Certainty:
+    """How sure a number is: its interval, or why it has none."""
+
+    interval: Interval | None
+    why: str = ""
+    """A clause for people; empty where there is an interval, or nothing worth a word."""
+
+    def scaled(self, factor: float) -> "Certainty":
+        """That of the number times ``factor``, which is positive: a change of unit."""
+        return Certainty(self.interval and self.interval.scaled(factor), self.why)
 
 
 def poisson_interval(count: int, exposure: float = 1.0, confidence: float = 0.95) -> Interval:
@@ -51,9 +67,14 @@ def proportion_interval(successes: int, trials: int, confidence: float = 0.95) -
 
 
 def mean_interval(sample: Sample, confidence: float = 0.95) -> Interval:
-    """Interval of the mean of a few independent runs, whose results are about normal. Student 1908."""
+    """Interval of the mean of a few independent runs, whose results are about normal. Student 1908.
+
+    Raises `ValueError` for fewer than three values, and for values that are all the same: they do not show how far
+    chance moves them.
+    """
     values = np.asarray(sample, dtype=np.float64)
-    _require(values.size >= 2, "an interval of a mean needs two values or more")
+    _require(values.size >= REPLICAS_MIN, "an interval of a mean needs three values or more")
+    _require(values.min() < values.max() or math.isnan(values.sum()), "values that are all the same have no interval")
     reach = mean_reach(values.size, confidence) * float(values.std(ddof=1))
     return Interval(float(values.mean()) - reach, float(values.mean()) + reach)
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hitless.analysis.intervals import Interval, Numbers, mean_interval
+from hitless.analysis.intervals import Interval, Numbers
+from hitless.analysis.seeds import mean_over_seeds
 
 _Z_CONFIDENCE = 1.96
 _Z_POWER = 0.84
@@ -32,7 +33,7 @@ class Paired:
     estimate: float
     """The ratio b / a (a geometric mean), or the difference b - a (a mean)."""
     interval: Interval | None
-    """Of 95 %; None for a single seed."""
+    """Of 95 %; None for fewer than three seeds, and where all pairs are as far apart, to the bit."""
     neutral: float
     """What stands for no difference: 1 for a ratio, 0 for a difference."""
     seeds_needed: int | None
@@ -61,10 +62,11 @@ def paired_difference(a: Sequence[float], b: Sequence[float]) -> Paired:
 
 def _of(differences: Numbers, neutral: float) -> Paired:
     mean = float(differences.mean())
-    if differences.size < 2:
+    interval = mean_over_seeds(differences).interval
+    if interval is None:
         return Paired(mean, None, neutral, None)
     spread = float(differences.std(ddof=1))
-    return Paired(mean, mean_interval(differences), neutral, _seeds_needed(mean, spread, differences.size))
+    return Paired(mean, interval, neutral, _seeds_needed(mean, spread, differences.size))
 
 
 def _seeds_needed(mean: float, spread: float, seeds: int) -> int | None:

@@ -12,6 +12,21 @@ from numpy.typing import NDArray
 from hitless.analysis.distributions import binomial_cdf
 from hitless.analysis.intervals import Interval, Numbers, Sample, central_interval
 
+BEYOND_FOR_VALUE = 1.0
+BEYOND_FOR_INTERVAL = 10.0
+"""How many values lie beyond a percentile at least. With fewer than one it is only the largest, or the smallest, of
+all; with fewer than ten it moves too far by chance for an interval of one run."""
+
+
+def beyond(count: int, percent: float) -> float:
+    """How many of so many values lie beyond a percentile, on the side where fewer do."""
+    return round(count * min(percent, 100.0 - percent) / 100.0, 6)
+
+
+def enough_for(percent: float, count: int) -> bool:
+    """Is a percentile more than the largest, or the smallest, of a few values? p50 asks for 2, p99.9 for 1,000."""
+    return beyond(count, percent) >= BEYOND_FOR_VALUE
+
 
 def percentile(sample: Sample, percent: float) -> float:
     """The nearest-rank percentile; ``percent`` is above 0 and at most 100."""
@@ -27,19 +42,24 @@ def percentiles_of(sample: Sample, percents: Sequence[float]) -> list[float]:
 
 
 def percentile_interval(sample: Sample, percent: float, confidence: float = 0.95) -> Interval:
-    """Exact interval of a percentile between two order statistics (David and Nagaraja, section 7.1).
+    """Exact interval of a percentile of independent values, between two of them (David and Nagaraja, section 7.1).
 
-    Where the sample is too small to bound the percentile on a side, that side is infinite.
+    Where the sample is too small to bound the percentile on a side, that side is infinite. Values of one run depend on
+    each other: `hitless.analysis.serial` has their intervals.
     """
-    values = np.sort(_values(sample))
-    share = _share(percent)
-    tail = 0.5 * (1.0 - confidence)
-    low = _largest_rank(values.size, share, tail)
-    high = _largest_rank(values.size, share, 1.0 - tail) + 1
+    return interval_of_effective(np.sort(_values(sample)), percent, 1.0, confidence)
+
+
+def interval_of_effective(ordered: Numbers, percent: float, effect: float, confidence: float = 0.95) -> Interval:
+    """The same of values that tell as much as a number of independent ones that is ``effect`` times smaller."""
+    share, tail = _share(percent), 0.5 * (1.0 - confidence)
+    size = max(1, int(ordered.size / effect))
+    low = _largest_rank(size, share, tail)
+    high = _largest_rank(size, share, 1.0 - tail) + 1
     # The k-th smallest value is below the percentile exactly when at least k values are.
     return Interval(
-        float(values[low - 1]) if low >= 1 else -math.inf,
-        float(values[high - 1]) if high <= values.size else math.inf,
+        float(ordered[low * ordered.size // size - 1]) if low >= 1 else -math.inf,
+        float(ordered[-(-high * ordered.size // size) - 1]) if high <= size else math.inf,
     )
 
 
@@ -52,12 +72,34 @@ def percentile_ratio(
     resamples: int = 10_000,
     seed: int = 1,
 ) -> tuple[float, Interval]:
-    """A percentile of one sample over that of another, independent one, with its bootstrap interval."""
-    random = np.random.Generator(np.random.PCG64(seed))
-    above = _resampled_percentiles(_values(numerator), percent, resamples, random)
-    below = _resampled_percentiles(_values(denominator), percent, resamples, random)
+    """A percentile of one sample over that of another, independent one, with its bootstrap interval.
+
+    The values of each are independent too; of those of a run, see `hitless.analysis.serial`.
+    """
     ratio = percentile(numerator, percent) / percentile(denominator, percent)
-    return ratio, central_interval(above / below, confidence)
+    sides = (numerator, 1.0), (denominator, 1.0)
+    return ratio, ratio_of_effective(*sides, percent, confidence=confidence, resamples=resamples, seed=seed)
+
+
+def ratio_of_effective(
+    numerator: tuple[Sample, float],
+    denominator: tuple[Sample, float],
+    percent: float,
+    *,
+    confidence: float = 0.95,
+    resamples: int,
+    seed: int = 1,
+) -> Interval:
+    """The interval of that ratio, of values that tell as much as a number of independent ones that is smaller.
+
+    Beside each sample stands how many times smaller.
+    """
+    random = np.random.Generator(np.random.PCG64(seed))
+    above, below = (
+        _resampled_percentiles(_values(sample), percent, effect, resamples, random)
+        for sample, effect in (numerator, denominator)
+    )
+    return central_interval(above / below, confidence)
 
 
 def cdf(sample: Sample, points_max: int = 600) -> tuple[list[float], list[float]]:
@@ -79,14 +121,16 @@ def _plot_ranks(size: int, points_max: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate([even, tail]).round().astype(np.int64))
 
 
-def _resampled_percentiles(values: Numbers, percent: float, resamples: int, random: np.random.Generator) -> Numbers:
+def _resampled_percentiles(
+    values: Numbers, percent: float, effect: float, resamples: int, random: np.random.Generator
+) -> Numbers:
     """The percentile of each of ``resamples`` bootstrap samples, without drawing them.
 
     The rank-th smallest of n uniform numbers is a Beta(rank, n + 1 - rank) variable, and a bootstrap sample picks
     values by uniform positions.
     """
     rank = _rank(values.size, percent)
-    positions = random.beta(rank, values.size + 1 - rank, resamples) * values.size
+    positions = random.beta(rank / effect, (values.size + 1 - rank) / effect, resamples) * values.size
     return np.sort(values)[np.minimum(positions.astype(np.int64), values.size - 1)]
 
 

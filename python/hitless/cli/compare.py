@@ -6,6 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from hitless.analysis import REPLICAS_MIN
 from hitless.cli.execute import Execution, execute
 from hitless.cli.scenario_text import read_scenario, shown_name
 from hitless.comparison.pairs import METHOD, Compared, Outcome, PairedRuns
@@ -166,9 +167,13 @@ def conclusion(sides: tuple[Side, Side], outcome: Outcome) -> Iterator[str]:
         return
     found = [one for one in outcome.compared if one.finding in {"higher", "lower"}]
     unsure = [one for one in outcome.compared if one.finding == "not significant"]
-    if len(outcome.seeds) < 2:
-        yield "One seed tells nothing of chance: give --seeds 10."
+    if len(outcome.seeds) < REPLICAS_MIN:
+        tell = "One seed tells" if len(outcome.seeds) == 1 else "Two seeds tell"
+        yield f"{tell} nothing of chance: give --seeds 10."
         return
+    unmoved = sum(one.finding == "same each seed" for one in outcome.compared)
+    if unmoved:
+        yield f"Seeds change nothing in {unmoved} metrics: they are as far apart with each seed, and have no interval."
     if found:
         yield f"{sides[1].label} beside {sides[0].label}: {_changes(found)}."
     else:

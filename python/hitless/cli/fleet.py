@@ -12,7 +12,7 @@ import polars as pl
 from rich import box
 from rich.table import Table
 
-from hitless.analysis import bootstrap_interval
+from hitless.analysis.seeds import statistic_over_seeds
 from hitless.cli import fleet_report
 from hitless.errors import BadInput, HitlessError
 from hitless.exhibits.model import Point
@@ -254,7 +254,7 @@ def _summary(years: pl.DataFrame | None, comparison: Comparison) -> list[dict[st
 
 
 def _summary_row(capacity: float, policy: str, years: pl.DataFrame, ratios: statistics.Floats) -> dict[str, Any]:
-    interval = bootstrap_interval(ratios, lambda sample: float(np.median(sample))) if len(ratios) > 1 else None
+    interval = statistic_over_seeds(ratios, lambda sample: float(np.median(sample))).interval
 
     def median(column: str) -> float:
         return float(np.median(years[column].to_numpy()))

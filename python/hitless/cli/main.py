@@ -133,6 +133,15 @@ def reproduce(
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="The papers' own run lengths. May take hours.")] = False,
     seed: Seed = 1,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=1_000,
+            help="How many seeds, from --seed on. Fewer than 3 give no verdict.",
+            show_default="3, 5 with --full, 1 where a quick run takes long",
+        ),
+    ] = None,
     out: Out = None,
     json: Json = False,
     jobs: Jobs = None,
@@ -164,7 +173,8 @@ def reproduce(
 
     A verdict is match, beyond (the paper's own scheme does better here than the
     paper says), differs, or unjudged (the paper has no number, or the runs
-    cannot tell). After Ctrl-C the same command goes on where it was, except
+    cannot tell). It rests on several seeds: numbers are means over them, with
+    intervals by Student's t. After Ctrl-C the same command goes on where it was, except
     with --quick: finished runs are kept in results/points, or in points of
     --out.
     """
@@ -183,6 +193,7 @@ def reproduce(
         ids or [],
         effort=effort,
         seed=seed,
+        seeds=seeds,
         out=out,
         json=json,
         tables=tables,

@@ -1,9 +1,10 @@
 """`hitless reproduce`: exhibits of papers, measured beside the papers' numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hitless import _native
+from hitless.analysis import REPLICAS_MIN
 from hitless.answer.screen import first_screen
 from hitless.cli.execute import Execution, execute
 from hitless.cli.screen import print_screen, print_tallies, print_where
@@ -28,6 +29,7 @@ def reproduce(
     *,
     effort: Effort,
     seed: int,
+    seeds: int | None,
     out: Path | None,
     json: bool,
     tables: bool,
@@ -49,6 +51,7 @@ def reproduce(
         campaign = Campaign(
             chosen,
             seed=seed,
+            seeds=seeds,
             effort=effort,
             jobs=jobs,
             kept=kept,
@@ -58,7 +61,8 @@ def reproduce(
         )
         _tell_what_is_there(campaign, kept)
         if not patterns and executor is None:
-            _tell_how_long(chosen, effort, jobs)
+            _tell_how_long(campaign.seeds, effort, jobs)
+        _tell_who_has_one_seed(campaign)
         execution = execute(campaign, lambda: ResultsFolder("reproduce", out), "simulating", seed=seed, effort=effort)
     if kept is not None and kept.trouble is not None:
         print_note(f"warning: points could not be kept in {kept.folder}: {kept.trouble.strerror}")
@@ -88,7 +92,9 @@ def _show(execution: Execution, *, effort: Effort, seed: int, tables: bool) -> N
         return
     runs = f"{screen.runs:,} simulation{'' if screen.runs == 1 else 's'}"
     version, took = _native.version(), in_words(execution.wall_s)
-    stdout.print(f"hitless {version}, {effort} runs, seed {seed}: {runs} in {took}", style="dim", markup=False)
+    last = max(seed + len(result.seeds) - 1 for result in present)
+    seeds = f"seed {seed}" if last == seed else f"seeds {seed} to {last}"
+    stdout.print(f"hitless {version}, {effort} runs, {seeds}: {runs} in {took}", style="dim", markup=False)
     print_screen(screen, execution.report)
 
 
@@ -99,11 +105,20 @@ def _tell_what_is_there(campaign: Campaign, kept: KeptPoints | None) -> None:
         print_note(note)
 
 
-def _tell_how_long(chosen: Sequence[Entry], effort: Effort, jobs: int | None) -> None:
+def _tell_how_long(seeds: Mapping[str, int], effort: Effort, jobs: int | None) -> None:
     cores = min(jobs or core_count(), core_count())
-    seconds = estimate([entry.id for entry in chosen], effort, cores)
+    seconds = estimate(seeds, effort, cores)
     if seconds is not None and seconds > _WORTH_SAYING_S:
-        print_note(f"about {in_words(seconds)} on {cores} core{'' if cores == 1 else 's'}; Ctrl-C keeps what is done")
+        most = max(seeds.values())
+        of = f", with {most} seeds" if most > 1 else ""
+        on = f"{cores} core{'' if cores == 1 else 's'}"
+        print_note(f"about {in_words(seconds)} on {on}{of}; Ctrl-C keeps what is done")
+
+
+def _tell_who_has_one_seed(campaign: Campaign) -> None:
+    few = campaign.unjudged
+    if few:
+        print_note(f"too few seeds for a verdict: {', '.join(few)}; --seeds {REPLICAS_MIN} takes as many times as long")
 
 
 def _tell_how_to_go_on(execution: Execution, chosen: Sequence[Entry], kept: KeptPoints | None) -> None:

@@ -37,12 +37,11 @@ def add(
 ) -> None:
     """Put what runs found into docs/results.json; it replaces older results of the same exhibits.
 
-    Several folders of one exhibit are its seeds; they have one effort and one
-    commit:
+    A folder has all seeds of its exhibits; with fewer than three a row has no
+    verdict, unless it is arithmetic:
 
-      hitless reproduce lg --seed 1 --out one
-      hitless reproduce lg --seed 2 --out two
-      hitless results add one two
+      hitless reproduce lg --quick --seeds 3 --out lg
+      hitless results add lg
       hitless results render
     """
     from hitless.exhibits.registry import entries

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hitless.analysis import SEEDS_CHANGE_NOTHING
 from hitless.errors import BadInput
 from hitless.executors import executor_at
 from hitless.numbers import format_number
@@ -78,7 +79,8 @@ def _show(swept: Swept, *, json: bool) -> None:
             place = ", ".join(f"{path.rpartition('.')[2]} {row[path]}" for path in axes)
             low, high = (format_number(row[name]) for name in ("ci_low", "ci_high"))
             interval = f" [{low}, {high}]" if row["ci_low"] is not None else ""
-            what = f"{row['of']}: {row['metric']} {format_number(row['mean'])}{interval} {row['unit']}"
+            note = f" ({row['note']})" if row["note"] == SEEDS_CHANGE_NOTHING else ""
+            what = f"{row['of']}: {row['metric']} {format_number(row['mean'])}{interval} {row['unit']}{note}"
             stdout.print(f"{place}  {what}".strip(), markup=False, soft_wrap=True)
         if table.height > _ROWS_SHOWN:
             stdout.print(f"and {table.height - _ROWS_SHOWN} rows more in the report", markup=False)

@@ -7,14 +7,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from hitless.analysis import Paired, paired_difference, paired_ratio
+from hitless.analysis import REPLICAS_MIN, Paired, paired_difference, paired_ratio
 from hitless.comparison.sides import Side
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
 from hitless.numbers import finite
 from hitless.outcome.metrics import TABLES, Metric, measured
 from hitless.simulation import PacketSimulation, Run
 
-Finding: TypeAlias = Literal["higher", "lower", "equal", "not significant", "one seed"]
+Finding: TypeAlias = Literal["higher", "lower", "equal", "not significant", "same each seed", "too few seeds"]
 METHOD = (
     "95 % intervals by Student's t over pairs of runs with one seed: of the logarithm of b / a for times and rates, "
     "of b - a for counts"
@@ -39,8 +39,10 @@ class Compared:
         """What b is beside a, in a word or two."""
         if self.paired.estimate == self.paired.neutral and self.a == self.b:
             return "equal"
-        if self.seeds < 2:
-            return "one seed"
+        if self.seeds < REPLICAS_MIN:
+            return "too few seeds"
+        if self.paired.interval is None:
+            return "same each seed"
         if not self.paired.is_significant:
             return "not significant"
         return "higher" if self.paired.estimate > self.paired.neutral else "lower"

@@ -20,7 +20,7 @@ An exhibit is a class that says which runs it needs and which numbers of theirs 
 from hitless.exhibits.judge import Exact, Factor, Gain, Range, Unjudged
 from hitless.exhibits.model import Context, Exhibit, Parts, Point, Replicated, Row, Runs, Share
 from hitless.exhibits.registry import exhibit
-from hitless.exhibits.statements import Shape, above_one, at_most, close, falling, rising
+from hitless.exhibits.statements import Shape, above_one, at_least, at_most, close, falling, rising
 
 __all__ = [
     "Context",
@@ -38,6 +38,7 @@ __all__ = [
     "Share",
     "Unjudged",
     "above_one",
+    "at_least",
     "at_most",
     "close",
     "exhibit",

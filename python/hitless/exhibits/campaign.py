@@ -8,11 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from hitless.analysis import REPLICAS_MIN
 from hitless.errors import BadInput, HitlessError
 from hitless.exhibits.keeping import KeptPoints, KeptWork
 from hitless.exhibits.model import Context, Effort, Exhibit, MissingRun, Point, Row, Runs
 from hitless.exhibits.pool import Pool, Task
 from hitless.exhibits.registry import Entry, Heading
+from hitless.exhibits.seeds import over_seeds, usual
 from hitless.exhibits.statements import counted_once, resting_on
 from hitless.plot import Plot
 
@@ -26,6 +28,7 @@ class Result:
 
     entry: Heading
     seed: int | None
+    """The first of them."""
     shortened: Sequence[str] = ()
     """What was made shorter than the paper's, in words."""
     rows: list[Row] = field(default_factory=list)
@@ -33,6 +36,8 @@ class Result:
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     tasks: list[Task] = field(default_factory=list)
     failures: list[HitlessError] = field(default_factory=list)
+    seeds: Sequence[int | None] = ()
+    """All that it was run with."""
     complete: bool = False
     """Did every point run, and did every row come out?"""
 
@@ -44,9 +49,10 @@ class Result:
 
     @property
     def warnings(self) -> list[str]:
-        """What to check before trusting the rows, each with the run that says so."""
+        """What to check before trusting the rows, each with the run that says so, whatever its seed."""
         runs = [(task.point.key, task.run) for task in self.tasks if task.run is not None]
-        return [f"{self.entry.id}, {key}: {warning}" for key, run in runs for warning in run.summary.warnings]
+        told = (f"{self.entry.id}, {key}: {warning}" for key, run in runs for warning in run.summary.warnings)
+        return list(dict.fromkeys(told))
 
     def as_json(self) -> dict[str, Any]:
         """The exhibit as the JSON document has it."""
@@ -54,58 +60,113 @@ class Result:
             "id": self.entry.id,
             "seed": self.seed,
             "wall_s": round(self.wall_s, 3),
-            "rows": [row.as_json(self.shortened) for row in self.rows],
+            "seeds": list(self.seeds),
+            "rows": [self._row(row) for row in self.rows],
         }
+
+    def _row(self, row: Row) -> dict[str, Any]:
+        return {**row.as_json(self.shortened), "seeds": [seen.as_json() for seen in row.seen]}
+
+
+class _OfSeed:
+    """An exhibit under way, with one seed."""
+
+    def __init__(self, entry: Entry, context: Context, patterns: Sequence[str]) -> None:
+        self.exhibit: Exhibit = entry.make()
+        self.context = context
+        points = list(self.exhibit.points(context))
+        self.keys = [point.key for point in points]
+        if len(set(self.keys)) != len(self.keys):
+            raise ValueError(f"{entry.id} has two points of one key")
+        self.chosen = [point for point in points if _is_chosen(point, patterns)]
+        if len(self.chosen) < len(points):
+            context.shortened.append(f"{len(self.chosen)} of {len(points)} points")
+        self.tasks: list[Task] = []
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of the runs, as far as the runs came."""
+        return resting_on(self.exhibit.rows(self._runs, self.context), self.exhibit.rests_on)
+
+    def show(self, result: Result) -> None:
+        """Give a result the plots and tables of the runs."""
+        result.plots = list(self.exhibit.plots(self._runs, self.context))
+        result.tables = self.exhibit.tables(self._runs, self.context)
+
+    @property
+    def _runs(self) -> Runs:
+        return Runs({task.point.key: task.run for task in self.tasks if task.run is not None})
 
 
 class _Work:
-    """An exhibit under way."""
+    """An exhibit under way, with all of its seeds."""
 
-    def __init__(self, entry: Entry, context: Context, patterns: Sequence[str]) -> None:
-        self._exhibit: Exhibit = entry.make()
-        self._context = context
-        points = list(self._exhibit.points(context))
-        keys = [point.key for point in points]
-        if len(set(keys)) != len(keys):
-            raise ValueError(f"{entry.id} has two points of one key")
-        chosen = [point for point in points if _is_chosen(point, patterns)]
-        if len(chosen) < len(points):
-            context.shortened.append(f"{len(chosen)} of {len(points)} points")
-        self.keys: Sequence[str] = keys
-        tasks = [Task(entry.id, point, point.seed(context.seed)) for point in chosen]
-        self.result = Result(entry, context.seed, context.shortened, tasks=tasks)
+    def __init__(self, entry: Entry, asked: "Asked", patterns: Sequence[str]) -> None:
+        first = _OfSeed(entry, Context(asked.seed, asked.effort), patterns)
+        count = asked.count(entry.id, first.exhibit, has_points=bool(first.keys))
+        self._parts = [first]
+        for number in range(1, count):
+            self._parts.append(_OfSeed(entry, Context((asked.seed or 0) + number, asked.effort), patterns))
+        self.keys = first.keys
+        self.takes_one = not first.keys or first.exhibit.own_seeds >= REPLICAS_MIN
+        """Is one seed enough for a verdict? Arithmetic has no other, and an exhibit may have seeds of its own."""
+        for part in self._parts:
+            seed = part.context.seed
+            told = f"{entry.id} seed {seed}" if count > 1 else entry.id
+            part.tasks = [Task(told, point, point.seed(seed)) for point in part.chosen]
+        tasks = [task for part in self._parts for task in part.tasks]
+        self.result = Result(entry, asked.seed, first.context.shortened, tasks=tasks)
+        self.result.seeds = [part.context.seed for part in self._parts]
 
     def collect(self) -> Result:
         """Rows, plots and tables of the runs, as far as the runs came."""
         result = self.result
-        runs = {task.point.key: task.run for task in result.tasks if task.run is not None}
+        runs = [task.run for task in result.tasks if task.run is not None]
         result.failures = [task.failure for task in result.tasks if task.failure is not None]
-        try:
-            self._work_out(Runs(runs))
-            result.complete = len(runs) == len(result.tasks) and not any(
-                run.summary.incomplete for run in runs.values()
-            )
-        except MissingRun as missing:
-            if not result.tasks:
-                result.failures.append(_fault(result.entry, missing))
-        except Exception as fault:  # noqa: BLE001 - one exhibit's fault must not cost the results of the others
-            result.failures.append(_fault(result.entry, fault))
-        for task in result.tasks:
-            task.release_tables()
+        result.complete = len(runs) == len(result.tasks) and not any(run.summary.incomplete for run in runs)
+        found: list[tuple[int | None, list[Row]]] = []
+        for part in self._parts:
+            rows: list[Row] = []
+            found.append((part.context.seed, rows))
+            result.complete &= self._fill(rows, part)
+            for task in part.tasks:
+                task.release_tables()
+        result.rows = list(counted_once(over_seeds(found, takes_one=self.takes_one)))
         if result.seed is None:  # the scenario's own, which its run tells
-            result.seed = next((run.summary.values.get("seed") for run in runs.values()), None)
+            result.seed = next((run.summary.values.get("seed") for run in runs), None)
         return result
 
-    def _work_out(self, runs: Runs) -> None:
-        for row in rows_of(self._exhibit, runs, self._context):
-            self.result.rows.append(row)
-        self.result.plots = list(self._exhibit.plots(runs, self._context))
-        self.result.tables = self._exhibit.tables(runs, self._context)
+    def _fill(self, rows: list[Row], part: _OfSeed) -> bool:
+        """Add the rows of a seed; did all come out? Plots and tables are those of the first."""
+        try:
+            rows.extend(part.rows())  # those before a run that is missing are in it then
+            if part is self._parts[0]:
+                part.show(self.result)
+        except MissingRun as missing:
+            if not part.tasks:
+                self.result.failures.append(_fault(self.result.entry, missing))
+            return False
+        except Exception as fault:  # noqa: BLE001 - one exhibit's fault must not cost the results of the others
+            self.result.failures.append(_fault(self.result.entry, fault))
+            return False
+        return True
 
 
-def rows_of(exhibit: Exhibit, runs: Runs, context: Context) -> Iterator[Row]:
-    """The rows of an exhibit as they are shown."""
-    return counted_once(resting_on(exhibit.rows(runs, context), exhibit.rests_on))
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a campaign runs of each exhibit."""
+
+    seed: int | None = 1
+    effort: Effort = "normal"
+    seeds: int | None = 1
+    """How many, from ``seed`` on; None for as many as are worth their time (`hitless.exhibits.seeds.usual`)."""
+
+    def count(self, name: str, exhibit: Exhibit, *, has_points: bool) -> int:
+        """How many seeds an exhibit runs with: arithmetic has no use for a second."""
+        if not has_points:
+            return 1
+        if self.seeds is not None:
+            return self.seeds
+        return 1 if exhibit.own_seeds >= REPLICAS_MIN else usual(name, self.effort)
 
 
 def _fault(entry: Heading, fault: Exception) -> HitlessError:
@@ -126,6 +187,7 @@ class Campaign:
         entries: Sequence[Entry],
         *,
         seed: int | None = 1,
+        seeds: int | None = 1,
         effort: Effort = "normal",
         jobs: int | None = None,
         kept: KeptPoints | None = None,
@@ -135,13 +197,14 @@ class Campaign:
     ) -> None:
         """Points run on ``jobs`` threads, or on an ``executor`` of the caller's.
 
+        Each exhibit runs with ``seeds`` seeds from ``seed`` on; with None, with as many as are worth their time.
         Those that are in ``kept`` are not run again, unless all is to be ``fresh``; others are put there. Where there
         are ``patterns``, only the points run whose keys match one of them, as the names of files do.
 
         Raises `BadInput` where no point matches.
         """
         self._pool = Pool(jobs, executor)
-        works = [_Work(entry, Context(seed, effort), patterns) for entry in entries]
+        works = [_Work(entry, Asked(seed, effort, seeds), patterns) for entry in entries]
         self._works = [work for work in works if work.result.tasks] if patterns else works
         if patterns and not self._works:
             raise _nothing_matches(patterns, [key for work in works for key in work.keys])
@@ -151,6 +214,17 @@ class Campaign:
             kept.tidy()
             for task in self.tasks:
                 _keep(task, kept, fresh=fresh)
+
+    @property
+    def seeds(self) -> Mapping[str, int]:
+        """How many seeds each exhibit runs with."""
+        return {work.result.entry.id: len(work.result.seeds) for work in self._works}
+
+    @property
+    def unjudged(self) -> list[str]:
+        """The exhibits that run with too few seeds for a verdict."""
+        few = (work.result for work in self._works if not work.takes_one)
+        return [result.entry.id for result in few if len(result.seeds) < REPLICAS_MIN]
 
     @property
     def tasks(self) -> list[Task]:

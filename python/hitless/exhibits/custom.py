@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
+from hitless.analysis import enough_for
 from hitless.checkpoints import Checkpoints
 from hitless.exhibits.estimates import percentile_of
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
 from hitless.outcome.losses import CORRUPTED, LINK_DOWN, Losses, losses_of
 from hitless.outcome.pictures import samples, tail
-from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, enough_for, goodputs_gbps, times_of
+from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, goodputs_gbps, times_of
 from hitless.plot import Plot
 from hitless.simulation import PacketSimulation, RowsFolder
 

@@ -37,13 +37,14 @@ def known(path: Path = FILE) -> Mapping[tuple[str, str], Duration]:
     return {(name, effort): Duration(*times) for name, efforts in document.items() for effort, times in efforts.items()}
 
 
-def estimate(names: Iterable[str], effort: str, cores: int) -> float | None:
-    """Seconds that exhibits take together; None where one of them was never measured."""
-    found = [known().get((name, effort)) for name in names]
-    measured = [duration for duration in found if duration is not None]
+def estimate(seeds: Mapping[str, int], effort: str, cores: int) -> float | None:
+    """Seconds that exhibits take together, each with so many seeds; None where one of them was never measured."""
+    found = {name: known().get((name, effort)) for name in seeds}
+    measured = [(duration, seeds[name]) for name, duration in found.items() if duration is not None]
     if not measured or len(measured) < len(found):
         return None
-    return max(sum(one.cpu_s for one in measured) / cores, *(one.longest_s for one in measured))
+    longest_s = max(one.longest_s for one, _ in measured)
+    return max(sum(one.cpu_s * count for one, count in measured) / cores, longest_s)
 
 
 def refresh(folders: Sequence[Path], path: Path = FILE) -> list[str]:
@@ -85,12 +86,13 @@ def _measured(folder: Path) -> Iterable[tuple[str, str, Duration]]:
         name = exhibit["id"]
         runs = [run for run in manifest["runs"] if run["name"].startswith(f"{name} ")]
         if name not in manifest["incomplete"] and not any(run.get("was_kept") for run in runs):
-            yield name, manifest["effort"], _of(runs)
+            yield name, manifest["effort"], _of(runs, len(exhibit["seeds"]))
 
 
-def _of(runs: Sequence[Mapping[str, Any]]) -> Duration:
+def _of(runs: Sequence[Mapping[str, Any]], seeds: int) -> Duration:
+    """Of one seed, on average."""
     times = [float(run["cpu_s"]) for run in runs]
-    return Duration(round(sum(times), 1), round(max(times, default=0.0), 1))
+    return Duration(round(sum(times) / seeds, 1), round(max(times, default=0.0), 1))
 
 
 def in_words(seconds: float) -> str:

@@ -3,16 +3,20 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from hitless.analysis import (
     Interval,
-    mean_interval,
+    enough_for,
+    mean_in_order,
+    mean_over_seeds,
     percentile,
-    percentile_interval,
-    percentile_ratio,
+    percentile_in_order,
+    percentile_ratio_in_order,
     poisson_interval,
     proportion_interval,
 )
-from hitless.analysis.intervals import Sample
+from hitless.analysis.intervals import Certainty, Sample
 from hitless.exhibits.judge import Judge, Paper, Unjudged
 from hitless.exhibits.model import Row, Share
 from hitless.plot import Position, Series, Style
@@ -25,6 +29,13 @@ class Estimate:
     value: float | None
     interval: Interval | None = None
     completed: Collection[Share] = ()
+    why: str = ""
+    """Why there is no interval, or no number; empty where that needs no word."""
+
+    @classmethod
+    def of(cls, value: float, certainty: Certainty) -> "Estimate":
+        """A number that is as sure as that."""
+        return cls(value, certainty.interval, why=certainty.why)
 
     @property
     def number(self) -> float:
@@ -36,7 +47,7 @@ class Estimate:
     def scaled(self, factor: float) -> "Estimate":
         """The number times ``factor``, which is positive: a change of unit."""
         value = None if self.value is None else self.value * factor
-        return Estimate(value, self.interval and self.interval.scaled(factor), self.completed)
+        return Estimate(value, self.interval and self.interval.scaled(factor), self.completed, self.why)
 
     def row(
         self,
@@ -52,7 +63,8 @@ class Estimate:
     ) -> Row:
         """The number as a row."""
         of, judge = completed or self.completed, judge or Unjudged()
-        return Row(series, x, metric, unit, self.value, paper, self.interval, judge, note, of)
+        words = "; ".join(filter(None, [note, f"no interval: {self.why}" if self.why else ""]))
+        return Row(series, x, metric, unit, self.value, paper, self.interval, judge, words, of)
 
 
 def curve(name: str, x: Sequence[Position], estimates: Sequence[Estimate], style: Style = "line") -> Series:
@@ -61,25 +73,39 @@ def curve(name: str, x: Sequence[Position], estimates: Sequence[Estimate], style
 
 
 def mean_of(values: Sequence[float]) -> Estimate:
-    """The mean; a single value has no interval. Raises `ValueError` without any."""
+    """The mean of independent runs, each with a seed of its own. Raises `ValueError` without any."""
     if not values:
         raise ValueError("there is no mean of no values")
-    return Estimate(sum(values) / len(values), mean_interval(values) if len(values) > 1 else None)
+    return Estimate.of(sum(values) / len(values), mean_over_seeds(values))
 
 
 def mean_if_any(values: Sequence[float]) -> Estimate:
-    """The mean, or a row without a number where nothing happened that could be measured."""
+    """The same, or a row without a number where nothing happened that could be measured."""
     return mean_of(values) if values else Estimate(None)
 
 
+def mean_in_run(sample: Sample) -> Estimate:
+    """The mean of a run's values, which stand in order of time; None without any."""
+    return Estimate.of(float(np.mean(sample)), mean_in_order(sample)) if len(sample) else Estimate(None)
+
+
 def percentile_of(sample: Sample, percent: float) -> Estimate:
-    """A percentile by nearest rank, with its exact interval."""
-    return Estimate(percentile(sample, percent), percentile_interval(sample, percent))
+    """A percentile of a run's values, by nearest rank; they stand in order of time.
+
+    None where it would only be the largest of them, or the smallest.
+    """
+    if not enough_for(percent, len(sample)):
+        return Estimate(None, why=f"p{percent:g} of {len(sample):,} values is no more than the last of them")
+    return Estimate.of(percentile(sample, percent), percentile_in_order(sample, percent))
 
 
 def ratio_of(above: Sample, below: Sample, percent: float, resamples: int = 1_000) -> Estimate:
-    """A percentile of one sample over that of another."""
-    return Estimate(*percentile_ratio(above, below, percent, resamples=resamples))
+    """A percentile of one run's values over that of another's; those of each stand in order of time."""
+    for sample in (above, below):
+        if not enough_for(percent, len(sample)):
+            return percentile_of(sample, percent)
+    value = percentile(above, percent) / percentile(below, percent)
+    return Estimate.of(value, percentile_ratio_in_order(above, below, percent, resamples=resamples))
 
 
 def rate_of(count: int, exposure: float) -> Estimate:

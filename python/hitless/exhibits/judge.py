@@ -9,16 +9,20 @@ the paper's value or range, a `Band`, and `Near` compares the measurement's inte
 - ``differs``: all of the interval lies outside the band;
 - ``unjudged``: the paper has no number, or the runs cannot tell; the reason stands with it.
 
+A verdict rests on several seeds (`decided`): one seed's number may be an accident, and one that no seed moves is none.
+
 Rules for statements, and predicates on several numbers for them, are in `hitless.exhibits.statements`.
 """
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, TypeAlias
 
-from hitless.analysis import Interval
+from hitless.analysis import REPLICAS_MIN, Interval
+from hitless.analysis.seeds import few_seeds
 
 Verdict: TypeAlias = Literal["match", "beyond", "differs", "unjudged"]
 VERDICTS: tuple[Verdict, ...] = ("match", "beyond", "differs", "unjudged")
@@ -86,6 +90,10 @@ class Judge(Protocol):
     def rule(self) -> str:
         """The rule in words, for the report."""
 
+    @property
+    def by_interval(self) -> bool:
+        """Does the interval of the number decide? Else a verdict is that of each run for itself."""
+
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
         """Judge one number."""
 
@@ -96,6 +104,7 @@ class Unjudged:
 
     reason: str = NO_PAPER_VALUE
     name: ClassVar[str] = "none"
+    by_interval: ClassVar[bool] = False
 
     @property
     def rule(self) -> str:
@@ -114,6 +123,7 @@ class Near(ABC):
     """
 
     better: Direction | None
+    by_interval: ClassVar[bool] = True
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
         """Match where the interval has allowed values."""
@@ -225,6 +235,55 @@ class Gain(Near):
         if low > 1.0:
             return Band(max(by_factor.low, low ** (1 / self.limit)), min(by_factor.high, high**self.limit))
         return Band(max(by_factor.low, low**self.limit), min(by_factor.high, high ** (1 / self.limit)))
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A judge that has spoken already, over several seeds, whatever the number of one."""
+
+    of: Judge
+    judgement: Judgement
+    by_interval: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """As of the judge."""
+        return self.of.name
+
+    @property
+    def rule(self) -> str:
+        """As of the judge."""
+        return self.of.rule
+
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
+        """What was said."""
+        return self.judgement
+
+
+def decided(
+    judge: Judge, given: Sequence[Verdict], measured: float | None, paper: Paper | None, interval: Interval | None
+) -> Judgement:
+    """The verdict of several seeds, of which each alone has ``given`` one: the one rule for all verdicts.
+
+    It takes as many seeds as an interval does. Where a number is judged, the interval over the seeds decides; a
+    statement that each run judges for itself has a verdict where all runs agree.
+    """
+    if len(given) < REPLICAS_MIN:
+        return no_verdict(few_seeds(len(given)))
+    if judge.by_interval:
+        return judge.judge(measured, paper, interval)
+    if len(set(given)) > 1:
+        return no_verdict(agreement(given))
+    return judge.judge(measured, paper, interval)
+
+
+def agreement(given: Sequence[Verdict]) -> str:
+    """How far seeds agree: "match with 2 of 3 seeds"; nothing where all do."""
+    counts = Counter(given)
+    if len(counts) == 1:
+        return ""
+    told = sorted(counts, key=lambda verdict: (-counts[verdict], VERDICTS.index(verdict)))
+    return f"{VERDICT_WORDS[told[0]]} with {counts[told[0]]} of {len(given)} seeds"
 
 
 def _seen(measured: float, interval: Interval | None) -> tuple[float, float]:

@@ -118,6 +118,27 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What one seed alone says of a row."""
+
+    seed: int | None
+    measured: float | None
+    interval: Interval | None
+    verdict: Verdict
+
+    def as_json(self) -> dict[str, Any]:
+        """As the JSON document has it."""
+        return {"seed": self.seed, "measured": finite(self.measured), **_ends(self.interval), "verdict": self.verdict}
+
+
+def _ends(interval: Interval | None) -> dict[str, float | None]:
+    return {
+        "ci_low": finite(interval.low if interval else None),
+        "ci_high": finite(interval.high if interval else None),
+    }
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One measured number beside the paper's."""
 
@@ -136,6 +157,8 @@ class Row:
     """What the number hangs on: settings that are not the paper's own, calibrations and on what, assumptions."""
     completed: Collection[Share] = ()
     """Of a number computed from what finished: the share that did, of each scheme in it."""
+    seen: Sequence[Seen] = ()
+    """What each seed alone says, of a row of a campaign."""
 
     @property
     def judgement(self) -> Judgement:
@@ -160,8 +183,7 @@ class Row:
             "unit": self.unit,
             "paper": format_range(self.paper) if isinstance(self.paper, Range) else finite(self.paper),
             "measured": finite(self.measured),
-            "ci_low": finite(self.interval.low if self.interval else None),
-            "ci_high": finite(self.interval.high if self.interval else None),
+            **_ends(self.interval),
             "judge": self.judge.name,
             "verdict": self.verdict,
             "note": "; ".join([*filter(None, [self.full_note]), *shortened]),
@@ -188,6 +210,11 @@ class Exhibit(ABC):
     rests_on: ClassVar[str] = ""
     """What all of its numbers hang on: stands behind the notes of all its rows."""
 
+    @property
+    def own_seeds(self) -> int:
+        """How many seeds its numbers are of, where it runs its points with several of its own; known after `points`."""
+        return 1
+
     def points(self, context: Context) -> Iterable[Point]:
         """The runs that it needs; none for what is arithmetic."""
         return ()
@@ -210,6 +237,11 @@ class Replicated(Exhibit):
 
     _replicas: int = 0
 
+    @property
+    def own_seeds(self) -> int:
+        """As many as `replicated` was asked for."""
+        return self._replicas
+
     def replicated(
         self, count: int, cases: Mapping[str, Scenario], keep: Collection[str], reduce: Reduction | None = None
     ) -> Iterator[Point]:
@@ -231,6 +263,11 @@ class Parts(Exhibit):
 
     def __init__(self) -> None:
         self._parts = [part() for part in self.parts]
+
+    @property
+    def own_seeds(self) -> int:
+        """Those of the part that has fewest."""
+        return min(part.own_seeds for part in self._parts)
 
     def points(self, context: Context) -> Iterable[Point]:
         """Those of all parts."""

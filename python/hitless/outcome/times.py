@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hitless.analysis import percentiles_of
+from hitless.analysis import enough_for, percentiles_of
 from hitless.outcome.ideal import ideal_of
 from hitless.outcome.run import Run
 from hitless.outcome.tables import Columns, columns_of, groups_of, rows_of
@@ -29,11 +29,6 @@ _CLASSES = (
 )
 
 Numbers = NDArray[np.float64]
-
-
-def enough_for(percent: float, count: int) -> bool:
-    """Is a percentile more than the largest of a few values? p50 asks for 2 of them, p99.9 for 1,000."""
-    return round(count * (100.0 - percent), 6) >= 100.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def _exhibit(result: Result, plots: Sequence[Plot], palette: Palette) -> dict[st
     return {
         "id": result.entry.id,
         "title": result.entry.title,
-        "seed": result.seed,
+        "seeds": f"Seed {result.seed}" if len(result.seeds) < 2 else f"Seeds {', '.join(map(str, result.seeds))}",
         "wall_s": result.wall_s,
         "complete": result.complete,
         "failures": [str(failure) for failure in result.failures],

@@ -1,7 +1,6 @@
-"""The summary: for each exhibit its rows, with what each seed measured, and the commit and length of the runs."""
+"""The summary: for each exhibit its rows over all seeds and of each, and the commit and length of the runs."""
 
 import json
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,13 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hitless.errors import BadInput
 from hitless.exhibits.durations import read_folder
-from hitless.exhibits.judge import SEVERITY, Verdict
+from hitless.exhibits.judge import Verdict, agreement
 
 _DIGITS = 5
 
 
 class Measurement(BaseModel):
-    """What one seed measured of a row."""
+    """What one seed measured of a row, and its verdict alone."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -40,7 +39,11 @@ class SummaryRow(BaseModel):
     paper: float | str | None
     judge: str
     note: str = ""
-    """That of the first seed."""
+    measured: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    verdict: Verdict
+    """That of all seeds: `hitless.exhibits.judge.decided`."""
     seeds: tuple[Measurement, ...]
 
     @property
@@ -49,29 +52,9 @@ class SummaryRow(BaseModel):
         return self.series, self.x, self.metric
 
     @property
-    def verdict(self) -> Verdict:
-        """The worst verdict that a seed has: a row near its limit counts as one that differs."""
-        given = {measurement.verdict for measurement in self.seeds}
-        return next(verdict for verdict in SEVERITY if verdict in given)
-
-    @property
-    def measured(self) -> float | None:
-        """The median over the seeds."""
-        values = self._values
-        return statistics.median(values) if values else None
-
-    @property
-    def spread(self) -> tuple[float | None, float | None] | None:
-        """The least and the largest of several seeds, or the interval of one; none: it has no interval."""
-        if len(self.seeds) > 1:
-            values = self._values
-            return (min(values), max(values)) if values else None
-        only = self.seeds[0]
-        return None if only.ci_low is None and only.ci_high is None else (only.ci_low, only.ci_high)
-
-    @property
-    def _values(self) -> list[float]:
-        return [measurement.measured for measurement in self.seeds if measurement.measured is not None]
+    def agreement(self) -> str:
+        """How far its seeds agree: "match with 2 of 3 seeds"; nothing where all do."""
+        return agreement([each.verdict for each in self.seeds])
 
 
 class SummaryExhibit(BaseModel):
@@ -135,93 +118,62 @@ class Summary(BaseModel):
     def add(self, folders: Sequence[Path], order: Sequence[str]) -> list[str]:
         """Put what the folders of `hitless reproduce` found in the place of what was there; return the ids.
 
-        Folders of one exhibit are its seeds. ``order`` is that of the exhibits in the file.
+        ``order`` is that of the exhibits in the file.
 
-        Raises `BadInput` for a folder without results, an exhibit that is not complete, and for folders that cannot
-        stand together: of one seed, or of several efforts or commits.
+        Raises `BadInput` for a folder without results, and for an exhibit that is not complete, or is in two folders.
         """
-        found: dict[str, list[_Found]] = {}
+        added: dict[str, SummaryExhibit] = {}
         for folder in folders:
             for one in _read_folder(folder):
-                found.setdefault(one.document["id"], []).append(one)
-        added = {name: _combined(ones) for name, ones in found.items()}
+                if one.id in added:
+                    hint = "a folder has all seeds of an exhibit: hitless reproduce --seeds"
+                    raise BadInput(f"{one.id} is in a folder before it, too", where=str(folder), hint=hint)
+                added[one.id] = one
         kept = {exhibit.id: exhibit for exhibit in self.exhibits} | added
         place = {name: number for number, name in enumerate(order)}
         self.exhibits = sorted(kept.values(), key=lambda exhibit: place.get(exhibit.id, len(place)))
         return list(added)
 
 
-class _Found:
-    """An exhibit in a folder."""
-
-    def __init__(self, folder: Path, document: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
-        self.folder = folder
-        self.document = document
-        self.effort = str(manifest["effort"])
-        self.commit = str(manifest.get("commit") or "not known")
-
-
-def _read_folder(folder: Path) -> Iterable[_Found]:
+def _read_folder(folder: Path) -> Iterable[SummaryExhibit]:
     document, manifest = read_folder(folder)
     for exhibit in document["exhibits"]:
         if exhibit["id"] in manifest["incomplete"]:
             raise BadInput(f"{exhibit['id']} is not complete", where=str(folder), hint="run it again, to its end")
-        yield _Found(folder, exhibit, manifest)
+        yield _exhibit(exhibit, manifest)
 
 
-def _combined(ones: Sequence[_Found]) -> SummaryExhibit:
-    name, seeds = ones[0].document["id"], [one.document["seed"] for one in ones]
-    _require_one(name, ones)
-    rows: dict[tuple[str, ...], list[tuple[int, Mapping[str, Any]]]] = {}
-    for one in sorted(ones, key=lambda one: one.document["seed"]):
-        times: Counter[tuple[str, ...]] = Counter()
-        for row in one.document["rows"]:
-            key = (row["series"], row["x"], row["metric"])
-            times[key] += 1
-            rows.setdefault((*key, str(times[key])), []).append((one.document["seed"], row))
-    made = [_row(given) for given in rows.values()]
-    kept = tuple(row for row in made if row.paper is not None or row.verdict != "unjudged")
+def _exhibit(document: Mapping[str, Any], manifest: Mapping[str, Any]) -> SummaryExhibit:
+    made = [_row(row) for row in document["rows"]]
+    kept = tuple(row for row in made if row.paper is not None or row.verdict != "unjudged" or _was_judged(row))
     return SummaryExhibit(
-        id=name,
-        effort=ones[0].effort,
-        commit=ones[0].commit,
-        seeds=tuple(sorted(seeds)),
-        wall_s=round(statistics.fmean(one.document["wall_s"] for one in ones), 1),
+        id=document["id"],
+        effort=str(manifest["effort"]),
+        commit=str(manifest.get("commit") or "not known"),
+        seeds=document["seeds"],
+        wall_s=round(document["wall_s"] / len(document["seeds"]), 1),
         not_judged=len(made) - len(kept),
         rows=kept,
     )
 
 
-def _require_one(name: str, ones: Sequence[_Found]) -> None:
-    """Refuse folders of which one exhibit cannot be made."""
-    seeds = Counter(one.document["seed"] for one in ones)
-    wrong = [f"seed {seed} twice" for seed, times in seeds.items() if times > 1]
-    for what, values in (("efforts", {one.effort for one in ones}), ("commits", {one.commit for one in ones})):
-        wrong += [f"several {what} ({', '.join(sorted(values))})"] * (len(values) > 1)
-    if wrong:
-        hint = "each folder is a seed of its own; effort and commit are the same in all"
-        where = ", ".join(str(one.folder) for one in ones)
-        raise BadInput(f"{name} has {' and '.join(wrong)}", where=where, hint=hint)
+def _was_judged(row: SummaryRow) -> bool:
+    """Has a seed alone a verdict? Then there is one to be told of, though seeds do not agree."""
+    return any(seen.verdict != "unjudged" for seen in row.seeds)
 
 
-def _row(given: Sequence[tuple[int, Mapping[str, Any]]]) -> SummaryRow:
-    first = given[0][1]
-    judges = [row["judge"] for _, row in given if row["judge"] != "none"]
-    return SummaryRow(
-        **{name: first[name] for name in ("series", "x", "metric", "unit", "note")},
-        paper=next((row["paper"] for _, row in given if row["paper"] is not None), None),
-        judge=judges[0] if judges else "none",
-        seeds=tuple(
-            Measurement(
-                seed=seed,
-                measured=_rounded(row["measured"]),
-                ci_low=_rounded(row["ci_low"]),
-                ci_high=_rounded(row["ci_high"]),
-                verdict=row["verdict"],
-            )
-            for seed, row in given
-        ),
-    )
+def _row(row: Mapping[str, Any]) -> SummaryRow:
+    kept = ("series", "x", "metric", "unit", "paper", "judge", "note", "verdict")
+    told = {**{name: row[name] for name in kept}, **_numbers(row)}
+    return SummaryRow(**told, seeds=tuple(map(_seen, row["seeds"])))
+
+
+def _seen(seen: Mapping[str, Any]) -> Measurement:
+    return Measurement(seed=seen["seed"], verdict=seen["verdict"], **_numbers(seen))
+
+
+def _numbers(of: Mapping[str, Any]) -> dict[str, float | None]:
+    return {name: _rounded(of[name]) for name in ("measured", "ci_low", "ci_high")}
 
 
 def _rounded(value: float | None) -> float | None:

@@ -32,7 +32,7 @@ def rows_of(exhibits: Iterable[SummaryExhibit]) -> str:
     for exhibit in exhibits:
         title = f"{exhibit.id} ({provenance(exhibit)})"
         for number, row in enumerate(exhibit.rows):
-            cells = [title if number == 0 else "", _what(row), _paper(row), _measured(row), _WORDS[row.verdict]]
+            cells = [title if number == 0 else "", _what(row), _paper(row), _measured(row), _verdict(row)]
             lines.append(_line(cells))
     return "\n".join(lines)
 
@@ -40,7 +40,7 @@ def rows_of(exhibits: Iterable[SummaryExhibit]) -> str:
 def chosen(rows: Iterable[tuple[str, str, SummaryRow]]) -> str:
     """Rows with words of their own: what stands before them, the words, and the row."""
     lines = [_line(["", "what", "paper", "measured", "verdict"]), "|---|---|---:|---:|---|"]
-    lines += [_line([before, words, _paper(row), _measured(row), _WORDS[row.verdict]]) for before, words, row in rows]
+    lines += [_line([before, words, _paper(row), _measured(row), _verdict(row)]) for before, words, row in rows]
     return "\n".join(lines)
 
 
@@ -67,10 +67,16 @@ def _paper(row: SummaryRow) -> str:
 
 
 def _measured(row: SummaryRow) -> str:
-    if row.spread is None:
+    if row.ci_low is None and row.ci_high is None:
         return format_number(row.measured)
-    low, high = (format_number(end) for end in row.spread)
+    low, high = (format_number(end) for end in (row.ci_low, row.ci_high))
     return format_number(row.measured) if low == high else f"{format_number(row.measured)} [{low}, {high}]"
+
+
+def _verdict(row: SummaryRow) -> str:
+    """The verdict, and where seeds do not agree how many of them have the commonest."""
+    word, agreed = _WORDS[row.verdict], row.agreement
+    return f"{word} ({agreed})" if agreed else word
 
 
 def _line(cells: Iterable[str]) -> str:

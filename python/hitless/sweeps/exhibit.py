@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
-from hitless.analysis import Interval
+from hitless.analysis import REPLICAS_MIN, Interval
 from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
 from hitless.plot import Plot
 from hitless.sweeps.frames import frame_of, intervals, varying_plots
@@ -67,6 +68,12 @@ class SweepExhibit(Exhibit):
         return {}
 
 
+def _note(row: Mapping[str, Any]) -> str:
+    """How many seeds there are, and why there is no interval."""
+    few = row["seeds"] < REPLICAS_MIN
+    return row["note"] if few else "; ".join(filter(None, [f"{row['seeds']} seeds", row["note"]]))
+
+
 def rows_of_table(axes: Iterable[Axis], table: pl.DataFrame) -> Iterable[Row]:
     """The rows of a report, from the table of `intervals`."""
     schemes = [axis.path for axis in axes if not axis.is_numeric]
@@ -75,4 +82,4 @@ def rows_of_table(axes: Iterable[Axis], table: pl.DataFrame) -> Iterable[Row]:
         series = ", ".join(str(row[path]) for path in schemes) or "sweep"
         x = ", ".join([*(f"{path} = {row[path]:g}" for path in places), str(row["of"])])
         interval = None if row["ci_low"] is None else Interval(row["ci_low"], row["ci_high"])
-        yield Row(series, x, row["metric"], row["unit"], row["mean"], interval=interval, note=f"{row['seeds']} seeds")
+        yield Row(series, x, row["metric"], row["unit"], row["mean"], interval=interval, note=_note(row))

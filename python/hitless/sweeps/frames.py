@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from hitless.analysis import Interval, mean_reach
+from hitless.analysis import REPLICAS_MIN, Interval, mean_reach
+from hitless.analysis.seeds import few_seeds, unmoved
 from hitless.outcome.run import Run
 from hitless.outcome.times import ALL_SIZES
 from hitless.plot import Plot, Scale, Series
@@ -59,17 +60,31 @@ def intervals(frame: pl.DataFrame) -> pl.DataFrame:
     """Over the seeds: the mean of each metric at each point, and its 95 % interval by Student's t.
 
     Columns: the axes, ``of``, ``metric``, ``unit``, ``seeds`` (runs that have the metric), ``mean``, ``ci_low`` and
-    ``ci_high``, which are null for fewer than two.
+    ``ci_high``, which are null where there is no interval, and ``note``, which says why (`hitless.analysis.seeds`).
     """
     keys = ["point", *axes_of(frame), "of", "metric", "unit"]
     value = pl.col("value")
-    deviation = value.std().alias("deviation")
-    grouped = frame.group_by(keys, maintain_order=True).agg(seeds=value.len(), mean=value.mean(), deviation=deviation)
+    is_same = (value.min() == value.max()) & (value.len() > 1)
+    grouped = frame.group_by(keys, maintain_order=True).agg(
+        seeds=value.len(), mean=value.mean(), deviation=value.std(), first=value.first(), is_same=is_same
+    )
     counts = grouped["seeds"].to_list()
-    reaches = {count: mean_reach(count) if count > 1 else None for count in set(counts)}
+    reaches = {count: mean_reach(count) if count >= REPLICAS_MIN else None for count in set(counts)}
     reach = grouped["deviation"] * pl.Series([reaches[count] for count in counts], dtype=pl.Float64)
-    columns = {"ci_low": grouped["mean"] - reach, "ci_high": grouped["mean"] + reach}
-    return grouped.drop("deviation", "point").with_columns(**columns)
+    reach = reach.set(grouped["is_same"], None)
+    columns: dict[str, pl.Expr | pl.Series] = {
+        "mean": pl.when("is_same").then("first").otherwise("mean"),
+        "ci_low": grouped["mean"] - reach,
+        "ci_high": grouped["mean"] + reach,
+        "note": pl.Series(
+            [
+                unmoved([first]) if is_same else few_seeds(count) if count < REPLICAS_MIN else ""
+                for count, first, is_same in grouped.select("seeds", "first", "is_same").iter_rows()
+            ],
+            dtype=pl.String,
+        ),
+    }
+    return grouped.with_columns(**columns).drop("deviation", "point", "first", "is_same")
 
 
 def plot_of(table: pl.DataFrame, x: str, metric: str, of: str) -> Plot:

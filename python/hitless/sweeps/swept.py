@@ -67,9 +67,10 @@ class Swept:
     def intervals(self, metric: str | None = None, *, of: str | None = None) -> pl.DataFrame:
         """The mean of each metric at each point over the seeds, with its 95 % interval by Student's t.
 
-        Columns: the axes, ``of``, ``metric``, ``unit``, ``seeds``, ``mean``, ``ci_low``, ``ci_high``. ``metric`` and
-        ``of`` choose; ``of`` is a group of flows, and "all" for what is of the whole run. Raises `BadInput` for one
-        that there is not.
+        Columns: the axes, ``of``, ``metric``, ``unit``, ``seeds``, ``mean``, ``ci_low``, ``ci_high``, ``note``. Fewer
+        than three seeds give no interval, nor do seeds that change nothing; ``note`` says so. ``metric`` and ``of``
+        choose; ``of`` is a group of flows, and "all" for what is of the whole run. Raises `BadInput` for one that there
+        is not.
         """
         table = intervals(self.rows)
         for column, wanted in (("metric", metric), ("of", of)):

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hitless.analysis import mean_interval
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Unjudged, exhibit
 from hitless.exhibits.afq import incast, one_link, prototype, schemes
 from hitless.exhibits.afq.counters import dropped
 from hitless.exhibits.afq.prototype import Testbed
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import FRAME_BYTES
-from hitless.exhibits.estimates import Estimate
+from hitless.exhibits.estimates import mean_in_run
 
 _EXPERIMENT = Unjudged("an experiment, judged in the figure with its own settings")
 
@@ -147,7 +146,7 @@ class _Timeout:
         sample, ideal = incast.completion_ms(run), incast.ideal_ms(self.senders)
         x, metric = f"{self.senders} senders, first timeout {self.ms:g} ms", "completion time over ideal"
         note = f"{dropped(run) / incast.queries_begun(run):.0f} packets dropped for each query"
-        over = Estimate(float(sample.mean()) / ideal, mean_interval(sample).scaled(1 / ideal))
+        over = mean_in_run(sample).scaled(1 / ideal)
         of = (incast.share(self.case, run),)
         return over.row(self.scheme.name, x, metric, None, _EXPERIMENT, note=note, completed=of)
 

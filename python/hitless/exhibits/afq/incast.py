@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hitless.analysis import mean_interval
 from hitless.analysis.intervals import Numbers
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, Share, Unjudged, exhibit
 from hitless.exhibits.afq import cluster, schemes
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import HEADER_BYTES, MSS_BYTES, OVERHEAD_BYTES
-from hitless.exhibits.estimates import Estimate, curve
+from hitless.exhibits.estimates import curve, mean_in_run
 from hitless.plot import Plot, Series
 from hitless.simulation import Run
 
@@ -129,20 +128,16 @@ class Figure11(Exhibit):
         for (name, senders), sample in times.items():
             note = f"ideal {ideal_ms(senders):.3f} ms; longest {sample.max():.3g} ms"
             x, of = f"{senders} senders", (shares[name, senders],)
-            yield _mean(sample).row(name, x, "completion time", unit="ms", note=note, completed=of)
+            yield mean_in_run(sample).row(name, x, "completion time", unit="ms", note=note, completed=of)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         series = []
         for scheme in COMPARED:
-            means = [_mean(completion_ms(runs[Case(scheme, senders).key])) for senders in SENDERS]
+            means = [mean_in_run(completion_ms(runs[Case(scheme, senders).key])) for senders in SENDERS]
             series.append(curve(scheme.name, [str(senders) for senders in SENDERS], means))
         ideal = [ideal_ms(senders) for senders in SENDERS]
         series.append(Series("ideal", [str(senders) for senders in SENDERS], ideal))
         yield Plot("Completion time", "senders", "completion time (ms)", series, y_scale="log")
-
-
-def _mean(sample: Numbers) -> Estimate:
-    return Estimate(float(sample.mean()), mean_interval(sample))
 
 
 Times = Mapping[tuple[str, int], Numbers]
@@ -152,10 +147,10 @@ Shares = Mapping[tuple[str, int], Share]
 def _near_ideal(times: Times, shares: Shares) -> Iterator[Row]:
     for senders in SENDERS:
         x, sample, of = f"{senders} senders", times["AFQ", senders], (shares["AFQ", senders],)
-        over, interval = float(sample.mean()) / ideal_ms(senders), mean_interval(sample).scaled(1 / ideal_ms(senders))
+        mean = mean_in_run(sample).scaled(1 / ideal_ms(senders))
         judge = Exact(_NEAR, better="lower")
         note = f"the paper: close to optimal; {_SETTINGS}"
-        yield Row("AFQ", x, "completion time over ideal", "times", over, 1.0, interval, judge, note, of)
+        yield mean.row("AFQ", x, "completion time over ideal", 1.0, judge, note=note, completed=of)
         over = float(sample.mean() / times["Ideal-FQ", senders].mean())
         judged = Unjudged("the paper's claim is judged by the ideal time")
         both = (*of, shares["Ideal-FQ", senders])

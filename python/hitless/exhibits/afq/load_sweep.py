@@ -139,10 +139,12 @@ def _sfq_degrades(compared: Mapping[int, Compared]) -> Row:
     low, high = (ratios.mean(compared[load].short, "SFQ", "AFQ") for load in (least, most))
     metric = f"mean FCT of {SHORT_FLOWS}, over AFQ: at {most} % over at {least} %"
     shares = (*low.completed, *high.completed)
-    if not (low.value and high.value and low.interval and high.interval):
+    if not (low.value and high.value):
         return Row("SFQ", "all loads", metric, "times", None, completed=shares)
-    growth = Interval(high.interval.low / low.interval.high, high.interval.high / low.interval.low)
-    judge = above_one(growth, "SFQ falls behind AFQ as the load grows")
+    growth = None
+    if low.interval and high.interval:
+        growth = Interval(high.interval.low / low.interval.high, high.interval.high / low.interval.low)
+    judge = above_one("SFQ falls behind AFQ as the load grows")
     note = f"{schemes.TCP_NOTE}; the interval is the widest that the two loads' allow"
     value = high.value / low.value
     return Row("SFQ", "all loads", metric, "times", value, None, growth, judge, note, completed=shares)

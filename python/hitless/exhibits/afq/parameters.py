@@ -111,8 +111,8 @@ def _queue_rows(compared: Compared, note: str) -> Iterator[Row]:
     enough = _queues(_PLATEAU).name
     statement = f"with {_QUEUES[0]} queues flows take longer than with {_QUEUES[-1]}"
     loss = ratios.mean(compared, least, most)
-    judge = above_one(loss.interval, statement, nothing="no flow finished")
-    yield loss.row("AFQ", least, f"{metric} {most}", judge=judge, note=note)
+    slower = above_one(statement, nothing="no flow finished")
+    yield loss.row("AFQ", least, f"{metric} {most}", judge=slower, note=note)
     gain = ratios.mean(compared, enough, most)
     words = "no gain beyond 16 to 20 queues"
     yield gain.row("AFQ", enough, f"{metric} {most}", 1.0, Exact(_LEVEL), note=f"{words}; {note}")
@@ -132,7 +132,7 @@ def _host_rows(compared: Compared, note: str) -> Iterator[Row]:
         (_DROP_TAIL.name, tcp, "TCP gains when switches change from drop-tail to AFQ"),
     ):
         ratio = ratios.mean(compared, slower, faster)
-        judge = above_one(ratio.interval, statement, nothing="no flow finished")
+        judge = above_one(statement, nothing="no flow finished")
         yield ratio.row(faster, f"{_LOAD} %", f"mean FCT of {ALL_FLOWS}, {slower} over it", judge=judge, note=note)
     for scheme in _END_HOSTS:
         ratio = ratios.normalized_mean(compared, scheme.name)
@@ -153,7 +153,7 @@ def _sketch_rows(counts: Mapping[tuple[int, int], tuple[int, int]]) -> Iterator[
             continue
         interval = proportion_interval(later, checked).scaled(100)
         row = Row("AFQ", x, metric, "%", 100 * later / checked, interval=interval, note=note)
-        judge = at_most(interval, _PAPER_PERCENT, f"below {_PAPER_PERCENT:g} %")
+        judge = at_most(_PAPER_PERCENT, f"below {_PAPER_PERCENT:g} %")
         yield replace(row, paper=Range(high=_PAPER_PERCENT), judge=judge) if sketch == _PAPER_SKETCH else row
     yield _columns_or_rows(counts[_WIDER], counts[_DEEPER], metric)
 

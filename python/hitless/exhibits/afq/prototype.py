@@ -168,7 +168,7 @@ def pairs_are_better(group: Compared, x: str) -> Row:
     """Does packet pair improve on DCTCP, "especially for short flows" (section 6.1.4)?"""
     ratio = ratios.mean(group.short, DCTCP_AFQ.name, PAIR_AFQ.name)
     statement = "packet pair improves on DCTCP for short flows, both with AFQ"
-    judge = above_one(ratio.interval, statement, nothing="no flow finished under both")
+    judge = above_one(statement, nothing="no flow finished under both")
     return ratio.row(PAIR_AFQ.name, x, f"mean FCT of {SHORT_FLOWS}, {DCTCP_AFQ.name} over it", judge=judge, note=_NOTE)
 
 

@@ -5,13 +5,15 @@ narrow. Ratios are therefore resampled by slices of time: 40 of equal length, in
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hitless.analysis import Interval, percentile, percentile_interval
+from hitless.analysis import Certainty, percentile, percentile_in_order
 from hitless.analysis.intervals import Numbers, central_interval
+from hitless.analysis.serial import BATCHES_MIN, repeats, too_few_beyond
 from hitless.exhibits import Share
 from hitless.exhibits.afq.flows import Compared
 from hitless.exhibits.estimates import Estimate
@@ -45,12 +47,13 @@ def normalized_percentile(compared: Compared, scheme: str) -> Estimate:
 
 
 def _of_flows(
-    compared: Compared, shares: tuple[Share, ...], statistic: Callable[..., tuple[float, Interval]], *of: str
+    compared: Compared, shares: tuple[Share, ...], statistic: Callable[..., tuple[float, Certainty]], *of: str
 ) -> Estimate:
     """A statistic of the flows that finished under every scheme; of none there is none."""
     if compared.table.is_empty():
         return Estimate(None, None, compared.shares)
-    return Estimate(*statistic(compared.table, *of), shares)
+    value, certainty = statistic(compared.table, *of)
+    return replace(Estimate.of(value, certainty), completed=shares)
 
 
 def _of(compared: Compared, scheme: str) -> tuple[Share, ...]:
@@ -59,34 +62,47 @@ def _of(compared: Compared, scheme: str) -> tuple[Share, ...]:
     return (*(share for share in each if share.series == scheme), every) if each else (every,)
 
 
-def mean_ratio(flows: pl.DataFrame, above: str, below: str) -> tuple[float, Interval]:
+def mean_ratio(flows: pl.DataFrame, above: str, below: str) -> tuple[float, Certainty]:
     """The mean of column ``above`` over that of ``below``, of the same flows."""
     sums = np.stack([_by_slice(flows, above), _by_slice(flows, below)])
+    value = float(sums[0].sum() / sums[1].sum())
+    why = _why_not(flows, above, below)
+    if why:
+        return value, Certainty(None, why)
     random = np.random.Generator(np.random.PCG64(1))
     chosen = random.integers(0, _SLICES, (_RESAMPLES, _SLICES))
     resampled = sums[:, chosen].sum(axis=2)
     kept = resampled[1] > 0
     ratios = resampled[0][kept] / resampled[1][kept]
-    totals = sums.sum(axis=1)
-    return float(totals[0] / totals[1]), central_interval(ratios, _CONFIDENCE)
+    return value, Certainty(central_interval(ratios, _CONFIDENCE))
 
 
-def _tail_slowdown(flows: pl.DataFrame, scheme: str) -> tuple[float, Interval]:
+def _why_not(flows: pl.DataFrame, *columns: str) -> str:
+    """Why these flows give no interval: they repeat themselves, or began in too few slices."""
+    held = np.unique(_slice_numbers(flows)).size
+    few = f"flows began in {held} of {_SLICES} slices of time" if held < BATCHES_MIN else ""
+    return few or next(filter(None, (repeats(flows[column].to_numpy()) for column in columns)), "")
+
+
+def _tail_slowdown(flows: pl.DataFrame, scheme: str) -> tuple[float, Certainty]:
     """The tail of a scheme's completion times over the mean of those of an idle network."""
-    sample = flows[scheme].to_numpy()
+    sample = flows.sort("started_ps")[scheme].to_numpy()
     idle = float(flows["idle_us"].mean())  # type: ignore[arg-type]
-    return percentile(sample, _TAIL) / idle, percentile_interval(sample, _TAIL).scaled(1 / idle)
+    return percentile(sample, _TAIL) / idle, percentile_in_order(sample, _TAIL).scaled(1 / idle)
 
 
-def _tail_ratio(flows: pl.DataFrame, above: str, below: str) -> tuple[float, Interval]:
+def _tail_ratio(flows: pl.DataFrame, above: str, below: str) -> tuple[float, Certainty]:
     """The tail of column ``above`` over that of ``below``, resampled by slices of time."""
+    value = percentile(flows[above].to_numpy(), _TAIL) / percentile(flows[below].to_numpy(), _TAIL)
+    why = too_few_beyond(len(flows), _TAIL) or _why_not(flows, above, below)
+    if why:
+        return value, Certainty(None, why)
     groups = [group for group in _slices(flows, above, below) if group.size]
     random = np.random.Generator(np.random.PCG64(1))
     picks = random.integers(0, len(groups), (_RESAMPLES // 10, len(groups)))
     resampled = (np.concatenate([groups[i] for i in pick]) for pick in picks)
     ratios = np.array([percentile(pairs[:, 0], _TAIL) / percentile(pairs[:, 1], _TAIL) for pairs in resampled])
-    value = percentile(flows[above].to_numpy(), _TAIL) / percentile(flows[below].to_numpy(), _TAIL)
-    return value, central_interval(ratios, _CONFIDENCE)
+    return value, Certainty(central_interval(ratios, _CONFIDENCE))
 
 
 def _slices(flows: pl.DataFrame, *columns: str) -> list[Numbers]:

@@ -108,7 +108,7 @@ def differing_flows(first: Run, second: Run) -> tuple[int, int]:
 def _few_queues(compared: Compared) -> Row:
     ratio = ratios.mean(compared.short, _GROUPS_OF_8, _ROTATING)
     statement = "reasonable with 8 queues: within a quarter of 32 queues under the scheduler itself"
-    judge = at_most(ratio.interval, 1.25, statement, nothing="no flow finished under both")
+    judge = at_most(1.25, statement, nothing="no flow finished under both")
     return ratio.row(_GROUPS_OF_8, f"{_LOAD} %", f"mean FCT of {SHORT_FLOWS}, over {_ROTATING}", judge=judge)
 
 

@@ -92,11 +92,8 @@ def _gain(measured: Measured, case: Case) -> Row:
 def _gains(plain: Row, guarded: Row) -> Iterator[Row]:
     """What lying is worth without the guard and with it, which should leave nothing of it."""
     yield plain
-    if guarded.interval is None:
-        yield guarded
-        return
     statement = f"with the guard lying is worth nothing under {guarded.series}"
-    yield replace(guarded, judge=at_most(guarded.interval, _NO_GAIN, statement))
+    yield replace(guarded, judge=at_most(_NO_GAIN, statement))
     metric = "what lying is worth without the guard, over with it"
     value = statistics.ratio(plain.measured, guarded.measured)
     yield Row(guarded.series, guarded.x, metric, "times", value)

@@ -3,24 +3,16 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from hitless.exhibits import Exact, Row, Unjudged
+from hitless.exhibits import Exact, Row
 from hitless.exhibits.judge import Judge
+from hitless.exhibits.statements import OneOf
 
 
 def judged_once(rows: Iterable[Row], judge: Judge, against: Callable[[float], float]) -> Iterator[Row]:
-    """The rows, of which that with the largest ``against`` its number carries the judge.
-
-    A row that leaves out too much of what began speaks for nothing, unless all do.
-    """
+    """The rows, of which that with the largest ``against`` its number is judged, over all seeds (`counted_once`)."""
     found = list(rows)
-    complete = [row for row in found if all(share.is_complete for share in row.completed)]
-    measured = [row for row in complete or found if row.measured is not None]
-    worst = max(measured, key=lambda row: against(row.measured or 0.0), default=None)
-    for row in found:
-        if row is worst:
-            yield replace(row, judge=judge)
-        else:
-            yield replace(row, judge=Unjudged("the statement is judged once, in the row that speaks most against it"))
+    group = tuple((row.series, row.x, row.metric) for row in found)
+    return (replace(row, judge=OneOf(judge, group, against)) for row in found)
 
 
 def near_one(rows: Iterable[Row], slack: float, statement: str) -> Iterator[Row]:

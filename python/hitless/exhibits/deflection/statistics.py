@@ -22,10 +22,12 @@ from numpy.typing import NDArray
 
 from hitless.analysis import Interval
 from hitless.analysis.intervals import Numbers, central_interval
+from hitless.analysis.serial import repeats, too_few_beyond
 
 _SLICES = 20
 _RESAMPLES = 400
 _CONFIDENCE = 0.95
+_TAIL = 99
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +58,17 @@ class Durations:
 
     def interval(self, statistic: "Statistic") -> Interval | None:
         """Of any of these, by slices of time; None where there is too little for one."""
+        if not self.gives_interval(statistic):
+            return None
         values = self.resampled(statistic, np.random.Generator(np.random.PCG64(1)))
         found = np.array([value for value in values if value is not None])
         return central_interval(found, _CONFIDENCE) if found.size else None
+
+    def gives_interval(self, statistic: "Statistic") -> bool:
+        """Are there enough values beyond a percentile, and do they not only repeat themselves?"""
+        values = self.lasted_s if statistic is whole_p99 else self.complete_s
+        is_tail = statistic in (p99, whole_p99)
+        return not (is_tail and too_few_beyond(values.size, _TAIL)) and not repeats(values)
 
     def resampled(self, statistic: "Statistic", random: np.random.Generator) -> "list[float | None]":
         """A statistic of resampled slices of time; none where too few slices hold anything."""
@@ -93,7 +103,7 @@ def mean(of: Durations) -> float | None:
 
 def p99(of: Durations) -> float | None:
     """The 99th percentile of complete ones."""
-    return of.percentile_s(99)
+    return of.percentile_s(_TAIL)
 
 
 def complete_share(of: Durations) -> float | None:
@@ -108,11 +118,13 @@ def whole_mean(of: Durations) -> float | None:
 
 def whole_p99(of: Durations) -> float | None:
     """The 99th percentile with unfinished ones."""
-    return of.whole_percentile_s(99)
+    return of.whole_percentile_s(_TAIL)
 
 
 def ratio_interval(above: Durations, below: Durations, statistic: Statistic) -> Interval | None:
     """Interval of the statistic of one run over that of another, independent one."""
+    if not (above.gives_interval(statistic) and below.gives_interval(statistic)):
+        return None
     random = np.random.Generator(np.random.PCG64(1))
     pairs = zip(above.resampled(statistic, random), below.resampled(statistic, random), strict=False)
     found = np.array([value for value in (ratio(*pair) for pair in pairs) if value is not None])
@@ -125,7 +137,7 @@ def ratio_interval_within(above: Durations, below: Durations, statistic: Statist
     Both meet the same network at the same time: slices of time are drawn for both together.
     """
     started = np.concatenate([above.started_s, below.started_s])
-    if started.size == 0:
+    if started.size == 0 or not (above.gives_interval(statistic) and below.gives_interval(statistic)):
         return None
     begin, length = started.min(), np.ptp(started) / _SLICES or 1.0
     pairs = [

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
-from hitless.exhibits import Context, Exhibit, Gain, Point, Row, Runs, Shape, Unjudged
+from hitless.exhibits import Context, Exhibit, Gain, Point, Row, Runs, Unjudged
 from hitless.exhibits.deflection import metrics
 from hitless.exhibits.deflection.metrics import Measured, Metric, Timed
 from hitless.exhibits.deflection.schemes import FAIR, PAPER, under
@@ -161,9 +161,7 @@ def before(measured: Measured, metric: Metric, better: Case, worse: Case) -> Row
     """Is one case faster than another? The paper shows so."""
     row = quotient(measured, metric, worse, better, better.title)
     statement = f"{better.title} is before {worse.title} at {worse.x}"
-    if row.interval is not None:
-        return replace(row, judge=above_one(row.interval, statement))
-    return replace(row, judge=Shape(row.measured is not None and row.measured > 1, statement))
+    return replace(row, judge=above_one(statement))
 
 
 def _series(measured: Measured, metric: Metric, cases: Sequence[Case], position: Position) -> Iterator[Series]:

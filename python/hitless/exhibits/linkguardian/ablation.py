@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from hitless.analysis import bootstrap_interval
 from hitless.analysis.intervals import Sample
+from hitless.analysis.serial import statistic_in_order
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
 from hitless.exhibits.estimates import Estimate, percent_of, percentile_of, ratio_of
@@ -161,7 +161,7 @@ def _column(name: str, number: int, sample: Sequence[float]) -> Iterator[Row]:
         judge = _CALIBRATED if is_calibrated else judge
         measured = percentile_of(sample, share)
         yield measured.row(name, percent(share), "FCT", paper[number], judge, unit="us", note=note)
-    deviation = Estimate(_deviation(sample), bootstrap_interval(sample, _deviation, resamples=_RESAMPLES))
+    deviation = Estimate.of(_deviation(sample), statistic_in_order(sample, _deviation, resamples=_RESAMPLES))
     paper_us = _PAPER_DEVIATION_US[number]
     judge = _CALIBRATED if is_calibrated else Factor()
     yield deviation.row(name, "all", "standard deviation of FCT", paper_us, judge, unit="us")

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from hitless.analysis import bootstrap_interval
+from hitless.analysis.seeds import statistic_over_seeds
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Gain, Point, Range, Row, Runs, Shape, exhibit
 from hitless.exhibits.estimates import Estimate
 from hitless.fleet.comparison import BASELINE, PROTECTED, Comparison
@@ -39,8 +39,7 @@ def _of(runs: Runs, table: str, capacity: float) -> list[pl.DataFrame]:
 
 def _median(values: list[float]) -> Estimate:
     """The median over years, and its interval where there is more than one."""
-    interval = bootstrap_interval(values, lambda sample: float(np.median(sample))) if len(values) > 1 else None
-    return Estimate(float(np.median(values)), interval)
+    return Estimate.of(float(np.median(values)), statistic_over_seeds(values, lambda sample: float(np.median(sample))))
 
 
 def _percent(capacity: float) -> str:
@@ -51,9 +50,14 @@ class _Years(Exhibit):
     """Both figures are of the same years."""
 
     policies: ClassVar[tuple[str, ...]]
+    _years = 1
+
+    @property
+    def own_seeds(self) -> int:
+        return self._years
 
     def points(self, context: Context) -> Iterable[Point]:
-        count = context.length("seeded years", full=20, quick=4, normal=10)
+        count = self._years = context.length("seeded years", full=20, quick=4, normal=10)
         work = Comparison(self.policies, CAPACITIES, window=YEAR_S)
         return (Point(f"year {replica + 1}", work, replica) for replica in range(count))
 

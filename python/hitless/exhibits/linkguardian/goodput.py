@@ -13,7 +13,7 @@ import polars as pl
 
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, exhibit, falling
-from hitless.exhibits.estimates import Estimate, curve, mean_of
+from hitless.exhibits.estimates import Estimate, curve, mean_in_run
 from hitless.exhibits.judge import Direction, Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, rivals, testbed
 from hitless.plot import Plot, Series
@@ -82,7 +82,7 @@ def goodput_gbps(run: Run) -> Estimate:
     samples = run.table("throughput").filter(pl.col("link") == "sw6->h8")["value_bytes"].to_list()
     steady = samples[len(samples) // 5 :]
     gbps = [value * _PAYLOAD_BYTES / testbed.FRAME_BYTES * 8 / (_PERIOD_MS * 1e-3) / 1e9 for value in steady]
-    return mean_of(gbps)
+    return mean_in_run(gbps)
 
 
 @exhibit("lg/tab3", title="CUBIC goodput on a 10G link against the loss rate", headline=True)

@@ -7,14 +7,13 @@ a loss is the loss rate itself: at "about 1e-3" the 99.9th percentile lies on th
 that do not. The runs use 1.16e-3, what the authors measured for it.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hitless.analysis import percentile_interval
+from hitless.analysis.serial import too_few_beyond
 from hitless.exhibits import Context, Exact, Exhibit, Gain, Point, Row, Runs, Unjudged, above_one, exhibit
 from hitless.exhibits.estimates import percentile_of, ratio_of
-from hitless.exhibits.judge import Judge
+from hitless.exhibits.judge import Decided, Judge
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.statements import resting_on
 from hitless.plot import Plot, tail_series
@@ -48,12 +47,13 @@ def slower(slow: Sequence[float], fast: Sequence[float], percent: float, apart: 
     """
     if not is_bounded(slow, fast, percent=percent):
         return Unjudged(UNBOUNDED)
-    return above_one(ratio_of(slow, fast, percent).interval, "the first is slower", apart)
+    ratio = ratio_of(slow, fast, percent)
+    return Decided(judge := above_one("the first is slower", apart), judge.judge(ratio.value, None, ratio.interval))
 
 
 def is_bounded(*samples: Sequence[float], percent: float) -> bool:
     """Do the trials bound a percentile of every sample from above?"""
-    return all(math.isfinite(percentile_interval(sample, percent).high) for sample in samples)
+    return not any(too_few_beyond(len(sample), percent) for sample in samples)
 
 
 @exhibit("lg/fig10", title="Completion times of 143 B flows at 100G and a loss of 1e-3", headline=True)

@@ -20,7 +20,7 @@ import polars as pl
 from hitless.analysis import percentile
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit
-from hitless.exhibits.estimates import Estimate, mean_of
+from hitless.exhibits.estimates import Estimate, mean_in_run
 from hitless.exhibits.judge import Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, testbed
 from hitless.exhibits.linkguardian.counters import counter
@@ -116,7 +116,7 @@ class Measured:
 
     def throughput(self, part: str) -> Estimate:
         """Gb/s on the link to h8, preamble and gaps included."""
-        return mean_of([gbps for _, gbps in self._gbps(part)])
+        return mean_in_run([gbps for _, gbps in self._gbps(part)])
 
     def gbps(self, part: str) -> float:
         """The same without its interval."""
@@ -137,7 +137,7 @@ class Measured:
     def per_second(self, column: str, part: str) -> Estimate:
         """A count of the sender, a second."""
         samples = self.course.settled(self.run.table("goodput"), part)[column].to_list()
-        return mean_of([count / (self.course.period_ms * 1e-3) for count in samples])
+        return mean_in_run([count / (self.course.period_ms * 1e-3) for count in samples])
 
     def depth_kb(self, port: str, part: str) -> tuple[float, float]:
         """The mean and the largest depth of a port's queue."""

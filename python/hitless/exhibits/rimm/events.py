@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from hitless.analysis import Interval
+from hitless.analysis import REPLICAS_MIN, SEEDS_CHANGE_NOTHING, Interval
+from hitless.analysis.seeds import few_seeds
 from hitless.exhibits import Context, Point, Replicated, Runs, Share
 from hitless.exhibits.estimates import Estimate, mean_if_any
 from hitless.exhibits.rimm import testbed
@@ -146,14 +147,19 @@ def mean_completion(events: Sequence[Event], group: str, scheme: str) -> Estimat
 def ratio_of_means(above: Sequence[float], below: Sequence[float]) -> Estimate:
     """The mean of the first over that of the second, of the same events in the same order, with a bootstrap interval.
 
-    None where the second are all zero: of nothing there is no share.
+    None where the second are all zero: of nothing there is no share. An event has a seed of its own.
     """
     pairs = np.column_stack([np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)])
     if not pairs[:, 1].any():
         return Estimate(None)
+    first, second = pairs.mean(axis=0)
+    ratio = float(first / second)
+    if len(pairs) < REPLICAS_MIN:
+        return Estimate(ratio, why=few_seeds(len(pairs)))
+    if (pairs == pairs[0]).all():
+        return Estimate(ratio, why=SEEDS_CHANGE_NOTHING)
     random = np.random.Generator(np.random.PCG64(1))
     drawn = pairs[random.integers(0, len(pairs), (_RESAMPLES, len(pairs)))].mean(axis=1)
     seen = drawn[drawn[:, 1] > 0]
     low, high = np.quantile(seen[:, 0] / seen[:, 1], [0.025, 0.975])
-    first, second = pairs.mean(axis=0)
-    return Estimate(float(first / second), Interval(float(low), float(high)))
+    return Estimate(ratio, Interval(float(low), float(high)))

@@ -15,7 +15,7 @@ import polars as pl
 
 from hitless.checking import Scenario
 from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
-from hitless.exhibits.estimates import Estimate, curve, mean_of
+from hitless.exhibits.estimates import Estimate, curve, mean_in_run
 from hitless.exhibits.sqr import testbed
 from hitless.exhibits.sqr.counters import counter, passes_per_copy
 from hitless.plot import Plot, Series
@@ -220,4 +220,4 @@ def _throughput_gbps(run: Run) -> Estimate:
     samples = run.table("throughput").filter(pl.col("link") == "sw->p1")["value_bytes"].to_list()
     steady = samples[len(samples) // 2 :]
     gbps = [value * testbed.WIRE_BYTES / testbed.FRAME_BYTES * 8 / 1e6 for value in steady]
-    return mean_of(gbps)
+    return mean_in_run(gbps)

@@ -8,12 +8,13 @@ have the flows by that moment.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import polars as pl
 
-from hitless.analysis import Interval, percentile, percentile_interval
+from hitless.analysis import Interval, percentile
 from hitless.exhibits import Row, Unjudged
-from hitless.exhibits.estimates import Estimate
+from hitless.exhibits.estimates import Estimate, percentile_of
 from hitless.exhibits.sqr import fct, testbed
 
 _STEPS = 4
@@ -50,5 +51,8 @@ def _parts(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 def _added(times_us: fct.Times, clean_us: fct.Times) -> Estimate:
     middle = percentile(clean_us, 50)
-    interval = percentile_interval(times_us, 50)
-    return Estimate(percentile(times_us, 50) - middle, Interval(interval.low - middle, interval.high - middle))
+    median = percentile_of(times_us, 50)
+    if median.value is None:
+        return median
+    interval = median.interval and Interval(median.interval.low - middle, median.interval.high - middle)
+    return replace(median, value=median.value - middle, interval=interval)

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from hitless.analysis import mean_interval
 from hitless.exhibits import Context, Exact, Exhibit, Point, Range, Row, Runs, Unjudged, exhibit
-from hitless.exhibits.estimates import Estimate, percentile_of
+from hitless.exhibits.estimates import mean_in_run, percentile_of
 from hitless.exhibits.sqr import fct, testbed
 from hitless.plot import Plot, cdf_series
 from hitless.simulation import Run
@@ -38,7 +37,7 @@ class Figure6(Exhibit):
             done = [fct.share(run, workload)]
             largest, limit = float(sizes_kb.max()), Range(high=_LARGEST_KB)
             yield Row(workload, x, "largest flow", "KB", largest, limit, judge=Exact(0.001), completed=done)
-            mean = Estimate(float(sizes_kb.mean()), mean_interval(sizes_kb))
+            mean = mean_in_run(sizes_kb)
             percentiles = {f"p{percent} size": percentile_of(sizes_kb, percent) for percent in (10, 50, 90)}
             for metric, value in {"mean size": mean, **percentiles}.items():
                 yield value.row(workload, x, metric, None, _CURVE, unit="KB", completed=done)

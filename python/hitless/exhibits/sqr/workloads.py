@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import polars as pl
 
-from hitless.analysis import Interval, percentile, percentile_interval, proportion_interval
+from hitless.analysis import Interval, percentile, percentile_in_order, proportion_interval
 from hitless.exhibits import (
     Context,
     Exact,
@@ -137,8 +137,8 @@ def _above(what: str, masked: fct.Times, name: str, other: fct.Times, done: list
     """How far the median or least FCT with SQR is above that of ``other``: "about 200 us" (section IV-C)."""
     if what == "median":
         above = percentile(masked, 50) - percentile(other, 50)
-        ends, others = percentile_interval(masked, 50), percentile_interval(other, 50)
-        interval: Interval | None = Interval(ends.low - others.high, ends.high - others.low)
+        ends, others = (percentile_in_order(sample, 50).interval for sample in (masked, other))
+        interval = Interval(ends.low - others.high, ends.high - others.low) if ends and others else None
     else:
         above, interval = float(masked.min() - other.min()), None
     note = _IN_PROGRESS if what == "median" else f"{_IN_PROGRESS}; {_NOT_WHOLE}"
@@ -207,14 +207,14 @@ class Figure12(Exhibit):
             share, of = percent_of(late[scheme], sample.size), [done[scheme]]
             yield share.row(scheme, workload, metric, paper, judge, unit="%", note=note, completed=of)
         ratio = ratio_of_shares((late["SB'"], samples["SB'"].size), (late["LRR"], samples["LRR"].size))
-        worse = above_one(ratio.interval, f"{workload}: the tail of SB' is worse than that of LRR")
+        worse = above_one(f"{workload}: the tail of SB' is worse than that of LRR")
         metric, both = "flows of 4 ms or more, over those of LRR", [done["SB'"], done["LRR"]]
         yield ratio.row("SB'", workload, metric, None, worse, completed=both)
 
     @staticmethod
     def _of_reductions(workload: str, samples: dict[str, fct.Times], done: dict[str, Share]) -> Row:
         ratio = ratio_of(samples["SB'+SQR"], samples["LRR+SQR"], 99)
-        more = above_one(ratio.interval, f"{workload}: SQR reduces the tail of LRR more than that of SB'", apart=0.02)
+        more = above_one(f"{workload}: SQR reduces the tail of LRR more than that of SB'", apart=0.02)
         both = [done["SB'+SQR"], done["LRR+SQR"]]
         return ratio.row("SB'+SQR", workload, "p99 FCT over that of LRR+SQR", None, more, completed=both)
 

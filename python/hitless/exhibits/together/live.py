@@ -148,6 +148,11 @@ class Live(Exhibit):
     """A lab for each system and each variant, one after the other."""
 
     _scenes: Sequence[Scene] = ()
+    _labs = 1
+
+    @property
+    def own_seeds(self) -> int:
+        return self._labs
 
     def points(self, context: Context) -> Iterable[Point]:
         reason = why_no_labs()
@@ -156,7 +161,8 @@ class Live(Exhibit):
             return
         bursts = context.length("bursts, cuts or seconds in a lab", full=20, normal=8, quick=4)
         self._scenes = scenes(bursts)
-        for replica in range(_REPLICAS[context.effort]):
+        self._labs = _REPLICAS[context.effort]
+        for replica in range(self._labs):
             for scene in self._scenes:
                 for series in scene.variants:
                     work = LabWork(scene.scenario(series), scene.drive, scene.seconds)
@@ -165,7 +171,7 @@ class Live(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for scene in self._scenes:
             for metric in METRICS[scene.system]:
-                yield from _rows(scene, metric, runs, _REPLICAS[context.effort])
+                yield from _rows(scene, metric, runs, self._labs)
 
 
 def _key(scene: Scene, series: str, replica: int) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hitless.analysis import jain_index, percentile
+from hitless.analysis import enough_for, jain_index, percentile
 from hitless.exhibits.deflection.outcomes import IN_HOSTS
 from hitless.exhibits.model import Share
 from hitless.exhibits.together import schemes
@@ -23,6 +23,7 @@ _SHARED_S = 0.055
 _SHORT_BYTES = 100_000
 _LONG_BYTES = 1_000_000
 """Bounds that figures of web-search flows are usually cut at (deflection, AFQ)."""
+_TAIL = 99.0
 _ELSEWHERE = (*IN_HOSTS, CORRUPTED, LINK_DOWN)
 """Reasons of drops that are none of a switch."""
 
@@ -39,6 +40,8 @@ class Timed:
     """What is counted: flows, queries."""
     of: Callable[[Run], pl.DataFrame]
     """With ``took_ms``, which unfinished ones have until the end of the run, and ``is_done``."""
+    few: bool = False
+    """Are there too few in a run for the percentile of its tail?"""
 
     def times_ms(self, run: Run) -> Times:
         """Of all that began; one that did not finish took until the end of the run at least."""
@@ -49,9 +52,19 @@ class Timed:
         done = [self.of(run)["is_done"] for run in runs]
         return Share(series, sum(int(each.sum()) for each in done), sum(map(len, done)), self.what)
 
-    def tail_ms(self, run: Run, percent: float) -> float:
-        """A percentile of one run."""
-        return percentile(self.times_ms(run), percent)
+    @property
+    def tail(self) -> str:
+        """The tail of one run, in words."""
+        return "slowest" if self.few else f"p{_TAIL:g}"
+
+    def tail_ms(self, run: Run) -> float:
+        """The tail of one run. Raises `ValueError` where its percentile would be the slowest and is not called so."""
+        times = self.times_ms(run)
+        if self.few:
+            return float(times.max())
+        if not enough_for(_TAIL, times.size):
+            raise ValueError(f"{times.size} {self.what} of a run are too few for p{_TAIL:g}")
+        return percentile(times, _TAIL)
 
 
 def _flows(least: int = 0, below: int | None = None) -> Callable[[Run], pl.DataFrame]:
@@ -85,7 +98,7 @@ WEB_SEARCH = Timed("web-search flows", "flows", _flows())
 SHORT = Timed("web-search flows below 100 KB", "flows", _flows(below=_SHORT_BYTES))
 LONG = Timed("web-search flows from 1 MB on", "flows", _flows(_LONG_BYTES))
 QUERIES = Timed("queries", "queries", _queries("queries"))
-BURSTS = Timed("bursts", "bursts", _queries("bursts"))
+BURSTS = Timed("bursts", "bursts", _queries("bursts"), few=True)
 
 
 @dataclass(frozen=True, slots=True)
