@@ -18,6 +18,7 @@ mod losses;
 mod measures;
 mod open_connections;
 mod partitions;
+mod renaming;
 mod requests;
 mod rimm;
 mod rivals;
