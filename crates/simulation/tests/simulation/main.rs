@@ -32,4 +32,5 @@ mod switch_ports;
 mod testbed;
 mod trimming;
 mod two_choices;
+mod unrelated_flows;
 mod vertigo;
