@@ -53,6 +53,50 @@ def test_a_seed_of_a_comparison_is_a_run_that_the_user_can_repeat(lossy):
     assert document["conclusion"] == ["One seed tells nothing of chance: give --seeds 10."]
 
 
+LOOPS = """
+name = "loops"
+duration = "2 ms"
+[topology]
+kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 2
+host_link = { rate = "10 Gbps", delay = "1 us" }
+core_link = { rate = "10 Gbps", delay = "1 us" }
+[[transport]]
+name = "tcp"
+kind = "tcp"
+[[flows]]
+name = "hasty"
+transport = "tcp"
+kind = "sequence"
+sources = ["h0"]
+destinations = ["h1"]
+gap = "20 us"
+sizes = { kind = "cdf", table = "websearch_dctcp_hpcc", largest = "100 KB" }
+[[flows]]
+name = "steady"
+transport = "tcp"
+kind = "sequence"
+sources = ["h2"]
+destinations = ["h3"]
+sizes = { kind = "cdf", table = "websearch_dctcp_hpcc", largest = "100 KB" }
+"""
+
+
+def test_a_closed_loop_that_goes_faster_leaves_the_pairs_of_flows(tmp_path):
+    (tmp_path / "loops.toml").write_text(LOOPS)
+    command = ("compare", "loops.toml", "--set", "flows.hasty.gap=1 us", "--seeds", "2")
+    document = json.loads(hitless(*command, "--json", cwd=tmp_path).stdout)
+    assert (document["same_arrivals"], document["same_flows"]) == (False, True)
+    of_steady = [row for row in document["metrics"] if row["of"].startswith("steady")]
+    assert len(of_steady) > 2
+    assert {row["finding"] for row in of_steady} == {"equal"}
+    assert "(equal sizes and hosts), with other starts in hasty" in hitless(*command, cwd=tmp_path).stdout
+    larger = (*command[:2], "--set", "flows.hasty.sizes.largest=50 KB", *command[4:])
+    assert not json.loads(hitless(*larger, "--json", cwd=tmp_path).stdout)["same_flows"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

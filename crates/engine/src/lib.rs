@@ -5,6 +5,7 @@
 
 pub mod draws;
 pub mod events;
+pub mod identity;
 pub mod packets;
 pub mod pages;
 pub mod progress;
@@ -13,6 +14,7 @@ pub mod ring;
 pub mod trace;
 
 pub use events::{Event, EventQueue, OrderKey, Source, Ties, Turn};
+pub use identity::FlowIdentity;
 pub use packets::{PacketHandle, PacketStore};
 pub use pages::Pages;
 pub use progress::Progress;

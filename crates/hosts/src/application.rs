@@ -3,6 +3,7 @@
 //! A flow is a connection in one direction, or the answer to a [`Request`]. Closed loops are made of flows that a
 //! driver adds when a message of another flow is complete.
 
+use hitless_engine::FlowIdentity;
 use hitless_wire::{Duration, FlowId, HostId, Time};
 
 use crate::priority_tagging::PriorityTagging;
@@ -76,8 +77,8 @@ pub struct FlowConfig {
     pub class: u8,
     /// Traffic class of what comes back.
     pub acknowledgement_class: u8,
-    /// Goes into the hash of the 5-tuple together with the flow's number: stands for addresses and ports.
-    pub hash_salt: u32,
+    /// Stands for addresses and ports, and names the random streams of the flow.
+    pub identity: FlowIdentity,
     /// How its data packets are marked; `None`: not at all.
     pub tagging: Option<PriorityTagging>,
     /// The destination opens the connection and asks first, at [`Self::start`]; the flow, of one message, is the

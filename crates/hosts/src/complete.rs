@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use hitless_wire::{FlowId, Time};
 
 use crate::application::{FlowRecord, MessageRecord};
-use crate::records::{FlowRecords, join_ends};
+use crate::records::{FlowRecords, join_ends, order_of_flows, order_of_messages};
 
 /// Records that nothing will change, in the order that [`FlowRecords::join`] gives those of a whole run.
 #[derive(Clone, Debug, Default)]
 pub struct Complete {
-    /// By when they were acknowledged, then by flow and number.
+    /// By when they were acknowledged, then by tag, flow and number.
     pub messages: Vec<MessageRecord>,
-    /// By when they ended, then by number.
+    /// By when they ended, then by tag and number.
     pub flows: Vec<FlowRecord>,
 }
 
@@ -50,12 +50,12 @@ impl FlowRecords {
         for message in &mut complete.messages {
             message.delivered = self.delivery_of(message).unwrap_or(message.delivered);
         }
-        complete.messages.sort_unstable_by_key(|record| (record.acknowledged, record.flow.0, record.number));
+        complete.messages.sort_unstable_by_key(order_of_messages);
         for flow in &mut complete.flows {
             let place = self.receivers.binary_search_by_key(&flow.flow.0, |receiver| receiver.flow.0);
             join_ends(flow, place.ok().map(|place| &self.receivers[place]), now);
         }
-        complete.flows.sort_unstable_by_key(|record| (record.finished, record.flow.0));
+        complete.flows.sort_unstable_by_key(order_of_flows);
         self.forget(&complete);
         complete
     }

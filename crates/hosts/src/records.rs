@@ -68,9 +68,9 @@ impl FlowRecords {
             }
         }
         self.withdraw_waited_for(&waited_for);
-        self.flows.sort_unstable_by_key(|record| (record.finished, record.flow.0));
-        self.messages.sort_by_key(|record| (record.acknowledged, record.flow.0, record.number));
-        self.unfinished.sort_by_key(|record| (record.flow.0, record.number));
+        self.flows.sort_unstable_by_key(order_of_flows);
+        self.messages.sort_unstable_by_key(order_of_messages);
+        self.unfinished.sort_unstable_by_key(|record| (record.tag, record.flow, record.number));
     }
 
     /// A message of datagrams that have not all arrived, and are waited for, is not complete. `flows` are not over.
@@ -84,6 +84,16 @@ impl FlowRecords {
             .for_each(|record| record.messages_completed -= 1);
         self.unfinished.extend(withdrawn);
     }
+}
+
+/// Flows stand by when they ended; of one moment by their tags, the groups.
+pub(crate) fn order_of_flows(record: &FlowRecord) -> (Time, u32, FlowId) {
+    (record.finished, record.tag, record.flow)
+}
+
+/// Messages stand by when they were acknowledged; of one moment as flows do.
+pub(crate) fn order_of_messages(record: &MessageRecord) -> (Time, u32, FlowId, u64) {
+    (record.acknowledged, record.tag, record.flow, record.number)
 }
 
 /// Adds what the receiving end of a flow knows, if it ever began.

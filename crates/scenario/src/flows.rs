@@ -12,7 +12,7 @@ use crate::workload::LoadDenominator;
 /// A group of flows made by one generator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowGroup {
-    /// What results call it; unique.
+    /// What results call it; unique. A group with another name draws other random numbers and takes other paths.
     pub name: String,
     /// Name of the transport.
     pub transport: String,

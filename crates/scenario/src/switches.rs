@@ -25,10 +25,10 @@ pub fn switch(
         let link = topology.link(port.link.link).settings;
         let settings = settings.of_port(topology, id, port);
         let by_flow = settings.flow_queueing.as_ref().map(|queueing| {
-            let stream = format!("flow hash at {}", topology.link_name(port.link));
+            let stream = format!("flow hash at link {}", port.link.index());
             hardware::discipline(queueing, scenario.frame_max(), streams.stream(&stream).next_u64() as u32)
         });
-        let marking = || streams.stream(&format!("marking at {}", topology.link_name(port.link)));
+        let marking = || streams.stream(&format!("marking at link {}", port.link.index()));
         PortConfig {
             faces_switch: port.faces_switch(),
             line: port.link.index() as u32,
@@ -42,7 +42,7 @@ pub fn switch(
     let mut switch =
         Switch::new(hardware::architecture(settings), ports, hardware::buffer_policy(settings), mechanisms);
     if scenario.routing.choice == PathRule::TwoChoices {
-        switch.choose_of_two(streams.stream(&format!("next hops at {}", topology.switch(id).name)));
+        switch.choose_of_two(streams.stream(&format!("next hops at switch {}", id.0)));
     }
     switch
 }

@@ -90,7 +90,8 @@ def _document(folder: Path, sides: tuple[Side, Side], outcome: Outcome) -> dict[
         "b": sides[1].label,
         "seeds": list(outcome.seeds),
         "method": METHOD,
-        "same_arrivals": not outcome.different_arrivals,
+        "same_arrivals": not outcome.different_starts and not outcome.different_flows,
+        "same_flows": not outcome.different_flows,
         "metrics": [one.as_json() for one in outcome.compared],
         "conclusion": list(conclusion(sides, outcome)),
     }
@@ -115,9 +116,12 @@ def show(sides: tuple[Side, Side], outcome: Outcome) -> None:
 
 
 def _arrivals(outcome: Outcome) -> str:
-    if outcome.different_arrivals:
-        groups = ", ".join(outcome.different_arrivals)
-        return f"arrivals not the same on both sides in {groups}: pairs of runs then have less in common"
+    if outcome.different_flows:
+        groups = ", ".join(outcome.different_flows)
+        return f"flows not the same on both sides in {groups}: pairs of runs then have less in common"
+    if outcome.different_starts:
+        groups = ", ".join(outcome.different_starts)
+        return f"the same flows on both sides (equal sizes and hosts), with other starts in {groups}"
     return f"the same arrivals on both sides ({outcome.flows:,} flows: equal starts, sizes and hosts)"
 
 

@@ -19,7 +19,8 @@ METHOD = (
     "95 % intervals by Student's t over pairs of runs with one seed: of the logarithm of b / a for times and rates, "
     "of b - a for counts"
 )
-_ARRIVALS = ("flow", "group", "source", "destination", "started_ps", "message_bytes")
+_FLOW = ("source", "destination", "message_bytes")
+_ARRIVALS = ("group", "position", "started_ps", *_FLOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,10 @@ class Outcome:
     compared: Sequence[Compared] = ()
     flows: int = 0
     """Flows of a side, over all seeds, whose arrivals were looked at."""
-    different_arrivals: Sequence[str] = ()
-    """Groups whose flows did not start at the same moments, with the same sizes, between the same hosts."""
+    different_starts: Sequence[str] = ()
+    """Groups whose flows had the same sizes and hosts, position by position, but other starts or another count."""
+    different_flows: Sequence[str] = ()
+    """Groups whose flows had other sizes or hosts."""
 
 
 @dataclass(slots=True)
@@ -112,9 +115,8 @@ class PairedRuns(Exhibit):
         pairs = [(runs[_key("a", n)], runs[_key("b", n)]) for n in done]
         if not pairs:
             return Outcome(())
-        flows, different = _arrivals(pairs)
         seeds = [int(a.summary["seed"]) for a, _ in pairs]
-        return Outcome(seeds, list(_compared(pairs)), flows, different)
+        return Outcome(seeds, list(_compared(pairs)), *_arrivals(pairs))
 
 
 def _key(side: str, replica: int) -> str:
@@ -154,22 +156,30 @@ def _geometric_mean(values: Sequence[float]) -> float:
     return float(np.exp(np.mean(np.log(values))))
 
 
-def _arrivals(pairs: Sequence[tuple[Run, Run]]) -> tuple[int, list[str]]:
-    """How many flows a side had, and the groups that are not the same on both sides."""
-    flows, different = 0, dict[str, None]()
+def _arrivals(pairs: Sequence[tuple[Run, Run]]) -> tuple[int, list[str], list[str]]:
+    """How many flows a side had, and the groups with other starts and with other flows on both sides."""
+    flows, starts, different = 0, dict[str, None](), dict[str, None]()
     for a, b in pairs:
         if "flows" not in a.tables or "flows" not in b.tables:
             continue
         left, right = (_by_group(run) for run in (a, b))
         flows += sum(map(len, left.values()))
         for group in {**left, **right}:
-            if group not in left or group not in right or not left[group].equals(right[group]):
+            if group not in left or group not in right or not _same_flows(left[group], right[group]):
                 different[group] = None
-    return flows, list(different)
+            elif not left[group].equals(right[group]):
+                starts[group] = None
+    return flows, [group for group in starts if group not in different], list(different)
+
+
+def _same_flows(left: pl.DataFrame, right: pl.DataFrame) -> bool:
+    """Whether the positions that both have stand for the same flows."""
+    both = left.join(right, on="position", suffix="_right")
+    return len(both) > 0 and all(both[name].equals(both[f"{name}_right"].alias(name)) for name in _FLOW)
 
 
 def _by_group(run: Run) -> dict[str, pl.DataFrame]:
-    flows = run.table("flows").select(_ARRIVALS).sort("flow")
+    flows = run.table("flows").select(_ARRIVALS).sort("group", "position")
     if flows.is_empty():
         return {}
     return {str(group): of for (group,), of in flows.partition_by("group", as_dict=True, maintain_order=True).items()}

@@ -75,6 +75,9 @@ class Run:
     def flows(self) -> pl.DataFrame:
         """A row for each flow: hosts, bytes, packets, what was lost, how it ended.
 
+        ``flow`` is its number in this run, in the order of starts. ``group`` and ``position`` name it in every run of
+        the scenario, whatever else starts when: compare runs by them.
+
         ``fct_us`` is its completion time in microseconds, from its start to its end; null for one that was not
         completed.
         """

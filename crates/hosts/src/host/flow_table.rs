@@ -100,6 +100,7 @@ impl FlowTable {
 
 #[cfg(test)]
 mod tests {
+    use hitless_engine::FlowIdentity;
     use hitless_wire::{HostId, Time};
 
     use super::*;
@@ -123,7 +124,7 @@ mod tests {
             tag: 0,
             class: 0,
             acknowledgement_class: 0,
-            hash_salt: 0,
+            identity: FlowIdentity::default(),
             tagging: None,
             request: None,
         };

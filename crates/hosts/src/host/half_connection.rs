@@ -1,6 +1,6 @@
 //! One way of a connection while it is active: both transports, their timers, and the application between them.
 
-use hitless_engine::{RandomStreams, Stream};
+use hitless_engine::{FlowIdentity, RandomStreams, Stream};
 use hitless_wire::{Duration, FlowId, Packet, Time};
 
 use super::deliveries::Deliveries;
@@ -16,19 +16,10 @@ use crate::application::{FlowConfig, FlowOutcome, FlowProgress, ReorderBufferSta
 use crate::flow::{ReceiverState, SenderState, TransportConfig, dispatch};
 use crate::transport::{Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
-/// Stands for the hash of a 5-tuple: the finaliser of MurmurHash3 (Appleby), 32 bits.
-fn flow_hash(flow: FlowId, salt: u32, direction: u32) -> u32 {
-    let mut hash = flow.0.wrapping_mul(2).wrapping_add(direction) ^ salt;
-    for (shift, factor) in [(16, 0x85eb_ca6b), (13, 0xc2b2_ae35)] {
-        hash = (hash ^ (hash >> shift)).wrapping_mul(factor);
-    }
-    hash ^ (hash >> 16)
-}
-
 /// What one way of a connection draws from, for its transport or for its application.
-fn connection_stream(flow: FlowId, direction: Direction, streams: &RandomStreams, of: &str) -> Stream {
+fn connection_stream(flow: FlowIdentity, direction: Direction, streams: &RandomStreams, of: &str) -> Stream {
     let way = if direction == Direction::Flow { "" } else { "request " };
-    streams.stream(&format!("flow {} {way}{of}", flow.0))
+    streams.stream(&format!("flow {flow} {way}{of}"))
 }
 
 /// One way of a connection: data goes from the sender to the receiver.
@@ -43,6 +34,7 @@ pub struct HalfConnection {
     linger: Duration,
     /// Which transport it is.
     transport: TransportId,
+    identity: FlowIdentity,
 }
 
 impl HalfConnection {
@@ -56,19 +48,19 @@ impl HalfConnection {
         hosts: &[HostState],
         streams: &RandomStreams,
     ) -> Self {
-        let FlowConfig { source: from, destination: to, hash_salt, .. } = *config;
+        let FlowConfig { source: from, destination: to, identity, .. } = *config;
         let (source, destination) = (&hosts[from.0 as usize], &hosts[to.0 as usize]);
-        let stream = |of: &str| connection_stream(id, direction, streams, of);
+        let stream = |of: &str| connection_stream(identity, direction, streams, of);
         let (phases, time_to_live) = ((source.timer_phase, destination.timer_phase), source.time_to_live);
         let (sender, receiver) = transport.connect(&source.card, phases.0, phases.1, time_to_live, stream);
         // What goes the same way has the same 5-tuple.
-        let (data_direction, answer_direction) = if direction == Direction::Flow { (0, 1) } else { (1, 0) };
+        let is_reverse = direction != Direction::Flow;
         let on_network_card = transport.is_on_network_card();
         let data = Packet {
             flow: id,
             source: from,
             destination: to,
-            flow_hash: flow_hash(id, hash_salt, data_direction),
+            flow_hash: identity.flow_hash(is_reverse),
             class: config.class,
             ttl: source.time_to_live,
             ..Packet::default()
@@ -76,7 +68,7 @@ impl HalfConnection {
         let answer = Packet {
             source: to,
             destination: from,
-            flow_hash: flow_hash(id, hash_salt, answer_direction),
+            flow_hash: identity.flow_hash(!is_reverse),
             ttl: destination.time_to_live,
             class: config.acknowledgement_class,
             ..data
@@ -105,7 +97,7 @@ impl HalfConnection {
             receiver_end: ends.1,
         };
         let (reliable, linger, transport) = (transport.is_reliable(), transport.linger(), config.transport);
-        Self { endpoints, sender, receiver, started: now, reliable, linger, transport }
+        Self { endpoints, sender, receiver, started: now, reliable, linger, transport, identity }
     }
 
     /// A new pair of transports for it, which know that a round trip took `known_rtt`: nothing has been sent yet.
@@ -119,7 +111,7 @@ impl HalfConnection {
         let [source, destination] =
             [Side::Sender, Side::Receiver].map(|side| &hosts[self.endpoints.host(side).0 as usize]);
         let transport = transports[usize::from(self.transport.0)].opened(Some(known_rtt));
-        let stream = |of: &str| connection_stream(self.endpoints.id, self.endpoints.direction, streams, of);
+        let stream = |of: &str| connection_stream(self.identity, self.endpoints.direction, streams, of);
         let phases = (source.timer_phase, destination.timer_phase);
         (self.sender, _) = transport.connect(&source.card, phases.0, phases.1, source.time_to_live, stream);
     }

@@ -8,7 +8,7 @@ mod unfinished;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use hitless_engine::{PacketHandle, PacketStore, RandomStreams};
+use hitless_engine::{FlowIdentity, PacketHandle, PacketStore, RandomStreams};
 use hitless_wire::{BitRate, Bytes, Duration, FlowId, HostId, Time, Transport};
 use proptest::prelude::*;
 
@@ -145,7 +145,7 @@ fn flow_config(source: u32, destination: u32, application: Application) -> FlowC
         tag: 7,
         class: 1,
         acknowledgement_class: 2,
-        hash_salt: 0,
+        identity: FlowIdentity::default(),
         tagging: None,
         request: None,
     }

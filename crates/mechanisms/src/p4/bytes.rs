@@ -3,6 +3,7 @@
 //! A host has the IPv4 address 10.0.0.0 plus its number, and a card 02:00:00:00:00:00 plus its number. The traffic
 //! class is in the upper three bits of the type of service, ECN in the lower two.
 
+use hitless_engine::identity::source_port;
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::priority_mark::PriorityMark;
 use hitless_wire::{Ecn, HostId, Packet, Shim, TcpFlags, Transport};
@@ -75,7 +76,7 @@ fn build_base(packet: &Packet, bytes: &mut Vec<u8>) -> usize {
 
 /// The header of the transport: ports, and what else a switch may look at.
 fn transport(packet: &Packet, destination: u16, bytes: &mut [u8]) {
-    let source = 0xc000 | (packet.flow.0 & 0x3fff) as u16;
+    let source = source_port(packet.flow_hash);
     let mut put = |at: usize, value: &[u8]| {
         if let Some(place) = bytes.get_mut(at..at + value.len()) {
             place.copy_from_slice(value);

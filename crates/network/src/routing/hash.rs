@@ -1,13 +1,6 @@
 //! The hashes behind ECMP. Named, because results must not change with a library's default.
 
-/// The 32-bit finaliser of MurmurHash3 (Appleby, public domain): a bijection in which every input bit moves every
-/// output bit.
-#[inline]
-pub const fn fmix32(value: u32) -> u32 {
-    let value = (value ^ (value >> 16)).wrapping_mul(0x85eb_ca6b);
-    let value = (value ^ (value >> 13)).wrapping_mul(0xc2b2_ae35);
-    value ^ (value >> 16)
-}
+use hitless_engine::identity::fmix32;
 
 /// Hash of a 5-tuple, for [`hitless_wire::Packet::flow_hash`]: MurmurHash3_x86_32's mixing over its four words.
 ///
@@ -37,9 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn murmur3_gives_its_published_values() {
-        assert_eq!(fmix32(0), 0);
-        assert_eq!(fmix32(1), 0x514e_28b7);
+    fn murmur3_gives_its_published_value() {
         // "aaaa" with seed 0x9747b28c, from the tables of test vectors that implementations share.
         assert_eq!(fmix32(murmur3_round(0x9747_b28c, u32::from_le_bytes(*b"aaaa")) ^ 4), 0x5a97_808a);
     }

@@ -20,7 +20,7 @@ use returns::Returns;
 use table::Table;
 
 pub use detours::Detour;
-pub use hash::{flow_hash, fmix32};
+pub use hash::flow_hash;
 pub use settings::{PathRule, RoutingSettings};
 
 /// Next hops of every switch towards every host, detours round links that have failed, and neighbours that send back.

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use hitless_engine::identity::fmix32;
 use hitless_wire::PortId;
 
-use super::hash::fmix32;
 use super::settings::PathRule;
 use super::table::{BLOCK, Block, HopSet, HostPlace, NO_EDGE, SwitchPlace, Table};
 use crate::topology::{LinkId, SwitchId, Topology};

@@ -1,8 +1,9 @@
 //! The tables of next hops: computed once, and looked up for every packet.
 
+use hitless_engine::identity::fmix32;
 use hitless_wire::{HostId, Packet, PortId};
 
-use super::hash::{self, fmix32};
+use super::hash;
 use super::settings::PathRule;
 use crate::topology::SwitchId;
 

@@ -47,7 +47,7 @@ impl PacketView {
         self.packet.frame_bytes
     }
 
-    /// The number of its flow.
+    /// The number of its flow in this run, by the order of starts.
     #[getter]
     fn flow(&self) -> u32 {
         self.packet.flow.0

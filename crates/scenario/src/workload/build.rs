@@ -19,13 +19,16 @@ use crate::{
     PoissonFlows, RequestFlows, RequestSettings, Scenario, ScheduledFlows, SequentialFlows, ThinkSettings,
 };
 
-/// All flows of `scenario`, in order of time, drawn from `streams`. `topology` is the one that the scenario's settings
-/// build.
+/// All flows of `scenario`, in order of time and of the names of their groups, drawn from `streams`. `topology` is the
+/// one that the scenario's settings build.
 ///
 /// # Errors
 /// What is wrong, as a sentence: in a checked scenario only a file that has changed since.
 pub fn build(scenario: &Scenario, topology: &Topology, streams: &RandomStreams) -> Result<Workload, String> {
-    let groups = (0..scenario.flows.len()).map(|index| build_group(scenario, topology, streams, index));
+    // By name, so that flows of one moment keep their order when groups are added or moved.
+    let mut order: Vec<usize> = (0..scenario.flows.len()).collect();
+    order.sort_unstable_by_key(|&index| &scenario.flows[index].name);
+    let groups = order.into_iter().map(|index| build_group(scenario, topology, streams, index));
     let groups: Result<Vec<Generator>, Problem> = groups.collect();
     let end = scenario.duration.unwrap_or(Time::NEVER);
     groups.map(|groups| Workload::merge(groups, end)).map_err(|problem| format!("{}: {}", problem.field, problem.rule))
@@ -292,8 +295,10 @@ impl Builder<'_> {
         Ok(self.listed(flows.collect()))
     }
 
-    /// Flows that would start when the group has ended are left out, as in every group.
+    /// Flows that would start when the group has ended are left out, as in every group; the others keep their
+    /// positions.
     fn listed(&self, mut flows: Vec<FlowSpec>) -> Generator {
+        (0..).zip(&mut flows).for_each(|(position, flow)| flow.position = position);
         flows.retain(|flow| !self.template.is_over(flow.start));
         Generator::listed(flows)
     }

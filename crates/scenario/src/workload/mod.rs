@@ -1,7 +1,7 @@
 //! Workloads: which flows start when, between whom, and how long they are.
 //!
 //! A workload is a list of *groups*, one for each `[[flows]]` entry of a scenario. Each group is an iterator over
-//! [`FlowSpec`]s in order of time, drawing from a random stream of its own ("flows 2 background"), so that adding or
+//! [`FlowSpec`]s in order of time, drawing from random streams of its own ("flows background"), so that adding or
 //! changing one group does not move another. [`Workload`] merges them. Nothing is laid out in advance: a Poisson group
 //! of millions of flows takes no more memory than one of ten.
 

@@ -47,6 +47,8 @@ pub struct FlowSpec {
     pub class: u8,
     /// Index of the group that it belongs to, for results.
     pub group: usize,
+    /// Position among the flows that its group defines, counted from 0: with the group, the identity of the flow.
+    pub position: u64,
     /// The open connection that carries it, of those that its group has between the two hosts; `None`: one of its own.
     pub connection: Option<u32>,
     /// The query that it answers, counted from 0 within the group; `None` outside incast groups.

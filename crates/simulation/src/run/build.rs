@@ -9,7 +9,7 @@ use hitless_network::routing::Routing;
 use hitless_network::topology::select::select_links;
 use hitless_network::topology::{DirectedLink, Topology};
 use hitless_scenario::plan::{self, Plan, PlannedCommand};
-use hitless_scenario::{Clocks, HostSettings, Scenario, StackSettings, switches, workload};
+use hitless_scenario::{Clocks, FlowGroup, HostSettings, Scenario, StackSettings, switches, workload};
 use hitless_settings::quantity::QueueLength;
 use hitless_switch::Switch;
 use hitless_wire::{Duration, HostId, Time};
@@ -45,6 +45,9 @@ pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E)
     let mut workload = workload::build(&scenario, &topology, &streams)?;
     let closed_loops = ClosedLoops::new(workload.take_sequences());
     let messages = workload.messages();
+    // By name, so that a flow keeps its identity when groups are added or moved.
+    let identities = |group: &FlowGroup| streams.stream(&format!("identities {}", group.name)).next_u64();
+    let groups = scenario.flows.iter().map(identities).collect();
     shared.records.sequence_of_group = closed_loops.by_group(scenario.flows.len());
     impair(&scenario, &topology, &streams, &mut shared.links, &mut changes)?;
     let recovery = Recovery::new(&scenario, &topology, &mut shared.routing, &streams)?;
@@ -66,7 +69,7 @@ pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E)
     let switches = switches_of(plan, &scenario, &topology, &streams);
     let global = Global {
         samplers: Samplers::new(&scenario, &topology)?,
-        flow_starts: FlowStarts::new(transports, Box::new(workload), messages, closed_loops),
+        flow_starts: FlowStarts::new(transports, groups, Box::new(workload), messages, closed_loops),
         control_plane: ControlPlane::new(streams, changes, recovery),
         streaming: None,
         totals: GroupTotals::new(scenario.flows.len()),

@@ -15,7 +15,7 @@ use crate::checkpoint::{Mark, Refusal, checked, sealed};
 use crate::results::Outcome;
 
 state!(Shared<Closed> {
-    values: packets, clocks, draws, copied, lost, control_packets, order;
+    values: packets, clocks, copied, lost, control_packets, order;
     parts: queue, links, routing, records, services, drops;
     configured: host_links, switch_links, hosts_count, sender_end_delay, outbox, packets_elsewhere, is_idle_elsewhere,
         edge

@@ -62,7 +62,7 @@ pub(super) enum RecoveryEvent {
 pub(super) mod kind {
     pub const CHANGE: u8 = 0;
     pub const ARRIVAL: u8 = 1;
-    /// The next flow is taken from the workload. Leaves no mark in the trace.
+    /// The next flow is taken from the workload or a sequence. Leaves no mark in the trace.
     pub const DRAW: u8 = 2;
     /// At the host that opens the flow; the sequence is its number.
     pub const START: u8 = 3;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 
-use hitless_engine::{OrderKey, Pages};
+use hitless_engine::{FlowIdentity, OrderKey, Pages};
 use hitless_hosts::{Application, FlowConfig, PriorityTagging, Rank, TransportId};
 use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_scenario::{RankedBy, Scenario};
@@ -13,7 +13,7 @@ use hitless_wire::{Duration, FlowId, HostId, Time};
 
 use super::closed_loops::ClosedLoops;
 use super::edge::Edge;
-use super::event::{SimulationEvent, kind};
+use super::event::kind;
 use super::fabric::Fabric;
 use super::network::Network;
 
@@ -26,6 +26,8 @@ type Connection = (usize, HostId, HostId, u32);
 /// Starts flows, and knows all that have started.
 pub(super) struct FlowStarts {
     transports: Vec<TransportId>,
+    /// By group: the number that the identities of its flows follow from.
+    groups: Vec<u64>,
     workload: Peekable<Workload>,
     /// How many flows and messages were taken from it.
     drawn: u64,
@@ -44,6 +46,7 @@ impl State for FlowStarts {
         let Self {
             // As the scenario has them.
             transports: _,
+            groups: _,
             workload: _,
             messages_offered: _,
             drawn,
@@ -73,16 +76,18 @@ impl State for FlowStarts {
 }
 
 impl FlowStarts {
-    /// The flows of a workload that has about so many messages, and of closed loops.
+    /// The flows of a workload that has about so many messages, and of closed loops. The identities of flows follow
+    /// from `groups`, a number of each group.
     pub fn new(
         transports: Vec<TransportId>,
+        groups: Vec<u64>,
         workload: Workload,
         messages_offered: f64,
         closed_loops: ClosedLoops,
     ) -> Self {
         let (connections, specs, messages) = Default::default();
         let (workload, messages_offered) = (workload.peekable(), messages_offered as u64);
-        Self { transports, workload, drawn: 0, closed_loops, connections, specs, messages, messages_offered }
+        Self { transports, groups, workload, drawn: 0, closed_loops, connections, specs, messages, messages_offered }
     }
 
     /// All flows that have started, by their numbers, but for those that were let go.
@@ -121,7 +126,7 @@ impl FlowStarts {
 
     fn schedule_next<E: Edge>(&mut self, now: Time, network: &mut Network<E>) {
         let Some(start) = self.workload.peek().map(|spec| spec.start) else { return };
-        network.shared.schedule_draw(start.max(now), SimulationEvent::NextFlow);
+        network.shared.schedule_draw(start.max(now), None);
     }
 
     /// Starts the flows of the workload that are due.
@@ -244,7 +249,7 @@ impl FlowStarts {
             tag: spec.group as u32,
             class: spec.class,
             acknowledgement_class: spec.class,
-            hash_salt: scenario.seed as u32,
+            identity: FlowIdentity::new(self.groups[spec.group], spec.position),
             tagging: tagging(scenario, spec.group),
             request: spec.request,
         }
@@ -256,7 +261,7 @@ fn schedule_in_loop<E: Edge>(now: Time, sequence: u32, at: Time, network: &mut N
     // Where a host's own event has brought the end, as a poll does, the draws of this moment are over.
     let is_over = network.shared.queue.has_passed(at, OrderKey::new(kind::START, 0, 0));
     let at = if is_over { at + Duration::from_ps(1) } else { at };
-    network.shared.schedule_draw(at, SimulationEvent::NextInSequence { sequence });
+    network.shared.schedule_draw(at, Some(sequence));
 }
 
 /// How data packets of a group of flows are marked.

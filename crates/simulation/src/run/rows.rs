@@ -30,6 +30,7 @@ impl<E> Rows<'_, E> {
         Table::new("messages")
             .unsigned("flow", rows, |row| row.flow.0.into())
             .text("group", rows, |row| self.scenario.flows[row.tag as usize].name.clone())
+            .unsigned("position", rows, |row| self.position(row.flow))
             .unsigned("number", rows, |row| row.number)
             .unsigned("query", rows, |row| query(row).unwrap_or(0))
             .unsigned("bytes", rows, |row| row.bytes)
@@ -47,6 +48,7 @@ impl<E> Rows<'_, E> {
         let table = Table::new("flows")
             .unsigned("flow", rows, |row| row.flow.0.into())
             .text("group", rows, |row| self.scenario.flows[row.tag as usize].name.clone())
+            .unsigned("position", rows, |row| self.position(row.flow))
             .text("source", rows, |row| host(row.source))
             .text("destination", rows, |row| host(row.destination))
             .time("started_ps", rows, |row| row.started)
@@ -66,6 +68,11 @@ impl<E> Rows<'_, E> {
         }
         let verdicts: Vec<_> = rows.iter().map(|row| self.verdict(row.flow)).collect();
         with_order(table, &verdicts)
+    }
+
+    /// Position of a flow in its group.
+    fn position(&self, flow: FlowId) -> u64 {
+        self.specs.get(flow.0 as usize).map_or(0, |spec| spec.position)
     }
 
     /// Frames lost on links that were down.

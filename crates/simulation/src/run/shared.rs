@@ -31,8 +31,6 @@ pub(super) struct Shared<E> {
     pub links: Links,
     pub routing: Routing,
     pub clocks: NodeClocks,
-    /// How many times flows were to be drawn.
-    pub draws: u64,
     /// By host: the link it sends on.
     pub host_links: Vec<u32>,
     /// By switch and port: the link it sends on; none for a recirculation port.
@@ -115,7 +113,6 @@ impl<E> Shared<E> {
             links,
             routing,
             clocks: NodeClocks::new(topology.hosts.len() + topology.switches.len()),
-            draws: 0,
             host_links: topology.hosts.iter().map(|host| host.port.link.index() as u32).collect(),
             switch_links: SwitchLinks::new(topology),
             hosts_count: topology.hosts.len() as u32,
@@ -179,10 +176,13 @@ impl<E: Edge> Shared<E> {
         self.schedule(at, kind::CHANGE, everywhere, event);
     }
 
-    /// Schedules that flows are drawn from the workload.
-    pub fn schedule_draw(&mut self, at: Time, event: SimulationEvent) {
-        self.draws += 1;
-        self.queue.push(at, OrderKey::new(kind::DRAW, self.clocks.everywhere(), self.draws), event);
+    /// Schedules that flows are drawn: of one moment first from the workload, then from the sequences in their order.
+    pub fn schedule_draw(&mut self, at: Time, sequence: Option<u32>) {
+        let (place, event) = match sequence {
+            None => (0, SimulationEvent::NextFlow),
+            Some(sequence) => (1 + u64::from(sequence), SimulationEvent::NextInSequence { sequence }),
+        };
+        self.queue.push(at, OrderKey::new(kind::DRAW, self.clocks.everywhere(), place), event);
     }
 
     /// Schedules that the receiving end of a flow learns that the other has ended.

@@ -11,7 +11,7 @@ fn text(routing: &str) -> String {
         "name = \"two-choices\"\nduration = \"5 ms\"\n{fabric}\
          [routing]\n{routing}\n{switch}[measure]\norder = true\n\
          [[transport]]\nname = \"t\"\nkind = \"udp\"\nrate = \"8 Gbps\"\n\
-         [[flows]]\nname = \"f\"\ntransport = \"t\"\nkind = \"constant-rate\"\nsources = [\"h0..h3\"]\n\
+         [[flows]]\nname = \"pairs\"\ntransport = \"t\"\nkind = \"constant-rate\"\nsources = [\"h0..h3\"]\n\
          destinations = [\"h4..h7\"]\nspacing = \"310 ns\"\nstop = \"4 ms\"\n"
     )
 }

@@ -215,13 +215,13 @@ def reordered_percent(run: Run) -> float:
 
 def added_ns(run: Run, clean: Run) -> list[float]:
     """By how much each message that is complete took longer than in the run without losses and mechanisms."""
-    both = _delivery(run).join(_delivery(clean), on="flow", suffix="_clean")
+    both = _delivery(run).join(_delivery(clean), on=["group", "position"], suffix="_clean")
     added: list[float] = ((both["delivered_ps"] - both["delivered_ps_clean"]) / 1e3).to_list()
     return added
 
 
 def _delivery(run: Run) -> pl.DataFrame:
-    times = run.completed_messages().select("flow", "delivered_ps")
+    times = run.completed_messages().select("group", "position", "delivered_ps")
     return times.with_columns(pl.col("delivered_ps").cast(pl.Int64))
 
 

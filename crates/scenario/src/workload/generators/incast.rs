@@ -29,7 +29,6 @@ pub struct IncastGenerator {
     stream: Stream,
     /// What the client asks each server, if it does.
     asking: Option<Asking>,
-    query: u64,
     /// Answers of the current query that are still to be given out, last first.
     answers: Vec<FlowSpec>,
 }
@@ -53,7 +52,7 @@ impl IncastGenerator {
             return None;
         }
         let answers = Vec::with_capacity(shape.fan_in as usize);
-        Some(Self { starts, clients, servers, shape, stream, asking, query: 0, answers })
+        Some(Self { starts, clients, servers, shape, stream, asking, answers })
     }
 
     /// What it asks of a fabric until `end`.
@@ -61,16 +60,17 @@ impl IncastGenerator {
         self.starts.offer(end, self.shape.fan_in.into(), self.shape.bytes as f64)
     }
 
-    fn draw_answers(&mut self, start: Time) {
+    fn draw_answers(&mut self, query: u64, start: Time) {
         let client = self.clients[below(&mut self.stream, self.clients.len())];
         let mut drawn = 0;
         while self.answers.len() < self.shape.fan_in as usize {
             let server = self.draw_server(drawn);
             drawn += 1;
             if server != client {
+                let position = query * u64::from(self.shape.fan_in) + self.answers.len() as u64;
                 let answer = self.starts.template.sized(server, client, self.shape.bytes, start);
                 let request = self.asking.as_mut().map(Asking::request);
-                self.answers.push(FlowSpec { query: Some(self.query), request, ..answer });
+                self.answers.push(FlowSpec { position, query: Some(query), request, ..answer });
             }
         }
         self.answers.reverse();
@@ -90,9 +90,8 @@ impl Iterator for IncastGenerator {
 
     fn next(&mut self) -> Option<FlowSpec> {
         if self.answers.is_empty() {
-            let start = self.starts.next(&mut self.stream)?;
-            self.draw_answers(start);
-            self.query += 1;
+            let (query, start) = self.starts.next(&mut self.stream)?;
+            self.draw_answers(query, start);
         }
         self.answers.pop()
     }

@@ -95,7 +95,7 @@ impl Iterator for Generator {
     }
 }
 
-/// All flows of a run whose time is known, in order of time; at the same moment, in order of group.
+/// All flows of a run whose time is known, in order of time; at the same moment, in the order of the groups here.
 #[derive(Clone, Debug)]
 pub struct Workload {
     groups: Vec<Peekable<Generator>>,

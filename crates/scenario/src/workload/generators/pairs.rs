@@ -76,12 +76,12 @@ impl Iterator for PairGenerator {
     type Item = FlowSpec;
 
     fn next(&mut self) -> Option<FlowSpec> {
-        let start = self.starts.next(&mut self.stream)?;
+        let (position, start) = self.starts.next(&mut self.stream)?;
         let (source, destination) = self.pairs.draw(&mut self.stream);
         let bytes = self.sizes.sample(&mut self.stream);
         let connection = self.connections.map(|count| below(&mut self.stream, count as usize) as u32);
         let request = self.asking.as_mut().map(Asking::request);
         let flow = self.starts.template.sized(source, destination, bytes, start);
-        Some(FlowSpec { connection, request, ..flow })
+        Some(FlowSpec { position, connection, request, ..flow })
     }
 }

@@ -22,7 +22,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// A flow of one message of `bytes`. It runs to its end even when the group ends before it.
+    /// The first flow, of one message of `bytes`. It runs to its end even when the group ends before it.
     pub fn sized(&self, source: HostId, destination: HostId, bytes: u64, start: Time) -> FlowSpec {
         FlowSpec {
             source,
@@ -34,13 +34,14 @@ impl Template {
             messages: Messages::ONE,
             class: self.class,
             group: self.group,
+            position: 0,
             connection: None,
             query: None,
             request: None,
         }
     }
 
-    /// A flow that sends as much as it can until the group ends.
+    /// The first flow, which sends as much as it can until the group ends.
     pub fn unlimited(&self, source: HostId, destination: HostId, start: Time) -> FlowSpec {
         FlowSpec { size: FlowSize::Unlimited, stop: self.stop, ..self.sized(source, destination, 0, start) }
     }
@@ -77,15 +78,17 @@ pub struct Starts {
     arrivals: Arrivals,
     /// How many are left, if there is a limit.
     left: Option<u64>,
+    /// How many there were.
+    given: u64,
     previous: Option<Time>,
 }
 
-hitless_state::state!(Starts { values: left, previous; configured: template, arrivals });
+hitless_state::state!(Starts { values: left, given, previous; configured: template, arrivals });
 
 impl Starts {
     /// As they arrive, at most `count`.
     pub fn new(template: Template, arrivals: Arrivals, count: Option<u64>) -> Self {
-        Self { template, arrivals, left: count, previous: None }
+        Self { template, arrivals, left: count, given: 0, previous: None }
     }
 
     pub fn left(&self) -> Option<u64> {
@@ -97,8 +100,8 @@ impl Starts {
         self.left.is_none() && self.template.stop.is_none()
     }
 
-    /// The next, if the group has not ended by then.
-    pub fn next(&mut self, stream: &mut Stream) -> Option<Time> {
+    /// The next and its number, counted from 0, if the group has not ended by then.
+    pub fn next(&mut self, stream: &mut Stream) -> Option<(u64, Time)> {
         if self.left == Some(0) {
             return None;
         }
@@ -114,7 +117,8 @@ impl Starts {
         }
         self.previous = Some(start);
         self.left = self.left.map(|left| left - 1);
-        Some(start)
+        self.given += 1;
+        Some((self.given - 1, start))
     }
 
     /// What a fabric is asked for until `end`, if each is of `each` flows of `mean_bytes`.

@@ -101,7 +101,7 @@ fn servers_that_repeat_give_more_answers_than_there_are_hosts_and_all_equally_ma
 }
 
 #[test]
-fn workload_merges_groups_in_order_of_time_then_group() {
+fn workload_merges_groups_in_order_of_time_then_group_and_numbers_the_flows_of_each() {
     let every = Arrivals::Every(Duration::from_ms(1));
     let groups = vec![
         Generator::Pairs(Box::new(poisson(1e4, Some(500), false, 3))),
@@ -111,6 +111,10 @@ fn workload_merges_groups_in_order_of_time_then_group() {
     let flows: Vec<FlowSpec> = Workload::merge(groups, Time::NEVER).collect();
     assert_eq!(flows.len(), 500 + 60 + 1);
     assert!(flows.windows(2).all(|pair| (pair[0].start, pair[0].group) <= (pair[1].start, pair[1].group)));
+    for (group, count) in [(0, 500), (1, 60), (2, 1)] {
+        let positions = flows.iter().filter(|flow| flow.group == group).map(|flow| flow.position);
+        assert!(positions.eq(0..count), "group {group}");
+    }
 }
 
 #[test]

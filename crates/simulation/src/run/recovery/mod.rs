@@ -69,13 +69,14 @@ impl Recovery {
                 routing.watch(topology, switch, end.port);
             }
         }
-        let entry = |(number, (settings, link)): (usize, (&LinkFailure, usize))| Entry {
-            settings: settings.clone(),
-            link,
-            stream: streams.stream(&format!("failure {number} jitter")),
-            next: 0,
+        let entry = |(number, settings): (usize, &LinkFailure)| {
+            let link = of_entry[number];
+            // By link, so that failures of others do not move its own.
+            let earlier = of_entry[..number].iter().filter(|&&other| other == link).count();
+            let name = format!("link {} failure {earlier} jitter", links[link].link.0);
+            Entry { settings: settings.clone(), link, stream: streams.stream(&name), next: 0 }
         };
-        let entries = scenario.failures.iter().zip(of_entry).enumerate().map(entry).collect();
+        let entries = scenario.failures.iter().enumerate().map(entry).collect();
         let loads = PortLoads::new(scenario.recovery.as_ref(), &links);
         let (settings, log) = (scenario.recovery.clone(), FailureLog::default());
         Ok(Self { settings, entries, links, log, loads, is_over: false })

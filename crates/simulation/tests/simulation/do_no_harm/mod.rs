@@ -47,15 +47,17 @@ fn text(around: &Surroundings, mechanism: &str, (_, duration, flows): (&str, &st
 #[derive(Clone, Debug)]
 struct Delivery {
     bytes: u64,
-    /// By flow, those that were completed.
-    took_ps: BTreeMap<u64, i64>,
+    /// By group and position, those that were completed.
+    took_ps: BTreeMap<(String, u64), i64>,
 }
 
 fn deliver(scenario: &Scenario) -> Delivery {
     let outcome = run_scenario(scenario);
     let of = |name| times(&outcome, "flows", name);
     let took = of("finished_ps").iter().zip(of("started_ps")).map(|(finished, started)| finished - started);
-    let rows = numbers(&outcome, "flows", "flow").iter().copied().zip(took).zip(texts(&outcome, "flows", "outcome"));
+    let positions = numbers(&outcome, "flows", "position").iter().copied();
+    let flows = texts(&outcome, "flows", "group").iter().cloned().zip(positions);
+    let rows = flows.zip(took).zip(texts(&outcome, "flows", "outcome"));
     Delivery {
         bytes: sum(&outcome, "flows", "delivered_bytes"),
         took_ps: rows.filter(|(_, outcome)| *outcome == "completed").map(|(row, _)| row).collect(),
@@ -222,7 +224,10 @@ fn the_schema_gives_every_value_of_every_setting() {
 
 #[test]
 fn a_mechanism_that_loses_a_message_or_time_is_found() {
-    let of = |bytes, took: &[i64]| Delivery { bytes, took_ps: (0..).zip(took.iter().copied()).collect() };
+    let of = |bytes, took: &[i64]| Delivery {
+        bytes,
+        took_ps: (0..).map(|position| (String::new(), position)).zip(took.iter().copied()).collect(),
+    };
     let plain = of(1_000, &[10, 10, 10]);
     let rows = [
         (of(1_000, &[10, 10, 10]), None),

@@ -152,6 +152,18 @@ fn jitter_moves_each_failure_by_a_time_of_its_own() {
 }
 
 #[test]
+fn failures_of_another_link_move_none_of_a_link() {
+    let downs = |text: &str| -> Vec<i64> {
+        let outcome = run(text);
+        let rows = texts(&outcome, "failures", "link").iter().zip(times(&outcome, "failures", "down_ps"));
+        rows.filter(|(link, _)| *link == "sw3<->sw4").map(|(_, &at)| at).collect()
+    };
+    let text = failing("every = \"5 ms\"\njitter = \"2 ms\"", SAME_PORT);
+    let other = "[[failure]]\nlink = \"sw4<->sw5\"\nfirst = \"1 ms\"\nevery = \"3 ms\"\njitter = \"1 ms\"\n[[failure]]";
+    assert_eq!(downs(&text), downs(&text.replace("[[failure]]", other)));
+}
+
+#[test]
 fn failures_repeat_with_the_seed_and_not_with_another() {
     let text = failing("every = \"6 ms\"\njitter = \"2 ms\"\noutage = \"1 ms\"", &format!("{PROBES}\n{REROUTE}"));
     let (first, second) = (run(&text), run(&text));
