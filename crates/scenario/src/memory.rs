@@ -195,15 +195,16 @@ pub fn overloads(scenario: &Scenario, topology: &Topology) -> Vec<String> {
 
 /// A warning for each list of which no flow starts before the run ends.
 pub fn empty_lists(scenario: &Scenario, topology: &Topology) -> Vec<String> {
-    let groups = scenario.flows.iter().zip(offers(scenario, topology));
-    let empty = groups.filter_map(|(group, offer)| match &group.pattern {
-        FlowPattern::List(list) if offer.flows == 0.0 => Some((group, list)),
+    let (end, streams) = (scenario.duration.unwrap_or(Time::NEVER), RandomStreams::new(scenario.seed));
+    let is_empty = |index| build_group(scenario, topology, &streams, index).is_ok_and(|group| group.is_empty_list(end));
+    let groups = scenario.flows.iter().enumerate();
+    let sentence = |(index, group): (usize, &crate::FlowGroup)| match &group.pattern {
+        FlowPattern::List(list) if is_empty(index) => {
+            Some(format!("{}: no flow of {} starts before the run ends", group.name, list.file))
+        }
         _ => None,
-    });
-    let sentence = |(group, list): (&crate::FlowGroup, &crate::ListedFlows)| {
-        format!("{}: no flow of {} starts before the run ends", group.name, list.file)
     };
-    empty.map(sentence).collect()
+    groups.filter_map(sentence).collect()
 }
 
 fn offers(scenario: &Scenario, topology: &Topology) -> Vec<Offer> {

@@ -48,6 +48,14 @@ impl Generator {
         }
     }
 
+    /// Whether it is a list of which no flow starts before `end`.
+    pub fn is_empty_list(&self, end: Time) -> bool {
+        match self {
+            Generator::Listed(flows) => flows.as_slice().iter().all(|flow| flow.start >= end),
+            Generator::Pairs(_) | Generator::Incast(_) | Generator::Sequence(_) => false,
+        }
+    }
+
     /// Whether it never ends by itself.
     pub fn is_endless(&self) -> bool {
         match self {
