@@ -2,10 +2,10 @@
 //!
 //! [`draw`] makes a whole world from a seed: a scenario as it is written in a file. [`run`] runs it, once in steps,
 //! once more from its recorded configuration, once from checkpoints ([`resume`]), and where it can be divided in
-//! [`parts`] on several threads; beside some of them senders that are alike share a port ([`symmetry`]); [`judge`] asks of what came out what must hold in every run, and what each
-//! mechanism's paper promises. A world that fails is made small by [`shrink`], dropping parts of it as long as the
-//! same judge finds the same fault, until what is left is short enough to read. [`hunt`] goes through seeds, on
-//! several threads if asked.
+//! [`parts`] on several threads. Beside some worlds, senders that are alike share a port ([`symmetry`]). [`judge`] asks
+//! of the results the invariants of every run and the promises of each mechanism's paper. [`shrink`] makes a failing
+//! world small: it drops parts of it as long as the same judge finds the same fault, until it is short enough to read.
+//! [`hunt`] goes through seeds, on several threads if asked.
 //!
 //! Who watches the watchers: with debug assertions bugs are sown in switches and mechanisms
 //! ([`hitless_switch::canary`]), each of which the swarm must find.

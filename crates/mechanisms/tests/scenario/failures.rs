@@ -57,28 +57,28 @@ fn failures_and_their_repair_read_back_the_same_with_every_default_spelled_out()
 fn the_delays_are_the_least_that_keep_the_promise() {
     // A datagram of 1,518 bytes and 20 of overhead at 10G: 1,230.4 ns; egress 200, coding 280, propagation 1,000 ns.
     let table = [
-        (TESTBED.to_owned(), Duration::from_ns(30_000 + 2_711), Duration::from_us(730)),
-        (rerouted(), Duration::from_ns(32_711), Duration::ZERO),
+        (TESTBED.to_owned(), Duration::from_ns(30_000 + 2_714), Duration::from_us(730)),
+        (rerouted(), Duration::from_ns(32_714), Duration::ZERO),
         (
             changed(SAME_PORT, "{ kind = \"same-port\", reconfiguration = \"1 ms\" }"),
-            Duration::from_ns(32_711),
+            Duration::from_ns(32_714),
             Duration::from_ms(1),
         ),
-        (changed("every =", "outage = \"4030 us\"\nevery ="), Duration::from_ns(32_711), Duration::from_ms(4)),
+        (changed("every =", "outage = \"4030 us\"\nevery ="), Duration::from_ns(32_714), Duration::from_ms(4)),
         // Nobody repairs it: a way comes with the end of the outage, when that is detected.
         (
             changed(SAME_PORT, "{ kind = \"none\" }").replace("every =", "outage = \"4030 us\"\nevery ="),
-            Duration::from_ns(32_711),
+            Duration::from_ns(32_714),
             Duration::from_us(4_030),
         ),
         (
             changed("[recovery]", "[recovery]\ndetection = { kind = \"signal-loss\" }"),
-            Duration::from_ns(2_755 + 2_711),
+            Duration::from_ns(2_755 + 2_714),
             Duration::from_us(730),
         ),
         (
             changed("[recovery]", "[recovery]\ndetection = { kind = \"probes\" }"),
-            Duration::from_ns(32_711),
+            Duration::from_ns(32_714),
             Duration::from_us(730),
         ),
     ];
@@ -143,13 +143,13 @@ fn sqr_that_cannot_keep_its_promise_is_refused_with_the_arithmetic() {
         (
             "steady_delay = \"32710 ns\"",
             "steady_delay",
-            "is too short: detection takes 30 us and a full frame 2.7104 us, 32.7104 us together",
+            "is too short: detection takes 30 us and a full frame 2.7136 us, 32.7136 us together",
             "",
         ),
         (
             "failure_delay = \"762 us\"",
             "failure_delay",
-            "is too short: steady_delay 32.711 us and reconfiguration 730 us are 762.711 us together",
+            "is too short: steady_delay 32.714 us and reconfiguration 730 us are 762.714 us together",
             "",
         ),
         (
@@ -196,9 +196,9 @@ fn sqr_that_cannot_keep_its_promise_is_refused_with_the_arithmetic() {
         changed("[[transport]]", "[switch.buffer]\nkind = \"shared\"\ntotal = \"900 KB\"\nalpha = 1\n\n[[transport]]");
     let error = check(&small, "").expect_err("too small");
     let rule =
-        "sw6 would have to keep (10 Gbps) x 762.711 us = 953388 B, and switch.buffer.total is 900 KB (equation 1)";
+        "sw6 would have to keep (10 Gbps) x 762.714 us = 953392 B, and switch.buffer.total is 900 KB (equation 1)";
     assert_eq!(error.findings[0].rule, rule, "{error}");
-    assert_eq!(error.findings[0].value, "762.711 us");
+    assert_eq!(error.findings[0].value, "762.714 us");
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn structure() {
         (
             "duration = ",
             "bandwidth = 4\nduration = ",
-            "bandwidth: there is no such field\nhint: known here: clocks, description, duration, failure, flows, \
+            "bandwidth: there is no such field\nhint: known here: clocks, description, duration, failure, failure_file, flows, \
              host, link, measure, mechanism, name, recovery, routing, seed, switch, topology, transport, \
              until, warmup",
         ),

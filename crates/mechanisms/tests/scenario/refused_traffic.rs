@@ -227,7 +227,7 @@ fn traffic() {
                 "dcqcn = { alpha_timer = \"50 us\" }",
                 "transport[1].dcqcn.alpha_timer: must be above cnp_interval, or alpha decays under congestion",
             ),
-            ("dcqcn = { byte_counter = \"0 B\" }", "transport[1].dcqcn.byte_counter: must be above zero"),
+            ("dcqcn = { rate_timer = \"0 s\" }", "transport[1].dcqcn.rate_timer: must be above zero"),
             ("timeout = \"0 s\"", "transport[1].timeout: must be above zero"),
             ("mtu = \"0 B\"", "transport[1].mtu: must be from 1 to 9216 B: it is part of an Ethernet frame"),
         ],

@@ -55,7 +55,7 @@ fn dcqcn_under_marking_by_chance_holds_the_queue_where_marks_begin() {
     let late = &depths[depths.len() / 2..];
     let mean = sum(late) / late.len() as u64;
     assert!(mean < 240_000, "{mean} bytes");
-    assert!(goodput_bps(&outcome) > 0.75 * 10e9, "{}", goodput_bps(&outcome));
+    assert!(goodput_bps(&outcome) > 0.7 * 10e9, "{}", goodput_bps(&outcome));
     let without = run(RAMP, "kind = \"roce\"", "");
     let most = numbers(&without, "queues", "value_bytes").iter().copied().max().unwrap_or(0);
     assert!(most > 900_000, "two windows of 512 packets, but the queue has {most} bytes");

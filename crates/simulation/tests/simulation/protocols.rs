@@ -89,7 +89,7 @@ fn cubic_does_not_jump_after_a_time_in_which_the_application_was_the_limit() {
 fn a_tag_is_four_bytes_on_every_link() {
     for (vlan, frame_bytes, fct_ps) in [(0, 1_070, 2_174_400), (100, 1_074, 2_175_040)] {
         let text = format!(
-            "name = \"tagged\"\nduration = \"1 ms\"\n{}[[transport]]\nname = \"t\"\nkind = \"tcp\"\n\
+            "name = \"tagged\"\nclocks = \"ideal\"\nduration = \"1 ms\"\n{}[[transport]]\nname = \"t\"\nkind = \"tcp\"\n\
              [[flows]]\nname = \"f\"\nkind = \"requests\"\ntransport = \"t\"\nvlan = {vlan}\nsources = [\"h0\"]\n\
              destinations = [\"h1\"]\nsize = \"1000 B\"\ncount = 1\n",
             pair("100 Gbps", "1 us")

@@ -93,6 +93,7 @@ impl LossDetection {
     pub fn on_rto(&mut self) {
         self.duplicate_acks = 0;
         self.probe = None;
+        self.probe_due = false;
         self.reordering_ends_at = Time::NEVER;
     }
 }
