@@ -7,6 +7,7 @@
 
 pub mod defaults;
 pub mod document;
+pub mod input;
 pub mod listing;
 pub mod quantity;
 pub mod schema;
@@ -16,5 +17,5 @@ mod error;
 mod shape;
 mod suggest;
 
-pub use error::{Finding, LineError, Problem, SettingsError};
+pub use error::{Finding, LineError, Lines, Problem, SettingsError};
 pub use suggest::closest;
