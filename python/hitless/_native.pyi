@@ -425,6 +425,9 @@ def fleet_policy_protects(name: str) -> bool:
 def version() -> str:
     """Version of the simulator and of this package."""
 
+def memory_limit(root: str | PathLike[str] = "/") -> int | None:
+    """Bytes that a run can take: the least of all limits. ``root`` is where proc and sys are."""
+
 def mechanism_kinds() -> list[tuple[str, str, str | None]]:
     """The kinds of mechanisms: name, a sentence, and the crate of a user's that it comes from."""
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 from hitless import _native
 from hitless.errors import BadInput, reason
 from hitless.quantities import seconds_of
-from hitless.whole_file import write_whole
+from hitless.whole_file import text_of, write_whole
 
 STATE, PLAN = "checkpoint", "checkpoint.json"
 _EXAMPLES = '"10 min" or "2 h" of the wall clock, "1 ms simulated" of simulated time'
@@ -40,8 +40,7 @@ class Every:
             seconds = seconds_of(text.removesuffix(_SIMULATED))
         except ValueError as refused:
             raise BadInput(f"{text!r} is no interval", where=where, hint=_EXAMPLES) from refused
-        ps = round(seconds * 1e12)
-        if is_simulated and 0 < ps < 1 << 63:
+        if is_simulated and 0 < seconds * 1e12 < 1 << 63 and (ps := round(seconds * 1e12)):
             return cls(text, None, ps)
         if not is_simulated and _WALL_MIN_S <= seconds < _WALL_MAX_S:
             return cls(text, seconds, None)
@@ -76,7 +75,7 @@ class Plan:
     def read(cls, folder: Path) -> Self:
         """The plan of the run in ``folder``. Raises `BadInput` where there is none that can be gone on with."""
         try:
-            document: dict[str, Any] = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+            document: dict[str, Any] = json.loads(text_of(folder / PLAN))
             plan = cls(**document)
         except FileNotFoundError as missing:
             hint = "hitless run FILE --checkpoint EVERY writes checkpoints, and takes them away once it is done"

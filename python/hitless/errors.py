@@ -1,5 +1,6 @@
 """Errors for people: what is wrong, where, the rule, and a hint. Never a traceback."""
 
+import errno
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,6 +67,32 @@ class RefusedScenario(BadInput):
         if len(faults) > _FAULTS_SHOWN and faults[0].count("not valid TOML"):
             shown += "\nhint: is this a scenario? hitless scenario example prints some to begin with"
         return shown if shown.startswith("error") else f"error: {shown}"
+
+
+def out_of_memory(where: str = "") -> HitlessError:
+    """The error for people of a `MemoryError`."""
+    hint = "a shorter run, fewer flows, or fewer runs at a time (--jobs 1)"
+    return HitlessError("there is not enough memory", where=where, hint=hint)
+
+
+def explained(fault: Exception) -> HitlessError:
+    """The cause of an error that nothing else explains: the system's, or a bug of hitless."""
+    if isinstance(fault, MemoryError):
+        return out_of_memory()
+    if isinstance(fault, OSError) and fault.strerror:
+        is_full = fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EIO}
+        what = "what was to be written has no room" if is_full else "the system refused something"
+        where = str(fault.filename or ("standard output" if is_full else ""))
+        return HitlessError(what, where=where, hint=f"the system says: {fault.strerror}")
+    hint = "this is a fault of hitless; run again with --debug before the command to see where it happened"
+    return HitlessError(f"internal error: {type(fault).__name__}: {fault}", hint=hint)
+
+
+def was_interrupted(fault: BaseException | None) -> bool:
+    """Was Ctrl-C the cause? Modules that are imported meanwhile may raise it as another error."""
+    while fault is not None and not isinstance(fault, KeyboardInterrupt):
+        fault = fault.__cause__ or fault.__context__
+    return fault is not None
 
 
 def reason(failed: Exception) -> str:

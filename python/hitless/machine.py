@@ -5,14 +5,17 @@ import platform
 import subprocess
 from pathlib import Path
 
+from hitless import _native
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
-def describe_machine() -> dict[str, str | int]:
-    """Processor, cores, kernel and Python."""
+def describe_machine() -> dict[str, str | int | None]:
+    """Processor, cores, memory that a run can take, kernel and Python."""
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count() or 1,
+        "memory_limit_bytes": _native.memory_limit(),
         "kernel": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
     }

@@ -11,11 +11,15 @@
     results/points/      finished points of longer campaigns, which need not be run again (`exhibits.keeping`)
 """
 
+import errno
+import itertools
 import json
+import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -23,14 +27,17 @@ from typing import Any, Self
 import polars as pl
 
 from hitless import _native
-from hitless.errors import BadInput
+from hitless.errors import BadInput, HitlessError, reason
 from hitless.exhibits.campaign import Result
 from hitless.exhibits.pool import Task
 from hitless.extend import record as crates
+from hitless.folder_lock import FolderLock
 from hitless.machine import describe_machine, source_commit
-from hitless.outcome.tables import Tables
+from hitless.outcome.tables import Tables, write_frame
 from hitless.prototype import kinds
 from hitless.simulation import Run
+from hitless.visible import visible
+from hitless.whole_file import text_of, whole
 
 RESULTS = Path("results")
 """Where folders are made when the user names none."""
@@ -39,30 +46,38 @@ RESULTS = Path("results")
 class ResultsFolder:
     """A new folder, filled as results arrive: what was written stays, whatever comes after.
 
-    As a context it takes the folder away again when nothing was written: a run that failed leaves none.
+    No other run writes to it meanwhile. As a context it takes the folder away again when nothing was written: a run
+    that failed leaves none.
     """
 
-    def __init__(self, what: str, out: Path | None = None, *, may_replace: bool = False) -> None:
-        """``may_replace``: what is there already is of this kind, which its caller makes sure of."""
+    def __init__(self, what: str, out: Path | None = None, *, may_replace: bool = False, part: str = "") -> None:
+        """``may_replace``: what is there already is of this kind, which its caller makes sure of.
+
+        ``part`` names a part of results that several processes write.
+        """
         self._began = datetime.now(UTC)
-        self.path = out or _unused(RESULTS / f"{self._began:%Y%m%d-%H%M%S}-{file_name(what)}")
-        self._is_new = not self.path.exists()
+        self._written: list[Path] = []
+        self.trouble: OSError | None = None
+        """Why something could not be written."""
         self.replaces: str | None = None
         """When the results were made that are in the folder already; an interrupted run is gone on with."""
-        if not may_replace:
-            self._look_for_earlier()
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.path, self._is_new = (
+                _made(out) if out else _made_unused(f"{self._began:%Y%m%d-%H%M%S}-{file_name(what)}")
+            )
+            self._lock = FolderLock(self.path, part)
         except OSError as refused:
             raise BadInput(
-                f"cannot make the results folder: {refused.strerror}",
-                where=str(self.path),
+                f"cannot make the results folder: {reason(refused)}",
+                where=str(out or RESULTS),
                 hint="choose another --out",
             ) from refused
+        if not may_replace:
+            self._look_for_earlier()
 
     def _look_for_earlier(self) -> None:
         try:
-            earlier = json.loads((self.path / "manifest.json").read_text(encoding="utf-8"))
+            earlier = json.loads(text_of(self.path / "manifest.json"))
         except (OSError, ValueError):
             return
         if earlier.get("interrupted"):
@@ -79,28 +94,69 @@ class ResultsFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._is_new and not any(self.path.iterdir()):
-            self.path.rmdir()
+        self.close()
+
+    def close(self) -> None:
+        """Let others write to it. Where something could not be written, nothing of this run stays."""
+        if self.trouble is not None:
+            for path in [self.path / "manifest.json", *self._written]:
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
+            for folder in {path.parent for path in self._written} - {self.path}:
+                _remove_if_empty(folder)
+        if self._is_new:
+            for folder in (*self.path.glob("*/"), self.path):
+                _remove_if_empty(folder)
+        self._lock.release()
+
+    @contextmanager
+    def troubles_kept(self) -> Iterator[None]:
+        """Keep what the system refuses as `trouble`, and go on: there is still something to show."""
+        try:
+            yield
+        except OSError as refused:
+            self.trouble = self.trouble or refused
+
+    def give_up(self, refused: OSError) -> HitlessError:
+        """Remove what was written, and return the error for people."""
+        self.trouble = refused
+        self.close()
+        return self._failure(refused)
+
+    @property
+    def failure(self) -> HitlessError | None:
+        """The error for people of `trouble`."""
+        return None if self.trouble is None else self._failure(self.trouble)
+
+    def _failure(self, refused: OSError) -> HitlessError:
+        what = f"the results cannot be written: {reason(refused)}"
+        hint = "nothing of this run is kept; make room, or choose another --out"
+        return HitlessError(what, where=str(self.path), hint=hint)
 
     def write_json(self, name: str, document: Mapping[str, Any]) -> None:
         """Write a JSON document for people and programs."""
-        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-        (self.path / name).write_text(text, encoding="utf-8")
+        self.write_text(name, visible(json.dumps(document, indent=2, ensure_ascii=False)) + "\n")
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file, in a folder of its own where the name has one."""
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path = self.written(name)
+        with whole(path) as beside:
+            beside.write_text(text, encoding="utf-8")
 
     def write_tables(self, tables: Mapping[str, pl.DataFrame], folder: str = "") -> None:
         """Write each table as Parquet."""
-        target = self.path / folder
-        target.mkdir(parents=True, exist_ok=True)
+        (self.path / folder).mkdir(parents=True, exist_ok=True)
         for name in tables:
-            path = target / f"{file_name(name)}.parquet"
+            path = self.written(f"{folder}/{file_name(name)}.parquet")
             if not (isinstance(tables, Tables) and tables.path(name) == path):  # else it is there already
-                tables[name].write_parquet(path)
+                write_frame(tables[name], path)
+
+    def written(self, name: str) -> Path:
+        """The path of a file that is about to be written, whose folder is there then."""
+        path = self.path / name.lstrip("/")
+        self._written.append(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
 
     def manifest(self, command: Sequence[str], runs: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
         """What was run, on what, and what to check before trusting it."""
@@ -156,10 +212,30 @@ def file_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-.") or "unnamed"
 
 
-def _unused(path: Path) -> Path:
-    """The path, or with a number behind it: two runs in one second keep apart."""
-    candidate, number = path, 2
-    while candidate.exists():
-        candidate = path.with_name(f"{path.name}-{number}")
-        number += 1
-    return candidate
+def _made(path: Path) -> tuple[Path, bool]:
+    """A folder that is there now, and whether it was not before. Raises `OSError`."""
+    if visible(str(path)) != str(path) or set("\t\n") & set(str(path)):
+        raise OSError(errno.EINVAL, "its name has a control character, or is not UTF-8", str(path))
+    is_new = not path.exists()
+    if not is_new and not path.is_dir():
+        raise OSError(errno.ENOTDIR, "it is no folder", str(path))
+    path.mkdir(parents=True, exist_ok=True)
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise OSError(errno.EACCES, "it may not be written", str(path))
+    return path, is_new
+
+
+def _made_unused(name: str) -> tuple[Path, bool]:
+    """A new folder of this name, or with a number behind it: two runs in one second keep apart."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count(1):
+        path = RESULTS / (name if number == 1 else f"{name}-{number}")
+        with suppress(FileExistsError):
+            path.mkdir()
+            break
+    return path, True
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()

@@ -17,6 +17,7 @@ from hitless.outcome.run import Run
 from hitless.prototype.kinds import MechanismClass, register
 from hitless.simulation import Simulation
 from hitless.suggest import did_you_mean
+from hitless.whole_file import name_of, text_of
 
 if TYPE_CHECKING:
     from hitless import types
@@ -57,7 +58,7 @@ class Scenario:
     def from_file(cls, path: str | PathLike[str]) -> Self:
         """The scenario of a file in TOML. Raises `BadInput` for a file that cannot be read."""
         try:
-            return cls.from_text(Path(path).read_text(encoding="utf-8"), str(path))
+            return cls.from_text(text_of(Path(path)), name_of(Path(path)))
         except (OSError, UnicodeDecodeError) as refused:
             hint = "hitless.example() lists scenarios to begin with"
             raise BadInput(f"cannot read the scenario: {reason(refused)}", where=str(path), hint=hint) from refused

@@ -153,11 +153,11 @@ class Simulation:
                 files.discard()
             raise RunCancelled from cancelled
         except OSError as refused:
-            raise self._not_written(refused) from refused
+            raise self._not_written(refused, files) from refused
         try:
             paths = files.finish() if files is not None else None
         except OSError as refused:
-            raise self._not_written(refused) from refused
+            raise self._not_written(refused, files) from refused
         run = Run(
             effective=self._native.effective,
             summary=Summary(json.loads(self._native.summary)),
@@ -168,9 +168,11 @@ class Simulation:
             raise RunStopped(run, where=self._file_name, hint=_STOPPED_HINT if self._is_too_large(run) else "")
         return run
 
-    def _not_written(self, refused: OSError) -> HitlessError:
+    def _not_written(self, refused: OSError, files: RowFiles | None) -> HitlessError:
+        if files is not None:
+            files.discard()
         what = f"rows cannot be written: {reason(refused)}"
-        return HitlessError(what, where=str(self._rows), hint="what was written before is there, in parts")
+        return HitlessError(what, where=str(self._rows), hint="make room, or choose another folder")
 
     @staticmethod
     def _is_too_large(run: Run) -> bool:

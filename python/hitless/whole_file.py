@@ -1,6 +1,10 @@
 """Files as a whole: read as text, and written so that they are there whole or not at all."""
 
+import errno
 import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from hitless.errors import BadInput, reason
@@ -8,20 +12,58 @@ from hitless.errors import BadInput, reason
 UTF_8 = "utf-8-sig"
 """The encoding of files that users write: UTF-8, whose byte order mark says nothing."""
 
+READ_MAX_BYTES = 1 << 30
+"""No input that people write is longer."""
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a regular file: others can keep a reader waiting for ever, or never end. Raises `OSError`."""
+    try:
+        found = path.stat()
+    except ValueError as odd:
+        raise OSError(errno.EINVAL, "its name has a character that no name can have", str(path)) from odd
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, and a regular file is needed", str(path))
+    if found.st_size > READ_MAX_BYTES:
+        raise OSError(errno.EFBIG, f"it is larger than {READ_MAX_BYTES >> 30} GiB", str(path))
+    return path.read_bytes()
+
+
+def name_of(path: Path) -> str:
+    """The name of a file as text: the simulator takes none that is not UTF-8."""
+    return str(path).encode(errors="backslashreplace").decode()
+
+
+def text_of(path: Path) -> str:
+    """Read a regular file as text. Raises `OSError`, or `UnicodeDecodeError`."""
+    return read_bytes(path).decode(UTF_8).replace("\r\n", "\n").replace("\r", "\n")
+
 
 def read_text(path: Path) -> str:
-    """What a file holds. Raises `BadInput`."""
+    """Read a regular file as text. Raises `BadInput`."""
     try:
-        return path.read_text(encoding=UTF_8)
+        return text_of(path)
     except (OSError, UnicodeDecodeError) as failed:
         raise BadInput(f"{path} cannot be read: {reason(failed)}") from failed
 
 
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A path beside ``path`` to write to, which takes its place at the end, and is removed after an error."""
+    beside = path.with_name(f".{path.name}.new")
+    try:
+        yield beside
+        beside.replace(path)
+    except BaseException as failed:
+        beside.unlink(missing_ok=True)
+        if isinstance(failed, OSError) and failed.filename is None:
+            failed.filename = str(path)
+        raise
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write ``path`` so that after a crash there is the old file or the new one. Raises `OSError`."""
-    beside = path.with_name(f".{path.name}.new")
-    with beside.open("w", encoding="utf-8") as file:
+    with whole(path) as beside, beside.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
-    beside.replace(path)

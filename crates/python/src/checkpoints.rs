@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
 use hitless_engine::Progress;
+use hitless_settings::input;
 use hitless_simulation::{Outcome, Resumable, Simulation};
 use hitless_wire::Duration;
 use pyo3::exceptions::PyValueError;
@@ -59,7 +60,7 @@ impl Checkpoints {
         let mut run = Resumable::new(simulation, &self.program)?;
         if self.resumes {
             let named = |why: &dyn std::fmt::Display| format!("{}: {why}", self.path.display());
-            let bytes = fs::read(&self.path).map_err(|error| named(&error))?;
+            let bytes = input::read(&self.path).map_err(|error| named(&error))?;
             run.restore(&bytes).map_err(|refusal| named(&refusal))?;
         } else {
             run.start();
@@ -89,10 +90,16 @@ impl Checkpoints {
 /// one that was there.
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
-    let mut file = File::create(&beside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&beside, path)?;
+    let written = File::create(&beside).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    });
+    if let Err(refused) = written {
+        // A part of a file takes room and is of no use.
+        let _ = fs::remove_file(&beside);
+        return Err(refused);
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // The name, too, must survive a loss of power.
     File::open(folder)?.sync_all()

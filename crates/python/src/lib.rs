@@ -195,6 +195,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     #[cfg(feature = "live")]
     add_live(module)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(memory::memory_limit, module)?)?;
     module.add_function(wrap_pyfunction!(p4::p4_test, module)?)?;
     module.add_function(wrap_pyfunction!(p4::p4_trace, module)?)?;
     module.add_function(wrap_pyfunction!(p4::p4_bench, module)?)?;

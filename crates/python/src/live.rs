@@ -14,6 +14,7 @@ use hitless_live::recording::{Header, RecorderOptions, RecordingState, mac_addre
 use hitless_live::self_test::measure;
 use hitless_live::{Command, Control, Driver, MonotonicClock, Options, Recorder, Request, Status, Waiting};
 use hitless_scenario::{Purpose, Scenario};
+use hitless_settings::input;
 use hitless_wire::frame::MacAddress;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -270,7 +271,7 @@ fn nanoseconds(name: &str, microseconds: f64) -> PyResult<u64> {
 #[pyo3(signature = (path, other=None))]
 pub fn live_replay(py: Python<'_>, path: PathBuf, other: Option<&str>) -> PyResult<String> {
     let broken = |message: String| PyValueError::new_err(format!("{}: {message}", path.display()));
-    let file = File::open(&path).map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))?;
+    let file = input::open(&path).map_err(|error| PyOSError::new_err(format!("{}: {error}", path.display())))?;
     let replay = || match other {
         Some(scenario) => hitless_live::replay_with(file, scenario, &registry()),
         None => hitless_live::replay(file, &registry()),

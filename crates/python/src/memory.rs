@@ -1,9 +1,16 @@
 //! How much memory a run may take: what is asked before it, and what is looked at beside it.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
+
+use pyo3::pyfunction;
+
+use groups::GroupLimit;
+
+mod groups;
 
 /// The variable by which a limit in bytes reaches every process of a command.
 const VARIABLE: &str = "HITLESS_MEMORY";
@@ -17,54 +24,49 @@ const FREE_BYTES: u64 = 256 << 20;
 /// Holding less than one part in so many of the machine's memory, a process is not the one that the kernel would end.
 const SMALL_PART: u64 = 16;
 
-/// The limit in bytes: what was asked for, or else what the machine has and lets this process have. None where nobody
-/// says.
-pub fn limit() -> Option<u64> {
-    asked().or_else(|| [available(), of_group(), of_process()].into_iter().flatten().min())
+/// The least of all limits in bytes: `--memory`, those of the process and of its control groups, and the machine's
+/// memory. None where nobody says. `root` is where proc and sys are.
+pub fn limit(root: &Path) -> Option<u64> {
+    let asked = asked();
+    // Without `--memory`, others keep what they have.
+    let of_machine = of_machine(root, if asked.is_some() { "MemTotal:" } else { "MemAvailable:" });
+    let of_groups = groups::limits(root).iter().map(|group| group.bytes).min();
+    [asked, of_machine, of_groups, of_process(root)].into_iter().flatten().min()
 }
 
 fn asked() -> Option<u64> {
     std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok())
 }
 
-/// What is free, or can be freed at once.
-fn available() -> Option<u64> {
-    of_machine("MemAvailable:")
-}
-
 /// A line of proc_meminfo(5), in bytes.
-fn of_machine(field: &str) -> Option<u64> {
-    Some(number_in("/proc/meminfo", field)? * 1024)
+fn of_machine(root: &Path, field: &str) -> Option<u64> {
+    Some(number_in(&root.join("proc/meminfo"), field)? * 1024)
 }
 
 /// The number behind `field` in a file of the kernel's.
-fn number_in(path: &str, field: &str) -> Option<u64> {
+fn number_in(path: &Path, field: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     let behind = text.lines().find_map(|line| line.strip_prefix(field))?;
     behind.split_whitespace().next()?.parse().ok()
 }
 
-/// What the container may use (cgroups(7), version 2); "max" is no limit.
-fn of_group() -> Option<u64> {
-    fs::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()
-}
-
 /// What the shell lets a process have (ulimit -v).
-fn of_process() -> Option<u64> {
-    number_in("/proc/self/limits", "Max address space")
+fn of_process(root: &Path) -> Option<u64> {
+    number_in(&root.join("proc/self/limits"), "Max address space")
 }
 
 /// The memory of this process, as Linux tells: what it holds (`VmRSS:`), the most that it ever held (`VmHWM:`), or the
 /// addresses that it has (`VmSize:`); 0 elsewhere.
 pub fn held_bytes(field: &str) -> u64 {
-    number_in("/proc/self/status", field).unwrap_or(0) * 1_024
+    number_in(Path::new("/proc/self/status"), field).unwrap_or(0) * 1_024
 }
 
 /// What a process may come to while a run is under way, so that there is room to end it.
 struct Bounds {
-    resident: Option<u64>,
+    /// The most that it may hold, and who says so.
+    resident: Option<(u64, &'static str)>,
     addresses: Option<u64>,
-    is_asked: bool,
+    groups: Vec<GroupLimit>,
 }
 
 impl Bounds {
@@ -73,20 +75,19 @@ impl Bounds {
     fn new(keeps_rows: bool) -> Self {
         let of_held_to = |limit: u64| if keeps_rows { limit / 2 } else { limit - limit / 8 };
         let of_asked = |limit: u64| if keeps_rows { limit - limit / 4 } else { limit - limit / 8 };
-        let asked = asked();
-        Self {
-            resident: asked.map(of_asked).or_else(|| of_group().map(of_held_to)),
-            addresses: of_process().map(of_held_to),
-            is_asked: asked.is_some(),
-        }
+        let root = Path::new("/");
+        let total = of_machine(root, "MemTotal:").unwrap_or(u64::MAX);
+        let groups: Vec<_> = groups::limits(root).into_iter().filter(|group| group.bytes < total).collect();
+        let of_groups = groups.iter().map(|group| (of_held_to(group.bytes), "the control group"));
+        let resident = asked().map(|limit| (of_asked(limit), "--memory")).into_iter().chain(of_groups).min();
+        Self { resident, addresses: of_process(root).map(of_held_to), groups }
     }
 
     /// In a sentence, what is passed.
     fn passed(&self) -> Option<String> {
         let megabytes = |bytes: u64| bytes / 1_000_000;
         let resident = held_bytes("VmRSS:");
-        if let Some(most) = self.resident.filter(|&most| resident > most) {
-            let whose = if self.is_asked { "--memory" } else { "the container" };
+        if let Some((most, whose)) = self.resident.filter(|&(most, _)| resident > most) {
             let (held, most) = (megabytes(resident), megabytes(most));
             return Some(format!("it held {held} MB, of {most} MB that {whose} leaves it while it runs"));
         }
@@ -95,9 +96,17 @@ impl Bounds {
             return Some(format!("it took more than {} MB of addresses, which ulimit -v leaves it", megabytes(most)));
         }
         // What others take is no reason to end a run that would give back little.
-        let is_large = || of_machine("MemTotal:").is_some_and(|total| resident > total / SMALL_PART);
-        let free = available().filter(|&free| free < FREE_BYTES && is_large());
-        free.map(|free| format!("it held {} MB, and the machine had {} MB left", megabytes(resident), megabytes(free)))
+        let is_large_in = |total: u64| resident > total / SMALL_PART;
+        let root = Path::new("/");
+        let free_in_machine = || of_machine(root, "MemAvailable:").filter(|&free| free < FREE_BYTES);
+        let is_large = || of_machine(root, "MemTotal:").is_some_and(is_large_in);
+        let of_group = |group: &GroupLimit| {
+            let least = FREE_BYTES.min(group.bytes / SMALL_PART);
+            group.free_bytes().filter(|&free| free < least && is_large_in(group.bytes))
+        };
+        let short = |free, of| format!("it held {} MB, and {of} had {} MB left", megabytes(resident), megabytes(free));
+        let machine = free_in_machine().filter(|_| is_large()).map(|free| short(free, "the machine"));
+        machine.or_else(|| self.groups.iter().find_map(of_group).map(|free| short(free, "the control group")))
     }
 }
 
@@ -131,4 +140,11 @@ impl Drop for EndOfWatch<'_> {
         self.is_done.store(true, Ordering::Relaxed);
         self.watch.unpark();
     }
+}
+
+/// Bytes that a run may take. `root` is where proc and sys are.
+#[pyfunction]
+#[pyo3(signature = (root = PathBuf::from("/")))]
+pub fn memory_limit(root: PathBuf) -> Option<u64> {
+    limit(&root)
 }

@@ -1,5 +1,6 @@
 //! What Python needs of a simulation, without Python.
 
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -156,7 +157,7 @@ impl Prepared {
 
 /// Reads and checks a scenario.
 pub fn check(text: &str, file_name: &str, purpose: Purpose, execution: Execution) -> Result<Scenario, Failure> {
-    let bytes = (purpose == Purpose::Simulation).then(memory::limit).flatten();
+    let bytes = (purpose == Purpose::Simulation).then(|| memory::limit(Path::new("/"))).flatten();
     let limit = bytes.map(|bytes| Limit { bytes, execution });
     hitless_scenario::check_for(text, file_name, purpose, &registry(), limit)
         .map_err(|error| Failure::Scenario(error.to_string()))

@@ -47,7 +47,7 @@ pub fn check_for(
     }
     let mut scenario = match read(text, registry) {
         Ok(scenario) => with_folder(scenario, file_name),
-        Err(message) => return fail(vec![Finding::at(text, 0..0, Problem::new("", "", message))]),
+        Err(message) => return fail(vec![Finding::at(&document.lines, 0..0, Problem::new("", "", message))]),
     };
     if let Some(problem) = limit.and_then(|limit| memory::of_fabric(&scenario, limit.execution).beyond(limit.bytes)) {
         return fail(vec![locate(&document, problem)]);
@@ -101,5 +101,5 @@ fn locate(document: &Document<'_>, mut problem: Problem) -> Finding {
     if problem.value.is_empty() {
         problem.value = document.written(span.clone()).to_string();
     }
-    Finding::at(document.text, span, problem)
+    Finding::at(&document.lines, span, problem)
 }

@@ -5,12 +5,14 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::{Finding, Problem};
+use crate::{Finding, Lines, Problem};
 
 /// A parsed TOML file.
 pub struct Document<'t> {
     /// The file as it was read.
     pub text: &'t str,
+    /// Its lines.
+    pub lines: Lines<'t>,
     /// Its table, with positions as bytes of `text`.
     pub root: Spanned<DeTable<'t>>,
 }
@@ -22,12 +24,13 @@ impl<'t> Document<'t> {
     /// All syntax errors that the parser can recover from, together.
     pub fn parse(text: &'t str) -> Result<Self, Vec<Finding>> {
         let (root, errors) = DeTable::parse_recoverable(text);
+        let lines = Lines::of(text);
         if errors.is_empty() {
-            return Ok(Self { text, root });
+            return Ok(Self { text, lines, root });
         }
         let finding = |error: toml::de::Error| {
             let rule = format!("not valid TOML: {}", error.message());
-            Finding::at(text, error.span().unwrap_or(0..0), Problem::new("", "", rule))
+            Finding::at(&lines, error.span().unwrap_or(0..0), Problem::new("", "", rule))
         };
         Err(errors.into_iter().map(finding).collect())
     }

@@ -7,6 +7,7 @@
 
 pub mod defaults;
 pub mod document;
+pub mod input;
 pub mod listing;
 pub mod quantity;
 pub mod schema;
@@ -18,5 +19,5 @@ mod shape;
 mod suggest;
 
 pub use byte_order_mark::without_byte_order_mark;
-pub use error::{Finding, LineError, Problem, SettingsError};
+pub use error::{Finding, LineError, Lines, Problem, SettingsError};
 pub use suggest::closest;

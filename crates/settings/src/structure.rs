@@ -27,7 +27,7 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn report(&mut self, span: Range<usize>, problem: Problem) {
-        self.findings.push(Finding::at(self.document.text, span, problem));
+        self.findings.push(Finding::at(&self.document.lines, span, problem));
     }
 
     fn value(&mut self, schema: &'a Value, value: &Spanned<DeValue<'_>>, field: &str) {

@@ -18,6 +18,7 @@ from hitless.numbers import format_number
 from hitless.outcome.times import ALL_SIZES
 from hitless.results import RESULTS, ResultsFolder
 from hitless.terminal.console import print_error, print_json, print_note, print_text, stdout
+from hitless.whole_file import name_of
 
 _TOLD = 5
 """Differences that sentences name; the table has all."""
@@ -37,24 +38,27 @@ def compare(
     first: Path, second: Path | None, asked: Asked, effort: Effort, *, out: Path | None, json: bool, debug: bool
 ) -> int:
     """Run both sides and tell; return the exit code."""
+    stem = name_of(Path(first.stem))
     sides = counted(_sides(first, second, asked))
     for side in sides:
         for note in side.notes:
             print_note(f"note: {note}")
     exhibit = PairedRuns(sides, effort.seeds)
-    entry = Entry(f"compare/{first.stem}", f"{sides[0].label} | {sides[1].label}", headline=False, make=lambda: exhibit)
+    entry = Entry(f"compare/{stem}", f"{sides[0].label} | {sides[1].label}", headline=False, make=lambda: exhibit)
     kept = KeptPoints((out or RESULTS) / "points")
     campaign = Campaign([entry], seed=effort.seed, jobs=effort.jobs, kept=kept, fresh=effort.fresh)
 
     def make_folder() -> ResultsFolder:
-        folder = ResultsFolder(f"compare-{first.stem}", out)
-        for name, side in zip("ab", sides, strict=True):
-            folder.write_text(f"{name}.toml", side.text)
+        folder = ResultsFolder(f"compare-{stem}", out)
+        with folder.troubles_kept():
+            for name, side in zip("ab", sides, strict=True):
+                folder.write_text(f"{name}.toml", side.text)
         return folder
 
     execution = execute(campaign, make_folder, "comparing", seed=effort.seed)
     document = _document(execution.folder.path, sides, exhibit.outcome)
-    execution.folder.write_json("comparison.json", document)
+    with execution.folder.troubles_kept():
+        execution.folder.write_json("comparison.json", document)
     if json:
         print_json(document)
     else:
@@ -73,7 +77,7 @@ def _tell(execution: Execution, done: int, asked: int, *, debug: bool) -> None:
         print_error(failure, debug=debug)
     if execution.interrupted:
         print_note(f"interrupted: {done} of {asked} seeds are done on both sides; the same command goes on from there")
-    print_note(f"report: {execution.folder.path / 'report.html'}")
+    execution.tell_place(debug=debug)
 
 
 def _sides(first: Path, second: Path | None, asked: Asked) -> tuple[Side, Side]:

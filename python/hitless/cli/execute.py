@@ -35,10 +35,10 @@ class Execution:
 
     @property
     def exit_code(self) -> int:
-        """0 done, 1 a run failed, 130 interrupted."""
+        """0 done, 1 a run failed or the results could not be written, 130 interrupted."""
         if self.interrupted:
             return EXIT_INTERRUPTED
-        return 1 if any(result.failures for result in self.results) else 0
+        return 1 if self.folder.trouble or any(result.failures for result in self.results) else 0
 
     def as_json(self) -> dict[str, Any]:
         """The JSON document of the exhibits."""
@@ -56,7 +56,15 @@ class Execution:
             rows = sum(len(result.rows) for result in self.results)
             total = len(self.results)
             print_note(f"interrupted: {complete} of {total} exhibits are complete; the {rows} rows done are kept")
-        print_note(f"report: {self.report}")
+        self.tell_place(debug=debug)
+
+    def tell_place(self, *, debug: bool) -> None:
+        """Say where the results are, or why there are none, and let go of the folder."""
+        if self.folder.failure is not None:
+            print_error(self.folder.failure, debug=debug)
+        self.folder.close()
+        if self.folder.failure is None:
+            print_note(f"report: {self.report}")
 
 
 def execute(campaign: Campaign, make_folder: Callable[[], ResultsFolder], what: str, **more: Any) -> Execution:
@@ -73,20 +81,30 @@ def execute(campaign: Campaign, make_folder: Callable[[], ResultsFolder], what: 
             print_note(f"the results of {folder.replaces} in {folder.path} are replaced")
         for result in campaign.results(lambda tasks: display.look([task for task in tasks if not task.was_there])):
             results.append(result)
-            described += write_exhibit(folder, result)
+            with folder.troubles_kept():
+                described += write_exhibit(folder, result)
+                _raise_refusals(result)
     results.sort(key=lambda result: campaign.order[result.entry.id])
     execution = Execution(folder, results, campaign.interrupted, time.monotonic() - began_s)
     incomplete = [result.entry.id for result in results if not result.complete]
     more |= {"interrupted": campaign.interrupted, "incomplete": incomplete}
-    manifest = folder.manifest(["hitless", *sys.argv[1:]], described, **more)
-    _write(execution, manifest)
+    with folder.troubles_kept():
+        _write(execution, folder.manifest(["hitless", *sys.argv[1:]], described, **more))
     return execution
+
+
+def _raise_refusals(result: Result) -> None:
+    """Raise what the system refused while a run wrote its rows."""
+    for failure in result.failures:
+        if isinstance(failure.__cause__, OSError):
+            raise failure.__cause__
 
 
 def _write(execution: Execution, manifest: dict[str, Any]) -> None:
     folder, document = execution.folder, execution.as_json()
+    # What is there of an earlier run is replaced file by file: without a manifest it is not complete.
+    (folder.path / "manifest.json").unlink(missing_ok=True)
     folder.write_json("summary.json", document)
-    folder.write_json("manifest.json", manifest)
     rows = [
         {"exhibit": result.entry.id, **row.as_json(result.shortened), "paper": format_paper(row.paper)}
         for result in execution.results
@@ -97,3 +115,4 @@ def _write(execution: Execution, manifest: dict[str, Any]) -> None:
     folder.write_text("report.html", render_report(execution.results, manifest))
     for name, picture in render_pictures(execution.results):
         folder.write_text(f"pictures/{file_name(name)}.svg", picture)
+    folder.write_json("manifest.json", manifest)

@@ -27,6 +27,7 @@ from hitless.simulation import RunCancelled
 from hitless.terminal.console import print_error, print_json, print_note, stdout
 from hitless.terminal.interrupt import EXIT_INTERRUPTED, on_interrupt
 from hitless.terminal.progress import ProgressDisplay
+from hitless.whole_file import whole
 
 _WATCH_EVERY_S = 0.1
 
@@ -91,10 +92,6 @@ def run_year(
         if finished is None:
             print_note("interrupted: an unfinished year has no series")
             return EXIT_INTERRUPTED
-        rows = pl.DataFrame(year.published_rows())
-        write_published(rows, folder.path / "series.tsv")
-        folder.write_tables({"series": rows})
-        folder.write_text("repairs.tsv", finished.repairs)
         facts = {
             "policy": policy,
             "capacity": capacity,
@@ -103,14 +100,25 @@ def run_year(
             "trace": str(source.trace or trace.native.name),
             **_facts(finished, window),
         }
-        folder.write_json("summary.json", facts)
-        manifest = folder.manifest(["hitless", *sys.argv[1:]], [], interrupted=False, incomplete=[], seed=source.seed)
-        folder.write_text("report.html", fleet_report.report(facts, finished.states, manifest))
-    _print_facts("Year", {**facts, "folder": str(folder.path)}, json=json)
-    if not json:
-        print_note(fleet_report.PENALTY)
-    print_note(f"report: {folder.path / 'report.html'}")
+        with folder.troubles_kept():
+            _write_year(folder, pl.DataFrame(year.published_rows()), finished, facts)
+        _print_facts("Year", {**facts, "folder": str(folder.path)}, json=json)
+        if not json:
+            print_note(fleet_report.PENALTY)
+        if folder.failure is not None:
+            raise folder.failure from folder.trouble
+        print_note(f"report: {folder.path / 'report.html'}")
     return 0
+
+
+def _write_year(folder: ResultsFolder, rows: pl.DataFrame, finished: Finished, facts: Mapping[str, Any]) -> None:
+    write_published(rows, folder.written("series.tsv"))
+    folder.write_tables({"series": rows})
+    folder.write_text("repairs.tsv", finished.repairs)
+    folder.write_json("summary.json", facts)
+    more = {"interrupted": False, "incomplete": [], "seed": facts["seed"]}
+    manifest = folder.manifest(["hitless", *sys.argv[1:]], [], **more)
+    folder.write_text("report.html", fleet_report.report(facts, finished.states, manifest))
 
 
 def _facts(finished: Finished, window: statistics.Window) -> dict[str, Any]:
@@ -212,14 +220,17 @@ def _finish(
     done = [task for task in tasks if task.run is not None]
     if done:
         tables = {name: _gathered(done, name) for name in ("years", "gains")}
-        folder.write_tables({name: table for name, table in tables.items() if table is not None})
         summary = _summary(tables["years"], comparison)
         document = {"years": len(done), "folder": str(folder.path), "rows": summary}
-        folder.write_json("summary.json", document)
+        with folder.troubles_kept():
+            folder.write_tables({name: table for name, table in tables.items() if table is not None})
+            folder.write_json("summary.json", document)
         if json:
             print_json(document)
         else:
             _print_summary(summary, len(done))
+    if folder.failure is not None:
+        raise folder.failure from folder.trouble
     if interrupted:
         print_note(f"interrupted: {len(done)} of {len(tasks)} years are done and kept in {folder.path}")
         return EXIT_INTERRUPTED
@@ -339,7 +350,11 @@ def _check_deployment(deployment: float, names: Sequence[str]) -> None:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        if path.exists() and not path.is_file():  # a pipe, or /dev/stdout
+            path.write_text(text, encoding="utf-8")
+            return
+        with whole(path) as beside:
+            beside.write_text(text, encoding="utf-8")
     except OSError as refused:
         raise BadInput(
             f"cannot write the file: {refused.strerror}", where=str(path), hint="choose another --out"

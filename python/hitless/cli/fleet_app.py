@@ -119,7 +119,7 @@ def compare(
         list[float] | None, typer.Option("--capacity", min=0.0, max=1.0, help="May be given again.")
     ] = None,
     topology: Annotated[str, typer.Option("--topology", "-t", help=_TOPOLOGY_HELP)] = "fabric",
-    years: Annotated[int, typer.Option(min=1, help="How many seeded years.")] = 20,
+    years: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many seeded years.")] = 20,
     deployment: Deployment = 1.0,
     mttf_hours: Mttf = None,
     weibull_shape: Shape = None,

@@ -1,6 +1,5 @@
 """The command line: arguments and help. The work is in the modules beside this one, loaded when they are needed."""
 
-import errno
 import os
 import sys
 from pathlib import Path
@@ -30,7 +29,7 @@ from hitless.cli.p4_app import p4_app
 from hitless.cli.parameters import adjusted
 from hitless.cli.results_app import results_app
 from hitless.cli.scenario_app import scenario_app
-from hitless.errors import BadInput, HitlessError
+from hitless.errors import BadInput, HitlessError, explained, was_interrupted
 from hitless.native import STALE, stale
 from hitless.terminal import console
 
@@ -288,7 +287,7 @@ def resume(
 def swarm(
     seed: Seed = 1,
     worlds: Annotated[int | None, typer.Option(min=1, help="How many worlds.", show_default=False)] = None,
-    minutes: Annotated[float | None, typer.Option(min=0, help="For how long.", show_default=False)] = None,
+    minutes: Annotated[float | None, typer.Option(min=0, max=1e7, help="For how long.", show_default=False)] = None,
     threads: Annotated[int, typer.Option(min=1, max=1024, help="Worlds at a time.")] = 1,
     judge: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Judge this scenario only.", show_default=False)
@@ -524,6 +523,7 @@ def main() -> None:
     debug = "--debug" in sys.argv
     # Nothing here multiplies matrices, and the threads of numpy's linear algebra take a tenth of a second to start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    console.be_tolerant()
     try:
         adjusted(typer.main.get_command(app))()
     except HitlessError as error:
@@ -535,14 +535,12 @@ def main() -> None:
     except BrokenPipeError:
         console.leave(sys.stdout)
     except Exception as fault:  # noqa: BLE001 - the last line of defence: no traceback reaches a user unasked
-        if isinstance(fault, OSError) and fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EIO}:
-            full = HitlessError("what was to be written has no room", where=fault.filename or "standard output")
-            full.hint = f"the system says: {fault.strerror}"
-            console.print_error(full, debug=debug)
+        if was_interrupted(fault):
+            console.print_note("interrupted")
+            sys.exit(130)
+        found = explained(fault)
+        found.__cause__ = fault
+        console.print_error(found, debug=debug)
+        if isinstance(fault, OSError):
             console.leave(sys.stdout)
-            sys.exit(1)
-        hint = "this is a fault of hitless; run again with --debug before the command to see where it happened"
-        internal = HitlessError(f"internal error: {type(fault).__name__}: {fault}", hint=hint)
-        internal.__cause__ = fault
-        console.print_error(internal, debug=debug)
-        sys.exit(1)
+        sys.exit(found.exit_code)

@@ -1,19 +1,23 @@
 """What typer's parameters lack.
 
 Help says `--quick`, and not `--quick <bool>`, since a flag takes no value. A NaN is refused: it lies in no range, and
-no comparison tells.
+no comparison tells. So are numbers that no machine word holds, and an empty name of a file.
 """
 
-import math
 from typing import Any
+
+from hitless.visible import visible
+
+_NUMBER_END = 2**63
 
 
 def adjusted(command: Any) -> Any:
     """A command, and all below it, with these parameters."""
     for parameter in command.params:
         _without_type(parameter)
-        _without_nan(parameter.type)
+        _strict(parameter.type)
     make_help = command.get_help_option
+    _with_visible_errors(command)
     # `--help` itself is made when it is asked for.
     command.get_help_option = lambda context: _without_type(make_help(context))
     for below in getattr(command, "commands", {}).values():
@@ -27,16 +31,38 @@ def _without_type(parameter: Any) -> Any:
     return parameter
 
 
-def _without_nan(kind: Any) -> None:
-    if not kind.name.startswith("float") or getattr(kind, "refuses_nan", False):
+def _strict(kind: Any) -> None:
+    """Refuse numbers that no setting can have, and an empty name, which pathlib takes as the folder where one is."""
+    is_number = kind.name.split()[0] in {"float", "int"}
+    if not (is_number or kind.name in {"path", "file", "directory"}) or getattr(kind, "is_strict", False):
         return
     convert = kind.convert
 
-    def converted(value: Any, parameter: Any, context: Any) -> float:
-        number: float = convert(value, parameter, context)
-        if math.isnan(number):
+    def converted(value: Any, parameter: Any, context: Any) -> Any:
+        made = convert(value, parameter, context)
+        if is_number and made != made:  # noqa: PLR0124 - so is a NaN known
             kind.fail(f"{value} is no number.", parameter, context)
-        return number
+        if is_number and not -_NUMBER_END < made < _NUMBER_END:
+            kind.fail(f"{value} is too large.", parameter, context)
+        if not is_number and not str(value):
+            kind.fail("a name is needed, and this one is empty.", parameter, context)
+        return made
 
     # Parameters without a range share one kind.
-    kind.convert, kind.refuses_nan = converted, True
+    kind.convert, kind.is_strict = converted, True
+
+
+def _with_visible_errors(command: Any) -> None:
+    """Show control characters of an argument in what is said of it."""
+    make_context = command.make_context
+
+    def made(*arguments: Any, **options: Any) -> Any:
+        try:
+            return make_context(*arguments, **options)
+        except Exception as refused:
+            message = getattr(refused, "message", None)
+            if isinstance(message, str):
+                refused.message = visible(message)  # type: ignore[attr-defined]
+            raise
+
+    command.make_context = made

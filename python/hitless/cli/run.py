@@ -15,6 +15,7 @@ from hitless.exhibits.registry import Entry
 from hitless.results import ResultsFolder, file_name
 from hitless.simulation import RowsFolder, Simulation
 from hitless.terminal.console import print_json, print_note
+from hitless.whole_file import name_of
 
 
 def run_scenario(
@@ -22,11 +23,17 @@ def run_scenario(
 ) -> int:
     """Run a sound scenario, ``text`` from ``path``; return the exit code."""
     is_file = path != STANDARD_INPUT
-    plan = Plan(path.stem if is_file else "stdin", shown_name(path), text, str(path) if is_file else None, seed)
+    plan = Plan(
+        name_of(Path(path.stem)) if is_file else "stdin",
+        shown_name(path),
+        text,
+        name_of(path) if is_file else None,
+        seed,
+    )
     if checkpoint is None:
         return run_plan(plan, out=out, json=json, debug=debug)
     every = Every.of(checkpoint, "--checkpoint")
-    plan = replace(plan, file=str(path.absolute()) if is_file else None, checkpoint=checkpoint)
+    plan = replace(plan, file=name_of(path.absolute()) if is_file else None, checkpoint=checkpoint)
     refusal = Simulation(text, file_name=plan.file or plan.shown, seed=seed).checkpoint_refusal()
     if refusal is not None:
         raise BadInput(refusal, where=plan.shown, hint="run it without --checkpoint")
@@ -59,8 +66,7 @@ def run_plan(plan: Plan, *, out: Path | None, json: bool, debug: bool, checkpoin
         else:
             checkpoints.folder = folder.path
             if not resumes:
-                take_away(folder.path)
-                plan.write(folder.path)
+                _write_plan(plan, folder)
         return folder
 
     execution = execute(Campaign([entry], seed=plan.seed), make_folder, plan.name)
@@ -72,6 +78,14 @@ def run_plan(plan: Plan, *, out: Path | None, json: bool, debug: bool, checkpoin
         _show(plan.shown, execution)
     execution.tell(debug=debug)
     return execution.exit_code
+
+
+def _write_plan(plan: Plan, folder: ResultsFolder) -> None:
+    try:
+        take_away(folder.path)
+        plan.write(folder.path)
+    except OSError as refused:
+        raise folder.give_up(refused) from refused
 
 
 def _end_checkpoints(execution: Execution) -> None:

@@ -3,12 +3,14 @@
 A wrong one is told before what runs it is loaded, which takes longer than to find out.
 """
 
+import errno
+import io
 import sys
 from pathlib import Path
 
 from hitless.checking import check_scenario
 from hitless.errors import BadInput
-from hitless.whole_file import UTF_8
+from hitless.whole_file import READ_MAX_BYTES, UTF_8, name_of, text_of
 
 STANDARD_INPUT = Path("-")
 
@@ -16,15 +18,25 @@ STANDARD_INPUT = Path("-")
 def read_scenario(path: Path) -> str:
     """The text of a scenario file; ``-`` is standard input."""
     try:
-        return sys.stdin.read().removeprefix("\ufeff") if path == STANDARD_INPUT else path.read_text(encoding=UTF_8)
+        return _read_standard_input() if path == STANDARD_INPUT else text_of(path)
     except OSError as refused:
         raise BadInput(
             f"cannot read the scenario: {refused.strerror}",
-            where=str(path),
+            where=shown_name(path),
             hint="hitless scenario example lists some to begin with",
         ) from refused
     except UnicodeDecodeError as refused:
-        raise BadInput("the scenario is not text in UTF-8", where=f"{path}, byte {refused.start}") from refused
+        raise BadInput(
+            "the scenario is not text in UTF-8", where=f"{shown_name(path)}, byte {refused.start}"
+        ) from refused
+
+
+def _read_standard_input() -> str:
+    """Read no more than a file may have: what writes may never end."""
+    found = sys.stdin.buffer.read(READ_MAX_BYTES + 1)
+    if len(found) > READ_MAX_BYTES:
+        raise OSError(errno.EFBIG, f"it is larger than {READ_MAX_BYTES >> 30} GiB")
+    return io.TextIOWrapper(io.BytesIO(found), encoding=UTF_8).read()
 
 
 def read_sound(path: Path, *, keeps_rows: bool, threads: int) -> str:
@@ -39,4 +51,4 @@ def read_sound(path: Path, *, keeps_rows: bool, threads: int) -> str:
 
 def shown_name(path: Path) -> str:
     """What messages call the scenario."""
-    return "standard input" if path == STANDARD_INPUT else str(path)
+    return "standard input" if path == STANDARD_INPUT else name_of(path)

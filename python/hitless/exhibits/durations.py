@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hitless.errors import BadInput
+from hitless.whole_file import text_of
 
 FILE = Path(__file__).with_name("durations.json")
 
@@ -71,9 +72,7 @@ def refresh(folders: Sequence[Path], path: Path = FILE) -> list[str]:
 def read_folder(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """What `hitless reproduce` found, and how it ran. Raises `BadInput` for a folder without results."""
     try:
-        summary, manifest = (
-            json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("summary", "manifest")
-        )
+        summary, manifest = (json.loads(text_of(folder / f"{name}.json")) for name in ("summary", "manifest"))
     except (OSError, ValueError) as missing:
         hint = "name a folder that hitless reproduce has written"
         raise BadInput("there are no results of hitless reproduce", where=str(folder), hint=hint) from missing

@@ -29,6 +29,7 @@ import polars as pl
 
 from hitless.exhibits.kept_lines import KeptLines
 from hitless.exhibits.model import Point, Reduction
+from hitless.outcome.tables import write_frame
 from hitless.simulation import Job, Run, Summary, Work, program_identity
 
 _FORMAT = 1
@@ -220,7 +221,7 @@ def _source(reduction: Reduction) -> str:
 
 def _write(folder: Path, run: Run) -> None:
     for name, table in run.tables.items():
-        table.write_parquet(folder / f"{name}.parquet")
+        write_frame(table, folder / f"{name}.parquet")
     (folder / "effective.toml").write_text(run.effective, encoding="utf-8")
     told = {"summary": run.summary.values, "wall_s": run.wall_s, "tables": list(run.tables)}
     (folder / "run.json").write_text(json.dumps(told), encoding="utf-8")

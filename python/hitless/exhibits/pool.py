@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from hitless.errors import HitlessError, RunStopped
+from hitless.errors import HitlessError, RunStopped, out_of_memory
 from hitless.exhibits import elsewhere
 from hitless.exhibits.arrivals import Arrivals
 from hitless.exhibits.model import Point
@@ -143,6 +143,8 @@ class Pool:
                 task.failure = stopped
         except HitlessError as failure:
             task.failure = failure
+        except MemoryError:
+            task.failure = out_of_memory(task.name)
         finally:
             task.job = None
             task.cpu_s = time.thread_time() - cpu_began_s

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
+from hitless.outcome.tables import system_errors
+from hitless.whole_file import whole
+
 SCHEMA: dict[str, type[pl.DataType]] = {
     "time": pl.Int64,
     "total_penalty": pl.Float64,
@@ -25,5 +28,6 @@ SCHEMA: dict[str, type[pl.DataType]] = {
 
 
 def write_published(rows: pl.DataFrame, path: Path) -> None:
-    """Write rows as the published simulator does."""
-    rows.select(list(SCHEMA)).write_csv(path, separator="\t")
+    """Write rows as the published simulator does. Raises `OSError`."""
+    with whole(path) as beside, system_errors(beside):
+        rows.select(list(SCHEMA)).write_csv(beside, separator="\t")

@@ -15,7 +15,7 @@ import polars as pl
 from hitless import _native
 from hitless.errors import BadInput
 from hitless.simulation import RunCancelled
-from hitless.whole_file import UTF_8
+from hitless.whole_file import text_of
 
 _YEAR_S = 365 * 86_400
 
@@ -44,7 +44,7 @@ def protects(policy: str) -> bool:
 def read_text(path: Path) -> str:
     """The text of a file that the user named."""
     try:
-        return path.read_text(encoding=UTF_8)
+        return text_of(path)
     except OSError as refused:
         raise BadInput(f"cannot read the file: {refused.strerror}", where=str(path)) from refused
     except UnicodeDecodeError as refused:

@@ -18,6 +18,7 @@ from hitless import _native
 from hitless.errors import BadInput, HitlessError
 from hitless.live import LiveRun, Status
 from hitless.machine import describe_machine, source_commit
+from hitless.outcome.tables import write_frame
 
 NAME = "live"
 """Of its one run, where a simulated one has that of its point."""
@@ -39,7 +40,7 @@ def write(out: Path, live: LiveRun, status: Status, command: Sequence[str]) -> N
         tables.mkdir(parents=True, exist_ok=True)
         (tables / f"{NAME}.toml").write_text(run.effective, encoding="utf-8")
         for name, table in run.tables.items():
-            table.write_parquet(tables / f"{name}.parquet")
+            write_frame(table, tables / f"{name}.parquet")
         _write_json(out / "status.json", status.values)
         _write_json(out / "summary.json", {"runs": {NAME: run.summary.values}})
         _write_json(out / "manifest.json", _manifest(run.summary.values, status, command))

@@ -13,6 +13,7 @@ from hitless.outcome.run import Run
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, times_of
 from hitless.plot import Plot, Series, tail_series
 from hitless.report.picture import Picture
+from hitless.visible import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,4 +132,4 @@ def _table(rows: Iterable[tuple[str, str]]) -> str:
         for name, text in rows
         if text
     )
-    return f"<table>{cells}</table>"
+    return f"<table>{visible(cells)}</table>"

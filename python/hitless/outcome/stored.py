@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from hitless.outcome.tables import Columns, frame_of
+from hitless.outcome.tables import Columns, frame_of, write_frame
 
 _PARTS = ".parts"
 
@@ -27,15 +27,20 @@ class RowFiles:
         parts = self._parts.setdefault(name, [])
         path = self.folder / _PARTS / f"{name}-{len(parts):06}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        frame_of(columns).write_parquet(path)
+        write_frame(frame_of(columns), path)
         parts.append(path)
 
     def finish(self) -> dict[str, Path]:
         """Make one file of each table's parts, a few rows at a time; the paths by table."""
-        paths = {}
-        for name, parts in self._parts.items():
-            paths[name] = self.folder / f"{name}.parquet"
-            pl.scan_parquet(parts).sink_parquet(paths[name], maintain_order=True)
+        paths: dict[str, Path] = {}
+        try:
+            for name, parts in self._parts.items():
+                write_frame(pl.scan_parquet(parts), self.folder / f"{name}.parquet")
+                paths[name] = self.folder / f"{name}.parquet"
+        except OSError:
+            for path in paths.values():
+                path.unlink(missing_ok=True)
+            raise
         self.discard()
         return paths
 

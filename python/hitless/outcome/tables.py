@@ -3,7 +3,11 @@
 Of a short run, to make all frames takes longer than what is computed from them.
 """
 
+import errno
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from hitless.outcome.run import Run
+from hitless.whole_file import whole
 
 Columns = Mapping[str, Any]
 """Arrays of numbers and lists of text, by name."""
@@ -88,6 +93,35 @@ def frame_of(columns: Columns) -> pl.DataFrame:
     """A table that shares the simulator's memory; a column of names has that type where it is empty, too."""
     types = {name: pl.String if isinstance(values, list) else None for name, values in columns.items()}
     return pl.DataFrame([pl.Series(name, values, dtype=types[name]) for name, values in columns.items()])
+
+
+def write_frame(frame: pl.DataFrame | pl.LazyFrame, path: Path) -> None:
+    """Write a frame as Parquet, whole or not at all. Raises `OSError`."""
+    with whole(path) as beside, system_errors(beside):
+        if isinstance(frame, pl.LazyFrame):
+            frame.sink_parquet(beside, maintain_order=True)
+        else:
+            frame.write_parquet(beside)
+
+
+@contextmanager
+def system_errors(path: Path) -> Iterator[None]:
+    """Raise as `OSError` what the system refuses while ``path`` is written: polars has other errors for it."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as failed:
+        if getattr(failed, "errno", None) is not None:
+            raise
+        if (number := re.search(r"\(os error (\d+)\)", str(failed))) is not None:
+            raise OSError(int(number[1]), os.strerror(int(number[1]))) from failed
+        if path.exists():
+            with path.open("ab", buffering=0) as file:
+                file.write(bytes(_PROBE_BYTES))
+        raise OSError(errno.EIO, str(failed)) from failed
+
+
+_PROBE_BYTES = 1 << 20
+"""A write of this is refused for the reason for which the last one was."""
 
 
 def columns_of(run: Run, name: str) -> Columns:

@@ -16,6 +16,7 @@ from hitless import _native
 from hitless.errors import BadInput
 from hitless.prototype.mechanism import Mechanism
 from hitless.prototype.settings import made_of, schema_of
+from hitless.whole_file import read_bytes
 
 MechanismClass: TypeAlias = type[Mechanism[Any]]
 
@@ -123,6 +124,7 @@ class _Calls:
 def _classes_of(file: Path) -> list[MechanismClass]:
     """The mechanisms that a file defines, in its order."""
     try:
+        read_bytes(file)  # the import waits for what never ends
         module = _imported(file.absolute())
     except OSError as refused:
         raise BadInput(f"cannot read the mechanism: {refused.strerror}", where=str(file)) from refused

@@ -13,6 +13,7 @@ from hitless.report import legend, marks
 from hitless.report.canvas import CHARACTER, WIDE, Canvas, Size
 from hitless.report.palette import HATCHES, Look, Palette
 from hitless.report.scales import axis
+from hitless.visible import visible
 
 ALONE_STYLE = (
     "text{fill:#1c1e21;font:13px system-ui,sans-serif}text.heading{font-weight:600}svg{color:#1c1e21}"
@@ -38,7 +39,7 @@ def draw(plot: Plot, palette: Palette, size: Size = WIDE, *, alone: bool = False
         parts.append(f'<text class="heading" x="10" y="20">{escape(plot.title)}</text>')
     parts += [canvas.grid(), marks.draw(plot.series, looks, canvas), _titles(plot, canvas)]
     parts.append(legend.draw(rows, looks, head))
-    return (
+    return visible(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size.width} {height}" width="{size.width}" '
         f'height="{height}" role="img" aria-label="{escape(describe(plot))}">{"".join(parts)}</svg>'
     )

@@ -20,6 +20,7 @@ from hitless.report.canvas import NARROW, WIDE
 from hitless.report.drawing import ALONE_STYLE, draw
 from hitless.report.palette import Palette
 from hitless.report.paper_points import with_papers_points
+from hitless.visible import visible
 
 OWN = "run"
 """What stands before the slash of a scenario of the user's own."""
@@ -39,7 +40,7 @@ def render_report(results: Sequence[Result], manifest: Mapping[str, Any]) -> str
     )
     environment.filters["number"] = format_number
     has_paper = any(exhibit["has_paper"] for exhibit in exhibits)
-    return environment.get_template("report.html.j2").render(
+    page = environment.get_template("report.html.j2").render(
         exhibits=exhibits,
         manifest=manifest,
         screen=first_screen(results) if has_paper else None,
@@ -47,6 +48,7 @@ def render_report(results: Sequence[Result], manifest: Mapping[str, Any]) -> str
         verdicts=_counted(row["verdict"] for exhibit in exhibits for row in exhibit["rows"]) if has_paper else {},
         picture_style=ALONE_STYLE,
     )
+    return visible(page)
 
 
 def render_pictures(results: Sequence[Result]) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hitless.errors import BadInput
 from hitless.exhibits.durations import read_folder
 from hitless.exhibits.judge import Verdict, agreement
+from hitless.whole_file import read_text
 
 _DIGITS = 5
 
@@ -102,7 +103,7 @@ class Summary(BaseModel):
         if not path.exists():
             return cls()
         try:
-            return cls.model_validate_json(path.read_text(encoding="utf-8"))
+            return cls.model_validate_json(read_text(path))
         except ValidationError as wrong:
             raise BadInput("the file is no summary of results", where=str(path), hint=str(wrong)) from wrong
 

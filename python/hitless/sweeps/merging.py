@@ -19,6 +19,7 @@ from hitless.sweeps.frames import in_order, intervals, varying_plots
 from hitless.sweeps.plan import Axis, Plan, Shard
 from hitless.sweeps.running import write, write_report
 from hitless.sweeps.swept import PLAN, ROWS, Swept
+from hitless.whole_file import text_of
 
 
 def merge(folders: Sequence[Path], out: Path | None = None) -> Swept:
@@ -27,17 +28,20 @@ def merge(folders: Sequence[Path], out: Path | None = None) -> Swept:
     Raises `BadInput` where they are not all the shards of one sweep by one program, each complete.
     """
     target = out or folders[0]
-    found = {path: json.loads(path.read_text(encoding="utf-8")) for folder in folders for path in _shards(folder)}
+    found = {path: json.loads(text_of(path)) for folder in folders for path in _shards(folder)}
     _check(found, folders)
     plan = _plan_of(next(iter(found.values())))
     frames = [pl.read_parquet(path.with_name(_rows_beside(path.name))) for path in found]
-    folder = ResultsFolder("sweep", target, may_replace=True)
-    rows = in_order(pl.concat(frames))
-    write(folder, plan, Shard(), rows, complete=True)
-    for other in folders:
-        if other.resolve() != target.resolve() and (other / "tables").is_dir():
-            shutil.copytree(other / "tables", target / "tables", dirs_exist_ok=True)
-    _write_report(folder, plan, rows)
+    with ResultsFolder("sweep", target, may_replace=True) as folder:
+        rows = in_order(pl.concat(frames))
+        with folder.troubles_kept():
+            write(folder, plan, Shard(), rows, complete=True)
+            for other in folders:
+                if other.resolve() != target.resolve() and (other / "tables").is_dir():
+                    shutil.copytree(other / "tables", target / "tables", dirs_exist_ok=True)
+            _write_report(folder, plan, rows)
+        if folder.failure is not None:
+            raise folder.failure from folder.trouble
     return Swept(target)
 
 

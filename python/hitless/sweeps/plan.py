@@ -15,7 +15,7 @@ from hitless.prototype.kinds import identity, named_in
 from hitless.scenario import Scenario, example, varied
 from hitless.simulation import PacketSimulation
 from hitless.suggest import did_you_mean
-from hitless.whole_file import UTF_8
+from hitless.whole_file import text_of
 
 Label: TypeAlias = bool | int | float | str
 Grid: TypeAlias = Mapping[str, Sequence[Label] | Mapping[str, Any]]
@@ -132,7 +132,7 @@ class Plan:
     def from_file(cls, path: Path) -> "Plan":
         """The plan of a sweep file: docs/how-to/sweep.md. Raises `BadInput`."""
         try:
-            content = tomllib.loads(path.read_text(encoding=UTF_8))
+            content = tomllib.loads(text_of(path))
         except OSError as refused:
             raise BadInput(f"cannot read the sweep: {refused.strerror}", where=str(path)) from refused
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as broken:

@@ -16,6 +16,7 @@ from hitless.exhibits.campaign import Campaign, Result
 from hitless.exhibits.keeping import KeptPoints
 from hitless.exhibits.pool import Task
 from hitless.exhibits.registry import Entry
+from hitless.outcome.tables import write_frame
 from hitless.report.page import render_pictures, render_report
 from hitless.results import RESULTS, ResultsFolder, describe, file_name
 from hitless.simulation import program_identity
@@ -67,7 +68,8 @@ class Sweeping:
             fresh=self.options.fresh,
             executor=self.options.executor,
         )
-        self.folder = ResultsFolder("sweep", path, may_replace=True)
+        part = f"sweep{self.options.shard.suffix}" if self.options.shard.suffix else ""
+        self.folder = ResultsFolder("sweep", path, may_replace=True, part=part)
         _refuse_another(path, self.plan)
 
     @property
@@ -77,6 +79,14 @@ class Sweeping:
 
     def run(self) -> tuple[Swept, Result]:
         """Run what is missing, and write the data set; what is done is written whatever happens."""
+        try:
+            return self._run()
+        except OSError as refused:
+            raise self.folder.give_up(refused) from refused
+        finally:
+            self.folder.close()
+
+    def _run(self) -> tuple[Swept, Result]:
         with ExitStack() as stack:
             look = stack.enter_context(_watched(self.campaign.stop)) if self.options.progress else lambda _: None
             [result] = self.campaign.results(look, self._write_tables)
@@ -99,10 +109,9 @@ class Sweeping:
         place += [pl.lit(label).alias(path) for path, label in member.point.labels.items()]
         place.append(pl.lit(member.seed, pl.Int64).alias("seed"))
         for name, table in task.run.tables.items():
-            target = self.folder.path / "tables" / name
-            target.mkdir(parents=True, exist_ok=True)
             placed = table.select(*place, pl.all()) if table.width else table
-            placed.write_parquet(target / f"point{member.point.number:06}-seed{member.seed}.parquet")
+            file = f"tables/{name}/point{member.point.number:06}-seed{member.seed}.parquet"
+            write_frame(placed, self.folder.written(file))
         task.release_tables()
 
 
@@ -120,7 +129,7 @@ def write(folder: ResultsFolder, plan: Plan, shard: Shard, rows: pl.DataFrame, *
     """Write the plan and the rows."""
     told = {"program": program_identity(), "complete": complete, "digest": plan.digest, **plan.as_json()}
     folder.write_json(PLAN.replace(".json", f"{shard.suffix}.json"), told)
-    rows.write_parquet(folder.path / ROWS.replace(".parquet", f"{shard.suffix}.parquet"))
+    write_frame(rows, folder.written(ROWS.replace(".parquet", f"{shard.suffix}.parquet")))
 
 
 def write_report(folder: ResultsFolder, result: Result, manifest: dict[str, object]) -> None:

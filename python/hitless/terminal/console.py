@@ -1,15 +1,18 @@
 """Where output goes: data to stdout, everything else to stderr."""
 
+import io
 import json
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from hitless.errors import HitlessError
+from hitless.visible import visible
 
 
 def leave(file: IO[str]) -> None:
@@ -26,6 +29,22 @@ class _Terminal(Console):
         """Go on without the reader: results are still to be written, and told on stderr."""
         leave(self.file)
 
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Show control characters of a text before lines are broken."""
+        super().print(*(visible(each) if isinstance(each, str) else each for each in objects), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Show control characters in tables, too, instead of sending them."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+
+def be_tolerant() -> None:
+    """Show letters that the encoding of stdout or stderr does not have by their number, instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
 
 # Text of users and addresses of interfaces is no markup for emoji: ":cd:" stays.
 stdout = _Terminal(highlight=False, emoji=False)
@@ -36,13 +55,14 @@ VERDICT_STYLES = {"match": "green", "beyond": "blue", "differs": "red", "unjudge
 
 def print_json(document: Mapping[str, Any] | Sequence[Any]) -> None:
     """The one JSON document of a command."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(visible(json.dumps(document, indent=2, ensure_ascii=not is_unicode)) + "\n")
     sys.stdout.flush()
 
 
 def print_text(text: str) -> None:
     """Text as it is, for people and pipes."""
-    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    sys.stdout.write(visible(text if text.endswith("\n") else f"{text}\n"))
     sys.stdout.flush()
 
 
@@ -58,4 +78,4 @@ def print_error(error: HitlessError, *, debug: bool) -> None:
     if rest:
         stderr.print(rest, markup=False, soft_wrap=True)
     if debug:
-        sys.stderr.write("".join(traceback.format_exception(error)))
+        sys.stderr.write(visible("".join(traceback.format_exception(error))))

@@ -15,6 +15,7 @@ use hitless_p4::pipeline::Switch;
 use hitless_p4::program::{Beyond, Instruction, MatchKind, Program, Table, Target};
 use hitless_p4::values::{matched, number};
 use hitless_scenario::kind::Surroundings;
+use hitless_settings::input;
 use hitless_wire::HostId;
 
 use super::bytes::{address, card};
@@ -86,7 +87,7 @@ impl Loaded {
     /// Why one cannot be read, or is refused.
     pub fn read(settings: &P4Settings, folder: &Path, around: Surroundings<'_>) -> Result<Self, Fault> {
         let read =
-            |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| format!("cannot be read: {error}"));
+            |name: &str| input::read_text(&folder.join(name)).map_err(|error| format!("cannot be read: {error}"));
         let text = read(&settings.program).map_err(|rule| ("program", rule))?;
         let program = Program::load(&text).map_err(|error| ("program", error.to_string()))?;
         let missing = program.instructions.iter().find_map(|instruction| match instruction {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use hitless_engine::TraceHash;
-use hitless_settings::{LineError, without_byte_order_mark};
+use hitless_settings::{LineError, input, without_byte_order_mark};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ fn read_trace(folder: &std::path::Path, file: &str) -> Result<LossTrace, String>
         return Err(format!("must end in \"{TRACE_ENDING}\""));
     }
     let path = folder.join(file);
-    let bytes = std::fs::read(&path).map_err(|error| {
+    let bytes = input::read(&path).map_err(|error| {
         format!("{} cannot be read: {error}; the path is relative to the folder of the scenario", path.display())
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {

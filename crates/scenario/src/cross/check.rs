@@ -1,5 +1,7 @@
 //! What every check needs: the scenario, places by name, and where problems go.
 
+use std::collections::BTreeSet;
+
 use hitless_network::recovery::RecoveryScheme;
 use hitless_network::topology::select::{SwitchPort, select_links, select_ports};
 use hitless_network::topology::{DirectedLink, Topology};
@@ -19,6 +21,9 @@ pub fn is_length(length: QueueLength) -> bool {
 
 /// What [`is_length`] asks for.
 pub const LENGTH_RULE: &str = "must be above zero, and at most 4294967295 packets";
+
+/// Problems after which names of links are no longer guessed.
+const GUESSES: usize = 100;
 
 /// A check of a scenario under way. Whoever has rules of their own reads the scenario, finds places by name, and
 /// reports what does not hold; the order of reports does not matter, as they are shown in the order of the file.
@@ -72,11 +77,10 @@ impl Check<'_> {
 
     /// Reports the second of two equal names.
     pub fn require_unique<'n>(&mut self, names: impl Iterator<Item = &'n str>, section: &str) {
-        let mut seen = Vec::new();
+        let mut seen = BTreeSet::new();
         for (index, name) in names.enumerate() {
             let field = format!("{section}[{index}].name");
-            self.require_else(!seen.contains(&name), || Problem::new(field, "", "this name is taken"));
-            seen.push(name);
+            self.require_else(seen.insert(name), || Problem::new(field, "", "this name is taken"));
         }
     }
 
@@ -114,7 +118,9 @@ impl Check<'_> {
         select_links(topology, name).unwrap_or_else(|rule| {
             let words = name.split(['-', '>', '<', '#']).map(str::trim).filter(|word| !word.is_empty());
             let unknown = words.filter(|word| topology.node(word).is_none());
-            let guess = unknown.filter_map(|word| closest(word, topology.names())).next();
+            let mut guesses = unknown.filter_map(|word| closest(word, topology.names()));
+            // A guess compares with the names of all nodes, and people read the first ones.
+            let guess = if self.problems.len() < GUESSES { guesses.next() } else { None };
             let hint = guess.map(|name| format!("did you mean '{name}'?"));
             self.report(Problem::new(field, "", rule).maybe_hint(hint));
             Vec::new()
@@ -145,7 +151,7 @@ impl Check<'_> {
 
     /// Each of `names` says a port, or all of a switch, and no port is said twice.
     pub fn ports_named_once(&mut self, topology: &Topology, names: &[String], field: &str) {
-        let mut seen: Vec<SwitchPort> = Vec::new();
+        let mut seen = BTreeSet::<SwitchPort>::new();
         for (number, name) in names.iter().enumerate() {
             let ports = select_ports(topology, name);
             let twice = ports.iter().flatten().any(|port| seen.contains(port));

@@ -1,5 +1,7 @@
 //! Links and their faults.
 
+use std::collections::BTreeSet;
+
 use hitless_network::link::{LinkImpairment, LinkState};
 use hitless_network::loss::LossModel;
 use hitless_network::topology::Topology;
@@ -9,7 +11,7 @@ use super::check::Check;
 
 impl Check<'_> {
     pub(super) fn links(&mut self, topology: &Topology) {
-        let mut taken = Vec::new();
+        let mut taken = BTreeSet::new();
         for (index, link) in self.scenario.links.iter().enumerate() {
             let section = format!("link[{index}]");
             let field = format!("{section}.name");

@@ -35,8 +35,8 @@ impl Check<'_> {
     fn sampled_group(&mut self, (group, period): (&String, Duration), section: &str) {
         self.require(period > Duration::ZERO, &format!("{section}.period"), "must be above zero");
         let names = || self.scenario.flows.iter().map(|group| group.name.as_str());
-        let guess = closest(group, names()).map(|name| format!("did you mean \"{name}\"?"));
         self.require_else(names().any(|name| name == group), || {
+            let guess = closest(group, names()).map(|name| format!("did you mean \"{name}\"?"));
             Problem::new(format!("{section}.group"), "", "no [[flows]] has this name").maybe_hint(guess)
         });
     }

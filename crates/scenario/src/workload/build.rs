@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hitless_engine::{RandomStreams, Stream};
 use hitless_network::topology::Topology;
 use hitless_network::topology::select::select_hosts;
-use hitless_settings::{Problem, closest};
+use hitless_settings::{Problem, closest, input};
 use hitless_wire::{Bytes, Duration, HostId, Time};
 
 use crate::workload::asking::Asking;
@@ -240,7 +240,7 @@ impl Builder<'_> {
             return Err(self.problem(field, "nothing of this name comes with the program").hint(hint));
         }
         let path = self.scenario.folder.join(name);
-        std::fs::read_to_string(&path).map_err(|error| self.problem(field, format!("cannot be read: {error}")))
+        input::read_text(&path).map_err(|error| self.problem(field, format!("cannot be read: {error}")))
     }
 
     fn incast(self, settings: &IncastFlows) -> Result<Generator, Problem> {

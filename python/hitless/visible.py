@@ -1,0 +1,10 @@
+"""Text without characters that a terminal obeys, or that no page may have."""
+
+_HIDDEN = (*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)
+"""Control characters, and what is no character: a byte of a file's name that is not UTF-8 becomes a surrogate."""
+_ESCAPES = {code: f"\\u{code:04x}" for code in _HIDDEN if chr(code) not in "\t\n"}
+
+
+def visible(text: str) -> str:
+    r"""Show each control character but tabs and ends of lines as JSON and TOML write it: ``\u001b``."""
+    return text.translate(_ESCAPES)
