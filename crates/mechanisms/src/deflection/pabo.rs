@@ -118,3 +118,16 @@ impl Mechanism for Pabo {
         self.counters.report()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probability_is_0_up_to_the_threshold_and_1_in_a_queue_that_is_more_than_full() {
+        for (share, expected) in [(0.0, 0.0), (0.5, 0.0), (1.0, 1.0), (1.2, 1.0)] {
+            assert_eq!(bounce_probability(share, 0.5, 1.0, 0), expected, "a share of {share}");
+        }
+        assert!(bounce_probability(0.75, 0.5, 1.0, 3) < bounce_probability(0.75, 0.5, 1.0, 0));
+    }
+}

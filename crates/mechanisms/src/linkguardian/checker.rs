@@ -103,4 +103,14 @@ mod tests {
         checker.deliver(0);
         assert_eq!((checker.lost(), checker.duplicates), (1, 1));
     }
+
+    #[test]
+    fn a_packet_is_told_from_a_duplicate_as_long_as_it_is_in_the_window() {
+        for (behind, is_known) in [(WINDOW as u32 - 1, true), (WINDOW as u32, false)] {
+            let mut checker = Checker::default();
+            (1..=behind).for_each(|number| checker.deliver(number));
+            checker.deliver(0);
+            assert_eq!((checker.reordered, checker.duplicates), (is_known.into(), (!is_known).into()), "{behind}");
+        }
+    }
 }

@@ -235,4 +235,33 @@ mod tests {
         assert_eq!(choose(&mut forgets, None, 1_501, [true; 3]), Some((2, false)));
         assert_eq!(choose(&mut forgets, Some((2, 5)), 1_501, [true; 3]), Some((4, false)), "port 4 counts as empty");
     }
+
+    #[test]
+    fn a_neighbour_is_roomy_below_half_of_what_fills_it_and_its_depth_holds_for_its_lifetime() {
+        let mut half = monitor(None);
+        for (depth_segments, is_roomy) in [(49, true), (50, false)] {
+            let mut pass = Pass::new(true);
+            pass.begin(Half::Ingress);
+            let told = ReportedDepth { port: PortId(1), depth_segments };
+            let choice = half.choose(&mut pass, Some(told), Stamp::new(0), |_| true).expect("all may take it");
+            assert_eq!((choice.is_roomy(PortId(1)), choice.is_roomy(PortId(2))), (is_roomy, true), "{depth_segments}");
+        }
+        let mut forgets = monitor(Some(1_000));
+        choose(&mut forgets, Some((1, 30)), 500, [true; 3]);
+        choose(&mut forgets, Some((2, 10)), 1_000, [true; 3]);
+        let first_two = [true, true, false];
+        assert_eq!(choose(&mut forgets, None, 1_500, first_two), Some((2, false)));
+        assert_eq!(choose(&mut forgets, None, 1_501, first_two), Some((1, false)), "port 1 counts as empty");
+    }
+
+    #[test]
+    fn an_own_queue_at_what_fills_it_is_full() {
+        let mut monitor = monitor(None);
+        for (own_segments, is_full) in [(199, false), (200, true)] {
+            let mut pass = Pass::new(true);
+            pass.begin(Half::Ingress);
+            monitor.note_own(&mut pass, PortId(1), own_segments, Stamp::new(0));
+            assert_eq!(choose(&mut monitor, None, 0, [true, false, false]), Some((1, is_full)), "{own_segments}");
+        }
+    }
 }

@@ -88,15 +88,20 @@ impl Next {
     /// quarter of that time only, in which each packet that still exists has come by once.
     fn gives_up(&mut self, now_ns: u32, timeout_ns: u32) -> bool {
         if self.waiting_since_ns == 0 {
-            self.waiting_since_ns = now_ns.max(1);
+            self.waiting_since_ns = not_zero(now_ns);
         }
         let gives_up = now_ns.wrapping_sub(self.waiting_since_ns) >= timeout_ns;
         if gives_up {
             self.number = self.number.wrapping_add(1);
-            self.waiting_since_ns = now_ns.wrapping_sub(timeout_ns - timeout_ns / 4).max(1);
+            self.waiting_since_ns = not_zero(now_ns.wrapping_sub(timeout_ns - timeout_ns / 4));
         }
         gives_up
     }
+}
+
+/// A time that is told from none: the nanosecond before 0 for 0, never one that is still to come.
+fn not_zero(time_ns: u32) -> u32 {
+    if time_ns == 0 { u32::MAX } else { time_ns }
 }
 
 impl RegisterCell for FlowState {
@@ -394,6 +399,43 @@ mod tests {
                 NewTurn::Forward => None,
             };
             assert_eq!(begins, expected, "at {at_ns} ns");
+        }
+    }
+
+    /// The next number gets a quarter of the timeout; a wait that begins at 0 is one all the same.
+    #[test]
+    fn a_number_is_given_up_after_the_timeout_and_the_one_behind_it_after_a_quarter() {
+        let mut next = Next { number: 7, waiting_since_ns: 0 };
+        let gives_up = [100, 1_099, 1_100, 1_349, 1_350].map(|now_ns| next.gives_up(now_ns, 1_000));
+        assert_eq!((gives_up, next.number), ([false, false, true, false, true], 9));
+        let mut next = Next { number: 0, waiting_since_ns: 0 };
+        assert_eq!([0, 0, 998, 999].map(|now_ns| next.gives_up(now_ns, 1_000)), [false, false, false, true]);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_number_that_has_come_and_was_detoured_again() {
+        let mut sequencer = sequencer(RimmRelease::Exact, 0);
+        let steps = [
+            (1, Gate::Open, 100, (ReturnTurn::Detour, 0)),
+            (0, Gate::Closed, 200, (ReturnTurn::Detour, 0)),
+            (1, Gate::Open, 1_150, (ReturnTurn::Detour, 0)),
+            (1, Gate::Open, 2_150, (ReturnTurn::Released, 1)),
+        ];
+        for (number, gate, now_ns, expected) in steps {
+            let turn = sequencer.returning(&mut pass(), 3, number, gate, now_ns);
+            assert_eq!(turn, expected, "number {number} at {now_ns} ns");
+        }
+    }
+
+    #[test]
+    fn a_detour_that_has_lasted_for_as_long_as_it_may_is_over() {
+        let flow_detour_max = Some(Duration::from_ns(500));
+        let release = RimmRelease::FlowletGap;
+        let settings = RimmSettings { release, flow_detour_max, hash_bits: 4, ..RimmSettings::default() };
+        let mut sequencer = Sequencer::new(&settings, 0);
+        for (at_ns, is_detoured) in [(10, true), (509, true), (510, false)] {
+            let turn = sequencer.new_packet(&mut pass(), 3, Phase::Detour, true, Stamp::new(at_ns));
+            assert_eq!(matches!(turn, NewTurn::Detour { .. }), is_detoured, "at {at_ns} ns");
         }
     }
 }

@@ -48,6 +48,24 @@ fn what_is_beyond_help_is_switched_off_at_once_and_comes_back_step_by_step() {
 }
 
 #[test]
+fn a_rate_at_the_bound_is_not_above_it_and_each_fall_takes_bad_periods_of_its_own() {
+    assert!(levels(repeated(10, 5)).iter().all(|&level| level == Level::AsCommanded));
+    let series = repeated(2, 50).chain(repeated(1, 500)).chain(repeated(1, 0));
+    assert_eq!(levels(series)[1..], [Level::NonBlocking; 3]);
+}
+
+/// A hold is ten periods. With three losses of 1,000 frames the link is not good enough to begin one.
+#[test]
+fn a_recovery_takes_a_hold_without_a_period_above_its_rate() {
+    let recovers_after = |series: Vec<(u64, u64)>| {
+        let levels = levels(repeated(2, 50).chain(series));
+        levels[2..].iter().position(|&level| level == Level::AsCommanded)
+    };
+    assert_eq!(recovers_after(repeated(20, 0).collect()), Some(10));
+    assert_eq!(recovers_after(repeated(5, 0).chain(repeated(1, 3)).chain(repeated(20, 0)).collect()), Some(16));
+}
+
+#[test]
 fn between_the_bounds_the_level_stays() {
     let series = repeated(2, 20).chain(repeated(200, 4));
     assert!(levels(series)[1..].iter().all(|&level| level == Level::NonBlocking));
