@@ -100,6 +100,10 @@ AfqUpdate: TypeAlias = Literal["predicated-increment", "increment", "figure-3"]
 """How a packet raises the bids of its flow."""
 
 
+AlphaUpdate: TypeAlias = Literal["at-notifications", "periodic"]
+"""When alpha moves."""
+
+
 BackupChoice: TypeAlias = Literal["probed", "first"]
 """Which of several possible backup ports is chosen."""
 
@@ -153,6 +157,10 @@ Buffering: TypeAlias = Literal["recirculation", "paused-queue"]
 """Where packets wait."""
 
 
+Clocks: TypeAlias = Literal["independent", "ideal"]
+"""Clocks of transmitters, and when frames leave network cards."""
+
+
 class Close(TypedDict):
     """How long a receiving application takes to close its connection, from the arrival of the last byte."""
 
@@ -164,17 +172,35 @@ Congestion: TypeAlias = Literal["newreno", "cubic", "dctcp", "bbr", "swift", "bo
 """Congestion control of TCP."""
 
 
+CubicTime: TypeAlias = Literal["rfc9438", "linux"]
+"""Which time of a stage of congestion avoidance counts for CUBIC's curve."""
+
+
+DcqcnChoice: TypeAlias = "Dcqcn | DcqcnPreset"
+"""The ways to write `dcqcn`."""
+
+
+DcqcnPreset: TypeAlias = Literal["paper", "vendor"]
+"""Named sets of parameters."""
+
+
 class Dcqcn(TypedDict):
-    """Parameters of DCQCN, by the paper's names; defaults are those of its section 5."""
+    """Parameters of DCQCN, by the paper's names; defaults are those of `preset`."""
 
     additive_increase: NotRequired[str]
     alpha_timer: NotRequired[str]
+    alpha_update: NotRequired["AlphaUpdate"]
     byte_counter: NotRequired[str]
+    clamp_target: NotRequired[bool]
     cnp_interval: NotRequired[str]
+    decrease_interval: NotRequired[str]
     fast_recovery_steps: NotRequired[int]
     g: NotRequired[float]
     hyper_increase: NotRequired[str]
+    increase_line_rate: NotRequired[str]
+    initial_alpha: NotRequired[float]
     minimum_rate: NotRequired[str]
+    preset: NotRequired["DcqcnPreset"]
     rate_timer: NotRequired[str]
 
 
@@ -290,9 +316,14 @@ DistributionMean: TypeAlias = Literal["exact", "moving-average"]
 """The mean of which packets."""
 
 
-class Ecn(TypedDict):
-    """Marking of congestion (RFC 3168), decided when a packet enters its queue."""
+EcnPoint: TypeAlias = Literal["enqueue", "dequeue"]
+"""When a switch decides whether a packet is marked."""
 
+
+class Ecn(TypedDict):
+    """Marking of congestion (RFC 3168)."""
+
+    at: NotRequired["EcnPoint"]
     maximum: NotRequired[str]
     probability: NotRequired[float]
     threshold: str
@@ -435,7 +466,7 @@ class FlowGroupList(FlowGroupCommon):
 
     file: str
     kind: Literal["list"]
-    packet_bytes: str
+    packet_bytes: NotRequired[str]
 
 
 FlowGroup: TypeAlias = (
@@ -1338,6 +1369,7 @@ class TransportTcp(TransportCommon):
     burst_segments: NotRequired[int]
     close: NotRequired["Close"]
     congestion: NotRequired["Congestion"]
+    cubic_time: NotRequired["CubicTime"]
     dctcp_estimate: NotRequired["DctcpEstimate"]
     dctcp_gain: NotRequired[float]
     delayed_ack_segments: NotRequired[int]
@@ -1377,7 +1409,7 @@ class TransportRoce(TransportCommon):
 
     ack_bytes: NotRequired[str]
     acknowledge_every: NotRequired[int]
-    dcqcn: NotRequired["Dcqcn"]
+    dcqcn: NotRequired["DcqcnChoice"]
     header_bytes: NotRequired[str]
     kind: Literal["roce"]
     mtu: NotRequired[str]
@@ -1434,9 +1466,11 @@ WindowGrowth: TypeAlias = Literal["byte-counting", "per-ack"]
 class Scenario(TypedDict):
     """A scenario."""
 
+    clocks: NotRequired["Clocks"]
     description: NotRequired[str]
     duration: NotRequired[str]
     failure: NotRequired[Sequence["LinkFailure"]]
+    failure_file: NotRequired[str]
     flows: NotRequired[Sequence["FlowGroup"]]
     host: NotRequired["Host"]
     link: NotRequired[Sequence["LinkImpairment"]]
