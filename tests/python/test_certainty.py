@@ -89,7 +89,7 @@ def test_200_identical_queries_are_not_200_samples():
         assert found.interval is None
         assert "1 distinct value among 200" in found.why
     assert mean_in_run(queries).value == 3.25
-    assert "no interval: 1 distinct value" in mean_in_run(queries).row("s", "x", "m").note
+    assert "no interval: 1 distinct value" in mean_in_run(queries).row("s", "x", "m").full_note
 
 
 def _process(random, dependence, size):
@@ -151,9 +151,11 @@ def test_a_percentile_of_few_values_is_their_largest_and_no_number(percent, coun
     assert enough_for(percent, count) is enough
     assert (found.value is not None) is (ratio.value is not None) is enough
     assert found.interval is None
-    assert enough or f"p{percent} of {count} values is no more than the last of them" in found.row("s", "x", "m").note
+    assert (
+        enough or f"p{percent} of {count} values is no more than the last of them" in found.row("s", "x", "m").full_note
+    )
 
 
 def test_a_mean_of_seeds_says_why_it_has_no_interval():
-    assert mean_of([0.50828] * 5).row("s", "x", "m").note == f"no interval: {SEEDS_CHANGE_NOTHING}"
-    assert mean_of([1.0, 2.0, 3.0]).row("s", "x", "m").note == ""
+    assert mean_of([0.50828] * 5).row("s", "x", "m").full_note == f"no interval: {SEEDS_CHANGE_NOTHING}"
+    assert mean_of([1.0, 2.0, 3.0]).row("s", "x", "m").full_note == ""

@@ -95,6 +95,7 @@ def test_arithmetic_and_an_exhibit_with_seeds_of_its_own_take_one():
 def test_the_interval_is_over_seeds_and_not_that_of_a_run():
     narrow = [_row(Exact(), value, interval=Interval(value - 0.01, value + 0.01)) for value in (8.0, 10.0, 12.0)]
     row = _over(*narrow)
+    assert "no interval" not in _over(*(_row(Exact(), value, why="20 values") for value in (8.0, 10.0, 12.0))).full_note
     assert row.measured == 10.0
     assert (round(row.interval.low, 3), round(row.interval.high, 3)) == (5.032, 14.968)
     ratio = _over(*(_row(Gain(), value) for value in (5.0, 10.0, 20.0)))
@@ -190,7 +191,7 @@ def test_rows_of_a_campaign_tell_each_seed():
         (9, 9.0, "match"),
     ]
     assert (moved["measured"], moved["ci_low"] < 7.0, moved["ci_high"] > 9.0) == (8.0, True, True)
-    assert (constant["ci_low"], constant["note"]) == (None, "seeds change nothing here")
+    assert (constant["ci_low"], constant["note"]) == (None, "no interval: seeds change nothing here")
 
 
 def test_a_quick_run_that_takes_long_has_one_seed_and_a_full_one_five():

@@ -63,8 +63,7 @@ class Estimate:
     ) -> Row:
         """The number as a row."""
         of, judge = completed or self.completed, judge or Unjudged()
-        words = "; ".join(filter(None, [note, f"no interval: {self.why}" if self.why else ""]))
-        return Row(series, x, metric, unit, self.value, paper, self.interval, judge, words, of)
+        return Row(series, x, metric, unit, self.value, paper, self.interval, judge, note, of, self.why)
 
 
 def curve(name: str, x: Sequence[Position], estimates: Sequence[Estimate], style: Style = "line") -> Series:

@@ -157,6 +157,8 @@ class Row:
     """What the number hangs on: settings that are not the paper's own, calibrations and on what, assumptions."""
     completed: Collection[Share] = ()
     """Of a number computed from what finished: the share that did, of each scheme in it."""
+    why: str = ""
+    """Why there is no interval; empty where that needs no word."""
     seen: Sequence[Seen] = ()
     """What each seed alone says, of a row of a campaign."""
 
@@ -191,12 +193,13 @@ class Row:
 
     @property
     def full_note(self) -> str:
-        """The note, what the number was computed from, what a shape was asked to show, and why there is no verdict."""
+        """The note; why there is no interval, and no verdict; of what the number is, and what a shape was to show."""
         statement = self.judge.rule if self.judge.name == "shape" else ""
         shares = ", ".join(map(str, self.completed))
         reason = self.judgement.reason
         why_not = f"not judged: {reason}" if reason and reason != NO_PAPER_VALUE else ""
-        return "; ".join(filter(None, [self.note, shares, statement, why_not]))
+        why = f"no interval: {self.why}" if self.why and self.interval is None else ""
+        return "; ".join(filter(None, [self.note, why, shares, statement, why_not]))
 
 
 class Exhibit(ABC):

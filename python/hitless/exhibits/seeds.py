@@ -53,7 +53,7 @@ def _several(given: Sequence[_Given]) -> Row:
     first = judges[0] if judges else rows[0]
     judged = [row for row in rows if row.judge.name == first.judge.name]
     number = _number([row for row in judged if row.measured is not None and not math.isnan(row.measured)], first.judge)
-    notes = [first.note, number.note]
+    notes = [first.note]
     judge: Judge = first.judge
     if judges:
         verdicts = [row.verdict for row in judged if row.measured is not None or not judge.by_interval]
@@ -69,6 +69,7 @@ def _several(given: Sequence[_Given]) -> Row:
         judge=judge,
         note="; ".join(filter(None, notes)),
         completed=_together(judged),
+        why=number.why,
         seen=_seen(given),
     )
 
@@ -80,7 +81,8 @@ class _Number:
     value: float | None
     interval: Interval | None = None
     judged_by: Interval | None = None
-    note: str = ""
+    why: str = ""
+    """Why there is no interval."""
 
 
 def _number(rows: Sequence[Row], judge: Judge) -> _Number:
