@@ -76,7 +76,7 @@ def test_a_flow_alone_takes_what_the_idle_network_is_said_to_take(size_bytes):
     case = Case(Fixed(size_bytes), 1, unhindered)
     scenario = case.scenario(2, {})
     alone = {**scenario["flows"][0], "flows_per_second": 20_000, "count": 3}
-    made = PacketSimulation({**scenario, "flows": [alone]}).job(file_name="alone", seed=1).run()
+    made = PacketSimulation({**scenario, "clocks": "ideal", "flows": [alone]}).job(file_name="alone", seed=1).run()
     done = cluster.completion(made)
     assert len(done) == 3
     assert done["fct_us"].to_numpy() == pytest.approx(done["idle_us"].to_numpy(), rel=1e-3)
