@@ -36,15 +36,7 @@ impl Tokens {
     pub fn new(rate: BitRate, overhead_bytes: u32, supply_bytes: u32, ramp_up_most: u32) -> Self {
         let supply_most_ps = time_of(rate, supply_bytes);
         assert!(supply_most_ps < i64::MAX, "a port remembers a time that can be counted");
-        Self {
-            rate,
-            overhead_bytes,
-            supply_ps: supply_most_ps,
-            supply_most_ps,
-            last: None,
-            ramp_up: 0,
-            ramp_up_most,
-        }
+        Self { rate, overhead_bytes, supply_ps: supply_most_ps, supply_most_ps, last: None, ramp_up: 0, ramp_up_most }
     }
 
     /// The rate of the line.
