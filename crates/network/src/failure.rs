@@ -64,9 +64,9 @@ fn parse_failures(text: &str) -> Result<Vec<LinkFailure>, LineError> {
 fn read_line(text: &str, line: usize) -> Result<LinkFailure, String> {
     let ps = |ns: &str| ns.parse::<u64>().ok().and_then(|ns| ns.checked_mul(1_000));
     let words: Vec<&str> = text.split_whitespace().collect();
-    let read = match words.as_slice() {
-        &[link, first, "-"] => ps(first).map(|first| (link, first, None)),
-        &[link, first, outage] => ps(first).zip(ps(outage)).map(|(first, outage)| (link, first, Some(outage))),
+    let read = match *words.as_slice() {
+        [link, first, "-"] => ps(first).map(|first| (link, first, None)),
+        [link, first, outage] => ps(first).zip(ps(outage)).map(|(first, outage)| (link, first, Some(outage))),
         _ => None,
     };
     let (link, first, outage) = read.ok_or_else(|| {

@@ -420,18 +420,18 @@ impl Switch {
     /// The packet as it came in, at the beginning, with the fields of a list.
     pub fn resubmitted(&mut self, packet: &Packet, list: u32) -> Packet {
         let again = self.as_it_came(packet, Instance::Resubmitted);
-        self.from_the_start(again, packet, list, Instance::Resubmitted)
+        self.begin_again(again, packet, list, Instance::Resubmitted)
     }
 
     /// The packet as it leaves, at the beginning, with the fields of a list. As in BMv2 it is whole: what `truncate`
     /// asks for is of the packet that leaves.
     pub fn recirculated(&mut self, packet: &Packet, list: u32) -> Packet {
         let again = self.as_it_leaves(packet, Instance::Recirculated);
-        self.from_the_start(again, packet, list, Instance::Recirculated)
+        self.begin_again(again, packet, list, Instance::Recirculated)
     }
 
     /// As BMv2's simple_switch, it keeps no metadata but the list: `ingress_port` is 0 unless the list has it.
-    fn from_the_start(&self, mut again: Packet, packet: &Packet, list: u32, instance: Instance) -> Packet {
+    fn begin_again(&self, mut again: Packet, packet: &Packet, list: u32, instance: Instance) -> Packet {
         again.set(self.program.standard.ingress_port, 0);
         self.keep(Some(list), packet, &mut again, instance);
         again.set(self.program.standard.packet_length, again.whole_bytes() as u64);
