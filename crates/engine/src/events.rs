@@ -270,7 +270,7 @@ impl<P: Copy> EventQueue<P> {
         self.current = node.next;
         let (time, order) = (node.time, node.order);
         if time <= self.last {
-            refuse_tie(self.ties, (self.last, self.next_order), (time, order));
+            check_order(self.ties, (self.last, self.next_order), (time, order));
         }
         self.last = time;
         // Nothing has the last key there is, behind which it would begin again.
@@ -561,6 +561,6 @@ const fn is_near(slot: u64, cursor: u64) -> bool {
 
 #[cold]
 #[inline(never)]
-fn refuse_tie(ties: Ties, last: (Time, u64), turn: (Time, OrderKey)) {
+fn check_order(ties: Ties, last: (Time, u64), turn: (Time, OrderKey)) {
     assert!(ties.compare_to_last(turn, last).is_gt(), "two events at {} with key {:#x}", turn.0, turn.1.as_u64());
 }

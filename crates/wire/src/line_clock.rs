@@ -2,7 +2,7 @@
 
 use crate::units::{BitRate, Duration};
 
-/// Most that a transmitter's clock may be off, in parts per billion: 100 ppm (IEEE 802.3, for example clauses 4.4.2 and
+/// Maximum clock offset of a transmitter, in parts per billion: 100 ppm (IEEE 802.3, for example clauses 4.4.2 and
 /// 82.2).
 pub const CLOCK_OFFSET_MAX_PPB: i32 = 100_000;
 
@@ -22,12 +22,7 @@ pub struct LineClock {
 }
 
 impl LineClock {
-    /// A clock that is exactly right.
-    pub fn ideal(rate: BitRate) -> Self {
-        Self::off_by(rate, 0)
-    }
-
-    /// A clock that is fast by `offset_ppb` parts per billion.
+    /// Makes a clock that is fast by `offset_ppb` parts per billion; 0 is an ideal clock.
     ///
     /// # Panics
     /// With an offset beyond [`CLOCK_OFFSET_MAX_PPB`] or a rate below [`RATE_MIN`].
@@ -57,7 +52,7 @@ mod tests {
             let rate = BitRate::from_bps(bps).unwrap();
             for bytes in [1, 84, 1_538, 9_038] {
                 assert_eq!(
-                    LineClock::ideal(rate).time_for(bytes),
+                    LineClock::off_by(rate, 0).time_for(bytes),
                     rate.time_for(u64::from(bytes)),
                     "{bps} b/s, {bytes} B"
                 );

@@ -1,7 +1,7 @@
 //! The small irregularities of a card's transmitter, without which senders lock into a pattern.
 //!
-//! Where all clocks agree and no frame is ever late, two senders that fill a port keep their phases for ever, and the
-//! same one finds each free place in the queue. Floyd and Jacobson ("On Traffic Phase Effects in Packet-Switched
+//! With identical clocks and no delays, two senders that fill a port keep their phases, and the same sender takes every
+//! free place in the queue. Floyd and Jacobson ("On Traffic Phase Effects in Packet-Switched
 //! Gateways", 1992) show the effect and its remedy: a random delay of up to the time of one frame.
 
 use hitless_wire::{Duration, LineClock, Time};
@@ -10,11 +10,11 @@ use hitless_wire::{Duration, LineClock, Time};
 const IDLE_DELAY_MAX: Duration = Duration::from_ns(10);
 /// A card is active for this many frame times after its last frame.
 const ACTIVE_FRAMES: u64 = 16;
-/// Bytes by which a late card shortens the gap before each frame: of twelve it may leave five (IEEE 802.3, clause
+/// Bytes that a late card takes from the gap before each frame: 5 of the 12 must remain (IEEE 802.3, clause
 /// 46.3.1.4 and its successors).
 const GAP_BYTES_SAVED: u32 = 7;
-/// Of the frames of a busy card, one in (bytes on the wire over this number) slips: one of 64 full frames. With much
-/// rarer slips the pattern stays; with much more frequent ones a card never catches up.
+/// A frame of a busy card slips with probability (this number / bytes on the wire): 1/64 for full frames. If slips are
+/// much rarer, the pattern remains; if they are much more frequent, the card never catches up.
 const SLIP_BYTES: u64 = 24;
 
 /// A transmitter's clock and the seed of its irregularities.
@@ -86,7 +86,7 @@ mod tests {
     const FRAME: u32 = 1_538;
 
     fn timing(seed: u64) -> (CardTiming, Duration) {
-        let clock = LineClock::ideal(BitRate::from_gbps(100));
+        let clock = LineClock::off_by(BitRate::from_gbps(100), 0);
         (CardTiming::new(seed, clock), clock.time_for(FRAME))
     }
 
