@@ -11,9 +11,10 @@ from hitless.corruptd.actors import ActionFailed, Applier, HookActor, ReportActo
 from hitless.corruptd.bus import LocalHub, SilentBus
 from hitless.corruptd.daemon import Daemon, GuardPlan, Plan, WatchPlan
 from hitless.corruptd.detection import OFF, Phase, Policy, Setting
+from hitless.corruptd.messages import Acknowledgement, Request, encode
 from hitless.corruptd.protocol import Pace, Upstream
 from hitless.corruptd.sources import NoReading
-from hitless.corruptd.state import restore, snapshot
+from hitless.corruptd.state import SavedGuard, restore, snapshot
 from hitless.corruptd.window import Reading
 
 LINK = "sw2->sw6"
@@ -284,6 +285,79 @@ def test_a_daemon_that_reports_only_does_not_claim_to_have_acted():
     requester = box.receiver.watches[LINK].requester
     assert (requester.is_acknowledged, requester.failure) == (False, "this daemon reports only")
     assert box.hub.notes == {}
+
+
+def forged(**change):
+    """A request of nobody that ends protection, as far as it is believed."""
+    fields = {
+        "switch_id": "sw2", "link": LINK, "origin": "sw6", "epoch": 2**63 - 1, "sequence": 2**63 - 1, "dev_port": 7,
+        "mcast_grp": 0, "action": 0, "copies": 0, "mode": "blocking", "loss_rate": 0.0, "lifetime_s": 604_800.0,
+    }  # fmt: skip
+    return Request(**(fields | change))
+
+
+def test_one_forged_message_of_the_last_epoch_ends_no_protection(caplog):
+    box = corrupting_box()
+    box.receiver.bus.publish("SWITCH-sw2", encode(forged()), box.now_s)
+    assert box.run(3) == Setting(2, "blocking")
+    assert box.sender.tally.received["implausible"] == 1
+    assert "more than a day ahead of our clock" in caplog.text
+    assert snapshot(box.sender, box.now_s).guards[LINK].epoch == 1
+
+
+def test_a_saved_request_of_the_last_epoch_is_forgotten_at_a_restart():
+    """As a version wrote it that believed such a request: the next real one is heard at once."""
+    box = corrupting_box()
+    taken = SavedGuard(setting=OFF, epoch=2**63 - 1, sequence=1, remaining_s=604_800.0)
+    saved = snapshot(box.sender, box.now_s).model_copy(update={"guards": {LINK: taken}})
+    box.sender.bus.close()
+    box.sender = box.start("sw2", 2)
+    restore(box.sender, saved, box.now_s)
+    assert box.run(4) == Setting(2, "blocking")
+    assert box.receiver.watches[LINK].requester.is_acknowledged
+
+
+def test_what_is_left_of_a_saved_lifetime_is_no_longer_than_a_lifetime():
+    box = corrupting_box()
+    taken = SavedGuard(setting=OFF, epoch=9, sequence=1, remaining_s=604_800.0)
+    saved = snapshot(box.sender, box.now_s).model_copy(update={"guards": {LINK: taken}})
+    box.sender.bus.close()
+    box.sender = box.start("sw2", 2)
+    restore(box.sender, saved, box.now_s)
+    assert box.run(10) == OFF
+    assert box.run(15) == Setting(2, "blocking")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [b"no json", encode(forged()), encode(forged(link="sw2->sw9")), encode(forged(origin="sw9"))],
+    ids=["invalid", "implausible", "unknown link", "foreign"],
+)
+def test_a_flood_of_refused_messages_does_not_flood_the_log(payload, caplog):
+    box = Box()
+    for _ in range(200):
+        box.receiver.bus.publish("SWITCH-sw2", payload, 0.0)
+    box.run(1)
+    assert len(caplog.records) == 10
+    box.run(70)
+    box.receiver.bus.publish("SWITCH-sw2", payload, 0.0)
+    box.run(1)
+    assert len(caplog.records) == 11
+    assert "(190 lines like it were left out)" in caplog.records[-1].getMessage()
+
+
+def test_answers_that_contradict_each_other_do_not_flood_the_log(caplog):
+    caplog.set_level("INFO")
+    box = corrupting_box()
+    asking = box.receiver.watches[LINK].requester
+    for number in range(200):
+        answer = Acknowledgement(
+            switch_id="sw6", link=LINK, origin="sw6", epoch=1, sequence=asking._sequence, applied=bool(number % 2)
+        )
+        box.sender.bus.publish("SWITCH-sw6", encode(answer), 0.0)
+    caplog.clear()
+    box.run(1)
+    assert 0 < len(caplog.records) <= 20
 
 
 TARGET = Target(LINK, "sender", dev_port=132, mcast_grp=4)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitless.corruptd.detection import OFF, Setting
-from hitless.corruptd.protocol import Guard, Pace, Requester, Upstream
+from hitless.corruptd.protocol import EPOCH_AHEAD_NS, Guard, Pace, Requester, Upstream
 
 PACE = Pace(retry_s=1.0, refresh_s=5.0, lifetime_s=60.0)
 LINK = Upstream("sw2->sw6", "sw2", dev_port=7)
@@ -16,7 +16,7 @@ def requester(epoch=1):
 
 
 def guard(**more):
-    return Guard("sw2->sw6", "sw2", "sw6", **more)
+    return Guard("sw2->sw6", "sw2", "sw6", PACE.lifetime_s, **more)
 
 
 def request(setting, epoch=1, now_s=0.0):
@@ -32,7 +32,7 @@ def test_a_request_is_repeated_until_it_is_answered_and_then_refreshed():
     assert (first.action, first.copies, first.dev_port) == (2, 2, 7)
     assert asking.poll(0.9) is None
     second = asking.poll(1.0)
-    assert answering.take(second, 1.1) == "accepted"
+    assert answering.take(second, 1.1, 0) == "accepted"
     assert asking.take(answering.answer(applied=True), 1.2) == "accepted"
     assert asking.poll(6.1) is None
     assert asking.poll(6.2).sequence == 3
@@ -41,7 +41,7 @@ def test_a_request_is_repeated_until_it_is_answered_and_then_refreshed():
 def test_a_refresh_that_nobody_answers_is_no_longer_acknowledged_and_is_repeated():
     asking, answering = requester(), guard()
     asking.want(Setting(2, "blocking"), 1e-3)
-    answering.take(asking.poll(0.0), 0.0)
+    answering.take(asking.poll(0.0), 0.0, 0)
     asking.take(answering.answer(applied=True), 0.0)
     assert asking.poll(5.0).sequence == 2, "the refresh"
     assert asking.poll(5.9) is None
@@ -50,7 +50,7 @@ def test_a_refresh_that_nobody_answers_is_no_longer_acknowledged_and_is_repeated
     assert not asking.is_acknowledged
     last = asking.poll(7.0)
     assert last.sequence == 4
-    answering.take(last, 7.1)
+    answering.take(last, 7.1, 0)
     asking.take(answering.answer(applied=True), 7.1)
     assert asking.is_acknowledged
     assert asking.poll(12.0) is None
@@ -60,7 +60,7 @@ def test_a_refresh_that_nobody_answers_is_no_longer_acknowledged_and_is_repeated
 def test_an_answer_that_comes_twice_acknowledges_nothing_anew():
     asking, answering = requester(), guard()
     asking.want(Setting(2, "blocking"), 1e-3)
-    answering.take(asking.poll(0.0), 0.0)
+    answering.take(asking.poll(0.0), 0.0, 0)
     answer = answering.answer(applied=True)
     assert asking.take(answer, 0.0) == "accepted"
     asking.poll(5.0)
@@ -78,7 +78,7 @@ def test_nothing_is_asked_while_nothing_is_known():
 def test_a_change_is_sent_at_once_and_an_answer_to_what_was_asked_before_does_not_count():
     asking, answering = requester(), guard()
     asking.want(Setting(1, "blocking"), 1e-4)
-    answering.take(asking.poll(0.0), 0.0)
+    answering.take(asking.poll(0.0), 0.0, 0)
     late = answering.answer(applied=True)
     asking.want(Setting(2, "blocking"), 1e-3)
     assert asking.poll(0.1) is not None
@@ -89,7 +89,7 @@ def test_a_change_is_sent_at_once_and_an_answer_to_what_was_asked_before_does_no
 def test_a_failure_is_kept_and_asked_again():
     asking, answering = requester(), guard()
     asking.want(Setting(1, "blocking"), 1e-4)
-    answering.take(asking.poll(0.0), 0.0)
+    answering.take(asking.poll(0.0), 0.0, 0)
     asking.take(answering.answer(applied=False, detail="no such port"), 0.1)
     assert (asking.is_acknowledged, asking.failure) == (False, "no such port")
     assert asking.poll(1.1) is not None
@@ -98,17 +98,17 @@ def test_a_failure_is_kept_and_asked_again():
 def test_what_is_older_than_the_latest_is_ignored():
     answering = guard()
     old, new = request(OFF, epoch=1), request(Setting(2, "blocking"), epoch=2)
-    assert answering.take(new, 0.0) == "accepted"
-    assert answering.take(old, 1.0) == "stale"
-    assert answering.take(new, 2.0) == "duplicate"
+    assert answering.take(new, 0.0, 0) == "accepted"
+    assert answering.take(old, 1.0, 0) == "stale"
+    assert answering.take(new, 2.0, 0) == "duplicate"
     assert answering.wanted == Setting(2, "blocking")
 
 
 def test_a_duplicate_does_not_prolong_the_lifetime():
     answering = guard()
     message = request(Setting(2, "blocking"))
-    answering.take(message, 0.0)
-    answering.take(message, 59.0)
+    answering.take(message, 0.0, 0)
+    answering.take(message, 59.0, 0)
     assert answering.expire(60.0)
     assert answering.wanted == OFF
 
@@ -116,7 +116,7 @@ def test_a_duplicate_does_not_prolong_the_lifetime():
 @pytest.mark.parametrize(("keep", "wanted"), [(False, OFF), (True, Setting(2, "blocking"))])
 def test_a_partition_ends_protection_only_after_the_lifetime(keep, wanted):
     answering = guard(keep_when_expired=keep)
-    answering.take(request(Setting(2, "blocking")), 0.0)
+    answering.take(request(Setting(2, "blocking")), 0.0, 0)
     assert not answering.expire(59.9)
     assert answering.wanted == Setting(2, "blocking")
     assert answering.expire(60.0)
@@ -127,18 +127,46 @@ def test_a_partition_ends_protection_only_after_the_lifetime(keep, wanted):
 def test_after_the_lifetime_a_lower_epoch_is_heard_again():
     """A daemon that lost its file and whose clock was set back must not be ignored for ever."""
     answering = guard()
-    answering.take(request(Setting(2, "blocking"), epoch=9), 0.0)
-    assert answering.take(request(Setting(1, "blocking"), epoch=5), 59.0) == "stale"
+    answering.take(request(Setting(2, "blocking"), epoch=9), 0.0, 0)
+    assert answering.take(request(Setting(1, "blocking"), epoch=5), 59.0, 0) == "stale"
     assert answering.expire(60.0)
-    assert answering.take(request(Setting(1, "blocking"), epoch=5), 61.0) == "accepted"
+    assert answering.take(request(Setting(1, "blocking"), epoch=5), 61.0, 0) == "accepted"
     assert answering.wanted == Setting(1, "blocking")
 
 
 @pytest.mark.parametrize("change", [{"link": "sw2->sw7"}, {"origin": "sw7"}, {"switch_id": "sw3"}])
 def test_only_the_switch_behind_the_link_may_ask(change):
     answering = guard()
-    assert answering.take(request(Setting(2, "blocking")).model_copy(update=change), 0.0) == "foreign"
+    assert answering.take(request(Setting(2, "blocking")).model_copy(update=change), 0.0, 0) == "foreign"
     assert answering.wanted is None
+
+
+@pytest.mark.parametrize("sequence", [1, 2**63 - 1])
+@pytest.mark.parametrize("ahead_ns", [EPOCH_AHEAD_NS + 1, 2**63 - 1])
+def test_an_epoch_that_no_clock_can_have_given_is_refused(ahead_ns, sequence):
+    answering, wall_ns = guard(), 1_800_000_000 * 10**9
+    answering.take(request(Setting(2, "blocking"), epoch=wall_ns), 0.0, wall_ns)
+    forged = request(OFF).model_copy(update={"epoch": min(wall_ns + ahead_ns, 2**63 - 1), "sequence": sequence})
+    assert answering.take(forged, 1.0, wall_ns) == "implausible"
+    assert answering.wanted == Setting(2, "blocking")
+    assert answering.latest == (wall_ns, 1)
+    assert answering.expires_at_s == 60.0
+
+
+def test_a_day_between_two_clocks_is_plausible():
+    answering, wall_ns = guard(), 1_800_000_000 * 10**9
+    late = request(Setting(2, "blocking"), epoch=wall_ns + EPOCH_AHEAD_NS)
+    assert answering.take(late, 0.0, wall_ns) == "accepted"
+
+
+def test_no_request_holds_longer_than_the_guard_allows():
+    """A week is what a message can say; who is cut off by a forged one is heard again after our own lifetime."""
+    answering = guard()
+    forged = request(OFF, epoch=9).model_copy(update={"lifetime_s": 604_800.0})
+    assert answering.take(forged, 0.0, 0) == "accepted"
+    assert answering.take(request(Setting(2, "blocking"), epoch=5), 59.0, 0) == "stale"
+    assert answering.expire(60.0)
+    assert answering.take(request(Setting(2, "blocking"), epoch=5), 61.0, 0) == "accepted"
 
 
 settings = st.sampled_from([None, OFF, Setting(1, "blocking"), Setting(2, "blocking"), Setting(3, "non-blocking")])
@@ -160,7 +188,7 @@ class Chaos:
         self.delayed, self.now_s, self.epoch = [], 0.0, 1
 
     def carry(self, message):
-        if self.answering.take(message, self.now_s) in {"accepted", "duplicate"}:
+        if self.answering.take(message, self.now_s, 0) in {"accepted", "duplicate"}:
             self.asking.take(self.answering.answer(applied=True), self.now_s)
 
     def send(self, fate):

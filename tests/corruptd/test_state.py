@@ -1,5 +1,6 @@
 import os
 import re
+import time
 from contextlib import suppress
 
 import pytest
@@ -7,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitless.corruptd import state
-from hitless.corruptd.detection import Setting
+from hitless.corruptd.detection import OFF, Setting
+from hitless.corruptd.protocol import EPOCH_AHEAD_NS
 from hitless.corruptd.service import Service
 from hitless.corruptd.state import SavedGuard, SavedWatch, State
 
@@ -78,9 +80,12 @@ def test_any_bytes_are_a_state_or_the_one_error(content):
 
 
 @given(st.integers(0, 2**62), st.integers(0, 2**62))
-def test_an_epoch_is_higher_than_the_last_whatever_the_clock_does(last, unix_ns):
+def test_an_epoch_is_higher_than_the_last_unless_that_is_a_day_ahead_of_the_clock(last, unix_ns):
     before = SAVED.model_copy(update={"epoch": last})
-    assert state.next_epoch(before, unix_ns) > last
+    if last <= unix_ns + EPOCH_AHEAD_NS:
+        assert state.next_epoch(before, unix_ns) > last
+    else:
+        assert state.next_epoch(before, unix_ns) == unix_ns, "what follows on it would be refused as implausible"
     assert state.next_epoch(None, unix_ns) == unix_ns
 
 
@@ -89,6 +94,20 @@ def test_two_starts_within_a_second_without_a_file_have_two_epochs(tmp_path):
     file.write_text('[corruptd]\nswitch_id = "a"\n[[guard]]\nlink = "a->b"\ndownstream_switch_id = "b"\n')
     first, second = (Service(file).daemon.epoch for _ in range(2))
     assert first < second < 2**63, "and a message holds it"
+
+
+def test_a_saved_epoch_that_fits_no_message_is_recovered_from(tmp_path):
+    file, saved = tmp_path / "corruptd.toml", tmp_path / "state.json"
+    file.write_text(
+        f'[corruptd]\nswitch_id = "sw6"\nstate_file = "{saved}"\n'
+        '[[guard]]\nlink = "sw6->sw2"\ndownstream_switch_id = "sw2"\n'
+    )
+    taken = SavedGuard(setting=OFF, epoch=2**63 - 1, sequence=1, remaining_s=604_800.0)
+    state.save(saved, SAVED.model_copy(update={"epoch": 2**63 - 1, "guards": {"sw6->sw2": taken}}))
+    daemon = Service(file).daemon
+    assert abs(daemon.epoch - time.time_ns()) < 3_600 * 10**9
+    guard = daemon.guards["sw6->sw2"].guard
+    assert (guard.wanted, guard.latest, guard.expires_at_s) == (None, (-1, -1), float("inf"))
 
 
 def test_a_new_epoch_is_saved_before_the_first_message(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from hitless.corruptd.detection import Decision, Detector, Phase, Policy, Settin
 from hitless.corruptd.messages import Acknowledgement, BadMessage, Name, Request, channel, decode, encode
 from hitless.corruptd.protocol import Fate, Guard, Pace, Requester, Upstream
 from hitless.corruptd.sources import CounterSource, NoReading
+from hitless.corruptd.sparing_log import SparingLog
 from hitless.corruptd.window import CounterBits
 from hitless.service.configuration import Checked
 
@@ -101,16 +102,26 @@ class Tally:
 class Daemon:
     """One switch's corruptd. Call `step` often: it returns when the next poll is due.
 
-    ``alive`` is called within a step after all that may take long: each reading and each action.
+    ``alive`` is called within a step after all that may take long: each reading and each action. ``wall_ns`` is the
+    clock from which daemons take their epochs; in a simulation, where epochs count starts, it stands at 0.
     """
 
     def __init__(
-        self, plan: Plan, bus: Bus, actor: Actor, epoch: int, *, alive: Callable[[], None] = lambda: None
+        self,
+        plan: Plan,
+        bus: Bus,
+        actor: Actor,
+        epoch: int,
+        *,
+        alive: Callable[[], None] = lambda: None,
+        wall_ns: Callable[[], int] = lambda: 0,
     ) -> None:
         self.plan = plan
         self.bus = bus
         self.epoch = epoch
+        self.wall_ns = wall_ns
         self._alive = alive
+        self._messages_log = SparingLog(log)
         self.tally = Tally()
         self.watches = {watch.upstream.link: self._watch(watch, actor) for watch in plan.watches}
         self.guards = {guard.link: self._guard(guard, actor) for guard in plan.guards}
@@ -145,7 +156,8 @@ class Daemon:
     def _guard(self, plan: GuardPlan, actor: Actor) -> Guarded:
         target = Target(plan.link, "sender", plan.dev_port, plan.mcast_grp)
         pace = self.plan.pace
-        guard = Guard(plan.link, self.plan.switch_id, plan.downstream_switch_id, pace.when_expired == "keep")
+        keeps = pace.when_expired == "keep"
+        guard = Guard(plan.link, self.plan.switch_id, plan.downstream_switch_id, pace.lifetime_s, keeps)
         return Guarded(guard, Applier(target, actor, pace.retry_s))
 
     def _poll(self, now_s: float) -> None:
@@ -200,12 +212,19 @@ class Daemon:
             message = decode(payload)
         except BadMessage as bad:
             self.tally.refused += 1
-            log.warning("a message was refused: %s", bad)
+            self._messages_log.warning("invalid", now_s, f"a message was refused: {bad}")
             return
         fate = self._take_request(message, now_s) if isinstance(message, Request) else self._take_answer(message, now_s)
         self.tally.received[fate] += 1
-        if fate == "foreign":
-            log.warning("a message from %s about %s is not for us: refused", message.origin, message.link)
+        if fate in {"foreign", "implausible"}:
+            self._tell_refused(message, fate, now_s)
+
+    def _tell_refused(self, message: Request | Acknowledgement, fate: Fate, now_s: float) -> None:
+        why = "is not for us"
+        if fate == "implausible":
+            why = f"has epoch {message.epoch}, more than a day ahead of our clock: is a clock wrong, or is it forged?"
+        text = f"a message from {message.origin} about {message.link} was refused: it {why}"
+        self._messages_log.warning(fate, now_s, text)
 
     def _take_answer(self, answer: Acknowledgement, now_s: float) -> Fate:
         watch = self.watches.get(answer.link)
@@ -213,22 +232,24 @@ class Daemon:
             return "foreign"
         before = watch.requester.failure
         fate = watch.requester.take(answer, now_s)
-        self._tell_failure(watch, before)
+        self._tell_failure(watch, before, now_s)
         return fate
 
-    def _tell_failure(self, watch: Watch, before: str) -> None:
+    def _tell_failure(self, watch: Watch, before: str, now_s: float) -> None:
         """What the other end says is anybody's text, and must not pass for lines of our log."""
         failure, asked = watch.requester.failure, watch.plan.upstream.switch_id
         if failure and failure != before:
-            log.warning("%s: %s did not do what was asked: %r", watch.link, asked, failure)
+            text = f"{watch.link}: {asked} did not do what was asked: {failure!r}"
+            self._messages_log.warning(f"failure {watch.link}", now_s, text)
         if before and not failure:
-            log.info("%s: %s has done what was asked", watch.link, asked)
+            text = f"{watch.link}: {asked} has done what was asked"
+            self._messages_log.info(f"success {watch.link}", now_s, text)
 
     def _take_request(self, request: Request, now_s: float) -> Fate:
         guarded = self.guards.get(request.link)
         if guarded is None:
             return "foreign"
-        fate = guarded.guard.take(request, now_s)
+        fate = guarded.guard.take(request, now_s, self.wall_ns())
         if fate == "accepted":
             self.is_dirty = True
         if fate == "duplicate":

@@ -13,7 +13,15 @@ from hitless.corruptd.detection import OFF, Setting
 from hitless.corruptd.messages import Acknowledgement, Request, Seconds, action_of
 from hitless.service.configuration import Checked
 
-Fate: TypeAlias = Literal["accepted", "duplicate", "stale", "foreign"]
+Fate: TypeAlias = Literal["accepted", "duplicate", "stale", "foreign", "implausible"]
+
+EPOCH_AHEAD_NS = 86_400 * 10**9
+"""How far the clocks of two switches may differ. An epoch is the time of a start, so none lies further ahead."""
+
+
+def is_plausible(epoch: int, wall_ns: int) -> bool:
+    """Can a daemon have started at ``epoch``, seen by a clock that says ``wall_ns``?"""
+    return epoch <= wall_ns + EPOCH_AHEAD_NS
 
 
 class Pace(Checked):
@@ -24,7 +32,7 @@ class Pace(Checked):
     refresh_s: Seconds = 10.0
     """A request with an answer is repeated after this."""
     lifetime_s: Seconds = 3_600.0
-    """A request holds so long when nothing more is heard of it."""
+    """A request holds this long when nothing more is heard of it, whatever the request says."""
     when_expired: Literal["unprotect", "keep"] = "unprotect"
 
     @model_validator(mode="after")
@@ -125,6 +133,8 @@ class Guard:
     switch_id: str
     origin: str
     """The only switch that may ask: the one behind the link."""
+    lifetime_s_max: float
+    """No request holds longer."""
     keep_when_expired: bool = False
     wanted: Setting | None = None
     """None: nobody has asked, and the switch is left as it is."""
@@ -135,10 +145,12 @@ class Guard:
     """The latest request, for whoever acts on it."""
     expirations: int = 0
 
-    def take(self, request: Request, now_s: float) -> Fate:
-        """A request has come. A duplicate is to be answered again, for the first answer may be lost."""
+    def take(self, request: Request, now_s: float, wall_ns: int) -> Fate:
+        """Take a request. A duplicate is to be answered again, for the first answer may be lost."""
         if (request.link, request.origin, request.switch_id) != (self.link, self.origin, self.switch_id):
             return "foreign"
+        if not is_plausible(request.epoch, wall_ns):
+            return "implausible"
         number = (request.epoch, request.sequence)
         if number == self.latest:
             return "duplicate"
@@ -147,7 +159,7 @@ class Guard:
         self.latest = number
         self.request = request
         self.wanted = request.setting
-        self.expires_at_s = now_s + request.lifetime_s
+        self.expires_at_s = now_s + min(request.lifetime_s, self.lifetime_s_max)
         return "accepted"
 
     def expire(self, now_s: float) -> bool:

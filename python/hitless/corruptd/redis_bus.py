@@ -99,7 +99,7 @@ class RedisBus:
         self._try_at_s = float("-inf")
         self._heard_at_s = float("-inf")
         self._refused: set[str] = set()
-        """Channels on which we may not publish, so that each is told once."""
+        """What we may not do, so that each is told once."""
 
     @property
     def is_connected(self) -> bool:
@@ -114,9 +114,7 @@ class RedisBus:
             return int(self._client.publish(channel, payload)) > 0
         except redis.ResponseError as refused:
             # The connection is sound: the other channels must not suffer for this one.
-            if channel not in self._refused:
-                log.warning("Redis refuses messages on %s: %s", channel, refused)
-            self._refused.add(channel)
+            self._tell_refused(f"messages on {channel}", refused)
             return False
         except (redis.RedisError, OSError) as failed:
             self._disconnect(now_s, failed)
@@ -149,7 +147,7 @@ class RedisBus:
             else:
                 self._client.set(key, value)
         except redis.ResponseError as refused:
-            log.warning("Redis refuses the key %s: %s", key, refused)
+            self._tell_refused(f"the key {key}", refused)
         except (redis.RedisError, OSError) as failed:
             self._disconnect(now_s, failed)
 
@@ -159,6 +157,11 @@ class RedisBus:
             self._subscription.close()
         with suppress(redis.RedisError, OSError):
             self._client.close()
+
+    def _tell_refused(self, what: str, refused: redis.ResponseError) -> None:
+        if what not in self._refused:
+            log.warning("Redis refuses %s: %s", what, refused)
+        self._refused.add(what)
 
     def _require_life(self, now_s: float) -> None:
         """A Redis that was stopped keeps its connections, and only its silence tells. Raises `redis.RedisError`."""

@@ -93,7 +93,9 @@ class Service(Controlled):
 
     def _make(self, config: Config, saved: state.State | None) -> Daemon:
         epoch = state.next_epoch(saved, time.time_ns())
-        daemon = Daemon(config.plan(), config.make_bus(), config.make_actor(), epoch, alive=_alive)
+        daemon = Daemon(
+            config.plan(), config.make_bus(), config.make_actor(), epoch, alive=_alive, wall_ns=time.time_ns
+        )
         if saved is not None:
             state.restore(daemon, saved, time.monotonic())
         return daemon

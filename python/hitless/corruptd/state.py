@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 
 from hitless.corruptd.daemon import Daemon, Guarded, Watch
 from hitless.corruptd.detection import Decision, Phase, Setting
+from hitless.corruptd.protocol import is_plausible
 from hitless.corruptd.window import Reading, Sample, Window
 from hitless.service.configuration import Checked
 from hitless.whole_file import write_whole
@@ -76,15 +77,21 @@ def restore(daemon: Daemon, state: State, now_s: float) -> None:
             _restore_watch(watch, state.watches[link], now_s)
     for link, guarded in daemon.guards.items():
         if link in state.guards:
-            _restore_guard(guarded, state.guards[link], now_s)
+            _restore_guard(guarded, state.guards[link], now_s, daemon.wall_ns())
 
 
 def next_epoch(state: State | None, unix_ns: int) -> int:
     """Higher than any before, also when the file was lost and only the clock is left.
 
-    Nanoseconds, so that two starts within a second differ; they fit the 63 bits of a message until the year 2262.
+    Nanoseconds, so that two starts within a second differ; they fit the 63 bits of a message until the year 2262. A
+    saved epoch far ahead of the clock is from a clock that was wrong; others would refuse what follows on it.
     """
-    return max(unix_ns, state.epoch + 1 if state else 0)
+    if state is None:
+        return unix_ns
+    if not is_plausible(state.epoch, unix_ns):
+        log.warning("the saved epoch %d is more than a day ahead of the clock: begun anew", state.epoch)
+        return unix_ns
+    return max(unix_ns, state.epoch + 1)
 
 
 def save(path: Path, state: State) -> None:
@@ -163,9 +170,14 @@ def _save_guard(guarded: Guarded, now_s: float) -> SavedGuard:
     )
 
 
-def _restore_guard(guarded: Guarded, saved: SavedGuard, now_s: float) -> None:
+def _restore_guard(guarded: Guarded, saved: SavedGuard, now_s: float, wall_ns: int) -> None:
     guard = guarded.guard
+    if not is_plausible(saved.epoch, wall_ns):
+        text = "%s: the saved request is forgotten: its epoch %d is more than a day ahead of the clock"
+        log.warning(text, guard.link, saved.epoch)
+        return
     guard.wanted = saved.setting
     guard.latest = (saved.epoch, saved.sequence)
     guarded.answered = guard.latest
-    guard.expires_at_s = float("inf") if saved.remaining_s is None else now_s + saved.remaining_s
+    if saved.remaining_s is not None:
+        guard.expires_at_s = now_s + min(saved.remaining_s, guard.lifetime_s_max)

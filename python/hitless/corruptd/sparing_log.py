@@ -1,0 +1,48 @@
+"""Log lines that others can cause: so many a minute, and no more."""
+
+import logging
+from dataclasses import dataclass
+
+PERIOD_S = 60.0
+LINES = 10
+"""Of one kind in a period."""
+
+
+@dataclass(slots=True)
+class _Period:
+    began_s: float
+    lines: int = 0
+    left_out: int = 0
+
+
+class SparingLog:
+    """Writes at most `LINES` lines of a kind in `PERIOD_S`, and counts the others.
+
+    Kinds must be few: they come from this program, not from a message.
+    """
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log = log
+        self._periods: dict[str, _Period] = {}
+
+    def warning(self, kind: str, now_s: float, text: str) -> None:
+        """Write a warning, unless there were too many of its kind."""
+        self._write(logging.WARNING, kind, now_s, text)
+
+    def info(self, kind: str, now_s: float, text: str) -> None:
+        """Write news, unless there was too much of its kind."""
+        self._write(logging.INFO, kind, now_s, text)
+
+    def _write(self, level: int, kind: str, now_s: float, text: str) -> None:
+        period = self._periods.get(kind)
+        if period is None or now_s - period.began_s >= PERIOD_S:
+            if period is not None and period.left_out:
+                text += f" ({period.left_out} lines like it were left out)"
+            period = self._periods[kind] = _Period(now_s)
+        if period.lines == LINES:
+            period.left_out += 1
+            return
+        period.lines += 1
+        if period.lines == LINES:
+            text += f"; no more lines like it for up to {PERIOD_S:.0f} s"
+        self._log.log(level, "%s", text)
