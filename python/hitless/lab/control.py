@@ -11,6 +11,7 @@ import os
 import select
 import socket
 import struct
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
@@ -26,9 +27,9 @@ VERSION: Literal[1] = 1
 REQUEST_BYTES_MAX = 4_096
 ANSWER_BYTES_MAX = 16 << 20
 PATIENCE_S = 2.0
-"""How long one who has connected may take to say what it wants, or to take the answer."""
+"""How long one who has connected may take to say all that it wants, and then to take the whole answer."""
 ANSWER_S = 30.0
-"""How long a lab may take to answer."""
+"""How long a lab may take until its whole answer is here."""
 
 LinkName = Annotated[str, Field(min_length=1, max_length=256)]
 
@@ -116,11 +117,12 @@ class _Envelope(BaseModel):
 def ask(path: Path, request: Request) -> dict[str, Any]:
     """Ask the lab whose socket is at ``path``. Raises `HitlessError`, also with what the lab refuses."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as lab:
+        until_s = time.monotonic() + ANSWER_S
         lab.settimeout(ANSWER_S)
         try:
             lab.connect(str(path))
             lab.sendall(request.model_dump_json().encode() + b"\n")
-            answer = json.loads(_line(lab, ANSWER_BYTES_MAX))
+            answer = json.loads(_line(lab, ANSWER_BYTES_MAX, until_s))
         except (OSError, ValueError) as failed:
             raise HitlessError(f"the lab does not answer: {reason(failed)}", where=str(path)) from failed
     if answer.get("version") != VERSION:
@@ -184,9 +186,9 @@ class Server:
     def _answer_one(self, handle: Callable[[Request], dict[str, Any]]) -> None:
         connection, _ = self._listening.accept()
         with connection:
-            connection.settimeout(PATIENCE_S)
             try:
-                answer = _answer(_line(connection, REQUEST_BYTES_MAX), handle)
+                answer = _answer(_line(connection, REQUEST_BYTES_MAX, time.monotonic() + PATIENCE_S), handle)
+                connection.settimeout(PATIENCE_S)  # of all that is sent, not of a piece
                 connection.sendall(json.dumps(answer).encode() + b"\n")
             except (OSError, ValueError) as failed:
                 log.debug("process %s: %s", _peer(connection), failed)
@@ -209,10 +211,17 @@ def _parsed(line: bytes) -> Request:
         raise BadInput("a request that is no JSON") from broken
 
 
-def _line(connection: socket.socket, bytes_max: int) -> bytes:
-    """Up to the first newline. Raises ValueError when it is longer than it may be, or never comes."""
+def _line(connection: socket.socket, bytes_max: int, until_s: float) -> bytes:
+    """Receive up to the first newline, all of it before the monotonic clock says ``until_s``.
+
+    Raises ValueError when it is longer than it may be, or never comes, and OSError when it comes too late.
+    """
     received = bytearray()
     while b"\n" not in received:
+        left_s = until_s - time.monotonic()
+        if left_s <= 0.0:
+            raise TimeoutError("it took too long")
+        connection.settimeout(left_s)
         piece = connection.recv(min(65_536, bytes_max + 1 - len(received)))
         if not piece:
             raise ValueError("the connection was closed in the middle of a line")
