@@ -30,6 +30,20 @@ def test_hosts_have_ipv6_when_asked_and_know_each_other(lab, tmp_path):
     wait_until(lambda: arrived(lab) >= before + 10)
 
 
+def test_an_address_of_ipv6_survives_a_link_flap(lab, tmp_path):
+    lab.up(chain(tmp_path), "--ipv6")
+    for state in ("down", "up"):
+        lab.run("h1", "ip", "link", "set", "eth0", state)
+    assert "fd00::1/64" in lab.run("h1", "ip", "-6", "addr").stdout
+    before = arrived(lab)
+
+    def has_arrived():
+        send(lab, "fd00::2")
+        return arrived(lab) > before
+
+    wait_until(has_arrived)
+
+
 def test_a_lab_leaves_a_folder_of_results_as_a_simulated_run_does(lab, tmp_path):
     out = tmp_path / "results"
     lab.up(chain(tmp_path), "--out", out)

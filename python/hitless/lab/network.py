@@ -37,9 +37,12 @@ _QUIET_IPV6 = {
         ("accept_ra", "0"),
         ("router_solicitations", "0"),
         ("dad_transmits", "0"),
+        ("keep_addr_on_down", "1"),
     )
 }
-"""Hosts with IPv6 ask for no router and for no duplicate of their address (RFC 4861, 4862): nobody would answer."""
+"""Hosts with IPv6 ask for no router and for no duplicate of their address (RFC 4861, 4862): nobody would answer.
+
+They keep their address while the link is down, as IPv4 does."""
 
 
 def require_free(plan: LabPlan) -> None:
