@@ -259,6 +259,9 @@ class Live:
         LINK", where LINK is "a->b" or "a<->b".
         """
 
+    def notices(self) -> list[tuple[str, str, bool, str]]:
+        """What has become of interfaces since the last call: node, interface, is it back, and why it is not."""
+
     @property
     def is_over(self) -> bool:
         """Has the run ended, well or not?"""

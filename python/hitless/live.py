@@ -105,6 +105,17 @@ class LiveOptions:
 DEFAULT_OPTIONS = LiveOptions()
 
 
+@dataclass(frozen=True, slots=True)
+class PortNotice:
+    """News of an interface: it is gone, or it was gone and is used again."""
+
+    node: str
+    interface: str
+    is_back: bool
+    detail: str
+    """Why it is not used."""
+
+
 def _hasten(thread: int, *, is_real_time: bool) -> None:
     """Give a thread the priority of one that forwards. Raises `PermissionError`."""
     if is_real_time:
@@ -227,6 +238,10 @@ class LiveRun:
             self._native.command(text)
         except (ValueError, RuntimeError) as refused:
             raise HitlessError(str(refused)) from refused
+
+    def notices(self) -> list[PortNotice]:
+        """What has become of interfaces since the last call."""
+        return [PortNotice(*notice) for notice in self._native.notices()]
 
     def run(self) -> "Run":
         """What the run has left, as a simulated one does. Raises `HitlessError` when it has not ended well."""

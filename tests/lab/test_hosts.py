@@ -44,6 +44,23 @@ def test_an_address_of_ipv6_survives_a_link_flap(lab, tmp_path):
     wait_until(has_arrived)
 
 
+def test_an_interface_of_a_lab_that_is_renamed_and_returns_is_used_again(lab, tmp_path):
+    lab.up(chain(tmp_path))
+    fabric = ["ip", "-n", f"hitless.{lab.name}", "link", "set"]
+    for old, new in (("h2", "elsewhere"), ("elsewhere", "h2")):
+        subprocess.run([*fabric, old, "down"], check=True)
+        subprocess.run([*fabric, old, "name", new, "up"], check=True)
+        wait_until(lambda is_there=new == "h2": lab.status()["ports"][1]["has_carrier"] == is_there)
+        if new != "h2":
+            wait_until(lambda: "h2 is gone" in lab.status()["ports"][1].get("failed", ""))
+    assert lab.status()["ports"][1]["returns"] == 1
+    before = arrived(lab)
+    send(lab, "10.0.0.2")
+    wait_until(lambda: arrived(lab) >= before + 10)
+    log = RUN_FOLDER / f"{lab.name}.log"
+    wait_until(lambda: "h2, the interface of h2, is back and used again" in log.read_text())
+
+
 def test_a_lab_leaves_a_folder_of_results_as_a_simulated_run_does(lab, tmp_path):
     out = tmp_path / "results"
     lab.up(chain(tmp_path), "--out", out)

@@ -13,6 +13,7 @@ import pytest
 from boxes import Running, link_end, lossy_wire, switch_file
 from labs import ROOT, chain, guardian, losing
 from traffic import ECHO
+from waiting import wait_until
 from warm import PROGRAM, hitless
 
 
@@ -83,14 +84,64 @@ def test_a_switch_runs_a_mechanism_out_of_the_tree(one_box, tmp_path):
     assert switch.end() == 0
 
 
+def offloads_switched_off(boxes, interface):
+    """Those that were on until now."""
+    code = f"from hitless.live import NetworkInterface as I; print(I({interface!r}).switch_off_offloads()[0])"
+    return eval(boxes.run("box", PROGRAM.with_name("python"), "-c", code).stdout)  # noqa: S307 - of our own words
+
+
 def test_a_switch_gives_offloads_back(one_box, tmp_path):
-    python = PROGRAM.with_name("python")
-    code = "from hitless.live import NetworkInterface as I; print(I('port1').switch_off_offloads()[0])"
     switch = Running(one_box, tmp_path, "box", "switch", one_box.file)
     switch.wait_for("h2 is behind port2")
-    assert one_box.run("box", python, "-c", code).stdout == "[]\n", "they are off"
+    assert offloads_switched_off(one_box, "port1") == [], "they are off"
     assert switch.end(signal.SIGINT) == 0
-    assert "generic" in one_box.run("box", python, "-c", code).stdout, "they were on again"
+    assert "generic" in str(offloads_switched_off(one_box, "port1")), "they were on again"
+
+
+def remade(boxes):
+    """Make the cable between the box and h1 once more."""
+    boxes.cable("box", "port1", "h1", "eth0")
+    boxes.address("h1", "eth0", "10.9.0.1")
+
+
+def deleted(boxes):
+    boxes.run("box", "ip", "link", "delete", "port1")
+    return remade
+
+
+def renamed(boxes):
+    def name_back(boxes):
+        boxes.run("box", "ip", "link", "set", "elsewhere", "down")
+        boxes.run("box", "ip", "link", "set", "elsewhere", "name", "port1", "up")
+
+    boxes.run("box", "ip", "link", "set", "port1", "down")
+    boxes.run("box", "ip", "link", "set", "port1", "name", "elsewhere", "up")
+    return name_back
+
+
+@pytest.mark.parametrize("go", [deleted, renamed])
+def test_an_interface_that_is_deleted_or_renamed_and_returns_is_used_again(boxes, tmp_path, go):
+    """By a process that may open no packet socket any more."""
+    if shutil.which("curl") is None:
+        pytest.skip("curl is missing (apt-get install curl)")
+    boxes.one_box()
+    chain(tmp_path)
+    boxes.start("h2", "python3", "-c", ECHO, "serve")
+    switch = Running(boxes, tmp_path, "box", "switch", switch_file(tmp_path, metrics_port=9471))
+    switch.wait_for("h2 is behind port2")
+    assert answered(boxes, 20) == 20
+    assert 'hitless_live_port_returns_total{interface="port1",node="h1"} 0.0' in metrics(boxes)
+    come_back = go(boxes)
+    switch.wait_for("port1, the interface of h1, is gone: port1: interface port1 is gone: it was removed, renamed")
+    assert re.search(r'port_usable\{interface="port1".*\} 0.0', metrics(boxes))
+    come_back(boxes)
+    switch.wait_for("port1, the interface of h1, is back and used again")
+    assert answered(boxes, 20) == 20
+    assert 'hitless_live_port_returns_total{interface="port1",node="h1"} 1.0' in metrics(boxes)
+    assert re.search(r'port_usable\{interface="port1".*\} 1.0', metrics(boxes))
+    assert offloads_switched_off(boxes, "port1") == [], "they are off as at the start"
+    assert switch.end() == 0, switch.log.read_text()
+    assert "was gone, and came back, 1 times" in switch.log.read_text()
 
 
 def test_an_interface_that_goes_ends_nothing_else(one_box, tmp_path):
@@ -183,6 +234,21 @@ def test_a_link_without_room_is_refused_with_the_sum_and_raised_on_request(two_b
     assert [end.end() for end in ends] == [0, 0]
     shown = json.loads(two_boxes.run("left", "ip", "-json", "link", "show", "outside").stdout)
     assert shown[0]["mtu"] == 1500, "it is as it was"
+
+
+def test_a_link_that_is_made_anew_is_used_again_and_has_room_again(two_boxes, tmp_path):
+    two_boxes.cable("left", "outside", "right", "outside", mtu=1500)
+    ends = [link_end(two_boxes, tmp_path, box, "--set-mtu") for box in ("left", "right")]
+    assert answered(two_boxes, 20, size=1472) == 20
+    two_boxes.run("left", "ip", "link", "delete", "outside")
+    for end in ends:
+        end.wait_for("outside, the interface of there, is gone")
+    two_boxes.cable("left", "outside", "right", "outside", mtu=1500)
+    for end in ends:
+        end.wait_for("outside, the interface of there, is back and used again")
+    # A port follows its interface's MTU within a second.
+    wait_until(lambda: answered(two_boxes, 20, size=1472) == 20)
+    assert [end.end() for end in ends] == [0, 0]
 
 
 @pytest.mark.parametrize(

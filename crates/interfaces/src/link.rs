@@ -125,6 +125,21 @@ impl Link {
         Err(io::Error::new(io::ErrorKind::NotFound, text))
     }
 
+    /// Means the interface that has the name now.
+    ///
+    /// # Errors
+    /// `NotFound` while there is none, `InvalidInput` when it is not Ethernet.
+    pub(crate) fn rejoin(&mut self) -> io::Result<()> {
+        let missing = |_| io::Error::new(io::ErrorKind::NotFound, format!("there is no interface {}", self.name));
+        let index = self.control.index(&self.name).map_err(missing)?;
+        if self.control.hardware_kind(&self.name).map_err(missing)? != libc::ARPHRD_ETHER {
+            let text = format!("the interface that is called {} now carries no Ethernet frames", self.name);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        self.index = index;
+        Ok(())
+    }
+
     /// `error`, with what could not be done on which interface.
     #[must_use]
     pub fn error(&self, what: &str, error: &io::Error) -> io::Error {

@@ -182,6 +182,15 @@ impl Interface for XdpInterface {
         Ok(self.counters)
     }
 
+    fn look(&mut self) -> io::Result<()> {
+        self.link.still_there()
+    }
+
+    fn rejoin(&mut self) -> io::Result<()> {
+        let text = "a port over AF_XDP is not opened again: the capabilities for it were given up; start anew";
+        Err(io::Error::new(io::ErrorKind::Unsupported, text))
+    }
+
     fn wakes(&self) -> Option<BorrowedFd<'_>> {
         Some(self.socket.socket.as_fd())
     }

@@ -1,5 +1,6 @@
 //! The loop: frames in, what is due, frames out, wait.
 
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,7 +15,7 @@ use crate::carrier::{CarrierSource, Carriers};
 use crate::clock::Clock;
 use crate::lateness::{Lateness, LatenessStatus};
 use crate::self_test::SelfTest;
-use crate::status::{PortStatus, Status};
+use crate::status::{Notice, PortStatus, Status};
 
 pub use crate::fabric::LiveCommand as Command;
 
@@ -69,6 +70,7 @@ pub enum Request {
 #[derive(Debug)]
 pub struct Control {
     is_stopped: AtomicBool,
+    notices: Mutex<Vec<Notice>>,
     requests: Sender<Request>,
     inbox: Mutex<Receiver<Request>>,
 }
@@ -76,7 +78,7 @@ pub struct Control {
 impl Default for Control {
     fn default() -> Self {
         let (requests, inbox) = channel();
-        Self { is_stopped: AtomicBool::new(false), requests, inbox: Mutex::new(inbox) }
+        Self { is_stopped: AtomicBool::new(false), notices: Mutex::default(), requests, inbox: Mutex::new(inbox) }
     }
 }
 
@@ -97,6 +99,20 @@ impl Control {
         let _ = self.requests.send(request);
     }
 
+    /// What has become of interfaces since the last call.
+    pub fn take_notices(&self) -> Vec<Notice> {
+        std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn tell(&self, told: &mut Vec<Notice>) {
+        if !told.is_empty() {
+            let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+            // Nobody may be listening.
+            let room = NOTICES_MAX - notices.len().min(NOTICES_MAX);
+            notices.extend(told.drain(..).take(room));
+        }
+    }
+
     fn next(&self) -> Option<Request> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner).try_recv().ok()
     }
@@ -104,6 +120,12 @@ impl Control {
 
 /// 200 days: virtual time, 64 bits of picoseconds, ends after 213.
 const LONGEST_RUN_NS: u64 = 200 * 86_400 * 1_000_000_000;
+
+/// Notices kept for who does not ask for them.
+const NOTICES_MAX: usize = 1_000;
+
+/// How often each interface is looked at, or looked for when it is gone; one after the other, so that no turn is long.
+const LOOK_EVERY_NS: u64 = 1_000_000_000;
 
 /// When to offer frames again that the kernel had no room for.
 const RETRY_NS: u64 = 100_000;
@@ -113,6 +135,12 @@ struct Port {
     departures: Lateness,
     has_unflushed: bool,
     failed: Option<String>,
+    /// Whether the failure was told, and the link taken down.
+    is_given_up: bool,
+    /// It is not looked for any more.
+    is_lost_for_good: bool,
+    /// Times that it was gone and came back.
+    returns: u64,
     has_carrier: bool,
     carrier_losses: u64,
     /// Left after the interface had failed.
@@ -121,7 +149,7 @@ struct Port {
 }
 
 impl Port {
-    fn fail(&mut self, error: &std::io::Error) {
+    fn fail(&mut self, error: &io::Error) {
         self.failed = Some(format!("{}: {error}", self.interface.name()));
     }
 
@@ -145,6 +173,11 @@ pub struct Driver<C> {
     timers: Lateness,
     self_test: Option<SelfTest>,
     carriers: Option<Carriers>,
+    looked_at_ns: u64,
+    /// The point whose turn it is.
+    looks_at: usize,
+    /// Not told yet.
+    notices: Vec<Notice>,
 }
 
 impl<C: Clock> Driver<C> {
@@ -159,6 +192,9 @@ impl<C: Clock> Driver<C> {
             departures: Lateness::new(options.slack_ns),
             has_unflushed: false,
             failed: None,
+            is_given_up: false,
+            is_lost_for_good: false,
+            returns: 0,
             has_carrier: true,
             carrier_losses: 0,
             frames_undeliverable: 0,
@@ -166,7 +202,19 @@ impl<C: Clock> Driver<C> {
         };
         let ports = interfaces.into_iter().map(port).collect();
         let (origin, timers) = (clock.now(), Lateness::new(options.slack_ns));
-        Self { fabric, ports, clock, origin, options, timers, self_test: None, carriers: None }
+        Self {
+            fabric,
+            ports,
+            clock,
+            origin,
+            options,
+            timers,
+            self_test: None,
+            carriers: None,
+            looked_at_ns: origin.0,
+            looks_at: 0,
+            notices: Vec::new(),
+        }
     }
 
     /// The fabric, to watch it.
@@ -188,6 +236,7 @@ impl<C: Clock> Driver<C> {
         let until = self.origin.0.saturating_add(duration_ns.unwrap_or(LONGEST_RUN_NS).min(LONGEST_RUN_NS));
         while !control.is_stopped() && self.clock.now().0 < until {
             self.turn();
+            self.tell(control);
             while let Some(request) = control.next() {
                 self.serve(request);
             }
@@ -198,11 +247,16 @@ impl<C: Clock> Driver<C> {
         }
     }
 
+    /// Tells what has become of interfaces since the last time.
+    pub fn tell(&mut self, control: &Control) {
+        control.tell(&mut self.notices);
+    }
+
     /// One turn: takes what has come, handles what is due, sends what leaves.
     pub fn turn(&mut self) {
         self.follow_carriers();
         self.take_arrivals();
-        self.give_up_failed_ports();
+        self.look_after_ports();
         let wall = self.clock.now();
         if let Some(due) = self.fabric.next_event().map(|at| self.wall_ns(at)).filter(|&due| due <= wall.0) {
             self.timers.record(due, wall.0);
@@ -368,13 +422,63 @@ impl<C: Clock> Driver<C> {
         }
     }
 
-    /// The link behind an interface that has failed is down.
-    fn give_up_failed_ports(&mut self) {
+    /// The link behind an interface that has failed is down until the interface is back.
+    fn look_after_ports(&mut self) {
+        let now_ns = self.clock.now().0;
+        let points = self.ports.len();
+        if now_ns.saturating_sub(self.looked_at_ns).saturating_mul(points as u64) >= LOOK_EVERY_NS {
+            self.looked_at_ns = now_ns;
+            self.looks_at = (self.looks_at + 1) % points;
+            self.look_at(self.looks_at);
+        }
         for point in 0..self.ports.len() {
-            if self.ports[point].failed.is_some() {
+            let port = &mut self.ports[point];
+            if let (Some(error), false) = (&port.failed, port.is_given_up) {
+                let error = error.clone();
+                port.is_given_up = true;
                 self.note_carrier(point, false);
+                self.notice(point, false, error);
             }
         }
+    }
+
+    fn look_at(&mut self, point: usize) {
+        let port = &mut self.ports[point];
+        if port.is_lost_for_good {
+            return;
+        }
+        if port.failed.is_none() {
+            port.interface.look().unwrap_or_else(|error| port.fail(&error));
+            return;
+        }
+        match port.interface.rejoin() {
+            Ok(()) => self.welcome(point),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                port.is_lost_for_good = error.kind() == io::ErrorKind::Unsupported;
+                let before = port.failed.take();
+                port.fail(&error);
+                port.is_given_up = port.failed == before;
+            }
+        }
+    }
+
+    /// An interface that was gone is back.
+    fn welcome(&mut self, point: usize) {
+        let port = &mut self.ports[point];
+        port.failed = None;
+        port.is_given_up = false;
+        port.returns += 1;
+        let name = port.interface.name();
+        let seen = self.carriers.as_ref().map(|carriers| carriers.look_at(std::iter::once(name)));
+        self.note_carrier(point, seen.is_none_or(|seen| seen.iter().all(|(_, has_carrier)| *has_carrier)));
+        self.notice(point, true, String::new());
+    }
+
+    fn notice(&mut self, point: usize, is_back: bool, detail: String) {
+        let node = self.fabric.points()[point].name.clone();
+        let interface = self.ports[point].interface.name().to_owned();
+        self.notices.push(Notice { node, interface, is_back, detail });
     }
 
     /// An interface has carrier, or has none any more: so has its link.
@@ -413,6 +517,7 @@ fn port_status(port: &mut Port, node: String) -> PortStatus {
         frames_undeliverable: port.frames_undeliverable,
         has_carrier: port.has_carrier && port.failed.is_none(),
         carrier_losses: port.carrier_losses,
+        returns: port.returns,
         failed: port.failed.clone(),
     }
 }
@@ -442,6 +547,10 @@ fn overloads(status: &Status, slack_ns: u64) -> Vec<String> {
         }
         if let Some(error) = &port.failed {
             warnings.push(format!("the interface of {node} is gone: {error}"));
+        }
+        if port.returns > 0 {
+            warnings
+                .push(format!("the interface of {node} ({interface}) was gone, and came back, {} times", port.returns));
         }
     }
     if status.timers.misses > 0 {

@@ -22,4 +22,4 @@ pub use fabric::{LiveFabric, LiveSettings};
 pub use lateness::Lateness;
 pub use recording::{Recorder, Replay, replay, replay_with};
 pub use self_test::SelfTest;
-pub use status::{PortStatus, Status};
+pub use status::{Notice, PortStatus, Status};

@@ -43,6 +43,19 @@ pub struct Status {
     pub warnings: Vec<String>,
 }
 
+/// News of an interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The node behind it.
+    pub node: String,
+    /// Its name.
+    pub interface: String,
+    /// It was gone and is used again; else it is gone.
+    pub is_back: bool,
+    /// Why it is not used.
+    pub detail: String,
+}
+
 /// A link in one direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkStatus {
@@ -82,7 +95,9 @@ pub struct PortStatus {
     pub has_carrier: bool,
     /// How often the carrier was lost.
     pub carrier_losses: u64,
-    /// Why it is not used any more.
+    /// Times that the interface was gone and came back.
+    pub returns: u64,
+    /// Why it is not used now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }

@@ -165,6 +165,12 @@ impl Live {
         self.ask(py, |reply| Request::Command(command, reply))?.map_err(PyValueError::new_err)
     }
 
+    /// What has become of interfaces since the last call: node, interface, whether it is back, and why it is not.
+    fn notices(&self) -> Vec<(String, String, bool, String)> {
+        let notices = self.control.take_notices().into_iter();
+        notices.map(|notice| (notice.node, notice.interface, notice.is_back, notice.detail)).collect()
+    }
+
     /// How the recording is doing, as JSON text; None without one.
     #[getter]
     fn recording(&self) -> PyResult<Option<String>> {

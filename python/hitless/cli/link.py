@@ -174,6 +174,15 @@ class _End(LiveService):
         self._config, self._scenario = config, wanted_scenario
         log.info("%s was read again: %s", self._file, ", ".join(wanted) or "nothing to change")
 
+    def _came_back(self, interface: str) -> None:
+        ports.switch_off_again(interface)
+        link = self._config.link
+        if interface == link.outside and link.set_mtu:
+            outside = ports.opened(interface)
+            sums = mtu_plan(ports.opened(link.inside).mtu_bytes, outside.mtu_bytes, link.vlan_tags)
+            if not sums.fits:
+                _set_mtu(outside, sums)
+
 
 @contextmanager
 def _room_on_the_link(link: Link) -> Iterator[None]:
@@ -191,7 +200,10 @@ def _room_on_the_link(link: Link) -> Iterator[None]:
     try:
         yield
     finally:
-        outside.set_mtu_bytes(before_bytes)
+        try:
+            outside.set_mtu_bytes(before_bytes)
+        except OSError as gone:
+            log.warning("the MTU of %s was not set back: %s", link.outside, gone)
 
 
 def _set_mtu(outside: NetworkInterface, sums: MtuPlan) -> None:

@@ -28,6 +28,8 @@ REQUEST_BYTES_MAX = 4_096
 ANSWER_BYTES_MAX = 16 << 20
 PATIENCE_S = 2.0
 """How long one who has connected may take to say all that it wants, and then to take the whole answer."""
+LOOK_S = 1.0
+"""How often `Server.serve` asks whether it is to go on when nobody says anything."""
 ANSWER_S = 30.0
 """How long a lab may take until its whole answer is here."""
 
@@ -170,9 +172,9 @@ class Server:
             return
 
     def serve(self, handle: Callable[[Request], dict[str, Any]], goes_on: Callable[[], bool]) -> None:
-        """Hand requests to ``handle`` as long as ``goes_on``, which is asked after each and whenever woken."""
+        """Hand requests to ``handle`` while ``goes_on``, which is asked after each, when woken, and each second."""
         while goes_on():
-            ready, _, _ = select.select([self._listening, self._woken], [], [])
+            ready, _, _ = select.select([self._listening, self._woken], [], [], LOOK_S)
             if self._woken in ready:
                 self._woken.recv(4_096)
             if self._listening in ready:

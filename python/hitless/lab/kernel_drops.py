@@ -66,7 +66,8 @@ class KernelDrops:
     @staticmethod
     def _row(each: Watched, before: Dropped) -> dict[str, Any]:
         now = _look(each)
-        counts = {"received": now.received - before.received, "sent": now.sent - before.sent}
+        # An interface that was gone and is back counts anew.
+        counts = {"received": max(0, now.received - before.received), "sent": max(0, now.sent - before.sent)}
         return {"node": each.node, "interface": each.interface, **counts}
 
 

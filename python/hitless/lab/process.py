@@ -34,6 +34,7 @@ from hitless.prototype.kinds import load
 from hitless.service.configuration import Checked
 from hitless.service.privileges import OF_LABS, drop_all_but
 from hitless.service.process import handling
+from hitless.switch import ports
 
 log = logging.getLogger(__name__)
 
@@ -188,6 +189,7 @@ class Lab:
             raise Interrupted(f"the lab {self._plan.name} was told to end before it was up")
 
     def _goes_on(self, live: LiveRun) -> bool:
+        ports.tell_changes(live, ports.switch_off_again)
         return not self._is_stopping and live.is_running
 
     def _ended(self, live: LiveRun, drops: kernel_drops.KernelDrops) -> Status:

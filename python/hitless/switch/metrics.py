@@ -75,6 +75,9 @@ def _of_ports(values: Mapping[str, Any]) -> Iterator[Metric]:
     for field, text in _PORT_COUNTERS.items():
         rows = (([port["node"], port["interface"]], port[field]) for port in values["ports"])
         yield family(CounterMetricFamily, f"{PREFIX}port_{field}", text, ["node", "interface"], rows)
+    returns = (([port["node"], port["interface"]], port["returns"]) for port in values["ports"])
+    text = "Times that an interface was gone and came back."
+    yield family(CounterMetricFamily, f"{PREFIX}port_returns", text, ["node", "interface"], returns)
     labels = ["node", "interface", "mode"]
     usable = (([port[label] for label in labels], "failed" not in port) for port in values["ports"])
     yield family(GaugeMetricFamily, f"{PREFIX}port_usable", "1 while an interface is used.", labels, usable)

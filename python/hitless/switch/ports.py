@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from hitless.errors import HitlessError
-from hitless.live import NetworkInterface
+from hitless.live import LiveRun, NetworkInterface
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +44,24 @@ def _switch_on(interface: NetworkInterface, name: str, offloads: list[str]) -> N
         interface.switch_on_offloads(offloads)
     except OSError as gone:
         log.warning("the offloads of %s were not switched on again: %s", name, gone)
+
+
+def tell_changes(live: LiveRun, came_back: Callable[[str], None]) -> None:
+    """Log which interfaces have gone since the last call and which are back; ``came_back`` sets these up as before."""
+    for notice in live.notices():
+        if not notice.is_back:
+            log.warning("%s, the interface of %s, is gone: %s", notice.interface, notice.node, notice.detail)
+            continue
+        try:
+            came_back(notice.interface)
+        except (HitlessError, OSError) as refused:
+            log.warning("%s is not set up as at the start: %s", notice.interface, refused)
+        log.warning("%s, the interface of %s, is back and used again", notice.interface, notice.node)
+
+
+def switch_off_again(name: str) -> None:
+    """Have an interface that was gone neither merge nor split frames. Raises `HitlessError` or `OSError`."""
+    opened(name).switch_off_offloads()
 
 
 def slow_links(interfaces: Mapping[str, str], rates_bps: Mapping[str, int]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from hitless.switch.metrics import LiveCollector
 log = logging.getLogger(__name__)
 
 ALIVE_S = 1.0
-"""How often systemd hears that it is alive."""
+"""How often systemd hears that it is alive, and the log what has become of interfaces."""
 
 
 class LiveService(Controlled, ABC):
@@ -41,6 +41,10 @@ class LiveService(Controlled, ABC):
     def _read_again(self, live: LiveRun) -> None:
         """Read the file again. One that is wrong, or asks for what a running service keeps, changes nothing."""
 
+    @abstractmethod
+    def _came_back(self, interface: str) -> None:
+        """Set up an interface that was gone as at the start. Raises `HitlessError` or `OSError`."""
+
     def _forward(self, live: LiveRun) -> None:
         """Forward until told to stop, or until the run has ended."""
         with live.running(at_end=self.wake.set):
@@ -50,6 +54,7 @@ class LiveService(Controlled, ABC):
                 while not self.is_stopping and live.is_running:
                     if self.take_reload():
                         self._read_again(live)
+                    ports.tell_changes(live, self._came_back)
                     notify("WATCHDOG=1")
                     self.wake.wait(ALIVE_S)
             finally:
@@ -106,6 +111,10 @@ class Service(LiveService):
                 return
         self._config, self._scenario = config, scenario
         log.info("%s was read again: %s", self._path, ", ".join(wanted) or "nothing to change")
+
+    def _came_back(self, interface: str) -> None:
+        if any(entry.name == interface and entry.offloads == "switch-off" for entry in self._config.interface):
+            ports.switch_off_again(interface)
 
     def _rates_bps(self) -> dict[str, int]:
         """Of the link behind which each real node is."""

@@ -27,6 +27,7 @@ pub const RING_FRAMES: usize = 4096;
 #[derive(Debug)]
 pub struct PacketInterface {
     link: Link,
+    ring: Ring,
     mtu_bytes: usize,
     receiving: ReceiveRing,
     transmitting: TransmitRing,
@@ -47,7 +48,15 @@ impl PacketInterface {
             .map_err(|error| OpenError::packet_socket(name, "a receive ring", error))?;
         let transmitting = TransmitRing::open(&link, ring, mtu_bytes)
             .map_err(|error| OpenError::packet_socket(name, "a transmit ring", error))?;
-        Ok(Self { link, mtu_bytes, receiving, transmitting, empty_looks: EmptyLooks::default() })
+        Ok(Self { link, ring, mtu_bytes, receiving, transmitting, empty_looks: EmptyLooks::default() })
+    }
+
+    /// Takes over the MTU, as far as the rings have room.
+    fn follow_mtu(&mut self) -> io::Result<()> {
+        self.mtu_bytes = self.link.mtu_bytes()?.min(self.ring.mtu_limit_bytes());
+        self.receiving.mtu_bytes = self.mtu_bytes;
+        self.transmitting.mtu_bytes = self.mtu_bytes;
+        Ok(())
     }
 
     fn judge(&self, error: io::Error) -> io::Result<()> {
@@ -89,6 +98,18 @@ impl Interface for PacketInterface {
         let mut counters = self.receiving.counters()?;
         self.transmitting.add_to(&mut counters);
         Ok(counters)
+    }
+
+    fn look(&mut self) -> io::Result<()> {
+        self.link.still_there()?;
+        self.follow_mtu()
+    }
+
+    fn rejoin(&mut self) -> io::Result<()> {
+        self.link.rejoin()?;
+        self.follow_mtu()?;
+        self.transmitting.rejoin(&self.link)?;
+        self.receiving.rejoin(&self.link)
     }
 
     fn wakes(&self) -> Option<BorrowedFd<'_>> {

@@ -21,7 +21,9 @@ pub struct ReceiveRing {
     pub socket: Socket,
     shape: Ring,
     next: usize,
-    mtu_bytes: usize,
+    pub mtu_bytes: usize,
+    /// Index of the interface that is in promiscuous mode for this ring.
+    watched: libc::c_int,
     counters: Counters,
 }
 
@@ -31,16 +33,26 @@ impl ReceiveRing {
         let socket = open_socket(libc::PACKET_RX_RING, shape, &[])?;
         let slots = Slots::map(socket.as_fd(), shape.slot_bytes, shape.slots, Direction::Receive)?;
         socket.set(libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)?;
-        let membership = libc::packet_mreq {
-            mr_ifindex: link.index(),
-            mr_type: libc::c_ushort::try_from(libc::PACKET_MR_PROMISC).map_err(io::Error::other)?,
-            mr_alen: 0,
-            mr_address: [0; 8],
-        };
-        socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)?;
+        socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(link.index())?)?;
         // Bound last: frames come in from here on.
         ring::bind(&socket, link, libc::ETH_P_ALL)?;
-        Ok(Self { slots, socket, shape, next: 0, mtu_bytes, counters: Counters::default() })
+        Ok(Self { slots, socket, shape, next: 0, mtu_bytes, watched: link.index(), counters: Counters::default() })
+    }
+
+    /// Takes in what another interface receives from now on.
+    pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
+        // Of an interface that was removed the kernel has forgotten it, and the error is that of the removal.
+        let _ = self.socket.set(libc::SOL_PACKET, libc::PACKET_DROP_MEMBERSHIP, &promiscuous(self.watched)?);
+        let _ = self.socket.take_error();
+        ring::bind(&self.socket, link, libc::ETH_P_ALL)?;
+        // One that was renamed has gone on receiving, and its frames are not this port's.
+        while self.slots.owned(self.next).is_some() {
+            self.slots.give(self.next, libc::TP_STATUS_KERNEL);
+            self.next = self.shape.after(self.next);
+        }
+        self.socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(link.index())?)?;
+        self.watched = link.index();
+        Ok(())
     }
 
     /// Hands up to `limit` frames to `take`; returns how many.
@@ -72,6 +84,12 @@ impl ReceiveRing {
         self.counters.frames_overrun += u64::from(since.tp_drops);
         Ok(self.counters)
     }
+}
+
+/// All frames of the interface with this index, whoever they are for.
+fn promiscuous(index: libc::c_int) -> io::Result<libc::packet_mreq> {
+    let mr_type = libc::c_ushort::try_from(libc::PACKET_MR_PROMISC).map_err(io::Error::other)?;
+    Ok(libc::packet_mreq { mr_ifindex: index, mr_type, mr_alen: 0, mr_address: [0; 8] })
 }
 
 /// The two clocks at one moment: packet sockets stamp with the clock of the day, which can be set.

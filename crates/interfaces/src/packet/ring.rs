@@ -25,6 +25,11 @@ impl Ring {
         Self { slot_bytes, slots }
     }
 
+    /// The largest MTU whose frames have room in a slot.
+    pub fn mtu_limit_bytes(self) -> usize {
+        self.slot_bytes - Self::HEADROOM_BYTES - crate::frame::HEADER_BYTES - crate::frame::TAG_BYTES
+    }
+
     fn request(self) -> io::Result<libc::tpacket_req> {
         let number = |value: usize| libc::c_uint::try_from(value).map_err(io::Error::other);
         let block_bytes = self.slot_bytes.max(Self::BLOCK_BYTES);

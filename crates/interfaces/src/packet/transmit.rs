@@ -25,7 +25,7 @@ pub struct TransmitRing {
     slots: Slots,
     socket: Socket,
     shape: Ring,
-    mtu_bytes: usize,
+    pub mtu_bytes: usize,
     /// The slot that is filled next.
     next: usize,
     /// Filled since the kernel was last told.
@@ -108,6 +108,12 @@ impl TransmitRing {
                 Err(error)
             }
         }
+    }
+
+    /// Sends by another interface from now on.
+    pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
+        self.discard();
+        ring::bind(&self.socket, link, 0)
     }
 
     /// Takes back what the kernel has not begun to send: it would be out of date when the interface is up again.

@@ -27,13 +27,18 @@ impl Pair {
         }
         let namespace = Namespace::named(&name).expect("it has just been made");
         let pair = Self { name, namespace };
-        let mtu = mtu_bytes.to_string();
-        pair.ip(&["link", "add", "left", "mtu", &mtu, "type", "veth", "peer", "name", "right", "mtu", &mtu]);
-        for end in ["left", "right"] {
-            // Without IPv6 the kernel has nothing to say on these interfaces.
-            pair.ip(&["link", "set", end, "addrgenmode", "none", "arp", "off", "up"]);
-        }
+        pair.cable("left", "right", mtu_bytes);
         Some(pair)
+    }
+
+    /// Makes a veth with these ends, both up.
+    pub fn cable(&self, left: &str, right: &str, mtu_bytes: usize) {
+        let mtu = mtu_bytes.to_string();
+        self.ip(&["link", "add", left, "mtu", &mtu, "type", "veth", "peer", "name", right, "mtu", &mtu]);
+        for end in [left, right] {
+            // Without IPv6 the kernel has nothing to say on these interfaces.
+            self.ip(&["link", "set", end, "addrgenmode", "none", "arp", "off", "up"]);
+        }
     }
 
     /// Makes one, and opens both ends.

@@ -1,5 +1,6 @@
 //! Ports over packet sockets on real veth interfaces.
 
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -118,6 +119,53 @@ fn a_removed_interface_is_an_error_and_no_hang() {
     let mut left = pair.open("left", Options::default());
     pair.ip(&["link", "del", "left"]);
     finds_itself_gone(&mut *left);
+}
+
+#[test]
+fn a_port_rejoins_the_interface_that_has_its_name_now() {
+    let Some((pair, mut left, mut right)) = Pair::ports(1500) else { return };
+    pair.ip(&["link", "del", "left"]);
+    for port in [&mut left, &mut right] {
+        assert_eq!(port.look().expect_err("it is gone").kind(), ErrorKind::NotFound);
+        assert_eq!(port.rejoin().expect_err("there is none").kind(), ErrorKind::NotFound);
+    }
+    pair.cable("left", "right", 1400);
+    for port in [&mut left, &mut right] {
+        assert_eq!(port.look().expect_err("it is another").kind(), ErrorKind::NotFound);
+        port.rejoin().expect("it is there");
+        assert_eq!(port.frame_limit_bytes(), 1414);
+    }
+    pair.ip(&["link", "set", "left", "mtu", "1500"]);
+    pair.ip(&["link", "set", "right", "mtu", "9000"]);
+    for port in [&mut left, &mut right] {
+        port.look().expect("it is there");
+    }
+    assert_eq!(left.frame_limit_bytes(), 1514);
+    assert!((1514..9014).contains(&right.frame_limit_bytes()), "as far as its slots have room");
+    // To a station that is not this one.
+    let frames: Vec<Vec<u8>> = (14..=1514).map(|length| frame(length, length as u8)).collect();
+    send_all(&mut *left, &frames);
+    assert_eq!(collect(&mut *right, frames.len()), frames);
+    send_all(&mut *right, &frames);
+    assert_eq!(collect(&mut *left, frames.len()), frames);
+}
+
+#[test]
+fn what_a_renamed_interface_has_received_does_not_come_from_the_one_that_has_its_name_now() {
+    let Some((pair, mut left, mut right)) = Pair::ports(1500) else { return };
+    pair.ip(&["link", "set", "left", "down"]);
+    pair.ip(&["link", "set", "left", "name", "elsewhere", "up"]);
+    let link = pair.within(|| Link::of_ethernet("right")).expect("it is there");
+    wait_for_carrier(&link, Carrier::Present);
+    send_all(&mut *right, &vec![frame(60, 1); 10]);
+    pair.cable("left", "far", 1500);
+    left.rejoin().expect("it is there");
+    send_all(&mut *right, &vec![frame(60, 2); 10]);
+    let mut far = pair.open("far", Options::default());
+    send_all(&mut *far, &[frame(60, 3)]);
+    assert_eq!(collect(&mut *left, 1), [frame(60, 3)]);
+    send_all(&mut *left, &[frame(60, 4)]);
+    assert_eq!(collect(&mut *far, 1), [frame(60, 4)]);
 }
 
 #[test]

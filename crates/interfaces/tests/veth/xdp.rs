@@ -188,6 +188,7 @@ fn a_removed_interface_is_an_error_and_no_hang() {
         let Some([mut left, _right]) = both(&pair, mode) else { return };
         pair.ip(&["link", "del", "left"]);
         finds_itself_gone(&mut *left);
+        assert_eq!(left.rejoin().expect_err("it cannot").kind(), std::io::ErrorKind::Unsupported);
     }
 }
 

@@ -154,3 +154,73 @@ fn departures_of_a_failed_port_are_drops() {
     assert!(!status.ports[1].has_carrier);
     assert!(status.is_overloaded, "an interface that has gone is no result");
 }
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Passes time in which nothing is sent: a turn each 10 ms.
+fn pass(lab: &mut Lab, ns: u64) {
+    for _ in 0..ns / 10_000_000 {
+        lab.stall(10_000_000);
+        lab.turn();
+    }
+}
+
+#[test]
+fn an_interface_that_was_gone_and_is_back_is_used_again() {
+    let (mut lab, told) = lab();
+    for round in 1..=2 {
+        assert_eq!(come(&mut lab), 10);
+        lab.far_end(1).unplug();
+        pass(&mut lab, 2 * SECOND_NS);
+        assert_eq!(come(&mut lab), 0);
+        let port = lab.status().ports[1].clone();
+        assert_eq!((port.has_carrier, port.returns), (false, round - 1));
+        assert!(port.failed.is_some());
+        told.set("memory1", Carrier::Lost);
+        lab.far_end(1).plug();
+        pass(&mut lab, 2 * SECOND_NS);
+        assert_eq!(come(&mut lab), 0, "it is back, and nobody is at the other end");
+        told.set("memory1", Carrier::Present);
+        assert_eq!(come(&mut lab), 10);
+        let port = lab.status().ports[1].clone();
+        assert_eq!((port.has_carrier, port.returns, port.failed), (true, round, None));
+    }
+    let status = lab.finish();
+    assert!(status.is_overloaded, "frames were lost that the scenario does not lose");
+    assert!(status.warnings.iter().any(|text| text.contains("came back, 2 times")), "{:?}", status.warnings);
+}
+
+#[test]
+fn an_idle_interface_that_goes_is_found_gone() {
+    let (mut lab, _told) = lab();
+    lab.far_end(1).unplug();
+    pass(&mut lab, 2 * SECOND_NS);
+    assert!(!lab.status().ports[1].has_carrier);
+    lab.finish();
+}
+
+/// Both the loss and the return went without a word.
+#[test]
+fn the_loss_and_the_return_of_an_interface_are_told_once_each() {
+    let (mut lab, _told) = lab();
+    let tell = |lab: &mut Lab| -> Vec<(String, bool)> {
+        let control = hitless_live::Control::default();
+        pass(lab, 3 * SECOND_NS);
+        lab.driver().tell(&control);
+        control.take_notices().into_iter().map(|told| (told.interface, told.is_back)).collect()
+    };
+    assert_eq!(tell(&mut lab), []);
+    lab.far_end(1).unplug();
+    assert_eq!(tell(&mut lab), [("memory1".to_owned(), false)]);
+    assert_eq!(tell(&mut lab), []);
+    lab.far_end(1).plug();
+    assert_eq!(tell(&mut lab), [("memory1".to_owned(), true)]);
+    lab.far_end(0).refuse_to_rejoin();
+    lab.far_end(0).unplug();
+    let gone = ("memory0".to_owned(), false);
+    assert_eq!(tell(&mut lab), [gone.clone(), gone], "once that it is gone, and once that it is so for good");
+    lab.far_end(0).plug();
+    assert_eq!(tell(&mut lab), []);
+    assert!(lab.status().ports[0].failed.as_deref().is_some_and(|text| text.contains("start anew")));
+    lab.finish();
+}

@@ -13,6 +13,7 @@ struct Wire {
     sent: VecDeque<Vec<u8>>,
     counters: Counters,
     is_gone: bool,
+    is_one_of_a_kind: bool,
 }
 
 /// The end of a [`MemoryInterface`] that is not the driver's.
@@ -60,6 +61,16 @@ impl FarEnd {
     /// The interface disappears.
     pub fn unplug(&self) {
         locked(&self.0).is_gone = true;
+    }
+
+    /// One of its name is there again.
+    pub fn plug(&self) {
+        locked(&self.0).is_gone = false;
+    }
+
+    /// The port cannot be joined to another interface.
+    pub fn refuse_to_rejoin(&self) {
+        locked(&self.0).is_one_of_a_kind = true;
     }
 }
 
@@ -120,6 +131,19 @@ impl Interface for MemoryInterface {
 
     fn counters(&mut self) -> io::Result<Counters> {
         Ok(self.wire()?.counters)
+    }
+
+    fn look(&mut self) -> io::Result<()> {
+        self.wire().map(|_| ())
+    }
+
+    fn rejoin(&mut self) -> io::Result<()> {
+        let wire = locked(&self.wire);
+        match (wire.is_one_of_a_kind, wire.is_gone) {
+            (true, _) => Err(io::Error::new(io::ErrorKind::Unsupported, "start anew")),
+            (_, true) => Err(io::Error::from(io::ErrorKind::NotFound)),
+            _ => Ok(()),
+        }
     }
 
     fn wakes(&self) -> Option<BorrowedFd<'_>> {
