@@ -57,6 +57,11 @@ class Status:
         """What the reader should know."""
         return list(self.values["warnings"])
 
+    @property
+    def not_written(self) -> str | None:
+        """The folder in which the results could not be written, and why; None: nothing was refused."""
+        return self.values.get("not_written")
+
 
 @dataclass(frozen=True, slots=True)
 class LiveScenario:

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import polars as pl
 
@@ -155,18 +155,25 @@ class Simulation:
         except OSError as refused:
             raise self._not_written(refused, files) from refused
         try:
-            paths = files.finish() if files is not None else None
+            paths, in_memory = files.finish() if files is not None else ({}, {})
         except OSError as refused:
             raise self._not_written(refused, files) from refused
         run = Run(
             effective=self._native.effective,
-            summary=Summary(json.loads(self._native.summary)),
-            tables=kept(self._native.tables, keep, paths),
+            summary=Summary(self._summary(files)),
+            tables=kept({**in_memory, **self._native.tables}, keep, paths),
             wall_s=time.monotonic() - began,
         )
         if run.summary.incomplete:
             raise RunStopped(run, where=self._file_name, hint=_STOPPED_HINT if self._is_too_large(run) else "")
         return run
+
+    def _summary(self, files: RowFiles | None) -> dict[str, Any]:
+        values: dict[str, Any] = json.loads(self._native.summary)
+        if files is not None and files.refused is not None:
+            told = f"rows could not be written to {files.folder} and are in memory: {reason(files.refused)}"
+            values["warnings"] = [*values.get("warnings", []), told]
+        return values
 
     def _not_written(self, refused: OSError, files: RowFiles | None) -> HitlessError:
         if files is not None:

@@ -83,6 +83,24 @@ def test_a_lab_leaves_a_folder_of_results_as_a_simulated_run_does(lab, tmp_path)
     assert "there is something already" in refused.stderr
 
 
+def test_a_lab_whose_results_cannot_be_written_prints_its_numbers(lab, tmp_path):
+    """It was: `lab down` said that there were none."""
+    full = tmp_path / "full"
+    full.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "full", full], check=True)
+    try:
+        lab.up(chain(tmp_path), "--out", full / "results")
+        send(lab, "10.0.0.2")
+        wait_until(lambda: arrived(lab) >= 10)
+        done = lab.down(code=1)
+        assert json.loads(done.stdout)["frames_left"] >= 10
+        assert "the results cannot be written" in done.stderr
+        assert "No space left on device" in done.stderr
+        assert list(full.iterdir()) == []
+    finally:
+        subprocess.run(["umount", full], check=True)
+
+
 ONE_FLOW = """
 [[transport]]
 name = "tcp"

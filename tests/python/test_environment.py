@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 import warm
@@ -15,6 +16,8 @@ from hitless.errors import BadInput, HitlessError, explained, was_interrupted
 from hitless.exhibits.model import Point
 from hitless.exhibits.pool import Pool, Task
 from hitless.folder_lock import FolderLock
+from hitless.outcome import stored
+from hitless.outcome.tables import Tables, write_frame
 from hitless.plot import Plot, Series
 from hitless.report.picture import Picture
 from hitless.results import ResultsFolder
@@ -173,6 +176,37 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path):
         fail()
     assert (path.read_text(), refused.value.filename) == ("old", str(path))
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("refused_at", [0, 2, 4, 5])
+def test_rows_of_a_run_that_cannot_be_written_are_kept_in_memory(tmp_path, monkeypatch, refused_at):
+    """It was: the run had failed, and none of its numbers were shown. Parts 0 to 3 come while it runs."""
+    written = []
+
+    def full(frame, path):
+        written.append(path)
+        if len(written) > refused_at:
+            raise OSError(28, "No space left on device")
+        write_frame(frame, path)
+
+    monkeypatch.setattr(stored, "write_frame", full)
+    rows = stored.RowFiles(tmp_path)
+    for first in (0, 2, 4):
+        rows.take("flows", {"number": np.array([first, first + 1]), "group": ["a", "b"]})
+    rows.take("messages", {"number": np.array([7]), "group": ["c"]})
+    tables = Tables(rows.finish()[1])
+    assert tables["flows"].to_dict(as_series=False) == {"number": [*range(6)], "group": ["a", "b"] * 3}
+    assert tables["messages"].to_dict(as_series=False) == {"number": [7], "group": ["c"]}
+    assert not [*tmp_path.rglob("*.parquet")]
+
+
+def test_more_rows_on_a_full_disk_than_memory_should_hold_are_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored, "READ_BACK_MAX_BYTES", 10)
+    rows = stored.RowFiles(tmp_path)
+    rows.take("flows", {"number": np.arange(3)})
+    monkeypatch.setattr(stored, "write_frame", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+    with pytest.raises(OSError, match="full"):
+        rows.finish()
 
 
 def test_results_that_cannot_be_written_leave_nothing(tmp_path):

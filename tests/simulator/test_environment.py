@@ -151,6 +151,15 @@ def test_a_machine_that_tells_nothing_has_no_limit(root):
     assert _native.memory_limit(root) is None
 
 
+def prepared(folder: Path) -> Path:
+    """A folder with a scenario, a sweep of it, and a place for a disk."""
+    (folder / "disk").mkdir(exist_ok=True)
+    (folder / "small.toml").write_text(SCENARIO.replace("FLOWS", "a"))
+    axes = '[axes]\n"flows.a.sizes.bytes" = ["10 KB", "20 KB"]\n'
+    (folder / "sweep.toml").write_text(f'scenario = "small.toml"\nseeds = 2\nkeep = ["messages"]\n{axes}')
+    return folder
+
+
 def on_a_small_disk(folder: Path, free_kb: int, *command: str) -> subprocess.CompletedProcess[str]:
     """Run a command on a disk of 1 MB; what is left there comes after a line on stdout."""
     script = f"""
@@ -161,8 +170,7 @@ def on_a_small_disk(folder: Path, free_kb: int, *command: str) -> subprocess.Com
         echo ---- && cd disk && find . -mindepth 1
         exit $code
     """
-    (folder / "disk").mkdir()
-    (folder / "small.toml").write_text(SCENARIO.replace("FLOWS", "a"))
+    prepared(folder)
     unshare = ["unshare", "--mount", *(["--map-root-user"] if os.geteuid() else []), "sh", "-c", script]
     done = subprocess.run(unshare, capture_output=True, text=True, cwd=folder, check=False)
     if done.returncode == 99 or "unshare:" in done.stderr:
@@ -173,7 +181,8 @@ def on_a_small_disk(folder: Path, free_kb: int, *command: str) -> subprocess.Com
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (["run", "small.toml", "--out", "disk/out"], ""),
+        (["run", "small.toml", "--out", "disk/out"], "FCT, us"),
+        (["sweep", "sweep.toml", "--out", "disk/out"], "mean FCT"),
         (["fleet", "run", "--topology", "fabric:pods=1", "--out", "disk/out"], "links taken down"),
         (["fleet", "trace", "--topology", "fabric:pods=2", "--out", "disk/out"], ""),
         (
@@ -205,13 +214,16 @@ def test_a_checkpoint_that_has_no_room_leaves_the_one_before_or_none(tmp_path, f
     assert left in [set(), {"./out/checkpoint.json"}, {"./out/checkpoint.json", "./out/checkpoint"}], left
 
 
-def test_a_disk_that_is_full_after_the_run_costs_no_number(tmp_path):
-    """There is room for the rows, and none for all tables: what the run says is printed."""
-    done = on_a_small_disk(tmp_path, 40, "run", "small.toml", "--out", "disk/out")
+@pytest.mark.parametrize("free_kb", [0, 4, 8, 16, 40])
+def test_rows_of_a_run_that_cannot_be_written_cost_no_number(tmp_path, free_kb):
+    """With the least room none of its rows are written, with the most all of them, but not all tables."""
+    expected = hitless("run", "small.toml", "--out", "out", cwd=prepared(tmp_path)).stdout
+    done = on_a_small_disk(tmp_path, free_kb, "run", "small.toml", "--out", "disk/out")
     assert done.returncode == 1, done.stderr
     assert "the results cannot be written: No space left on device" in done.stderr
     printed, _, left = done.stdout.partition("----\n")
     assert "FCT, us" in printed
+    assert printed == expected
     assert left.split() == ["./fill"], left
 
 

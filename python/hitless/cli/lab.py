@@ -220,7 +220,7 @@ def _end(name: str, *, json: bool) -> int:
 
 
 def _say_result(name: str, result: Status, *, strict: bool, json: bool) -> int:
-    if json:
+    if json or result.not_written:
         print_json({"name": name, "misses": result.misses, **result.values})
     values = result.values
     print_note(

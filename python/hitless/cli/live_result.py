@@ -1,16 +1,23 @@
 """What is said at the end of every live run."""
 
+from hitless.errors import HitlessError
 from hitless.live import Status
-from hitless.terminal.console import print_note
+from hitless.terminal.console import print_error, print_note
 
 OVERLOAD_CODE = 1
 """The exit code of a strict run that could not keep up."""
+NOT_WRITTEN_CODE = 1
+"""The exit code of a run whose results could not be written."""
 
 
 def warn(result: Status, *, strict: bool) -> int:
     """Say on stderr what makes a result no result; the exit code."""
     for warning in result.warnings:
         print_note(f"warning: {warning}")
+    if result.not_written is not None:
+        hint = "nothing of this run is kept but the numbers on standard output"
+        print_error(HitlessError("the results cannot be written", where=result.not_written, hint=hint), debug=False)
+        return NOT_WRITTEN_CODE
     if not result.is_overloaded:
         return 0
     print_note(

@@ -1,13 +1,16 @@
 """`hitless sweep`: a sweep file run to its data set, whole or in shards; and shards put together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from hitless.analysis import SEEDS_CHANGE_NOTHING
-from hitless.errors import BadInput
+from hitless.errors import BadInput, HitlessError
 from hitless.executors import executor_at
 from hitless.numbers import format_number
+from hitless.sweeps.frames import axes_of, intervals
 from hitless.sweeps.merging import merge
 from hitless.sweeps.plan import Plan, Shard, failed
 from hitless.sweeps.running import Options, Sweeping
@@ -52,7 +55,12 @@ def _run(file: Path, asked: Asked, *, debug: bool) -> int:
         runs = len(sweeping.campaign.tasks)
         if sweeping.there:
             print_note(f"{sweeping.there} of {runs} runs are there already, in {sweeping.kept.folder}")
-        swept, result = sweeping.run()
+        try:
+            swept, result = sweeping.run()
+        except HitlessError:
+            if sweeping.folder.trouble is not None and not sweeping.exhibit.frame.is_empty():
+                _print_rows(sweeping.exhibit.frame, {"folder": None}, json=asked.json)
+            raise
     if sweeping.kept.trouble is not None:
         reason = sweeping.kept.trouble.strerror
         print_note(f"warning: runs could not be kept in {sweeping.kept.folder}: {reason}")
@@ -70,11 +78,17 @@ def _run(file: Path, asked: Asked, *, debug: bool) -> int:
 
 
 def _show(swept: Swept, *, json: bool) -> None:
-    table = swept.intervals()
+    _print_rows(swept.rows, {"folder": str(swept.folder), "complete": swept.is_complete}, json=json)
+    print_note(f"rows: {swept.folder / 'rows.parquet'}")
+    print_note(f"report: {swept.folder / 'report.html'}")
+
+
+def _print_rows(rows: pl.DataFrame, facts: Mapping[str, object], *, json: bool) -> None:
+    table = intervals(rows)
     if json:
-        print_json({"folder": str(swept.folder), "complete": swept.is_complete, "rows": table.to_dicts()})
+        print_json({**facts, "rows": table.to_dicts()})
     else:
-        axes = swept.axes
+        axes = axes_of(rows)
         for row in table.head(_ROWS_SHOWN).iter_rows(named=True):
             place = ", ".join(f"{path.rpartition('.')[2]} {row[path]}" for path in axes)
             low, high = (format_number(row[name]) for name in ("ci_low", "ci_high"))
@@ -84,5 +98,3 @@ def _show(swept: Swept, *, json: bool) -> None:
             stdout.print(f"{place}  {what}".strip(), markup=False, soft_wrap=True)
         if table.height > _ROWS_SHOWN:
             stdout.print(f"and {table.height - _ROWS_SHOWN} rows more in the report", markup=False)
-    print_note(f"rows: {swept.folder / 'rows.parquet'}")
-    print_note(f"report: {swept.folder / 'report.html'}")

@@ -7,7 +7,7 @@ from hitless.live import Status
 from hitless.service.process import log_to_stderr, signals
 from hitless.switch.configuration import EXAMPLE, read_config
 from hitless.switch.service import Service
-from hitless.terminal.console import print_note, print_text
+from hitless.terminal.console import print_json, print_note, print_text
 
 
 def run(path: Path, *, verbose: bool) -> int:
@@ -22,6 +22,8 @@ def run(path: Path, *, verbose: bool) -> int:
 def told_result(result: Status, *, strict: bool) -> int:
     """Say what a run has counted; the exit code."""
     values = result.values
+    if result.not_written:
+        print_json({"misses": result.misses, **values})
     print_note(
         f"forwarded for {values['elapsed_s']:.0f} s: {values['frames_entered']} frames entered, "
         f"{values['frames_left']} left, {sum(values['drops'].values())} packets lost"

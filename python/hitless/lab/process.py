@@ -197,7 +197,7 @@ class Lab:
         if self._result is None:
             self._result = drops.added_to(live.result())
             if self._launch.out is not None:
-                results.write(Path(self._launch.out), live, self._result, self._launch.command)
+                self._result = results.write(Path(self._launch.out), live, self._result, self._launch.command)
         return self._result
 
     def _handle(self, live: LiveRun, drops: kernel_drops.KernelDrops, request: control.Request) -> dict[str, Any]:

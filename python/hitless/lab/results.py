@@ -9,19 +9,23 @@
 """
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from hitless import _native
-from hitless.errors import BadInput, HitlessError
+from hitless.errors import BadInput, reason
 from hitless.live import LiveRun, Status
 from hitless.machine import describe_machine, source_commit
+from hitless.outcome.run import Run
 from hitless.outcome.tables import write_frame
 
 NAME = "live"
 """Of its one run, where a simulated one has that of its point."""
+_DOCUMENTS = ("status.json", "summary.json", "manifest.json")
 
 
 def require_new(folder: Path) -> None:
@@ -32,20 +36,34 @@ def require_new(folder: Path) -> None:
         raise BadInput(f"there is no folder {folder.parent}", where=str(folder))
 
 
-def write(out: Path, live: LiveRun, status: Status, command: Sequence[str]) -> None:
-    """Write what a run that has ended leaves. Raises `HitlessError` where it cannot be written."""
+def write(out: Path, live: LiveRun, status: Status, command: Sequence[str]) -> Status:
+    """Write what a run that has ended leaves, and return its status.
+
+    Where that cannot be written the status says so: its numbers are still to be shown.
+    """
     run = live.run()
     try:
-        tables = out / NAME
-        tables.mkdir(parents=True, exist_ok=True)
-        (tables / f"{NAME}.toml").write_text(run.effective, encoding="utf-8")
-        for name, table in run.tables.items():
-            write_frame(table, tables / f"{name}.parquet")
-        _write_json(out / "status.json", status.values)
-        _write_json(out / "summary.json", {"runs": {NAME: run.summary.values}})
-        _write_json(out / "manifest.json", _manifest(run.summary.values, status, command))
+        _write(out, run, status, command)
     except OSError as refused:
-        raise HitlessError(f"the results cannot be written: {refused.strerror}", where=str(out)) from refused
+        shutil.rmtree(out / NAME, ignore_errors=True)
+        with suppress(OSError):
+            for name in _DOCUMENTS:
+                (out / name).unlink(missing_ok=True)
+            out.rmdir()
+        return Status({**status.values, "not_written": f"{out}: {reason(refused)}"})
+    return status
+
+
+def _write(out: Path, run: Run, status: Status, command: Sequence[str]) -> None:
+    tables = out / NAME
+    tables.mkdir(parents=True, exist_ok=True)
+    (tables / f"{NAME}.toml").write_text(run.effective, encoding="utf-8")
+    for name, table in run.tables.items():
+        write_frame(table, tables / f"{name}.parquet")
+    summary = run.summary.values
+    documents = (status.values, {"runs": {NAME: summary}}, _manifest(summary, status, command))
+    for name, document in zip(_DOCUMENTS, documents, strict=True):
+        _write_json(out / name, document)
 
 
 def _write_json(path: Path, document: Mapping[str, Any]) -> None:

@@ -1,16 +1,21 @@
 """Tables of a run that are written to a folder while it goes on.
 
 A run hands over rows of ``flows`` and ``messages`` as soon as nothing will change them. They are written in parts,
-which become one file at the end: no more of a table is in memory than a part of it.
+which become one file at the end: no more of a table is in memory than a part of it. Rows for which there is no room
+stay in memory, so that a full disk costs the files of a run and not its numbers.
 """
 
+import errno
 from pathlib import Path
 
 import polars as pl
 
-from hitless.outcome.tables import Columns, frame_of, write_frame
+from hitless.outcome.tables import Columns, columns_of_frame, frame_of, write_frame
 
 _PARTS = ".parts"
+READ_BACK_MAX_BYTES = 256 << 20
+"""Rows on a full disk are read into memory unless their files are larger than this."""
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class RowFiles:
@@ -19,19 +24,44 @@ class RowFiles:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._parts: dict[str, list[Path]] = {}
+        self._kept: dict[str, list[pl.DataFrame]] = {}
+        """Rows behind those of the parts."""
+        self.refused: OSError | None = None
+        """Why rows are kept in memory; None: they are not."""
         for left in (folder / _PARTS).glob("*.parquet"):
             left.unlink()  # of a run that was killed
 
     def take(self, name: str, columns: Columns) -> None:
-        """Write the next rows of a table."""
-        parts = self._parts.setdefault(name, [])
-        path = self.folder / _PARTS / f"{name}-{len(parts):06}.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_frame(frame_of(columns), path)
-        parts.append(path)
+        """Write the next rows of a table, or keep them when there is no room. Raises `OSError` for other reasons."""
+        frame, parts = frame_of(columns), self._parts.setdefault(name, [])
+        if self.refused is None:
+            path = self.folder / _PARTS / f"{name}-{len(parts):06}.parquet"
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_frame(frame, path)
+            except OSError as refused:
+                self._keep(refused)
+            else:
+                parts.append(path)
+                return
+        self._kept.setdefault(name, []).append(frame)
 
-    def finish(self) -> dict[str, Path]:
-        """Make one file of each table's parts, a few rows at a time; the paths by table."""
+    def finish(self) -> tuple[dict[str, Path], dict[str, Columns]]:
+        """Make one file of each table's parts; the paths by table, or else the tables in memory. Raises `OSError`."""
+        if self.refused is None:
+            try:
+                return self._joined(), {}
+            except OSError as refused:
+                self._keep(refused)
+        return {}, self._read_back()
+
+    def _keep(self, refused: OSError) -> None:
+        if refused.errno not in _NO_ROOM:
+            raise refused
+        self.refused = refused
+
+    def _joined(self) -> dict[str, Path]:
+        """A few rows at a time."""
         paths: dict[str, Path] = {}
         try:
             for name, parts in self._parts.items():
@@ -44,11 +74,23 @@ class RowFiles:
         self.discard()
         return paths
 
+    def _read_back(self) -> dict[str, Columns]:
+        assert self.refused is not None
+        if sum(path.stat().st_size for parts in self._parts.values() for path in parts) > READ_BACK_MAX_BYTES:
+            raise self.refused
+        tables: dict[str, Columns] = {}
+        for name, parts in self._parts.items():
+            written = [pl.read_parquet(path) for path in parts]
+            tables[name] = columns_of_frame(pl.concat([*written, *self._kept.get(name, [])]))
+        self.discard()
+        return tables
+
     def discard(self) -> None:
         """Take the parts away."""
         for path in [path for parts in self._parts.values() for path in parts]:
             path.unlink(missing_ok=True)
         self._parts.clear()
+        self._kept.clear()
         folder = self.folder / _PARTS
         if folder.exists() and not any(folder.iterdir()):
             folder.rmdir()

@@ -130,7 +130,12 @@ def columns_of(run: Run, name: str) -> Columns:
         return {}
     if isinstance(run.tables, Tables):
         return run.tables.columns(name)
-    return {column.name: _values(column) for column in run.tables[name].get_columns()}
+    return columns_of_frame(run.tables[name])
+
+
+def columns_of_frame(frame: pl.DataFrame) -> Columns:
+    """The columns of a frame, as the simulator hands them over."""
+    return {column.name: _values(column) for column in frame.get_columns()}
 
 
 def _values(column: pl.Series) -> NDArray[Any] | list[Any]:

@@ -90,6 +90,8 @@ class Sweeping:
         with ExitStack() as stack:
             look = stack.enter_context(_watched(self.campaign.stop)) if self.options.progress else lambda _: None
             [result] = self.campaign.results(look, self._write_tables)
+        if self.folder.trouble is not None:
+            raise self.folder.trouble
         write(self.folder, self.plan, self.options.shard, self.exhibit.frame, complete=result.complete)
         described = [describe(task, task.run, "") for task in result.tasks if task.run is not None]
         more = {"interrupted": self.campaign.interrupted, "incomplete": [] if result.complete else [result.entry.id]}
@@ -108,10 +110,11 @@ class Sweeping:
         place = [pl.lit(member.point.number, pl.UInt32).alias("point")]
         place += [pl.lit(label).alias(path) for path, label in member.point.labels.items()]
         place.append(pl.lit(member.seed, pl.Int64).alias("seed"))
-        for name, table in task.run.tables.items():
-            placed = table.select(*place, pl.all()) if table.width else table
-            file = f"tables/{name}/point{member.point.number:06}-seed{member.seed}.parquet"
-            write_frame(placed, self.folder.written(file))
+        with self.folder.troubles_kept():  # the other runs still have numbers to show
+            for name, table in task.run.tables.items():
+                placed = table.select(*place, pl.all()) if table.width else table
+                file = f"tables/{name}/point{member.point.number:06}-seed{member.seed}.parquet"
+                write_frame(placed, self.folder.written(file))
         task.release_tables()
 
 

@@ -91,7 +91,8 @@ class Service(LiveService):
                 self._forward(live)
             result = drops.added_to(live.result())
             if config.switch.results is not None:
-                results.write(self._path.parent / config.switch.results, live, result, ["hitless", *sys.argv[1:]])
+                out = self._path.parent / config.switch.results
+                result = results.write(out, live, result, ["hitless", *sys.argv[1:]])
             return result
 
     def _say(self, live: LiveRun) -> None:
