@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,23 @@ def test_silent_and_endless_clients_of_the_control_socket_keep_nobody_out(lab, t
     finally:
         for one in silent:
             one.close()
+
+
+def test_a_client_that_sends_a_byte_now_and_then_costs_a_lab_no_results(lab, tmp_path):
+    lab.up(chain(tmp_path))
+    with socket.socket(socket.AF_UNIX) as slow:
+        slow.connect(str(RUN_FOLDER / lab.name / "control"))
+
+        def trickle():
+            with contextlib.suppress(OSError):
+                while True:
+                    slow.sendall(b"x")
+                    time.sleep(1.5)
+
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        assert json.loads(lab.down("--json").stdout)["frames_inside"] == 0
+        thread.join(timeout=300)
 
 
 @pytest.mark.parametrize(
