@@ -79,10 +79,57 @@ impl Impairment {
     /// What becomes of a frame that arrives after `delay` on the link.
     pub fn fate(&mut self, frame: ArrivingFrame, delay: Duration) -> Fate {
         let left_at = Time(frame.at.as_ps().saturating_sub(delay.as_ps()));
-        if self.down_since <= frame.at || (self.up_since > left_at && self.up_since > Time::ZERO) {
+        if self.down_since <= frame.at || self.up_since > left_at {
             return Fate::LostDown;
         }
         let is_corrupted = self.corruption.as_mut().is_some_and(|corruption| corruption.strikes(frame));
         if is_corrupted { Fate::Corrupted } else { Fate::Arrives }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hitless_engine::RandomStreams;
+    use hitless_network::loss::BernoulliLoss;
+
+    use super::*;
+
+    fn frame(at: u64) -> ArrivingFrame {
+        ArrivingFrame { at: Time(at), frame_bytes: 1_518, is_link_retransmission: false }
+    }
+
+    #[test]
+    fn a_frame_is_lost_that_was_under_way_while_the_link_was_down() {
+        /// The states of the link, then when a frame arrives and how long it was on its way.
+        type Case = (&'static [(u64, LinkState)], u64, u64, Fate);
+        let table: [Case; 10] = [
+            (&[], 0, 0, Fate::Arrives),
+            (&[], 5, 9, Fate::Arrives),
+            (&[(10, LinkState::Down)], 9, 3, Fate::Arrives),
+            (&[(10, LinkState::Down)], 10, 3, Fate::LostDown),
+            (&[(10, LinkState::Down), (20, LinkState::Down)], 15, 3, Fate::LostDown),
+            (&[(10, LinkState::Down), (20, LinkState::Up)], 20, 1, Fate::LostDown),
+            (&[(10, LinkState::Down), (20, LinkState::Up)], 20, 0, Fate::Arrives),
+            (&[(10, LinkState::Down), (20, LinkState::Up)], 25, 5, Fate::Arrives),
+            // One that is up does not come up again.
+            (&[(10, LinkState::Down), (20, LinkState::Up), (23, LinkState::Up)], 25, 5, Fate::Arrives),
+            (&[(4, LinkState::Up)], 5, 3, Fate::Arrives),
+        ];
+        for (states, at, delay, expected) in table {
+            let mut impairment = Impairment::default();
+            states.iter().for_each(|&(now, state)| impairment.set_state(Time(now), state));
+            let fate = impairment.fate(frame(at), Duration(delay));
+            assert_eq!(fate, expected, "{states:?}, a frame at {at} after {delay}");
+        }
+    }
+
+    #[test]
+    fn a_link_whose_loss_is_cleared_corrupts_nothing() {
+        let mut impairment = Impairment::default();
+        let all = LossModel::Bernoulli(BernoulliLoss { rate: 1.0, repair_rate: None });
+        impairment.set_loss(&all, BitRate::from_gbps(10), || RandomStreams::new(1).stream("loss"));
+        assert_eq!((impairment.corrupts(), impairment.fate(frame(5), Duration(1))), (true, Fate::Corrupted));
+        impairment.clear_loss();
+        assert_eq!((impairment.corrupts(), impairment.fate(frame(6), Duration(1))), (false, Fate::Arrives));
     }
 }

@@ -1,7 +1,7 @@
 //! Judges that have a say in every world: what is counted adds up.
 
 use super::evidence::{Evidence, Finding, found};
-use crate::{resume, same};
+use crate::{relations, resume, same};
 
 pub fn accounts(evidence: &Evidence<'_>) -> Finding {
     Some(evidence.outcome.violations.clone())
@@ -58,4 +58,9 @@ pub fn threads(evidence: &Evidence<'_>) -> Finding {
 
 pub fn symmetry(evidence: &Evidence<'_>) -> Finding {
     found(evidence.unequal?.map(str::to_owned))
+}
+
+pub fn relations(evidence: &Evidence<'_>) -> Finding {
+    let (_, broken) = relations::broken(evidence.world, evidence.registry)?;
+    found(broken)
 }

@@ -60,10 +60,7 @@ pub struct Evidence<'a> {
 impl Evidence<'_> {
     /// A column of numbers of a table; nothing where there is no such column.
     pub fn numbers(&self, table: &str, name: &str) -> &[u64] {
-        match self.column(table, name) {
-            Some(Column::Unsigned(values)) => values,
-            _ => &[],
-        }
+        numbers(self.outcome, table, name)
     }
 
     /// A column of times, in picoseconds.
@@ -73,14 +70,7 @@ impl Evidence<'_> {
 
     /// A column of names.
     pub fn texts(&self, table: &str, name: &str) -> &[String] {
-        match self.column(table, name) {
-            Some(Column::Text(values)) => values,
-            _ => &[],
-        }
-    }
-
-    fn column(&self, table: &str, name: &str) -> Option<&Column> {
-        column(self.outcome, table, name)
+        texts(self.outcome, table, name)
     }
 
     /// A counter of mechanisms, all of them together.
@@ -116,7 +106,7 @@ impl Evidence<'_> {
 }
 
 /// A column of a run.
-pub fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> Option<&'a Column> {
+fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> Option<&'a Column> {
     let table = outcome.tables.iter().find(|known| known.name == table)?;
     table.columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column)
 }
@@ -125,6 +115,22 @@ pub fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> Option<&'a C
 pub fn times<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [i64] {
     match column(outcome, table, name) {
         Some(Column::Signed(values)) => values,
+        _ => &[],
+    }
+}
+
+/// A column of numbers of a run; nothing where there is no such column.
+pub fn numbers<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [u64] {
+    match column(outcome, table, name) {
+        Some(Column::Unsigned(values)) => values,
+        _ => &[],
+    }
+}
+
+/// A column of names of a run.
+pub fn texts<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [String] {
+    match column(outcome, table, name) {
+        Some(Column::Text(values)) => values,
         _ => &[],
     }
 }

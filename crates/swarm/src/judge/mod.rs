@@ -7,6 +7,7 @@ mod promises;
 
 use evidence::Finding;
 pub use evidence::{Evidence, Fault};
+pub(crate) use evidence::{numbers, texts};
 pub use progress::AT_REST;
 
 /// An invariant.
@@ -19,7 +20,7 @@ pub struct Judge {
 }
 
 /// All judges, but "runs": that a run neither panics nor fails to begin.
-pub const JUDGES: [Judge; 16] = [
+pub const JUDGES: [Judge; 17] = [
     Judge {
         name: "accounts",
         promise: "What every run asserts of itself: injected = delivered + dropped by a reason + in \
@@ -63,6 +64,14 @@ pub const JUDGES: [Judge; 16] = [
         promise: "Senders that are alike get equal shares of a port on average over seeds, in whatever order hosts and \
                   links are written (Floyd and Jacobson, 1992).",
         look: accounts::symmetry,
+    },
+    Judge {
+        name: "relations",
+        promise: "A change of a world that means nothing to a flow leaves its results to the picosecond: \
+                  measurements, a loss of zero, a mechanism that never acts, an idle host, an unrelated flow, \
+                  other names, a later start, half of all rates and twice all times (metamorphic relations; \
+                  one for each world).",
+        look: accounts::relations,
     },
     Judge {
         name: "progress",

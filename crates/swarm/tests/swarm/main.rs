@@ -1,5 +1,6 @@
 //! The swarm itself: worlds that break nothing, bugs that it finds, and files that it hands over.
 
+mod relations;
 mod resume;
 mod threads;
 

@@ -140,3 +140,44 @@ impl CongestionController {
         BitRate::from_bps((gain * 8.0 * window_bytes as f64 / rtt.as_seconds()) as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::tcp::settings::Congestion;
+
+    fn controller(congestion: Congestion, cwnd_bytes: u64, ssthresh_bytes: u64) -> CongestionController {
+        let mut controller = CongestionController::new(&TcpSettings { congestion, ..TcpSettings::default() });
+        (controller.window.cwnd_bytes, controller.window.ssthresh_bytes) = (cwnd_bytes, ssthresh_bytes);
+        controller
+    }
+
+    #[test]
+    fn a_loss_after_an_echo_lowers_the_threshold_only_of_dctcp_and_never_raises_it() {
+        // Half of the window is 500,000 bytes.
+        for (congestion, ssthresh_bytes, expected) in [
+            (Congestion::Dctcp, 900_000, 500_000),
+            (Congestion::Dctcp, 400_000, 400_000),
+            (Congestion::Newreno, 900_000, 900_000),
+            (Congestion::Newreno, 400_000, 400_000),
+        ] {
+            let mut controller = controller(congestion, 1_000_000, ssthresh_bytes);
+            controller.reduce_after_ece(CongestionSign::Loss);
+            assert_eq!(controller.window.ssthresh_bytes, expected, "{congestion:?} from {ssthresh_bytes}");
+        }
+    }
+
+    #[test]
+    fn a_spurious_reduction_is_undone_to_the_larger_of_both_windows() {
+        for (now, before, expected) in [
+            ((20_000, 10_000), (80_000, 60_000), (80_000, 60_000)),
+            ((90_000, 10_000), (80_000, 60_000), (90_000, 60_000)),
+            ((20_000, 70_000), (80_000, 60_000), (80_000, 70_000)),
+        ] {
+            let mut controller = controller(Congestion::Newreno, now.0, now.1);
+            controller.restore(before.0, before.1);
+            let Window { cwnd_bytes, ssthresh_bytes, .. } = controller.window;
+            assert_eq!((cwnd_bytes, ssthresh_bytes), expected, "{now:?}, and {before:?} before");
+        }
+    }
+}

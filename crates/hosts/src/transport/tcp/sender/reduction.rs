@@ -142,3 +142,22 @@ impl Reduction {
         echo.is_before(sent_at).then_some(undo)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_on_its_way_down_is_the_pipe_and_what_may_go_and_never_above_its_bound() {
+        for (pipe_bytes, max_cwnd_bytes, expected) in
+            [(5_000, 100_000, 6_000), (5_000, 5_500, 5_500), (20_000, 10_000, 10_000)]
+        {
+            let config = TcpSettings::default();
+            let mut window = Window { ssthresh_bytes: 8_000, mss_bytes: 1_000, max_cwnd_bytes, ..config.window() };
+            let mut reduction = Reduction::new(&config);
+            reduction.begin(CongestionState::Recovery, 30_000, 8_000);
+            reduction.shrink(&mut window, Pipe { bytes: pipe_bytes, held_bytes: 0 }, 1_000, false);
+            assert_eq!(window.cwnd_bytes, expected, "{pipe_bytes} in flight, at most {max_cwnd_bytes}");
+        }
+    }
+}
