@@ -75,7 +75,7 @@ impl Ties {
 
     /// Whether `first` comes before `second`.
     #[inline(always)]
-    pub(super) fn precedes(self, first: (Time, OrderKey), second: (Time, OrderKey)) -> bool {
+    pub(super) fn precedes(&self, first: (Time, OrderKey), second: (Time, OrderKey)) -> bool {
         first.0 < second.0 || (first.0 == second.0 && self.precedes_at(first.0, first.1, second.1))
     }
 
@@ -88,7 +88,7 @@ impl Ties {
 
     #[cold]
     #[inline(never)]
-    fn precedes_at(self, time: Time, first: OrderKey, second: OrderKey) -> bool {
+    fn precedes_at(&self, time: Time, first: OrderKey, second: OrderKey) -> bool {
         self.rank(time, first) < self.rank(time, second)
     }
 }
