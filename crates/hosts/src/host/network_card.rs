@@ -249,6 +249,26 @@ mod tests {
     }
 
     #[test]
+    fn frames_that_a_full_card_drops_do_not_narrow_the_gap_of_the_next() {
+        let clock = Some(CardClock { offset_ppb: 0, seed: 1 });
+        let capacity = QueueCapacity::Packets(2);
+        let mut card = NetworkCard::new(&NetworkCardConfig { capacity, clock, ..NetworkCardConfig::at_rate(RATE) });
+        // 84 bytes on the wire, of which a late card saves 7.
+        let spacing = Duration(77 * 80);
+        let (mut last, mut dropped) = (None, 0);
+        for number in 0..100_000 {
+            let Some(at) = card.enqueue(Time(number * 1_000), 64) else {
+                dropped += 1;
+                continue;
+            };
+            if let Some(last) = last.replace(at) {
+                assert!(at - last >= spacing, "frame {number} leaves at {at}, the one before at {last}");
+            }
+        }
+        assert!(dropped > 80_000, "{dropped} dropped");
+    }
+
+    #[test]
     fn a_queue_of_bytes_counts_what_remains_to_be_sent() {
         let mut card = card(QueueCapacity::Bytes(Bytes(168)));
         assert_eq!(card.enqueue(Time(0), 64), Some(Time(6_720)));
