@@ -96,9 +96,9 @@ pub struct EventQueue<P> {
     /// The absolute number of the slot whose turn it is, on the lowest level.
     cursor: u64,
     ties: Ties,
-    /// The time of the last event popped, and its key plus one; zero: none was.
+    /// The time of the last event popped, and its key; [`OrderKey::NONE`]: none was.
     last: Time,
-    next_order: u64,
+    last_order: OrderKey,
     nodes: Vec<Node<P>>,
     /// Any slot less than [`SLOTS`] after the cursor.
     near: Level,
@@ -124,7 +124,7 @@ impl<P: Copy> Default for EventQueue<P> {
             cursor: 0,
             ties: Ties::default(),
             last: Time::ZERO,
-            next_order: 0,
+            last_order: OrderKey::NONE,
             nodes: Vec::new(),
             near: Level::new(),
             blocks: Level::new(),
@@ -205,7 +205,7 @@ impl<P: Copy> EventQueue<P> {
 
     /// Whether the turn of an event of this time and key was before that of the last event popped.
     pub fn has_passed(&self, time: Time, order: OrderKey) -> bool {
-        self.ties.compare_to_last((time, order), (self.last, self.next_order)).is_lt()
+        self.ties.compare_to_last((time, order), (self.last, self.last_order)).is_lt()
     }
 
     #[inline(always)]
@@ -256,25 +256,27 @@ impl<P: Copy> EventQueue<P> {
         take: impl FnOnce(&'s mut S) -> (T, Option<Time>),
     ) -> Option<Event<Turn<P, T>>> {
         debug_assert!(sources.len() == self.sources as usize, "something stands for each source");
-        let is_of_next_slot = self.current == NONE;
+        // `NONE` numbers no node: to compare with their count also spares the check of the index that follows.
+        let is_of_next_slot = self.current as usize >= self.nodes.len();
         let mut number = if is_of_next_slot { self.take_next_slot()? } else { self.current };
+        let count = self.nodes.len();
         let mut node = &mut self.nodes[number as usize];
-        if is_of_next_slot && node.next != NONE {
-            number = self.sorted_from_two(number);
+        if is_of_next_slot && (node.next as usize) < count {
+            let second = node.next;
+            number = self.sorted_from_two(number, second);
             node = &mut self.nodes[number as usize];
         }
-        if node.time >= end {
+        let (time, order, following) = (node.time, node.order, node.next);
+        if time >= end {
             self.current = number;
             return None;
         }
-        self.current = node.next;
-        let (time, order) = (node.time, node.order);
+        self.current = following;
         if time <= self.last {
-            check_order(self.ties, (self.last, self.next_order), (time, order));
+            check_order(self.ties, (self.last, self.last_order), (time, order));
         }
         self.last = time;
-        // Nothing has the last key there is, behind which it would begin again.
-        self.next_order = order.as_u64().wrapping_add(1);
+        self.last_order = order;
         // The nodes of the sources come first.
         let Some(source) = sources.get_mut(number as usize) else {
             node.next = self.free;
@@ -429,53 +431,35 @@ impl<P: Copy> EventQueue<P> {
         }
     }
 
-    /// Sorts a list of two or more, which nearly always is of two.
+    /// Sorts a list of two or more, which begins with these two and nearly always has no others.
     #[inline(always)]
-    fn sorted_from_two(&mut self, first: u32) -> u32 {
-        let second = self.nodes[first as usize].next;
-        let follower = &mut self.nodes[second as usize];
+    fn sorted_from_two(&mut self, first: u32, second: u32) -> u32 {
+        let nodes = self.nodes.as_mut_slice();
+        let follower = &nodes[second as usize];
         if follower.next != NONE {
             return self.sorted(first);
         }
-        let turn = follower.turn();
-        let leader = &mut self.nodes[first as usize];
-        if self.ties.precedes(leader.turn(), turn) {
+        if self.ties.precedes(nodes[first as usize].turn(), follower.turn()) {
             return first;
         }
-        leader.next = NONE;
-        self.nodes[second as usize].next = first;
+        nodes[first as usize].next = NONE;
+        nodes[second as usize].next = first;
         second
     }
 
     /// Sorts a list.
     #[inline(never)]
     fn sorted(&mut self, mut list: u32) -> u32 {
+        // A slice that stays where it is, whatever is written to a node.
+        let nodes = self.nodes.as_mut_slice();
         let mut first = NONE;
         for _ in 0..LONG_LIST {
-            if list == NONE {
-                return first;
-            }
-            let following = self.nodes[list as usize].next;
-            first = self.insert_sorted(first, list);
+            let Some(node) = nodes.get(list as usize) else { return first };
+            let following = node.next;
+            first = insert_sorted(nodes, &self.ties, first, list);
             list = following;
         }
         if list == NONE { first } else { self.sorted_long(&[first, list]) }
-    }
-
-    /// Inserts a node into a sorted list.
-    #[inline(always)]
-    fn insert_sorted(&mut self, first: u32, node: u32) -> u32 {
-        let turn = self.nodes[node as usize].turn();
-        let (mut previous, mut next) = (NONE, first);
-        while next != NONE && self.precedes(next, turn) {
-            (previous, next) = (next, self.nodes[next as usize].next);
-        }
-        self.nodes[node as usize].next = next;
-        if previous == NONE {
-            return node;
-        }
-        self.nodes[previous as usize].next = node;
-        first
     }
 
     /// Sorts lists into one as an array, each event with its rank beside it, so that no comparison looks for it.
@@ -552,6 +536,23 @@ impl<P: Copy> EventQueue<P> {
     }
 }
 
+/// Inserts a node into a sorted list; returns the number of the first.
+#[inline(always)]
+fn insert_sorted<P>(nodes: &mut [Node<P>], ties: &Ties, first: u32, number: u32) -> u32 {
+    let turn = nodes[number as usize].turn();
+    let (mut previous, mut next) = (NONE, first);
+    // `NONE` numbers no node.
+    while let Some(node) = nodes.get(next as usize)
+        && ties.precedes(node.turn(), turn)
+    {
+        (previous, next) = (next, node.next);
+    }
+    nodes[number as usize].next = next;
+    let Some(node) = nodes.get_mut(previous as usize) else { return number };
+    node.next = number;
+    first
+}
+
 /// Whether a slot is on the lowest level and still to be loaded.
 #[inline(always)]
 const fn is_near(slot: u64, cursor: u64) -> bool {
@@ -561,6 +562,6 @@ const fn is_near(slot: u64, cursor: u64) -> bool {
 
 #[cold]
 #[inline(never)]
-fn check_order(ties: Ties, last: (Time, u64), turn: (Time, OrderKey)) {
+fn check_order(ties: Ties, last: (Time, OrderKey), turn: (Time, OrderKey)) {
     assert!(ties.compare_to_last(turn, last).is_gt(), "two events at {} with key {:#x}", turn.0, turn.1.as_u64());
 }

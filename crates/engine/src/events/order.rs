@@ -18,6 +18,8 @@ impl OrderKey {
     const NODE_BITS: u32 = 24;
     const SEQUENCE_BITS: u32 = 36;
     const SEQUENCE_MASK: u64 = (1 << Self::SEQUENCE_BITS) - 1;
+    /// In place of the key of the last event popped: none was. No event has this key.
+    pub(super) const NONE: Self = Self(u64::MAX);
 
     /// The key of kind `kind` (below 16) at `node` (below 2^24) with `sequence`, of which 36 bits count.
     #[inline]
@@ -75,20 +77,22 @@ impl Ties {
 
     /// Whether `first` comes before `second`.
     #[inline(always)]
-    pub(super) fn precedes(self, first: (Time, OrderKey), second: (Time, OrderKey)) -> bool {
+    pub(super) fn precedes(&self, first: (Time, OrderKey), second: (Time, OrderKey)) -> bool {
         first.0 < second.0 || (first.0 == second.0 && self.precedes_at(first.0, first.1, second.1))
     }
 
-    /// Compares a turn to that of the last event popped, whose key is `last.1 - 1`. Zero: there was none.
-    pub(super) fn compare_to_last(self, turn: (Time, OrderKey), last: (Time, u64)) -> Ordering {
-        let Some(last_order) = last.1.checked_sub(1).map(OrderKey) else { return Ordering::Greater };
-        let ranks = || self.rank(turn.0, turn.1).cmp(&self.rank(last.0, last_order));
+    /// Compares a turn to that of the last event popped, whose key is [`OrderKey::NONE`] if there was none.
+    pub(super) fn compare_to_last(self, turn: (Time, OrderKey), last: (Time, OrderKey)) -> Ordering {
+        if last.1 == OrderKey::NONE {
+            return Ordering::Greater;
+        }
+        let ranks = || self.rank(turn.0, turn.1).cmp(&self.rank(last.0, last.1));
         turn.0.cmp(&last.0).then_with(ranks)
     }
 
     #[cold]
     #[inline(never)]
-    fn precedes_at(self, time: Time, first: OrderKey, second: OrderKey) -> bool {
+    fn precedes_at(&self, time: Time, first: OrderKey, second: OrderKey) -> bool {
         self.rank(time, first) < self.rank(time, second)
     }
 }

@@ -20,10 +20,10 @@ impl<P: Copy> EventQueue<P> {
 
 impl<P: Copy + Value> State for EventQueue<P> {
     fn save(&self, out: &mut Writer) {
-        let Self { sources, last, next_order, nodes, .. } = self;
+        let Self { sources, last, last_order, nodes, .. } = self;
         out.value(sources);
         out.value(last);
-        out.value(next_order);
+        out.value(last_order);
         let pending = self.pending();
         let (of_sources, others) = pending.split_at(*sources as usize);
         for (node, &is_pending) in nodes.iter().zip(of_sources) {
@@ -44,7 +44,7 @@ impl<P: Copy + Value> State for EventQueue<P> {
         let mut loaded = Self { sources: self.sources, ..Self::with_ties(self.ties) };
         let sources = self.nodes[..self.sources as usize].iter().copied();
         loaded.nodes.extend(sources.map(|node| super::Node { next: IDLE, ..node }));
-        (loaded.last, loaded.next_order) = from.value()?;
+        (loaded.last, loaded.last_order) = from.value()?;
         loaded.cursor = loaded.last.0 >> RESOLUTION_BITS;
         for number in 0..self.sources {
             if let Some(time) = from.value::<Option<Time>>()? {

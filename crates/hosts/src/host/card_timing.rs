@@ -34,15 +34,16 @@ pub struct CardClock {
 pub(super) struct CardTiming {
     /// A linear congruential generator (Knuth's MMIX): a few instructions a frame, and only its upper bits are used.
     state: u64,
-    /// How far the line is behind the schedule of the queue.
-    lag: Duration,
-    /// How much of a lag a frame makes up for.
+    /// When the line may start the next frame: when it has sent the last one in the queue, which may be later than the
+    /// queue has it, less what a frame makes up for.
+    ready_at: Time,
+    /// How much of its delay a late line makes up for with each frame.
     catch_up: Duration,
 }
 
 impl CardTiming {
     pub fn new(seed: u64, clock: LineClock) -> Self {
-        Self { state: seed, lag: Duration::ZERO, catch_up: clock.time_for(GAP_BYTES_SAVED) }
+        Self { state: seed, ready_at: Time::ZERO, catch_up: clock.time_for(GAP_BYTES_SAVED) }
     }
 
     /// Draws how long after `now` a frame is ready to be sent: up to a frame time on an active card.
@@ -53,21 +54,22 @@ impl CardTiming {
         self.draw_below(if is_active { serialisation } else { IDLE_DELAY_MAX })
     }
 
-    /// Draws how far the line is behind when it sends a frame of `wire_bytes` after `idle`.
+    /// Draws when the line starts a frame of `wire_bytes` that is due at `due_at`; [`Self::send_until`] follows if the
+    /// queue has room for it.
     #[inline(always)]
-    pub fn draw_lag(&mut self, idle: Duration, serialisation: Duration, wire_bytes: u32) -> Duration {
-        self.lag = Duration(self.lag.0.saturating_sub(idle.0 + self.catch_up.0));
+    pub fn draw_start(&mut self, due_at: Time, serialisation: Duration, wire_bytes: u32) -> Time {
         let chance = self.state >> 16 & 0xffff;
+        let mut starts_at = self.ready_at.max(due_at);
         if chance * u64::from(wire_bytes) < SLIP_BYTES << 16 {
-            self.slip(serialisation);
+            starts_at = starts_at.max(due_at + self.draw_below(serialisation));
         }
-        self.lag
+        starts_at
     }
 
-    #[cold]
-    #[inline(never)]
-    fn slip(&mut self, serialisation: Duration) {
-        self.lag = self.lag.max(self.draw_below(serialisation));
+    /// The line sends a frame whose last bit leaves it then.
+    #[inline(always)]
+    pub fn send_until(&mut self, last_bit_at: Time) {
+        self.ready_at = Time(last_bit_at.0 - self.catch_up.0);
     }
 
     #[inline(always)]
@@ -112,10 +114,13 @@ mod tests {
     #[test]
     fn a_busy_card_falls_behind_by_less_than_a_frame_and_catches_up_byte_by_byte() {
         let (mut timing, frame) = timing(7);
-        let (mut before, mut slips, mut sum) = (Duration::ZERO, 0, 0);
+        let (mut due_at, mut before, mut slips, mut sum) = (Time(1), Duration::ZERO, 0, 0);
         for _ in 0..64_000 {
             timing.draw_delay(Time(1), Time(1), frame);
-            let lag = timing.draw_lag(Duration::ZERO, frame, FRAME);
+            let starts_at = timing.draw_start(due_at, frame, FRAME);
+            timing.send_until(starts_at + frame);
+            let lag = starts_at - due_at;
+            due_at += frame;
             assert!(lag < frame);
             assert!(lag.0 + timing.catch_up.0 >= before.0, "a gap of less than five bytes");
             slips += u64::from(lag > before);
@@ -130,8 +135,9 @@ mod tests {
     #[test]
     fn a_pause_is_used_to_catch_up() {
         let (mut timing, frame) = timing(1);
-        timing.lag = frame;
+        timing.send_until(Time(1) + frame);
         timing.draw_delay(Time(1), Time(1), frame);
-        assert!(timing.draw_lag(Duration(frame.0 / 2), frame, FRAME) < Duration(frame.0 / 2));
+        let due_at = Time(1 + frame.0 / 2);
+        assert!(timing.draw_start(due_at, frame, FRAME) - due_at < Duration(frame.0 / 2));
     }
 }

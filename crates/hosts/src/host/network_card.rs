@@ -51,20 +51,17 @@ impl NetworkCardConfig {
 /// What remains to be checked of the capacity, in the unit that costs least.
 #[derive(Clone, Debug, hitless_state::Value)]
 enum Room {
-    Unlimited,
     /// When the frames before the last one will leave, at most so many. Frames that found the card idle are not in it,
     /// because everything before them had left.
-    Departures {
-        times: Ring<Time>,
-        limit: u32,
-    },
+    Departures { times: Ring<Time>, limit: u32 },
+    /// How long the queue takes to drain.
     Backlog(Duration),
 }
 
 impl Room {
     fn new(config: &NetworkCardConfig) -> Self {
         match config.capacity {
-            QueueCapacity::Unlimited => Room::Unlimited,
+            QueueCapacity::Unlimited => Room::Backlog(Duration::MAX),
             QueueCapacity::Packets(count) => {
                 assert!(count > 0, "a network card whose queue holds no packet");
                 Room::Departures { times: Ring::default(), limit: count - 1 }
@@ -78,7 +75,6 @@ impl Room {
     #[inline]
     fn take(&mut self, now: Time, busy_until: Time, departure: Time) -> bool {
         match self {
-            Room::Unlimited => true,
             Room::Backlog(limit) => departure - now <= *limit,
             Room::Departures { .. } if busy_until <= now => true,
             Room::Departures { times, limit } => {
@@ -171,23 +167,23 @@ impl NetworkCard {
         debug_assert!(serialisation > Duration::ZERO, "a frame that takes no time");
         let Some(timing) = &mut self.timing else {
             let departure = self.busy_until.max(now) + serialisation;
-            return self.take(now, departure).then_some(departure);
+            if !self.room.take(now, self.busy_until, departure) {
+                return None;
+            }
+            self.busy_until = departure;
+            return Some(departure);
         };
         let ready_at = now + timing.draw_delay(now, self.busy_until, serialisation);
-        let starts_at = self.busy_until.max(ready_at);
-        let lag = timing.draw_lag(starts_at - self.busy_until, serialisation, frame_bytes + self.wire_overhead_bytes);
-        let departure = starts_at + serialisation;
-        self.take(now, departure).then_some(departure + lag)
-    }
-
-    /// Takes a frame into the queue if it has room.
-    #[inline(always)]
-    fn take(&mut self, now: Time, departure: Time) -> bool {
-        let has_room = self.room.take(now, self.busy_until, departure);
-        if has_room {
-            self.busy_until = departure;
+        let due_at = self.busy_until.max(ready_at);
+        let starts_at = timing.draw_start(due_at, serialisation, frame_bytes + self.wire_overhead_bytes);
+        let departure = due_at + serialisation;
+        if !self.room.take(now, self.busy_until, departure) {
+            return None;
         }
-        has_room
+        self.busy_until = departure;
+        let last_bit_at = starts_at + serialisation;
+        timing.send_until(last_bit_at);
+        Some(last_bit_at)
     }
 
     /// Whether a transport may hand out a frame.
@@ -250,6 +246,26 @@ mod tests {
                 departures.extend(departure);
             }
         }
+    }
+
+    #[test]
+    fn frames_that_a_full_card_drops_do_not_narrow_the_gap_of_the_next() {
+        let clock = Some(CardClock { offset_ppb: 0, seed: 1 });
+        let capacity = QueueCapacity::Packets(2);
+        let mut card = NetworkCard::new(&NetworkCardConfig { capacity, clock, ..NetworkCardConfig::at_rate(RATE) });
+        // 84 bytes on the wire, of which a late card saves 7.
+        let spacing = Duration(77 * 80);
+        let (mut last, mut dropped) = (None, 0);
+        for number in 0..100_000 {
+            let Some(at) = card.enqueue(Time(number * 1_000), 64) else {
+                dropped += 1;
+                continue;
+            };
+            if let Some(last) = last.replace(at) {
+                assert!(at - last >= spacing, "frame {number} leaves at {at}, the one before at {last}");
+            }
+        }
+        assert!(dropped > 80_000, "{dropped} dropped");
     }
 
     #[test]

@@ -161,8 +161,8 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
 
     #[inline(always)]
     fn transmit(&mut self, host: HostId, packet: PacketHandle, last_bit_leaves_at: Time) {
-        if let Some(order) = &mut self.shared.order {
-            order.sent(last_bit_leaves_at, &self.shared.packets[packet]);
+        if self.shared.order.is_some() {
+            self.shared.note_sent(packet, last_bit_leaves_at);
         }
         let link = self.shared.host_links[host.0 as usize];
         self.shared.put_on_link(link, packet, last_bit_leaves_at);

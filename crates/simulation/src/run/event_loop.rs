@@ -117,19 +117,23 @@ impl<E: Edge> Run<E> {
             if LOOKS_AHEAD {
                 ahead.before_turn(&mut self.network);
             }
+            // The time is noted where the loop ends, since the queue knows it meanwhile.
             let Some((now, happened)) = self.network.take_turn(until) else {
+                self.now = self.network.shared.queue.now();
                 return Some(self.end_of_turn(deadline));
             };
             match self.finish_turn(now, happened) {
                 Reach::Packets => {}
                 Reach::Flows => {
-                    self.global.flow_starts.follow_ended(self.now, &mut self.network);
+                    self.global.flow_starts.follow_ended(now, &mut self.network);
                     if self.global.is_done(self.network.shared.records.flows_ended) {
+                        self.now = now;
                         return Some((End::AllFlowsDone, self.network.shared.records.last_ended));
                     }
                 }
             }
             if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) {
+                self.now = now;
                 return None;
             }
         }
@@ -139,7 +143,6 @@ impl<E: Edge> Run<E> {
     #[inline(always)]
     fn finish_turn(&mut self, now: Time, happened: Happened) -> Reach {
         debug_assert!(now >= self.now, "time runs backwards");
-        self.now = now;
         match happened {
             Happened::Arrival { has_ended } => {
                 self.events += 1;
@@ -172,6 +175,7 @@ impl<E: Edge> Run<E> {
         while let Some((now, happened)) = self.network.take_turn(ended_at + DRAIN_LIMIT) {
             if !matches!(happened, Happened::Due { event: SimulationEvent::Sample { .. }, .. }) {
                 self.finish_turn(now, happened);
+                self.now = now;
             }
         }
     }
@@ -218,6 +222,7 @@ impl<E: Edge> Run<E> {
     pub fn step(&mut self) {
         let Some((now, happened)) = self.network.take_turn(Time::NEVER) else { return };
         self.finish_turn(now, happened);
+        self.now = now;
     }
 
     /// Puts a packet that a node beyond the edge has sent on its link.

@@ -142,13 +142,21 @@ impl<E: Edge> Network<E> {
 
     #[inline(always)]
     fn receive_at_host(&mut self, now: Time, host: HostId, packet: PacketHandle, to: (HostId, FlowId)) -> bool {
-        if let Some(order) = &mut self.shared.order
-            && to.0 == host
-        {
-            order.arrived(now, &self.shared.packets[packet]);
+        if self.shared.order.is_some() {
+            self.check_order(now, host, packet, to.0);
         }
         let (hosts, mut environment) = self.hosts();
         hosts.receive(now, host, packet, to, &mut environment)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn check_order(&mut self, now: Time, host: HostId, packet: PacketHandle, destination: HostId) {
+        if let Some(order) = &mut self.shared.order
+            && destination == host
+        {
+            order.arrived(now, &self.shared.packets[packet]);
+        }
     }
 
     #[inline(never)]

@@ -246,6 +246,15 @@ impl<E: Edge> Shared<E> {
         (0..slots as u32).filter(|&slot| exists[slot as usize]).map(PacketHandle).collect()
     }
 
+    /// Tells the order checker of a packet that a host sends.
+    #[cold]
+    #[inline(never)]
+    pub fn note_sent(&mut self, packet: PacketHandle, last_bit_leaves_at: Time) {
+        if let Some(order) = &mut self.order {
+            order.sent(last_bit_leaves_at, &self.packets[packet]);
+        }
+    }
+
     /// Tells the order checker of all packets that exist.
     pub fn settle_order(&mut self) {
         if self.order.is_none() {

@@ -64,7 +64,8 @@ impl<T: Copy + Default> Ring<T> {
     /// Whether the next entry needs room.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.len() == self.slots.len() as u64
+        // Not `==`: the compiler learns from it that there are slots.
+        self.len() >= self.slots.len() as u64
     }
 
     /// The entry with this number.
