@@ -14,6 +14,7 @@ mod flow_queueing;
 mod gro;
 mod layers;
 mod linkguardian;
+mod linkguardian_beyond;
 mod losses;
 mod measures;
 mod open_connections;
