@@ -1,5 +1,5 @@
-//! LinkGuardian on links that the paper does not have: times, buffers and the place where packets wait follow from the
-//! link, so that each loss is repaired and costs next to nothing.
+//! Protection of links that no paper has: times, buffers and the place where packets wait follow from the link, so that
+//! each loss is repaired and costs next to nothing.
 
 use crate::support::{check, counter, run};
 use crate::testbed::received;
@@ -13,7 +13,11 @@ struct Link {
 }
 
 impl Link {
-    fn text(&self, mechanism: &str) -> String {
+    fn text(&self, settings: &str) -> String {
+        self.with("linkguardian", settings)
+    }
+
+    fn with(&self, kind: &str, settings: &str) -> String {
         let Self { gbps, delay_ns, frame_bytes, load_percent } = self;
         let (mbps, recirculation) = (gbps * 10 * load_percent, (*gbps).max(100));
         let stop_ns = 10_000 * (frame_bytes + 20) * 8 * 1_000 / mbps;
@@ -29,7 +33,7 @@ impl Link {
              destinations = [\"b\"]\nstop = \"{stop_ns} ns\"\n\
              [measure]\norder = true\n\
              [[link]]\nname = \"sw2->sw6\"\nloss = {{ kind = \"bernoulli\", rate = 0.001 }}\n\
-             [[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw2->sw6\"\n{mechanism}"
+             [[mechanism]]\nkind = \"{kind}\"\nlink = \"sw2->sw6\"\n{settings}"
         )
     }
 }
@@ -85,4 +89,22 @@ fn parameters_that_cannot_work_are_refused_with_the_arithmetic() {
         let refusal = check(&link.text(&format!("{setting}\n"))).unwrap_err();
         assert!(refusal.contains(rule), "{setting}: {refusal}");
     }
+}
+
+/// It delivered nothing on a link of 1G with jumbo frames: its replay timer was shorter than a frame.
+#[test]
+fn link_layer_retry_repairs_small_and_large_frames_at_every_rate() {
+    for (gbps, delay_ns) in [(1, 5), (1, 10_000), (10, 500), (25, 500), (100, 50), (400, 5)] {
+        for frame_bytes in [64, 1_518, 9_018] {
+            let link = Link { gbps, delay_ns, frame_bytes, load_percent: 95 };
+            let outcome = run(&link.with("link-layer-retry", ""));
+            let (sent, arrived, reordered) = received(&outcome);
+            let what = format!("{gbps}G, {delay_ns} ns, {frame_bytes} B: {arrived} of {sent} came in time");
+            assert!(arrived as f64 >= 0.92 * sent as f64, "{what}");
+            assert_eq!((reordered, counter(&outcome, "flushes")), (0, 0), "{what}");
+        }
+    }
+    let long = Link { gbps: 400, delay_ns: 10_000, frame_bytes: 1_518, load_percent: 95 };
+    let refusal = check(&long.with("link-layer-retry", "")).unwrap_err();
+    assert!(refusal.contains("go-back-N costs about 40 % of this line"), "{refusal}");
 }
