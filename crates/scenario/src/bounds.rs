@@ -37,6 +37,19 @@ impl Scenario {
         Bytes(unmarked.saturating_add(mark).saturating_add(tag.into()))
     }
 
+    /// The length of the shortest full data frame that a transport sends. Without transports hosts are real, and send
+    /// full Ethernet frames.
+    pub fn data_frame_min(&self) -> Bytes {
+        let full = |protocol: &Protocol| match protocol {
+            Protocol::Tcp(tcp) => tcp.mss.0.saturating_add(tcp.header_bytes.0),
+            Protocol::Roce(roce) => roce.mtu.0.saturating_add(roce.header_bytes.0),
+            Protocol::Udp(udp) => udp.frame_bytes.0,
+            Protocol::PacketPair(pair) => pair.mss.0.saturating_add(pair.header_bytes.0),
+        };
+        let shortest = self.transports.iter().map(|transport| full(&transport.protocol)).min();
+        Bytes(shortest.unwrap_or(MTU_FRAME_BYTES.into()))
+    }
+
     /// Whether any data packet has a mark of its urgency.
     pub fn marks_packets(&self) -> bool {
         self.host.priority_tagger.is_some() || self.flows.iter().any(|group| group.rank.is_some())

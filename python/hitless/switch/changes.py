@@ -12,7 +12,9 @@ from hitless.live import linkguardian_copies
 _GUARDIAN = "linkguardian"
 _CHANGEABLE = frozenset({"mode", "copies", "activation", "actual_loss_rate", "target_loss_rate"})
 """Fields of LinkGuardian that its two ends take while they run."""
-_DERIVED = frozenset({"ack_no_timeout", "control_copies"})
+_DERIVED = frozenset(
+    {"ack_no_timeout", "buffering", "control_copies", "pause_threshold", "reordering_buffer", "sender_buffer"}
+)
 """Fields that follow from losses and copies where a file does not give them. They stay as they were until a restart."""
 _MEANINGLESS = frozenset(
     {"name", "description", "duration", "until", "warmup", "flows", "transport", "host", "measure"}

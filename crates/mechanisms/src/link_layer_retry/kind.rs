@@ -6,6 +6,7 @@ use crate::link_layer_retry::header::PreambleSequence;
 use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
+use hitless_settings::Problem;
 use hitless_settings::defaults::fill_missing;
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{Bytes, Duration};
@@ -64,6 +65,9 @@ impl Kind for LinkLayerRetry {
     }
 }
 
+/// The share of the line that losses may cost.
+const LINE_COST_MAX: f64 = 0.15;
+
 /// Whether a link can have it.
 fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let topology = around.topology;
@@ -73,9 +77,24 @@ fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, sect
     };
     let why = "a network interface shows neither preambles nor ordered sets";
     check.runs_in_simulations_only("Link Layer Retry", why, section);
-    let way = topology.link(link.link).settings.delay + check.scenario.switch.phy_latency;
-    let is_patient = settings.max_replay_timer > way * 2;
-    check.require(is_patient, &field("max_replay_timer"), "must be longer than the way there and back");
+    let spec = topology.link(link.link).settings;
+    let frame = spec.rate.time_for(check.scenario.frame_max().0.saturating_add(spec.overhead_bytes.into()));
+    let least = (spec.delay + check.scenario.switch.phy_latency + frame) * 2;
+    check.require_else(settings.max_replay_timer > least, || {
+        let rule = format!("must be longer than {least}: the way there and back, and a frame each way");
+        Problem::new(field("max_replay_timer"), "", rule).hint("leave it out: it then follows from the link")
+    });
+    // Each loss sends everything behind it again (go-back-N): the line loses the way there and back.
+    let loss_rate = check.scenario.loss_rate_max(topology, link);
+    let lost = least.as_ps() as f64 * loss_rate / frame.as_ps() as f64;
+    check.require_else(lost <= LINE_COST_MAX / (1.0 - LINE_COST_MAX), || {
+        let rule = format!(
+            "go-back-N costs about {:.0} % of this line: each loss ({loss_rate} of the frames, which take {frame}) sends \
+             again what {least} bring",
+            100.0 * lost / (1.0 + lost),
+        );
+        Problem::new(field("link"), "", rule).hint("LinkGuardian repairs single frames: kind = \"linkguardian\"")
+    });
     let is_last_resort =
         settings.data_age_timeout == Duration::ZERO || settings.data_age_timeout > settings.max_replay_timer;
     check.require(is_last_resort, &field("data_age_timeout"), "must be zero (never), or longer than max_replay_timer");

@@ -1,6 +1,7 @@
 //! The profile of Link Layer Retry. Fields, ranges and meanings are those of SONiC's `LLR_PROFILE`.
 
 use hitless_settings::quantity::Text;
+use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
 use hitless_wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,31 +13,31 @@ pub struct LinkLayerRetrySettings {
     /// The protected link and direction, "sw2->sw6": the first node is the sending switch.
     #[schemars(extend("x-required" = true))]
     pub link: String,
-    /// Frames that may be unacknowledged: the size of the replay buffer. One for each 510 B of `max_outstanding_bytes`,
-    /// as in SONiC's sample profiles.
+    /// Frames that may be unacknowledged: the size of the replay buffer. One for each 84 B of `max_outstanding_bytes`, the
+    /// smallest frame on the wire. SONiC's sample profiles have one for each 510 B, which throttles streams of smaller
+    /// frames.
     #[schemars(range(min = 1, max = 524_288), extend("x-default" = "by link rate and delay"))]
     pub max_outstanding_frames: u32,
-    /// Bytes that may be unacknowledged; the last frame may be beyond. By link rate: 4,144 B and 159.04 B for each
-    /// Gbps, which is SONiC's sample profiles for 200G and 400G with 40 m of cable; for longer links as much more as is
-    /// on the way.
+    /// Bytes that may be unacknowledged; the last frame may be beyond. 4,144 B and 159.04 B for each Gbps, which is SONiC's
+    /// sample profiles for 200G and 400G with 40 m of cable; more for longer links, and below 200G for the longer time of
+    /// a frame.
     #[schemars(extend("x-default" = "by link rate and delay"))]
     #[serde(with = "Text::<Bytes>")]
     pub max_outstanding_bytes: Bytes,
     /// Replays in a row that free no frame; one more, and the transmitter gives up what it holds (state FLUSH).
     #[schemars(range(min = 1, max = 255))]
     pub max_replay_count: u32,
-    /// How long the transmitter waits for progress before it replays of its own accord. The transmitter also repeats
-    /// LLR_INIT after this time, and stays in FLUSH for it. 5.5 us, and for links of more than 40 m as much more as the
-    /// way there and back takes.
-    #[schemars(extend("x-default" = "by link delay"))]
+    /// Time that the transmitter waits for progress before it replays of its own accord. The transmitter also repeats
+    /// LLR_INIT after this time, and stays in FLUSH for it. 5.5 us, and more for links of more than 40 m or below 200G.
+    #[schemars(extend("x-default" = "by link rate and delay"))]
     #[serde(with = "Text::<Duration>")]
     pub max_replay_timer: Duration,
     /// How long the link may be down, as failure detection tells, before the transmitter gives up; zero: for ever.
     #[serde(with = "Text::<Duration>")]
     pub pcs_lost_timeout: Duration,
-    /// How long a frame may be unacknowledged before the transmitter gives up; zero: for ever. 24 us, and for links of
-    /// more than 40 m more.
-    #[schemars(extend("x-default" = "by link delay"))]
+    /// Time that a frame may be unacknowledged before the transmitter gives up; zero: for ever. 24 us, and more in the
+    /// proportion of `max_replay_timer`.
+    #[schemars(extend("x-default" = "by link rate and delay"))]
     #[serde(with = "Text::<Duration>")]
     pub data_age_timeout: Duration,
     /// From one control ordered set to the next, in bytes of the line's time: 400 B to 16,384 B.
@@ -70,24 +71,35 @@ impl Default for LinkLayerRetrySettings {
 }
 
 impl LinkLayerRetrySettings {
-    /// A profile for a link of `rate` with `delay`, after SONiC's samples: 200G, 40 m: 71 frames, 35,952 B; 400G, 40 m:
-    /// 133 frames, 67,760 B, 5.5 us, 24 us. What the two have in common grows with the rate, the rest does not.
+    /// A profile for a link of `rate` with `delay`, after SONiC's samples: 200G, 40 m: 35,952 B; 400G, 40 m: 67,760 B; both
+    /// 5.5 us and 24 us. The common part grows with the rate, the rest does not.
+    ///
+    /// The samples are for frames of up to 9,018 B. On the way there and back such a frame is in the way three times (the
+    /// frame itself, one before it, and one before its acknowledgement): below 200G that takes longer than in the samples.
     pub fn for_link(rate: BitRate, delay: Duration) -> Self {
         const SAMPLE_CABLE: Duration = Duration::from_ns(200);
+        const SAMPLE_RATE: BitRate = BitRate::from_gbps(200);
+        const JUMBO_BYTES: u64 = 9_018 + ETHERNET_OVERHEAD_BYTES as u64;
+        const SMALLEST_BYTES: u64 = (MINIMUM_FRAME_BYTES + ETHERNET_OVERHEAD_BYTES) as u64;
+        const FRAMES_ON_THE_WAY: u64 = 3;
         const FIXED_BYTES: u64 = 4_144;
-        const BYTES_PER_FRAME: u64 = 510;
         // 159.04 B per Gbps.
         const LOOP: Duration = Duration::from_ps(1_272_320);
-        let farther = Duration::from_ps(delay.as_ps().saturating_sub(SAMPLE_CABLE.as_ps()) * 2);
-        let bytes = FIXED_BYTES + rate.bytes_in(LOOP + farther).0;
+        const TIMER: Duration = Duration::from_ns(5_500);
+        const AGE: Duration = Duration::from_us(24);
+        let farther = delay.saturating_sub(SAMPLE_CABLE) * 2;
+        let slower = rate.time_for(JUMBO_BYTES).saturating_sub(SAMPLE_RATE.time_for(JUMBO_BYTES)) * FRAMES_ON_THE_WAY;
+        let bytes = FIXED_BYTES + rate.bytes_in(LOOP + farther + slower).0;
+        let timer = TIMER + farther + slower;
+        let age = u128::from(timer.as_ps()) * u128::from(AGE.as_ps()) / u128::from(TIMER.as_ps());
         Self {
             link: String::new(),
-            max_outstanding_frames: u32::try_from(bytes.div_ceil(BYTES_PER_FRAME)).unwrap_or(u32::MAX).min(524_288),
+            max_outstanding_frames: u32::try_from(bytes / SMALLEST_BYTES).unwrap_or(u32::MAX).min(524_288),
             max_outstanding_bytes: Bytes(bytes),
             max_replay_count: 3,
-            max_replay_timer: Duration::from_ns(5_500) + farther,
+            max_replay_timer: timer,
             pcs_lost_timeout: Duration::from_us(55),
-            data_age_timeout: Duration::from_us(24) + farther * 4,
+            data_age_timeout: Duration(age as u64),
             ctlos_spacing: Bytes(2_048),
             init_action: LinkLayerRetryAction::BestEffort,
             flush_action: LinkLayerRetryAction::BestEffort,
@@ -101,17 +113,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_profile_is_that_of_the_samples_and_grows_with_the_way() {
+    fn a_profile_is_that_of_the_samples_and_grows_with_the_way_and_the_time_of_a_frame() {
         let of = |gbps, delay_ns| {
             let made = LinkLayerRetrySettings::for_link(BitRate::from_gbps(gbps), Duration::from_ns(delay_ns));
-            (made.max_outstanding_frames, made.max_outstanding_bytes.0, made.max_replay_timer)
+            (made.max_outstanding_bytes.0, made.max_replay_timer, made.data_age_timeout)
         };
-        let timer = Duration::from_ns(5_500);
-        assert_eq!(of(400, 200), (133, 67_760, timer));
-        assert_eq!(of(200, 50), (71, 35_952, timer));
-        assert_eq!(of(100, 50), (40, 20_048, timer));
-        assert_eq!(of(25, 50), (16, 8_120, timer));
+        let (timer, age) = (Duration::from_ns(5_500), Duration::from_us(24));
+        assert_eq!(of(400, 200), (67_760, timer, age));
+        assert_eq!(of(200, 50), (35_952, timer, age));
         // A kilometre: 5 us there and 5 us back, less the cable of the sample.
-        assert_eq!(of(100, 5_000), (275, 20_048 + 120_000, timer + Duration::from_ns(9_600)));
+        assert_eq!(of(400, 5_000).0, 67_760 + 480_000);
+        assert_eq!(of(400, 5_000).1, timer + Duration::from_ns(9_600));
+        // 9,038 B take 7.2304 us at 10G, and 0.36152 us at 200G.
+        let slower = Duration::from_ps(3 * (7_230_400 - 361_520));
+        assert_eq!(of(10, 50).0, 4_144 + 1_590 + 25_758);
+        assert_eq!(of(10, 50).1, timer + slower);
+        assert!(of(10, 50).2 > of(10, 50).1 * 4);
     }
 }

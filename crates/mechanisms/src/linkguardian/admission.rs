@@ -7,9 +7,7 @@
 use std::fmt;
 
 use hitless_switch::LinkEnd;
-use hitless_wire::{BitRate, Bytes, Duration};
-
-use super::parameters::resume_flight;
+use hitless_wire::{BitRate, Bytes};
 
 /// What a recirculation port has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,19 +29,6 @@ pub struct EndNeeds {
     pub rate: BitRate,
     /// What it keeps at the port at most.
     pub buffer: Bytes,
-}
-
-impl EndNeeds {
-    /// A sending end: what the line takes until a repair would have come is unacknowledged.
-    pub fn of_sender(link: String, rate: BitRate, acknowledgement_timeout: Duration) -> Self {
-        Self { link, end: LinkEnd::Sender, rate, buffer: rate.bytes_in(acknowledgement_timeout) }
-    }
-
-    /// A receiving end: what waits when it pauses the sender, and what comes until that has an effect.
-    pub fn of_receiver(link: String, rate: BitRate, pause_threshold: Bytes) -> Self {
-        let coming = rate.bytes_in(resume_flight(rate)).0;
-        Self { link, end: LinkEnd::Receiver, rate, buffer: Bytes(pause_threshold.0 + coming) }
-    }
 }
 
 /// Why a port has no room for all of them.
@@ -106,33 +91,26 @@ mod tests {
 
     const PORT: PortRoom = PortRoom { rate: BitRate::from_gbps(100), buffer: Bytes(200_000) };
 
-    fn senders(count: usize, gbps: u64) -> Vec<EndNeeds> {
+    fn ends(count: usize, end: LinkEnd, gbps: u64, buffer: u64) -> Vec<EndNeeds> {
         let rate = BitRate::from_gbps(gbps);
-        (0..count).map(|_| EndNeeds::of_sender("a->b".into(), rate, Duration::from_ns(7_500))).collect()
-    }
-
-    fn receivers(count: usize, gbps: u64, pause_bytes: u64) -> Vec<EndNeeds> {
-        let rate = BitRate::from_gbps(gbps);
-        (0..count).map(|_| EndNeeds::of_receiver("a->b".into(), rate, Bytes(pause_bytes))).collect()
+        (0..count).map(|_| EndNeeds { link: "a->b".into(), end, rate, buffer: Bytes(buffer) }).collect()
     }
 
     #[test]
     fn a_port_serves_as_many_ends_as_its_rate_and_its_buffer_allow() {
         assert_eq!(admit(PORT, &[]), Ok(()));
         for (fits, gbps) in [(1, 100), (4, 25)] {
-            assert_eq!(admit(PORT, &senders(fits, gbps)), Ok(()), "{fits} x {gbps}G");
-            assert!(matches!(admit(PORT, &senders(fits + 1, gbps)), Err(NoRoom::Rate { .. })), "{gbps}G");
+            assert_eq!(admit(PORT, &ends(fits, LinkEnd::Sender, gbps, 0)), Ok(()), "{fits} x {gbps}G");
+            let refused = admit(PORT, &ends(fits + 1, LinkEnd::Sender, gbps, 0));
+            assert!(matches!(refused, Err(NoRoom::Rate { .. })), "{gbps}G");
         }
-        // 25G: 42,960 bytes and what comes in 1.97 us, 6,150: four times that is 196 KB. 10G: room ends it, not the
-        // rate.
-        assert_eq!(admit(PORT, &receivers(4, 25, 42_960)), Ok(()));
-        assert!(matches!(admit(PORT, &receivers(4, 10, 52_960)), Err(NoRoom::Buffer { .. })));
-        assert_eq!(admit(PORT, &receivers(3, 10, 52_960)), Ok(()));
+        assert_eq!(admit(PORT, &ends(4, LinkEnd::Receiver, 25, 50_000)), Ok(()));
+        assert!(matches!(admit(PORT, &ends(4, LinkEnd::Receiver, 10, 50_001)), Err(NoRoom::Buffer { .. })));
     }
 
     #[test]
     fn a_refusal_shows_the_sum() {
-        let refusal = admit(PORT, &senders(2, 100)).unwrap_err().to_string();
+        let refusal = admit(PORT, &ends(2, LinkEnd::Sender, 100, 0)).unwrap_err().to_string();
         let expected =
             "100.0 (copies of a->b) + 100.0 (copies of a->b) = 200.0 Gb/s, and a recirculation port has 100.0 Gb/s";
         assert_eq!(refusal, expected);

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use hitless_network::switch::BufferSettings;
 use hitless_scenario::Check;
 use hitless_scenario::kind::Surroundings;
 use hitless_settings::Problem;
 use hitless_wire::{Bytes, Duration, Time};
 
+use super::headers::SequenceNumber;
 use super::protected_ends;
 use super::sender::REQUEST_REGISTERS_MAX;
-use super::settings::{Buffering, LinkGuardianSettings, Mode};
+use super::parameters::LinkShape;
+use super::settings::{Buffering, LINE_COST_MAX, LinkGuardianSettings, Mode};
 
 /// What the least frame takes of a line, with preamble and gap (IEEE 802.3, clauses 3 and 4).
 const LINE_BYTES_MIN: u64 = 84;
@@ -31,6 +34,9 @@ pub fn admission(around: Surroundings<'_>, check: &mut Check<'_>) {
 pub fn check_entry(settings: &LinkGuardianSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let field = format!("{section}.link");
     let link = check.link_between_switches(around.topology, &settings.link, "LinkGuardian", &field);
+    if link.is_some() {
+        room(settings, around, section, check);
+    }
     if let Some((link, period)) = link.zip(settings.notification_period) {
         let copies = u64::from(settings.control_copies.unwrap_or(1));
         let least = around.topology.link(link.link).settings.rate.time_for(LINE_BYTES_MIN * (2 * copies).max(16));
@@ -53,9 +59,7 @@ fn parameters(check: &mut Check<'_>, settings: &LinkGuardianSettings, section: &
     let pause = settings.pause_threshold;
     let rises = pause.zip(settings.resume_threshold).is_none_or(|(pause, resume)| pause > resume);
     check.require(rises, &field("pause_threshold"), "must be above resume_threshold");
-    let holds = pause.is_none_or(|pause| settings.reordering_buffer >= pause) || !settings.backpressure;
-    check.require(holds, &field("reordering_buffer"), "must not be below pause_threshold");
-    check.require(settings.sender_buffer > Bytes::ZERO, &field("sender_buffer"), "must be above zero");
+    check.require(settings.sender_buffer != Some(Bytes::ZERO), &field("sender_buffer"), "must be above zero");
     check.times_rise(settings.activation.iter().map(|change| change.at), &field("activation"));
     let mut active = false;
     for (index, change) in settings.activation.iter().enumerate() {
@@ -73,8 +77,76 @@ fn parameters(check: &mut Check<'_>, settings: &LinkGuardianSettings, section: &
         let rule = format!("must be at most {REQUEST_REGISTERS_MAX}: so many registers the model has");
         Problem::new(field("consecutive_losses_max"), "", rule)
     });
-    let has_ports = settings.buffering != Buffering::Recirculation || check.scenario.switch.recirculation_ports > 0;
-    check.require(has_ports, &field("buffering"), "needs a recirculation port: switch.recirculation_ports is 0");
+    let has_ports = check.scenario.switch.recirculation_ports > 0;
+    check.require(has_ports, &field("link"), "needs a recirculation port: switch.recirculation_ports is 0");
+}
+
+/// The numbers that sender and receiver can compare (section 3.5: 16 bits and an era).
+const NUMBERS_MAX: u64 = SequenceNumber::RANGE as u64 / 2;
+
+/// Times, buffers and numbers suffice for the link: else a loss would cost more than the packet.
+fn room(settings: &LinkGuardianSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
+    let field = |name: &str| format!("{section}.{name}");
+    let link = settings.shape(around);
+    let (timeout, (_, pause), (sender, reordering)) = (settings.timeout(), settings.thresholds(), settings.buffers());
+    check.require_else(timeout >= link.round_trip(), || {
+        let rule = format!("must be at least {}: no repair comes back sooner on this link", link.round_trip());
+        Problem::new(field("ack_no_timeout"), "", rule)
+    });
+    if !settings.admission_control {
+        return;
+    }
+    let numbers = link.rate.bytes_in(timeout).0 / around.scenario.data_frame_min().0.max(1);
+    check.require_else(numbers <= NUMBERS_MAX, || {
+        let frame = around.scenario.data_frame_min();
+        let rule = format!(
+            "the link sends {numbers} frames of {frame} until a repair has come ({timeout}), and numbers of 16 bits \
+             tell {NUMBERS_MAX} apart"
+        );
+        Problem::new(field("link"), "", rule).hint("larger frames, a slower or a shorter link")
+    });
+    let needed = link.unacknowledged_bytes_max(link.acknowledgement_timeout(settings.copy_count()).min(timeout));
+    check.require_else(sender >= needed, || {
+        let rule = format!("must be at least {needed}, which the link sends until a repair has come");
+        Problem::new(field("sender_buffer"), "", rule).hint("leave it out: it then follows from the link")
+    });
+    let needed = link.reordering_bytes_max(pause);
+    let is_enough = reordering >= needed || !settings.backpressure;
+    check.require_else(is_enough, || {
+        let coming = link.rate.bytes_in(link.resume_flight());
+        let flight = link.resume_flight();
+        let rule = format!(
+            "must be at least {needed}: pause_threshold ({pause}), and {coming} that arrive until a pause has an \
+             effect ({flight})"
+        );
+        Problem::new(field("reordering_buffer"), "", rule).hint("leave it out: it then follows from the link")
+    });
+    cost(settings, link, section, check);
+    if let BufferSettings::Shared(shared) = &around.scenario.switch.buffer {
+        check.require_else(sender.max(reordering) <= shared.total, || {
+            let total = shared.total;
+            let rule = format!("needs buffers of {sender} and {reordering}, and switch.buffer.total is {total}");
+            Problem::new(field("link"), "", rule).hint("a slower or a shorter link, or more memory")
+        });
+    }
+}
+
+/// Losses cost a bearable share of the line.
+fn cost(settings: &LinkGuardianSettings, link: LinkShape, section: &str, check: &mut Check<'_>) {
+    let (copies, loss_rate) = (settings.copy_count(), settings.loss_rate_or_usual());
+    let is_ring = settings.waiting_place() == Buffering::Recirculation && settings.mode == Mode::Blocking;
+    let cost = link.cost_of_recirculation(copies, loss_rate);
+    check.require_else(!is_ring || cost <= LINE_COST_MAX, || {
+        let (time, frame) = (link.time_of_loss(copies), link.frame_max);
+        let rule = format!(
+            "costs about {:.0} % of the line: at a loss rate of {loss_rate} one frame of {frame} in {:.0} is lost, and \
+             packets wait about {time} for each",
+            cost * 100.0,
+            1.0 / loss_rate,
+        );
+        let hint = "buffering = \"paused-queue\", or mode = \"non-blocking\"";
+        Problem::new(format!("{section}.buffering"), "", rule).hint(hint)
+    });
 }
 
 fn second_channel(check: &mut Check<'_>, settings: &LinkGuardianSettings, section: &str) {

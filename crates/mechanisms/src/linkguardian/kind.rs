@@ -30,7 +30,7 @@ impl Kind for LinkGuardian {
     type Settings = LinkGuardianSettings;
 
     fn resolve(settings: &mut LinkGuardianSettings, around: Surroundings<'_>) {
-        settings.resolve(around.scenario, around.topology);
+        settings.resolve(around);
     }
 
     fn switches(settings: &LinkGuardianSettings, topology: &Topology) -> BTreeSet<SwitchId> {

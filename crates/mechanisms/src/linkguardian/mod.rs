@@ -248,7 +248,7 @@ impl Mechanism for LinkGuardian {
 
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
         if let Some(receiver) = self.buffering_receiver(context) {
-            receiver.note_unheld();
+            receiver.note_unheld(context.packet());
             receiver.watch_depth(context);
         }
         Verdict::Continue
@@ -256,7 +256,7 @@ impl Mechanism for LinkGuardian {
 
     fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         if let Some(receiver) = self.buffering_receiver(context) {
-            receiver.note_tm_drop();
+            receiver.note_tm_drop(context);
         }
         Verdict::Continue
     }
@@ -320,6 +320,7 @@ impl LinkGuardian {
         const ACK_NUMBER_TIMEOUT: u32 = TimerKind::AckNumberTimeout as u32;
         const MONITOR: u32 = TimerKind::Monitor as u32;
         const REPORT: u32 = TimerKind::Report as u32;
+        const DEPTH: u32 = TimerKind::Depth as u32;
         let kind = token & 7;
         if kind == TimerKind::Answer as u32 {
             if let Some(sender) = self.sender_at(port, channel) {
@@ -333,6 +334,7 @@ impl LinkGuardian {
             ACK_NUMBER_TIMEOUT => receiver.count_down(context),
             MONITOR => receiver.watch_losses(context),
             REPORT => receiver.repeat_report(context),
+            DEPTH => receiver.test_depth(context),
             _ => {}
         }
     }

@@ -1,57 +1,156 @@
-//! The arithmetic of appendix B.1: what follows from the rate of a link and of the port that drains its buffers.
+//! LinkGuardian's times and buffers, derived from its link (section 4 and appendix B.1).
+//!
+//! The paper gives values for 10G, 25G and 100G, full frames of 1,518 bytes, cables within a rack, and recirculation
+//! at 100G. There these are the paper's values. Elsewhere each grows with what it depends on.
 
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
 use hitless_wire::{BitRate, Bytes, Duration};
 
-/// The paper's parameters: rate in Gb/s up to which a row holds, timeout in ns, resume and pause in cells. Section 4,
-/// "Parameters" (25G, 100G); published switch programs (10G and the thresholds in cells).
+/// Highest rate of a row in Gb/s, timeout in ns, resume and pause thresholds in cells: section 4, "Parameters" (25G,
+/// 100G), and the published switch programs (10G, and the thresholds in cells).
 const BY_RATE: [(u64, u64, u64, u64); 3] = [(10, 13_500, 622, 662), (25, 7_500, 497, 537), (100, 7_000, 460, 500)];
 const CELL_BYTES: u64 = 80;
-/// Up to this rate, and with buffers that drain at it, the paper gives the thresholds.
-const RATE_OF_PAPER: BitRate = BitRate::from_gbps(100);
-/// t_flight_resume at 100G (appendix B.1), of which one full frame's time depends on the rate.
+/// The lowest rate of the paper, and the rate at which its buffers drain.
+const LOWEST_OF_PAPER: BitRate = BitRate::from_gbps(10);
+const DRAIN_OF_PAPER: BitRate = BitRate::from_gbps(100);
+/// t_flight_resume at 100G (appendix B.1), which includes the time of one full frame.
 const FLIGHT_AT_100G: Duration = Duration::from_ns(1_600);
-/// Of 37 KB at 100G what is more than drains in that time: the paper says "conservatively".
+/// The resume threshold of 36.8 KB at 100G exceeds the 20 KB that drain in that time: the paper says "conservatively".
 const MARGIN_BYTES: u64 = 460 * CELL_BYTES - 20_000;
 /// Between the thresholds (section 3.3): 2 MTU, as 40 cells.
 const HYSTERESIS_BYTES: u64 = 40 * CELL_BYTES;
-/// The paper's timeouts are for so many copies of a packet (Equation 2 at a loss rate of 1e-3).
+/// The paper's timeouts hold for this number of copies (Equation 2 at a loss rate of 1e-3).
 const COPIES_OF_PAPER: u32 = 2;
-/// And for cables of a rack, the longest of which is taken to be 40 m.
+/// Delay of the longest cable of a rack, 40 m.
 const CABLE_OF_PAPER: Duration = Duration::from_ns(200);
+/// Sizes of both buffers in section 4.
+const BUFFER_OF_PAPER: Bytes = Bytes(200_000);
+/// Full frames that a repair waits for: the paper's timeouts at 10G and 25G differ by 6 us, which are 8.1 frames.
+const FRAMES_IN_TIMEOUT: u64 = 8;
+/// From a frame to its acknowledgement: pipelines of both switches, and the frame, one in its way and one in the way
+/// of the acknowledgement.
+const PIPELINES: Duration = Duration::from_ns(3_500);
+const FRAMES_IN_ACKNOWLEDGEMENT: u64 = 3;
 
-/// How long a full frame takes on the line.
-pub fn frame_time(rate: BitRate) -> Duration {
-    rate.time_for(u64::from(MTU_FRAME_BYTES + ETHERNET_OVERHEAD_BYTES))
+/// A protected link, as far as times and buffers depend on it.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkShape {
+    /// Rate of the link.
+    pub rate: BitRate,
+    /// Delay of the cable, one way.
+    pub delay: Duration,
+    /// Longest frame, without preamble and gap.
+    pub frame_max: Bytes,
+    /// Rate of the recirculation ports.
+    pub drain_rate: BitRate,
 }
 
-/// ackNoTimeout by the rate of the link and the number of copies. Between the paper's rates that of the next higher one
-/// holds, and above 100G that of 100G. The worst case is the last copy of the second of two losses in a row, so each
-/// copy beyond two puts it off by two frames' time. The paper's are measured over cables within a rack: on a longer
-/// link the notification of a loss and the copy of the packet are each as much longer on their way.
-pub fn acknowledgement_timeout(rate: BitRate, copies: u32, delay: Duration) -> Duration {
-    let (_, timeout_ns, ..) = row(rate);
-    let of_copies = frame_time(rate) * u64::from(2 * copies.saturating_sub(COPIES_OF_PAPER));
-    let farther = Duration::from_ps(delay.as_ps().saturating_sub(CABLE_OF_PAPER.as_ps()) * 2);
-    Duration::from_ns(timeout_ns) + of_copies + farther
-}
-
-/// What a resume takes from the decision to the first frame that it lets go.
-pub fn resume_flight(rate: BitRate) -> Duration {
-    let of_switches = FLIGHT_AT_100G.saturating_sub(frame_time(RATE_OF_PAPER));
-    of_switches + frame_time(rate)
-}
-
-/// When to resume and when to pause the sender of a link of `rate`, if the reordering buffer drains at `drain_rate`. Up
-/// to 100G the paper's values; where either is faster, what drains in [`resume_flight`], with the margin that the paper
-/// has at 100G, and 2 MTU more.
-pub fn thresholds(rate: BitRate, drain_rate: BitRate) -> (Bytes, Bytes) {
-    if rate <= RATE_OF_PAPER && drain_rate <= RATE_OF_PAPER {
-        let (_, _, resume_cells, pause_cells) = row(rate);
-        return (Bytes(resume_cells * CELL_BYTES), Bytes(pause_cells * CELL_BYTES));
+impl LinkShape {
+    /// How long the longest frame takes on the line.
+    fn frame_time(self) -> Duration {
+        self.rate.time_for(self.frame_max.0 + u64::from(ETHERNET_OVERHEAD_BYTES))
     }
-    let resume = drain_rate.bytes_in(resume_flight(rate)).0 + MARGIN_BYTES;
-    (Bytes(resume), Bytes(resume + HYSTERESIS_BYTES))
+
+    /// How much longer than the paper's the way to the other end and back is.
+    fn farther(self) -> Duration {
+        self.delay.saturating_sub(CABLE_OF_PAPER) * 2
+    }
+
+    /// ackNoTimeout for a number of copies. Rates between the paper's take the value of the next higher one.
+    ///
+    /// The worst case is the last copy of the second of two losses in a row, so each copy beyond two adds two frames'
+    /// time. Longer frames and lower rates add [`FRAMES_IN_TIMEOUT`] frames' time. A longer cable delays the
+    /// notification and the repair. It also keeps more copies in the sender's loop, and a requested copy waits until it
+    /// comes round; so does a slower loop.
+    pub fn acknowledgement_timeout(self, copies: u32) -> Duration {
+        let (_, timeout_ns, ..) = row(self.rate);
+        let of_paper = paper_frame_time(self.rate.max(LOWEST_OF_PAPER));
+        let of_frames = self.frame_time().saturating_sub(of_paper) * FRAMES_IN_TIMEOUT;
+        let of_copies = self.frame_time() * u64::from(2 * copies.saturating_sub(COPIES_OF_PAPER));
+        let one_round = self.loop_time(self.farther());
+        let unacknowledged = PIPELINES + self.frame_time() * FRAMES_IN_ACKNOWLEDGEMENT;
+        let at_drain_of_paper = Self { drain_rate: DRAIN_OF_PAPER, ..self }.loop_time(unacknowledged);
+        let slower_loop = self.loop_time(unacknowledged).saturating_sub(at_drain_of_paper);
+        Duration::from_ns(timeout_ns) + of_frames + of_copies + self.farther() + one_round + slower_loop
+    }
+
+    /// The least time from a loss to its repair: the cable back, and the cable and a frame forth.
+    pub fn round_trip(self) -> Duration {
+        self.frame_time() + self.delay * 2
+    }
+
+    /// How long the loop takes for all that the link sends in `span`.
+    fn loop_time(self, span: Duration) -> Duration {
+        let ratio = u128::from(self.rate.as_bps());
+        Duration((u128::from(span.as_ps()) * ratio / u128::from(self.drain_rate.as_bps())) as u64)
+    }
+
+    /// The time from the decision to pause or to resume the sender to its effect at the receiver.
+    pub fn resume_flight(self) -> Duration {
+        FLIGHT_AT_100G.saturating_sub(paper_frame_time(DRAIN_OF_PAPER)) + self.frame_time() + self.farther()
+    }
+
+    /// When to resume and when to pause the sender.
+    ///
+    /// Within the paper's range the paper's values. Elsewhere the buffer resumes the sender at the bytes that it drains
+    /// until the resume has an effect, with the paper's margin, and pauses it two frames above.
+    pub fn thresholds(self) -> (Bytes, Bytes) {
+        if self.is_of_paper() {
+            let (_, _, resume_cells, pause_cells) = row(self.rate);
+            return (Bytes(resume_cells * CELL_BYTES), Bytes(pause_cells * CELL_BYTES));
+        }
+        let margin = MARGIN_BYTES.min(self.drain_rate.bytes_in(DRAIN_OF_PAPER.time_for(MARGIN_BYTES)).0);
+        let resume = self.drain_rate.bytes_in(self.resume_flight()).0 + margin;
+        (Bytes(resume), Bytes(resume + HYSTERESIS_BYTES.max(2 * self.frame_max.0)))
+    }
+
+    /// Whether the paper gives the thresholds.
+    fn is_of_paper(self) -> bool {
+        (LOWEST_OF_PAPER..=DRAIN_OF_PAPER).contains(&self.rate)
+            && self.drain_rate == DRAIN_OF_PAPER
+            && self.frame_max.0 <= u64::from(MTU_FRAME_BYTES)
+            && self.delay <= CABLE_OF_PAPER
+    }
+
+    /// Whether the link is one of the paper's: up to 100G and 40 m.
+    pub fn is_in_a_rack(self) -> bool {
+        self.rate <= DRAIN_OF_PAPER && self.delay <= CABLE_OF_PAPER
+    }
+
+    /// How long a loss keeps a ring from delivering packets in order: the repair, and about four rounds of the packets
+    /// that wait, fewer where the ring is faster than the link.
+    pub fn time_of_loss(self, copies: u32) -> Duration {
+        let repair = Duration(self.acknowledgement_timeout(copies).as_ps() * 3 / 4);
+        let (_, pause) = self.thresholds();
+        repair + self.loop_time(self.drain_rate.time_for(pause.0)) * 4
+    }
+
+    /// The share of the line that losses cost if packets wait in a ring. Paused queues cost next to nothing.
+    pub fn cost_of_recirculation(self, copies: u32, loss_rate: f64) -> f64 {
+        let ratio = self.time_of_loss(copies).as_ps() as f64 * loss_rate / self.frame_time().as_ps() as f64;
+        ratio / (1.0 + ratio)
+    }
+
+    /// The bytes that the reordering buffer holds at most: those that wait when the sender is paused, and those that
+    /// still come until the pause has an effect.
+    pub fn reordering_bytes_max(self, pause_threshold: Bytes) -> Bytes {
+        Bytes(pause_threshold.0 + self.rate.bytes_in(self.resume_flight()).0)
+    }
+
+    /// The bytes that the sender keeps at most: a copy stays until its packet is acknowledged or repaired.
+    pub fn unacknowledged_bytes_max(self, timeout: Duration) -> Bytes {
+        self.rate.bytes_in(timeout)
+    }
+}
+
+/// A buffer of the paper's size, or a larger one where the link needs it: a quarter more, since frames are whole.
+pub fn buffer_for(needed: Bytes) -> Bytes {
+    Bytes(needed.0 + needed.0 / 4).max(BUFFER_OF_PAPER)
+}
+
+/// How long a frame of 1,518 bytes takes on the line.
+fn paper_frame_time(rate: BitRate) -> Duration {
+    rate.time_for(u64::from(MTU_FRAME_BYTES + ETHERNET_OVERHEAD_BYTES))
 }
 
 fn row(rate: BitRate) -> (u64, u64, u64, u64) {
@@ -82,43 +181,66 @@ pub fn control_copies_for(forward_loss_rate: f64, reverse_loss_rate: f64, target
 mod tests {
     use super::*;
 
-    fn gbps(rate: u64) -> BitRate {
-        BitRate::from_gbps(rate)
+    const IN_A_RACK: LinkShape = LinkShape {
+        rate: BitRate::from_gbps(100),
+        delay: Duration::from_ns(50),
+        frame_max: Bytes(1_518),
+        drain_rate: BitRate::from_gbps(100),
+    };
+
+    fn at(gbps: u64) -> LinkShape {
+        LinkShape { rate: BitRate::from_gbps(gbps), ..IN_A_RACK }
     }
 
     #[test]
     fn at_the_papers_rates_the_papers_values() {
         let table = [(10, 13_500, 622, 662), (25, 7_500, 497, 537), (100, 7_000, 460, 500)];
-        for (rate, timeout_ns, resume_cells, pause_cells) in table {
-            assert_eq!(
-                acknowledgement_timeout(gbps(rate), 2, Duration::from_ns(50)),
-                Duration::from_ns(timeout_ns),
-                "{rate}G"
-            );
-            let cells = (Bytes(resume_cells * 80), Bytes(pause_cells * 80));
-            assert_eq!(thresholds(gbps(rate), gbps(100)), cells, "{rate}G");
+        for (gbps, timeout_ns, resume_cells, pause_cells) in table {
+            assert_eq!(at(gbps).acknowledgement_timeout(2), Duration::from_ns(timeout_ns), "{gbps}G");
+            let (resume, pause) = at(gbps).thresholds();
+            assert_eq!((resume.0, pause.0), (resume_cells * 80, pause_cells * 80), "{gbps}G");
+            assert_eq!(buffer_for(at(gbps).reordering_bytes_max(pause)), BUFFER_OF_PAPER, "{gbps}G");
         }
     }
 
+    /// The formula reproduces the paper's resume threshold where it leaves the paper's range.
     #[test]
-    fn the_formula_for_400g_gives_the_papers_values_at_100g() {
-        let at_100g = gbps(100).bytes_in(resume_flight(gbps(100))).0 + MARGIN_BYTES;
-        assert_eq!(Bytes(at_100g), thresholds(gbps(100), gbps(100)).0);
+    fn the_thresholds_have_no_step_at_the_end_of_the_papers_range() {
+        for gbps in [10, 25, 100] {
+            let (paper, _) = at(gbps).thresholds();
+            let (derived, _) = LinkShape { frame_max: Bytes(1_519), ..at(gbps) }.thresholds();
+            let ratio = derived.0 as f64 / paper.0 as f64;
+            assert!((0.99..1.05).contains(&ratio), "{gbps}G: {derived:?} for {paper:?}");
+        }
         // 1.6 us at 100G less a frame of 123.04 ns, and one of 30.76 ns: 1.50772 us, in which 400G drain 75,386 bytes.
-        assert_eq!(thresholds(gbps(400), gbps(400)), (Bytes(75_386 + 16_800), Bytes(75_386 + 16_800 + 3_200)));
+        let fast = LinkShape { drain_rate: BitRate::from_gbps(400), ..at(400) };
+        assert_eq!(fast.thresholds(), (Bytes(75_386 + 16_800), Bytes(75_386 + 16_800 + 3_200)));
     }
 
     #[test]
     fn each_copy_beyond_two_puts_the_timeout_off() {
-        let of_copies = |copies| acknowledgement_timeout(gbps(10), copies, Duration::ZERO).as_ps() / 1_000;
+        let of_copies = |copies| at(10).acknowledgement_timeout(copies).as_ps() / 1_000;
         assert_eq!([1, 2, 3, 4].map(of_copies), [13_500, 13_500, 15_960, 18_421]);
     }
 
     /// Over 1 us at 100G a copy of the swarm's world 10,103,067 came 8.4 us after its loss was found, and was given up.
     #[test]
-    fn on_a_longer_link_the_receiver_waits_as_much_longer() {
-        let of_delay = |ns| acknowledgement_timeout(gbps(100), 2, Duration::from_ns(ns));
-        assert_eq!([0, 200, 1_000].map(of_delay), [7_000, 7_000, 8_600].map(Duration::from_ns));
+    fn on_a_longer_link_the_receiver_waits_for_the_cable_and_for_the_fuller_loop() {
+        let of_delay = |ns| LinkShape { delay: Duration::from_ns(ns), ..IN_A_RACK }.acknowledgement_timeout(2);
+        assert_eq!([0, 200, 1_000].map(of_delay), [7_000, 7_000, 10_200].map(Duration::from_ns));
+    }
+
+    #[test]
+    fn the_timeout_grows_with_the_frame_time_and_with_a_slower_loop() {
+        let jumbo = LinkShape { frame_max: Bytes(9_018), ..at(10) };
+        // 9,038 B take 7.2304 us, 6 us more than 1,538 B: eight times that.
+        assert_eq!(jumbo.acknowledgement_timeout(2), Duration::from_ns(13_500 + 48_000));
+        let slow = LinkShape { rate: BitRate::from_gbps(1), ..IN_A_RACK };
+        // A full frame takes 12.304 us: 11.0736 us more than at 10G.
+        assert_eq!(slow.acknowledgement_timeout(2).as_ps(), 13_500_000 + 8 * 11_073_600);
+        // 3.5 us and three frames of 1.2304 us are 7.1912 us: once round at 10G, a tenth of it at 100G.
+        let slow_loop = LinkShape { drain_rate: BitRate::from_gbps(10), ..at(10) };
+        assert_eq!(slow_loop.acknowledgement_timeout(2).as_ps(), 13_500_000 + 7_191_200 - 719_120);
     }
 
     #[test]

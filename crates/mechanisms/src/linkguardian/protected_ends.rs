@@ -1,6 +1,6 @@
 //! Which recirculation port serves which end of a link protected by LinkGuardian, and whether it can.
 
-use hitless_network::topology::{DirectedLink, Endpoint, Node, SwitchId, Topology};
+use hitless_network::topology::{DirectedLink, Endpoint, Node, SwitchId};
 use hitless_scenario::kind::Surroundings;
 use hitless_switch::LinkEnd;
 use hitless_wire::{Bytes, Time};
@@ -29,10 +29,10 @@ pub struct ProtectedEnd<'a> {
 
 impl ProtectedEnd<'_> {
     /// What it may keep.
-    pub const fn room(&self) -> Bytes {
+    pub fn room(&self) -> Bytes {
         match self.end {
-            LinkEnd::Sender => self.settings.sender_buffer,
-            LinkEnd::Receiver => self.settings.reordering_buffer,
+            LinkEnd::Sender => self.settings.buffers().0,
+            LinkEnd::Receiver => self.settings.buffers().1,
         }
     }
 }
@@ -102,7 +102,7 @@ pub fn overload_of(
         if !is_last || together.iter().any(|end| !end.settings.admission_control) {
             return None;
         }
-        let needs: Vec<_> = together.iter().map(|end| needs(around.topology, end)).collect();
+        let needs: Vec<_> = together.iter().map(|end| needs(around, end)).collect();
         // Who has a port for itself may have made its buffer as small as they like.
         let is_alone = together.len() == 1;
         let largest = together.iter().map(|end| end.room()).fold(Bytes::ZERO, Bytes::max);
@@ -114,13 +114,14 @@ pub fn overload_of(
     })
 }
 
-fn needs(topology: &Topology, end: &ProtectedEnd<'_>) -> EndNeeds {
-    let (name, rate) = (topology.link_name(end.link), topology.link(end.link.link).settings.rate);
-    let needs = match end.end {
-        LinkEnd::Sender => EndNeeds::of_sender(name, rate, end.settings.timeout()),
-        LinkEnd::Receiver => EndNeeds::of_receiver(name, rate, end.settings.thresholds().1),
+fn needs(around: Surroundings<'_>, end: &ProtectedEnd<'_>) -> EndNeeds {
+    let link = end.settings.shape(around);
+    let buffer = match end.end {
+        LinkEnd::Sender => link.unacknowledged_bytes_max(end.settings.timeout()),
+        LinkEnd::Receiver => link.reordering_bytes_max(end.settings.thresholds().1),
     };
     // A paused queue of its own takes no room from others.
-    let is_shared = end.settings.buffering == Buffering::Recirculation;
-    EndNeeds { buffer: if is_shared { needs.buffer } else { Bytes::ZERO }, ..needs }
+    let is_shared = end.settings.waiting_place() == Buffering::Recirculation;
+    let buffer = if is_shared { buffer } else { Bytes::ZERO };
+    EndNeeds { link: around.topology.link_name(end.link), end: end.end, rate: link.rate, buffer }
 }

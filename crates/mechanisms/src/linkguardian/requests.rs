@@ -19,6 +19,8 @@ pub(crate) enum TimerKind {
     Monitor,
     /// A receiver looks whether its report of a loss was answered.
     Report,
+    /// A receiver tests the depth of a paused queue.
+    Depth,
 }
 
 pub(crate) fn timer_token(port: PortId, channel: u8, kind: TimerKind) -> u32 {

@@ -1,14 +1,12 @@
 //! LinkGuardian's parameters. Sections are those of Joshi et al., SIGCOMM 2023.
 
-use hitless_network::topology::Topology;
-use hitless_network::topology::select::select_links;
-use hitless_scenario::Scenario;
+use hitless_scenario::kind::Surroundings;
 use hitless_settings::quantity::{Optional, Text};
 use hitless_wire::{BitRate, Bytes, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::parameters::{self, control_copies_for, copies_for};
+use super::parameters::{LinkShape, buffer_for, control_copies_for, copies_for};
 
 /// LinkGuardian on one link in one direction. Both ends must be switches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,34 +33,38 @@ pub struct LinkGuardianSettings {
     /// `active = false` leaves it to a control plane, such as `hitless corruptd`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub activation: Vec<ActivationChange>,
-    /// How long the receiver waits for a retransmission before it gives the packet up (section 3.5). By link rate:
-    /// 13.5 us at 10G, 7.5 us at 25G, 7 us from 100G on; the time of two full frames more for each copy beyond two; and
-    /// for links of more than 40 m as much more as the way there and back takes.
-    #[schemars(extend("x-default" = "by link rate, delay and copies"))]
+    /// Time that the receiver waits for a retransmission before it gives the packet up (section 3.5). In the paper
+    /// 13.5 us at 10G, 7.5 us at 25G, and 7 us at 100G. Lower rates, longer frames, cables of more than 40 m, more than
+    /// two copies and slower recirculation ports add to it.
+    #[schemars(extend("x-default" = "by link rate, delay, frame size, copies and recirculation_rate"))]
     #[serde(with = "Optional::<Duration>")]
     pub ack_no_timeout: Option<Duration>,
     /// Period of the timer packets that count `ack_no_timeout` down (section 3.5: 100 ns).
     #[serde(with = "Text::<Duration>")]
     pub timer_period: Duration,
-    /// The receiver resumes the sender when its reordering buffer falls to this (section 3.3). By link rate: 622, 497
-    /// or 460 cells of 80 bytes at 10G, 25G, 100G. Where the link or the recirculation port is faster than 100G: what
-    /// drains while the resume is under way (appendix B.1), and the paper's margin.
-    #[schemars(extend("x-default" = "by link rate"))]
+    /// Fill of the reordering buffer at which the receiver resumes the sender (section 3.3). In the paper 622, 497 or
+    /// 460 cells of 80 bytes at 10G, 25G, 100G. For other rates, frames, cables and recirculation ports: the bytes that
+    /// drain until the resume has an effect (appendix B.1), and the paper's margin.
+    #[schemars(extend("x-default" = "by link rate, delay, frame size and recirculation_rate"))]
     #[serde(with = "Optional::<Bytes>")]
     pub resume_threshold: Option<Bytes>,
-    /// The receiver pauses the sender when its reordering buffer reaches this: 2 MTU more (section 4). By link rate:
-    /// 662, 537 or 500 cells of 80 bytes.
-    #[schemars(extend("x-default" = "by link rate"))]
+    /// Fill of the reordering buffer at which the receiver pauses the sender: two full frames more (section 4). With
+    /// paused queues also the bytes of `ack_no_timeout`, so that a single loss pauses nobody.
+    #[schemars(extend("x-default" = "by resume_threshold, frame size and buffering"))]
     #[serde(with = "Optional::<Bytes>")]
     pub pause_threshold: Option<Bytes>,
     /// Pause the sender at all. Without it the reordering buffer may overflow (figure 9b).
     pub backpressure: bool,
-    /// Size of the receiver's reordering buffer (section 4: 200 KB).
-    #[serde(with = "Text::<Bytes>")]
-    pub reordering_buffer: Bytes,
-    /// Size of the sender's buffer of unacknowledged copies (section 4: 200 KB).
-    #[serde(with = "Text::<Bytes>")]
-    pub sender_buffer: Bytes,
+    /// Size of the receiver's reordering buffer. Section 4 has 200 KB; a fast or long link needs the pause threshold,
+    /// and the bytes that arrive until a pause has an effect.
+    #[schemars(extend("x-default" = "200 KB, or more by link rate and delay"))]
+    #[serde(with = "Optional::<Bytes>")]
+    pub reordering_buffer: Option<Bytes>,
+    /// Size of the sender's buffer of unacknowledged copies. Section 4 has 200 KB; a fast or long link needs the bytes
+    /// that it sends in `ack_no_timeout`.
+    #[schemars(extend("x-default" = "200 KB, or more by link rate and delay"))]
+    #[serde(with = "Optional::<Bytes>")]
+    pub sender_buffer: Option<Bytes>,
     /// Send dummies when there is nothing else to send, so that the loss of the last packet is noticed (section 3.2).
     pub tail_detection: bool,
     /// Dummies after the last packet (published programs: 3).
@@ -74,8 +76,11 @@ pub struct LinkGuardianSettings {
     /// Losses in a row that can be recovered: one-bit registers for retransmission requests (section 3.5: 5).
     #[schemars(range(min = 1, max = 255))]
     pub consecutive_losses_max: u32,
-    /// Where packets wait that must wait.
-    pub buffering: Buffering,
+    /// Place where packets wait. Recirculation, the paper's way, on links of up to 100G and 40 m on which losses cost
+    /// no more of the line than in figure 8; else paused queues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "by link rate, delay, frame size and loss rate"))]
+    pub buffering: Option<Buffering>,
     /// How often loss notifications, pause frames and messages are sent, for links that corrupt both ways (section 5).
     /// Left out: by Equation 2, from the highest loss rate that `[[link]]` gives the reverse direction; none: once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -198,6 +203,8 @@ pub struct ActivationChange {
 const LOSS_RATE_MAX: f64 = 0.5;
 /// More repetitions than this fill the reverse direction and help nobody.
 const CONTROL_COPIES_MAX: u32 = 16;
+/// The share of the line that losses may cost: that of figure 8 at 100G and 1.16e-3 by this arithmetic, 14.5 %.
+pub(super) const LINE_COST_MAX: f64 = 0.146;
 /// Stands for the rate of a link that cannot be found, which is reported elsewhere.
 const RATE_UNKNOWN: BitRate = BitRate::from_gbps(100);
 
@@ -215,13 +222,13 @@ impl Default for LinkGuardianSettings {
             resume_threshold: None,
             pause_threshold: None,
             backpressure: true,
-            reordering_buffer: Bytes(200_000),
-            sender_buffer: Bytes(200_000),
+            reordering_buffer: None,
+            sender_buffer: None,
             tail_detection: true,
             dummy_count: 3,
             ack_count: 2,
             consecutive_losses_max: 5,
-            buffering: Buffering::Recirculation,
+            buffering: None,
             control_copies: None,
             notification_period: None,
             repair_latency: Duration::ZERO,
@@ -239,8 +246,9 @@ impl Default for LinkGuardianSettings {
 
 impl LinkGuardianSettings {
     /// Takes what is left out from the link: the highest loss rates that the scenario gives it, and its rate.
-    pub(super) fn resolve(&mut self, scenario: &Scenario, topology: &Topology) {
-        let links = select_links(topology, &self.link).unwrap_or_default();
+    pub(super) fn resolve(&mut self, around: Surroundings<'_>) {
+        let Surroundings { scenario, topology } = around;
+        let links = around.links(&self.link);
         let highest = |reversed: bool| {
             let directed = links.iter().map(|link| if reversed { link.reversed() } else { *link });
             let highest = directed.map(|link| scenario.loss_rate_max(topology, link)).fold(0.0, f64::max);
@@ -254,18 +262,47 @@ impl LinkGuardianSettings {
             let copies = control_copies_for(forward, reverse, self.target_loss_rate);
             self.control_copies = Some(copies.min(CONTROL_COPIES_MAX));
         }
-        let of_links = || links.iter().map(|link| &topology.link(link.link).settings);
-        let rate = of_links().map(|link| link.rate).max().unwrap_or(RATE_UNKNOWN);
-        let delay = of_links().map(|link| link.delay).max().unwrap_or(Duration::ZERO);
-        self.fill_in(rate, delay, scenario.switch.recirculation_rate);
+        self.fill_in(self.shape(around));
     }
 
-    fn fill_in(&mut self, rate: BitRate, delay: Duration, drain_rate: BitRate) {
-        let (resume, pause) = parameters::thresholds(rate, drain_rate);
+    /// The link that it protects; where a name means several, the worst of each property.
+    pub(super) fn shape(&self, around: Surroundings<'_>) -> LinkShape {
+        let links = around.links(&self.link);
+        let of_links = || links.iter().map(|link| &around.topology.link(link.link).settings);
+        LinkShape {
+            rate: of_links().map(|link| link.rate).max().unwrap_or(RATE_UNKNOWN),
+            delay: of_links().map(|link| link.delay).max().unwrap_or(Duration::ZERO),
+            frame_max: around.scenario.frame_max(),
+            drain_rate: around.scenario.switch.recirculation_rate,
+        }
+    }
+
+    fn fill_in(&mut self, link: LinkShape) {
+        let timeout = *self.ack_no_timeout.get_or_insert(link.acknowledgement_timeout(self.copy_count()));
+        let in_ring = link.cost_of_recirculation(self.copy_count(), self.loss_rate_or_usual());
+        let suits_a_ring = link.is_in_a_rack() && in_ring <= LINE_COST_MAX;
+        let place = if suits_a_ring { Buffering::Recirculation } else { Buffering::PausedQueue };
+        let buffering = *self.buffering.get_or_insert(place);
+        let (resume, pause) = link.thresholds();
+        let of_one_loss = if buffering == Buffering::PausedQueue { link.rate.bytes_in(timeout).0 } else { 0 };
         self.resume_threshold.get_or_insert(resume);
-        self.pause_threshold.get_or_insert(pause);
-        let timeout = parameters::acknowledgement_timeout(rate, self.copy_count(), delay);
-        self.ack_no_timeout.get_or_insert(timeout);
+        let pause = *self.pause_threshold.get_or_insert(Bytes(pause.0 + of_one_loss));
+        self.reordering_buffer.get_or_insert(buffer_for(link.reordering_bytes_max(pause)));
+        self.sender_buffer.get_or_insert(buffer_for(link.unacknowledged_bytes_max(timeout)));
+    }
+
+    /// The loss rate of the link; where none is known, that at which the paper measures.
+    pub(super) fn loss_rate_or_usual(&self) -> f64 {
+        const LOSS_RATE_OF_PAPER: f64 = 1e-3;
+        self.actual_loss_rate.filter(|&rate| rate > 0.0).unwrap_or(LOSS_RATE_OF_PAPER)
+    }
+
+    /// Where packets wait.
+    ///
+    /// # Panics
+    /// As [`Self::timeout`].
+    pub fn waiting_place(&self) -> Buffering {
+        self.buffering.expect("a scenario that was checked says where packets wait")
     }
 
     /// How long the receiver waits for a retransmission.
@@ -282,6 +319,14 @@ impl LinkGuardianSettings {
     /// As [`Self::timeout`].
     pub fn thresholds(&self) -> (Bytes, Bytes) {
         self.resume_threshold.zip(self.pause_threshold).expect("a scenario that was checked has all thresholds")
+    }
+
+    /// Sizes of the sender's buffer and of the receiver's.
+    ///
+    /// # Panics
+    /// As [`Self::timeout`].
+    pub fn buffers(&self) -> (Bytes, Bytes) {
+        self.sender_buffer.zip(self.reordering_buffer).expect("a scenario that was checked has all buffers")
     }
 
     /// Whether the scenario itself has it switched on at `at`.

@@ -31,7 +31,11 @@ fn what_a_profile_of_link_layer_retry_may_be() {
     check_rows(
         "link-layer-retry",
         &[
-            ("max_replay_timer = \"2 us\"", "max_replay_timer: must be longer than the way there and back"),
+            (
+                "max_replay_timer = \"2 us\"",
+                "max_replay_timer: must be longer than 3.54432 us: the way there and back, and a frame each way\n\
+                 hint: leave it out: it then follows from the link",
+            ),
             ("data_age_timeout = \"5 us\"", "data_age_timeout: must be zero (never), or longer than max_replay_timer"),
             ("ctlos_spacing = \"399 B\"", "ctlos_spacing: must be from 400 B to 16384 B"),
             ("max_outstanding_bytes = \"0 B\"", "max_outstanding_bytes: must be above zero"),

@@ -303,7 +303,7 @@ fn faults_mechanisms_and_measurements() {
         (
             "[switch]\n",
             "[switch]\nrecirculation_ports = 0\n",
-            "mechanism[0].buffering: needs a recirculation port: switch.recirculation_ports is 0",
+            "mechanism[0].link: needs a recirculation port: switch.recirculation_ports is 0",
         ),
         (
             "[measure]",
@@ -329,7 +329,11 @@ fn faults_mechanisms_and_measurements() {
                 "mechanism[0].notification_period: must be at least 430.08 ns, or reports fill the link that \
              they go back on",
             ),
-            ("reordering_buffer = \"1 KB\"", "mechanism[0].reordering_buffer: must not be below pause_threshold"),
+            (
+                "reordering_buffer = \"1 KB\"",
+                "mechanism[0].reordering_buffer: must be at least 105454 B: pause_threshold (94301 B), and 11153 B that \
+                 arrive until a pause has an effect (3.56912 us)\nhint: leave it out: it then follows from the link",
+            ),
         ],
     );
 }

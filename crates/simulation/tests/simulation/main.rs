@@ -14,6 +14,8 @@ mod flow_queueing;
 mod gro;
 mod layers;
 mod linkguardian;
+mod links_beyond;
+
 mod losses;
 mod measures;
 mod open_connections;

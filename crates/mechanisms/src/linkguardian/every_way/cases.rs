@@ -20,7 +20,9 @@ fn paper(mode: Mode, buffering: Buffering) -> Case {
         backpressure: false,
         dummy_count: 1,
         ack_count: 1,
-        buffering,
+        buffering: Some(buffering),
+        reordering_buffer: Some(Bytes(200_000)),
+        sender_buffer: Some(Bytes(200_000)),
         deduplicate: true,
         first_number: u32::from(u16::MAX) - 1,
         ..LinkGuardianSettings::default()

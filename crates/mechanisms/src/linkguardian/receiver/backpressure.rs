@@ -26,8 +26,30 @@ impl Receiver {
             std::mem::replace(is_pausing, wanted) != wanted
         });
         if has_changed {
-            self.pause_repetitions = if self.config.control_copies > 1 { REPETITIONS } else { 0 };
-            self.wake_for_pause(1, context);
+            self.announce(context);
+        }
+    }
+
+    /// The next timer packet tells the sender.
+    fn announce(&mut self, context: &mut Context<'_>) {
+        self.pause_repetitions = if self.config.control_copies > 1 { REPETITIONS } else { 0 };
+        self.wake_for_pause(1, context);
+    }
+
+    /// Lets the next timer packet test the depth: from a paused queue no packet comes that could.
+    pub(super) fn watch_depth_by_timer(&mut self, context: &mut Context<'_>) {
+        if self.config.backpressure && !std::mem::replace(&mut self.depth_is_watched, true) {
+            let at = self.timer_packet_after(context.now(), 1);
+            context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Depth));
+        }
+    }
+
+    /// A timer packet tests whether the sender is to pause.
+    pub fn test_depth(&mut self, context: &mut Context<'_>) {
+        self.depth_is_watched = false;
+        if self.held_bytes >= self.config.pause_threshold.0 && !self.is_pausing.peek(0) {
+            self.is_pausing.poke(0, true);
+            self.announce(context);
         }
     }
 

@@ -3,6 +3,8 @@
 //! - here: what a frame from the link is to the receiver, and where its number lies
 //! - [`place`], [`missing`], [`gaps`]: the arithmetic of numbers, and the memory of those that have not come
 //! - [`order`]: who goes on, waits or is dropped; the reordering buffer
+//! - [`early`]: repairs that come before their turn
+//! - [`overflow`]: packets that found no room in it
 //! - [`timeout`]: when the packet in front is given up
 //! - [`answers`]: acknowledgements, loss notifications, and what is said to the sender's messages
 //! - [`reports`]: losses that are reported until the sender answers
@@ -12,10 +14,12 @@
 mod answers;
 mod backpressure;
 mod counters;
+mod early;
 mod gaps;
 mod missing;
 mod monitor;
 mod order;
+mod overflow;
 mod place;
 mod reports;
 #[cfg(test)]
@@ -37,9 +41,11 @@ use super::frames::Role;
 use super::requests::{FILLER_PRIORITY, REPAIR_PRIORITY, request_queue};
 use super::settings::Buffering;
 use counters::ReceiverCounters;
+use early::EarlyRepairs;
 use gaps::Reports;
 use missing::Missing;
 use monitor::Monitor;
+use overflow::Overflow;
 use place::{Place, place_of};
 
 /// What a frame with a data header is to the receiver.
@@ -62,6 +68,8 @@ pub struct Receiver {
     notification_queue: QueueId,
     acknowledgement_queue: QueueId,
     hold_queue: QueueId,
+    /// Paused-queue buffering: for repairs that come before their turn.
+    repair_queue: QueueId,
     is_active: bool,
     /// Whether the sender has said where its numbers begin; always true where it need not.
     knows_numbers: bool,
@@ -84,14 +92,21 @@ pub struct Receiver {
     countdown_from: Time,
     countdown_is_armed: bool,
     missing: Missing,
+    overflow: Overflow,
     /// Gaps that are reported until they are answered; empty where each is reported once.
     reports: Reports,
     /// Paused-queue buffering: credit has been granted for all numbers before this one.
     credited_until: SequenceNumber,
     /// The number that the next original has if the last one, which was too far off, was right.
     suspect: Option<SequenceNumber>,
-    /// Paused-queue buffering: packets in the queue or on the way to it.
+    /// Packets in the queue of the reordering buffer or on the way to it.
     held_packets: u64,
+    held_bytes: u64,
+    /// Those of them that are in the queue of early repairs.
+    held_repairs: u64,
+    early: EarlyRepairs,
+    /// Paused-queue buffering: whether a timer packet will test the depth.
+    depth_is_watched: bool,
     /// Packets that are in the reordering buffer, wherever on their round.
     waiting_packets: u64,
     /// Paused-queue buffering: all that waited was let out, since some of it had been stepped over.
@@ -108,10 +123,11 @@ pub struct Receiver {
 }
 
 hitless_state::state!(Receiver {
-    values: notification_queue, acknowledgement_queue, hold_queue, is_active, knows_numbers, asked_at,
-        latest_received, pause_due_at, pause_repetitions, countdown_from, countdown_is_armed, missing, reports,
-        credited_until, suspect, held_packets, waiting_packets, is_draining, is_ordered, was_unordered, checker,
-        counters;
+    values: notification_queue, acknowledgement_queue, hold_queue, repair_queue, is_active, knows_numbers, asked_at,
+        latest_received, pause_due_at, pause_repetitions, countdown_from, countdown_is_armed, missing, overflow,
+        reports,
+        credited_until, suspect, held_packets, held_bytes, held_repairs, early, depth_is_watched, waiting_packets,
+        is_draining, is_ordered, was_unordered, checker, counters;
     parts: expected, ack_number, acknowledgements_pending, is_pausing, monitor, recovery_delay_ns;
     configured: config
 });
@@ -131,6 +147,7 @@ impl Receiver {
             notification_queue: QueueId(0),
             acknowledgement_queue: QueueId(0),
             hold_queue: QueueId(0),
+            repair_queue: QueueId(0),
             expected: RegisterArray::new("latestRxSeqNo", Half::Ingress, 4, 1, first),
             ack_number: RegisterArray::new("ackNo", Half::Ingress, 5, 1, first),
             latest_received: EgressView::new(first.previous()),
@@ -141,10 +158,15 @@ impl Receiver {
             countdown_from: Time::ZERO,
             countdown_is_armed: false,
             missing: Missing::default(),
+            overflow: Overflow::default(),
             reports: Reports::default(),
             credited_until: first,
             suspect: None,
             held_packets: 0,
+            held_bytes: 0,
+            held_repairs: 0,
+            early: EarlyRepairs::default(),
+            depth_is_watched: false,
             waiting_packets: 0,
             is_draining: false,
             is_ordered: true,
@@ -169,7 +191,9 @@ impl Receiver {
         self.acknowledgement_queue = request_queue(port, unlimited.with_priority(FILLER_PRIORITY), queues, wanted);
         if self.config.buffering == Buffering::PausedQueue {
             let limited = QueueConfig::normal(QueueLimit::Bytes(self.config.buffer.0));
-            self.hold_queue = request_queue(self.config.recirculation_port, limited, queues, wanted);
+            let port = self.config.recirculation_port;
+            self.hold_queue = request_queue(port, limited, queues, wanted);
+            self.repair_queue = request_queue(port, limited.with_priority(REPAIR_PRIORITY), queues, wanted);
         }
         wanted.hooks.push((port, HookSet::TX.with(HookSet::RX)));
         wanted.hooks.push((self.config.recirculation_port, HookSet::EGRESS));
@@ -178,7 +202,9 @@ impl Receiver {
     /// Puts the one explicit acknowledgement into its queue, where it waits until there is news.
     pub fn start(&mut self, context: &mut Context<'_>) {
         if self.config.buffering == Buffering::PausedQueue {
-            context.queue(self.config.recirculation_port, self.hold_queue).schedule_by_credit();
+            for queue in [self.hold_queue, self.repair_queue] {
+                context.queue(self.config.recirculation_port, queue).schedule_by_credit();
+            }
         }
         context.queue(self.config.port, self.acknowledgement_queue).pause();
         let ack = Packet { frame_bytes: MINIMUM_FRAME_BYTES - AckHeader::WIRE_BYTES, ..Packet::default() };
@@ -296,6 +322,7 @@ impl Receiver {
     fn take_up(&mut self, sequence: SequenceNumber, seen_until: SequenceNumber, context: &mut Context<'_>) {
         self.counters.resynchronisations += 1;
         self.missing.clear();
+        self.overflow.clear();
         self.reports.clear();
         self.ack_number.poke(0, sequence);
         self.credited_until = sequence;
@@ -314,6 +341,7 @@ impl Receiver {
         self.counters.starts += 1;
         self.knows_numbers = true;
         self.missing.clear();
+        self.overflow.clear();
         self.reports.clear();
         self.expected.poke(0, first);
         self.ack_number.poke(0, first);

@@ -3,6 +3,7 @@
 use crate::linkguardian::headers::{DataHeader, SequenceNumber};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{Context, DropReason, Verdict};
+use hitless_wire::{Packet, QueueId};
 use hitless_wire::shim::CheckNumber;
 
 use super::super::frames::{Role, data_header};
@@ -28,26 +29,42 @@ impl Receiver {
             self.put_in_order(header, role, context)
         };
         if !matches!(verdict, Verdict::Forward { .. }) {
-            self.note_no_longer_waiting();
+            self.note_no_longer_waiting(header.sequence);
         }
         verdict
     }
 
     /// A packet leaves the queue of the reordering buffer.
-    pub fn note_unheld(&mut self) {
+    pub fn note_unheld(&mut self, packet: &Packet) {
+        let (header, bytes) = (data_header(packet), u64::from(packet.frame_bytes));
         assert!(self.held_packets > 0, "a packet that leaves the reordering buffer's queue is counted there");
+        assert!(self.held_bytes >= bytes, "so are its bytes");
         self.held_packets -= 1;
+        self.held_bytes -= bytes;
+        self.held_repairs -= u64::from(self.waits_as_repair(header));
+        assert!(self.held_repairs <= self.held_packets, "early repairs are some of those that are held");
     }
 
-    fn note_no_longer_waiting(&mut self) {
+    /// Whether the packet waits in the queue of early repairs.
+    fn waits_as_repair(&self, header: DataHeader) -> bool {
+        self.config.buffering == Buffering::PausedQueue && header.retransmitted
+    }
+
+    fn note_no_longer_waiting(&mut self, sequence: SequenceNumber) {
+        self.early.forget(sequence);
         assert!(self.waiting_packets > self.held_packets, "a packet whose wait ends is out of its queue and counted");
         self.waiting_packets -= 1;
     }
 
     /// The reordering buffer had no room for a packet.
-    pub fn note_tm_drop(&mut self) {
-        self.note_unheld();
-        self.note_no_longer_waiting();
+    pub fn note_tm_drop(&mut self, context: &mut Context<'_>) {
+        let header = data_header(context.packet());
+        self.note_unheld(context.packet());
+        self.note_no_longer_waiting(header.sequence);
+        // A copy of a number that waits already leaves that number to come.
+        if Role::of_packet(context.packet()) == Some(Role::RxBuffered) && self.is_ordered {
+            self.overflow.note(header.sequence, self.credited_until);
+        }
     }
 
     /// Keeps packets in order from the number `first` on, or does not. Order begins when nothing waits any more that
@@ -57,6 +74,7 @@ impl Receiver {
             return;
         }
         self.is_ordered = is_ordered;
+        self.overflow.clear();
         self.counters.order_changes += 1;
         if is_ordered {
             self.ack_number.poke(0, first);
@@ -91,7 +109,9 @@ impl Receiver {
 
     /// Algorithm 1 of the paper: forward, wait or drop.
     pub(super) fn put_in_order(&mut self, mut header: DataHeader, role: Role, context: &mut Context<'_>) -> Verdict {
+        let overflow = &mut self.overflow;
         let ahead = self.ack_number.access(context.pass(), 0, |ack_number| {
+            *ack_number = overflow.step_over(*ack_number);
             let ahead = header.sequence.ahead_of(*ack_number);
             *ack_number = ack_number.plus(u16::from(ahead == 0));
             ahead
@@ -120,9 +140,10 @@ impl Receiver {
             context.adopt(role.of_channel(self.config.channel));
         }
         self.held_packets += 1;
+        self.held_bytes += u64::from(context.packet().frame_bytes);
         assert!(self.held_packets <= self.waiting_packets, "what is in the reordering buffer's queue waits");
-        self.hold(comes_from_queue, context);
-        Verdict::Forward { port: self.config.recirculation_port, queue: self.hold_queue }
+        let queue = self.hold(header, comes_from_queue, context);
+        Verdict::Forward { port: self.config.recirculation_port, queue }
     }
 
     /// Non-blocking mode: forwards whatever comes. ackNo follows, so that blocking mode could take over.
@@ -155,12 +176,26 @@ impl Receiver {
         Verdict::Continue
     }
 
-    /// Paused-queue buffering: a packet that was served before its turn used a credit that another still needs.
-    fn hold(&mut self, comes_from_queue: bool, context: &mut Context<'_>) {
-        if self.config.buffering == Buffering::PausedQueue && comes_from_queue {
-            context.queue(self.config.recirculation_port, self.hold_queue).grant(1);
+    /// The queue that a packet waits in. In a paused queue one that was served before its turn used a credit that
+    /// another still needs.
+    fn hold(&mut self, header: DataHeader, comes_from_queue: bool, context: &mut Context<'_>) -> QueueId {
+        if self.config.buffering != Buffering::PausedQueue {
+            return self.hold_queue;
+        }
+        let is_repair = header.retransmitted;
+        let queue = if is_repair { self.repair_queue } else { self.hold_queue };
+        self.held_repairs += u64::from(is_repair);
+        if comes_from_queue && !self.overflow.take_spare_credit() {
+            context.queue(self.config.recirculation_port, queue).grant(1);
+        }
+        if !comes_from_queue {
+            if is_repair {
+                self.early.note(header.sequence);
+            }
+            self.watch_depth_by_timer(context);
         }
         self.release_held(self.ack_number.peek(0), context);
+        queue
     }
 
     /// Paused-queue buffering, after numbers of waiting packets were stepped over: each comes out, and is dropped, or
@@ -169,22 +204,27 @@ impl Receiver {
         if self.held_packets == 0 || self.config.buffering != Buffering::PausedQueue {
             return;
         }
-        let (port, queue) = (self.config.recirculation_port, self.hold_queue);
-        context.queue(port, queue).schedule_by_credit();
-        context.queue(port, queue).grant(self.held_packets);
+        let held = [(self.hold_queue, self.held_packets - self.held_repairs), (self.repair_queue, self.held_repairs)];
+        for (queue, packets) in held {
+            context.queue(self.config.recirculation_port, queue).schedule_by_credit();
+            context.queue(self.config.recirculation_port, queue).grant(packets);
+        }
         self.is_draining = true;
     }
 
     /// Credit that is left over when all are out would serve packets before their turn.
     fn end_drain(&mut self, context: &mut Context<'_>) {
         if self.is_draining && self.held_packets == 0 {
-            context.queue(self.config.recirculation_port, self.hold_queue).schedule_by_credit();
+            for queue in [self.hold_queue, self.repair_queue] {
+                context.queue(self.config.recirculation_port, queue).schedule_by_credit();
+            }
             self.credited_until = self.ack_number.peek(0);
             self.is_draining = false;
         }
     }
 
-    /// Paused-queue buffering: credits all that can go out once the number before `from` has.
+    /// Paused-queue buffering: credits all that can go out once the number before `from` has. Behind an early repair
+    /// none can before it has come round: it may still be on its way into its queue.
     pub(super) fn release_held(&mut self, from: SequenceNumber, context: &mut Context<'_>) {
         if self.config.buffering != Buffering::PausedQueue {
             return;
@@ -192,11 +232,24 @@ impl Receiver {
         if from.ahead_of(self.credited_until) > 0 {
             self.credited_until = from;
         }
+        let port = self.config.recirculation_port;
+        if self.early.contains(from) {
+            if self.early.call(from) {
+                context.queue(port, self.repair_queue).grant(1);
+            }
+            if from == self.credited_until {
+                self.credited_until = from.plus(1);
+            }
+            return;
+        }
         let until = self.missing.first_awaited().unwrap_or_else(|| self.expected.peek(0));
+        let early = self.early.first_from(self.credited_until).filter(|early| early.ahead_of(until) < 0);
+        let until = early.unwrap_or(until);
         let packets = until.ahead_of(self.credited_until);
         if packets > 0 {
+            let absent = self.overflow.count(self.credited_until, packets as u64);
             self.credited_until = until;
-            context.queue(self.config.recirculation_port, self.hold_queue).grant(packets as u64);
+            context.queue(port, self.hold_queue).grant(packets as u64 - absent);
         }
     }
 }

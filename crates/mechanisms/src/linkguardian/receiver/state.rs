@@ -29,7 +29,9 @@ impl State for Receiver {
             assert!(age <= self.config.acknowledgement_timeout * 16, "a world that lasts too long");
             digest.value((missing.sequence, missing.is_awaited));
         }
+        digest.value(self.overflow.told());
         self.reports.tell(digest);
+        digest.value((self.held_bytes, self.held_repairs, self.early.told(), self.depth_is_watched));
         digest.value((self.held_packets, self.waiting_packets, self.is_draining, self.is_ordered, self.was_unordered));
         digest.value((self.counters.resynchronisations > 0, self.counters.starts > 0));
         digest.value(&self.checker);

@@ -16,7 +16,9 @@ impl Receiver {
         let is_ordered = self.is_ordered;
         let deadline = self.timeout_deadline();
         let last_of_crowd = self.missing.last_of_crowd();
+        let overflow = &mut self.overflow;
         let given_up = self.ack_number.access(context.pass(), 0, |ack_number| {
+            *ack_number = overflow.step_over(*ack_number);
             if *ack_number == expected || !is_ordered {
                 return None;
             }

@@ -10,14 +10,14 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use hitless_mechanisms::linkguardian::headers::LossNotification;
-use hitless_mechanisms::linkguardian::{Action, Buffering, Command, Mode, parameters};
+use hitless_mechanisms::linkguardian::{Action, Buffering, Command, Mode};
 use hitless_switch::DropReason;
 use hitless_switch::LinkEnd;
 use hitless_wire::shim::CheckNumber;
 use hitless_wire::{BitRate, Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, is_control};
-use super::{Fates, guardians, pair_with_fates, receiver, sender};
+use super::{Fates, frame_time, guardians, in_a_rack, pair_with_fates, receiver, sender};
 use crate::two_switches::{Ends, Fate, LINK, Pair};
 
 const PACKETS: &str = "HITLESS_ENDURANCE_PACKETS";
@@ -124,8 +124,8 @@ fn fates(case: Case, seed: u64, witness: &Rc<RefCell<Witness>>) -> [Fates; 2] {
 
 fn ends(case: Case) -> Ends {
     let rate = BitRate::from_gbps(case.rate_gbps);
-    let timeout = parameters::acknowledgement_timeout(rate, case.copies, Duration::ZERO);
-    let (resume_threshold, pause_threshold) = parameters::thresholds(rate, BitRate::from_gbps(100));
+    let timeout = in_a_rack(rate).acknowledgement_timeout(case.copies);
+    let (resume_threshold, pause_threshold) = in_a_rack(rate).thresholds();
     let mut of_sender = sender(Mode::Blocking, case.copies, case.buffering);
     of_sender.first_number = case.first_number;
     of_sender.handshake = case.first_number != 0;
@@ -152,7 +152,7 @@ fn run(number: u64) -> Result<u64, String> {
         let count = (1 + random.below(400)).min(case.packets - first);
         pair.inject(0, Time(start), first, count);
         first += count;
-        let line = parameters::frame_time(BitRate::from_gbps(case.rate_gbps)) * count;
+        let line = frame_time(BitRate::from_gbps(case.rate_gbps)) * count;
         start += line.as_ps() + random.below(20_000_000);
     }
     for turn in 0..case.pauses_of_protection {
@@ -201,14 +201,14 @@ fn stalls(case: Case, pair: &Pair) -> Result<(), String> {
         return Ok(());
     }
     let rate = BitRate::from_gbps(case.rate_gbps);
-    let timeout = parameters::acknowledgement_timeout(rate, case.copies, Duration::ZERO);
+    let timeout = in_a_rack(rate).acknowledgement_timeout(case.copies);
     for two in pair.world.delivered[1].windows(2) {
         let [(before, before_at), (after, after_at)] = [two[0], two[1]].map(|delivery| (delivery.number, delivery.at));
         let Some(injected_at) = pair.injected_at(after) else { continue };
         let waited = after_at.saturating_since(injected_at.max(before_at));
         let lost_between = after - before - 1;
         // A round through a full reordering buffer, a pause at the sender, and the way itself.
-        let way = Duration::from_us(40) + parameters::frame_time(rate) * 40;
+        let way = Duration::from_us(40) + frame_time(rate) * 40;
         // Until a lost tail is noticed: bursts take probes too.
         let until_noticed =
             if case.loss_per_million > 0 { timeout * (16 + 10 * case.burst_length) } else { Duration::ZERO };

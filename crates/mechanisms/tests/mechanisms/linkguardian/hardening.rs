@@ -1,16 +1,15 @@
 //! What the published programs lack: each test is named after what would go wrong.
 
 use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
-use hitless_mechanisms::linkguardian::{
-    Action, Buffering, Command, LinkGuardian, Mode, ReceiverConfig, SenderConfig, parameters,
-};
+use hitless_mechanisms::linkguardian::{Action, Buffering, Command, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
 use hitless_switch::LinkEnd;
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::{BitRate, Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, delaying, is_dummy, losing as losing_if};
 use super::{
-    BUFFERINGS, Fates, guardians, in_order, losing, microseconds, pair_losing, pair_with_fates, receiver, sender,
+    BUFFERINGS, Fates, guardians, in_a_rack, in_order, losing, microseconds, pair_losing, pair_with_fates, receiver,
+    sender,
 };
 use crate::two_switches::{Fate, LINK, Pair, sorted};
 
@@ -81,7 +80,7 @@ fn five_per_cent_both_ways_delivers_all_of_300() {
 fn both_directions_are_protected_although_both_are_corrupted() {
     let of_sender = SenderConfig { tail_probes: true, ..sender(Mode::Blocking, 3, Buffering::Recirculation) };
     let rate = BitRate::from_gbps(25);
-    let acknowledgement_timeout = parameters::acknowledgement_timeout(rate, 3, Duration::ZERO);
+    let acknowledgement_timeout = in_a_rack(rate).acknowledgement_timeout(3);
     let config = ReceiverConfig { control_copies: 3, acknowledgement_timeout, ..receiver(Buffering::Recirculation) };
     let both = |_| {
         let mut end = LinkGuardian::default();
@@ -145,9 +144,9 @@ fn four_copies_at_10g_are_waited_for() {
         let is_lost_copy = header.retransmitted && repairs != 4 && repairs != 8;
         is_lost_copy || losing(&[20, 21])(packet)
     };
-    let (resume_threshold, pause_threshold) = parameters::thresholds(rate, BitRate::from_gbps(100));
+    let (resume_threshold, pause_threshold) = in_a_rack(rate).thresholds();
     let config = ReceiverConfig {
-        acknowledgement_timeout: parameters::acknowledgement_timeout(rate, 4, Duration::ZERO),
+        acknowledgement_timeout: in_a_rack(rate).acknowledgement_timeout(4),
         resume_threshold,
         pause_threshold,
         ..receiver(Buffering::Recirculation)

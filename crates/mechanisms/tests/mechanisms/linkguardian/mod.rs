@@ -8,10 +8,13 @@ mod losses;
 mod reported;
 
 use hitless_mechanisms::linkguardian::headers::DataHeader;
+use hitless_mechanisms::linkguardian::parameters::LinkShape;
 use hitless_mechanisms::linkguardian::{
     Buffering, LinkGuardian, LinkGuardianSettings, Mode, ReceiverConfig, SenderConfig,
 };
-use hitless_wire::{Bytes, Duration, Packet, Time};
+use hitless_switch::DropReason;
+use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
+use hitless_wire::{BitRate, Bytes, Duration, Packet, Time};
 use proptest::prelude::*;
 
 use crate::two_switches::{Ends, Fate, LINK, Pair, RECIRCULATION, boxed, chances, in_order, sorted};
@@ -22,15 +25,28 @@ fn microseconds(count: u64) -> Time {
     Time(count * 1_000_000)
 }
 
+/// A link of the paper's kind, of any rate.
+fn in_a_rack(rate: BitRate) -> LinkShape {
+    let drain_rate = BitRate::from_gbps(100);
+    LinkShape { rate, delay: Duration::ZERO, frame_max: Bytes(MTU_FRAME_BYTES.into()), drain_rate }
+}
+
+/// How long a full frame takes on the line.
+fn frame_time(rate: BitRate) -> Duration {
+    rate.time_for(u64::from(MTU_FRAME_BYTES + ETHERNET_OVERHEAD_BYTES))
+}
+
 /// At 100G, in a rack.
 fn settings(mode: Mode, copies: u32, buffering: Buffering) -> LinkGuardianSettings {
     LinkGuardianSettings {
         mode,
         copies: Some(copies),
-        buffering,
+        buffering: Some(buffering),
         ack_no_timeout: Some(Duration::from_ns(7_000)),
         resume_threshold: Some(Bytes(36_800)),
         pause_threshold: Some(Bytes(40_000)),
+        reordering_buffer: Some(Bytes(200_000)),
+        sender_buffer: Some(Bytes(200_000)),
         ..LinkGuardianSettings::default()
     }
 }
@@ -244,7 +260,8 @@ proptest! {
         let delivered = &pair.numbers(1);
         prop_assert!(delivered.windows(2).all(|two| two[0] < two[1]), "out of order");
         let lost_for_good = first - delivered.len() as u64;
-        prop_assert!(lost_for_good <= pair.counter("ackNoTimeouts"), "{lost_for_good} lost without a timeout");
+        let explained = pair.counter("ackNoTimeouts") + pair.world.ended[DropReason::QueueFull as usize];
+        prop_assert!(lost_for_good <= explained, "{lost_for_good} lost, and {explained} given up or without room");
         prop_assert_eq!(pair.violated_invariants(), Vec::<String>::new());
         prop_assert_eq!(pair.alive(), 2);
     }

@@ -47,8 +47,8 @@ impl Settings {
     fn in_rust(self) -> String {
         let Self { dummies, acks, copies } = self;
         format!(
-            "{SWITCH}[[mechanism]]\nkind = \"linkguardian\"\nlink = \"leaf0->spine0\"\ndummy_count = {dummies}\n\
-             ack_count = {acks}\ncopies = {copies}\nack_no_timeout = \"{TIMEOUT_NS} ns\"\n\
+            "{SWITCH}[[mechanism]]\nkind = \"linkguardian\"\nlink = \"leaf0->spine0\"\n\
+             buffering = \"recirculation\"\nadmission_control = false\ndummy_count = {dummies}\nack_count = {acks}\ncopies = {copies}\nack_no_timeout = \"{TIMEOUT_NS} ns\"\n\
              timer_period = \"1 ns\"\n"
         )
     }
