@@ -326,6 +326,36 @@ def swarm(
 
 
 @app.command()
+def envelope(
+    context: typer.Context,
+    mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help="As in a scenario: linkguardian.")],
+    fine: Annotated[bool, typer.Option("--fine", help="More rates, cables, frames, loads and seeds.")] = False,
+    seed: Seed = 1,
+    out: Out = None,
+    json: Json = False,
+    jobs: Jobs = None,
+    fresh: Fresh = False,
+) -> None:
+    """Map where a mechanism helps: rates, cables, frames, loads and transports.
+
+    Examples:
+
+      hitless envelope linkguardian
+      hitless envelope sqr --fine --json
+
+    Each place of the map has the trouble that the mechanism is for, and pairs of
+    runs with and without it. It helps, does no harm beyond its stated cost, is
+    refused with the reason, or harms. Exit code 1: it harms somewhere.
+    """
+    from hitless.cli.envelope import envelope as draw
+
+    found = draw(
+        mechanism, fine=fine, seed=seed, out=out, json=json, jobs=jobs, fresh=fresh, debug=bool(context.obj)
+    )
+    raise typer.Exit(found)
+
+
+@app.command()
 def compare(
     context: typer.Context,
     first: Annotated[Path, typer.Argument(metavar="A", help="A scenario file; - for standard input.", allow_dash=True)],

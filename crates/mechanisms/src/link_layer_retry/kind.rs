@@ -89,8 +89,8 @@ fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, sect
     let lost = least.as_ps() as f64 * loss_rate / frame.as_ps() as f64;
     check.require_else(lost <= LINE_COST_MAX / (1.0 - LINE_COST_MAX), || {
         let rule = format!(
-            "go-back-N costs about {:.0} % of this line: each loss ({loss_rate} of the frames, which take {frame}) sends \
-             again what {least} bring",
+            "go-back-N costs about {:.0} % of this line: each loss ({loss_rate} of the frames, which take {frame}) \
+             sends again what {least} bring",
             100.0 * lost / (1.0 + lost),
         );
         Problem::new(field("link"), "", rule).hint("LinkGuardian repairs single frames: kind = \"linkguardian\"")

@@ -13,14 +13,14 @@ pub struct LinkLayerRetrySettings {
     /// The protected link and direction, "sw2->sw6": the first node is the sending switch.
     #[schemars(extend("x-required" = true))]
     pub link: String,
-    /// Frames that may be unacknowledged: the size of the replay buffer. One for each 84 B of `max_outstanding_bytes`, the
-    /// smallest frame on the wire. SONiC's sample profiles have one for each 510 B, which throttles streams of smaller
-    /// frames.
+    /// Frames that may be unacknowledged: the size of the replay buffer. One for each 84 B of `max_outstanding_bytes`,
+    /// the smallest frame on the wire. SONiC's sample profiles have one for each 510 B, which throttles streams of
+    /// smaller frames.
     #[schemars(range(min = 1, max = 524_288), extend("x-default" = "by link rate and delay"))]
     pub max_outstanding_frames: u32,
-    /// Bytes that may be unacknowledged; the last frame may be beyond. 4,144 B and 159.04 B for each Gbps, which is SONiC's
-    /// sample profiles for 200G and 400G with 40 m of cable; more for longer links, and below 200G for the longer time of
-    /// a frame.
+    /// Bytes that may be unacknowledged; the last frame may be beyond. 4,144 B and 159.04 B for each Gbps, which is
+    /// SONiC's sample profiles for 200G and 400G with 40 m of cable; more for longer links, and below 200G for the
+    /// longer time of a frame.
     #[schemars(extend("x-default" = "by link rate and delay"))]
     #[serde(with = "Text::<Bytes>")]
     pub max_outstanding_bytes: Bytes,
@@ -71,11 +71,12 @@ impl Default for LinkLayerRetrySettings {
 }
 
 impl LinkLayerRetrySettings {
-    /// A profile for a link of `rate` with `delay`, after SONiC's samples: 200G, 40 m: 35,952 B; 400G, 40 m: 67,760 B; both
-    /// 5.5 us and 24 us. The common part grows with the rate, the rest does not.
+    /// A profile for a link of `rate` with `delay`, after SONiC's samples: 200G, 40 m: 35,952 B; 400G, 40 m: 67,760 B;
+    /// both 5.5 us and 24 us. The common part grows with the rate, the rest does not.
     ///
-    /// The samples are for frames of up to 9,018 B. On the way there and back such a frame is in the way three times (the
-    /// frame itself, one before it, and one before its acknowledgement): below 200G that takes longer than in the samples.
+    /// The samples are for frames of up to 9,018 B. On the way there and back such a frame is in the way three times
+    /// (the frame itself, one before it, and one before its acknowledgement): below 200G that takes longer than in the
+    /// samples.
     pub fn for_link(rate: BitRate, delay: Duration) -> Self {
         const SAMPLE_CABLE: Duration = Duration::from_ns(200);
         const SAMPLE_RATE: BitRate = BitRate::from_gbps(200);

@@ -125,7 +125,7 @@ impl Encoder {
     }
 
     fn flush_at(&self) -> Time {
-        self.coded.first().map_or(Time::NEVER, |first| first.sent_at + self.settings.flush_after)
+        self.coded.first().map_or(Time::NEVER, |first| first.sent_at + self.settings.flush_time())
     }
 
     fn arm(&mut self, context: &mut Context<'_>) {

@@ -6,10 +6,8 @@ use crate::wharf::header::WharfHeader;
 use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
-use hitless_settings::defaults::{fill_missing, read};
 use hitless_wire::Duration;
 use hitless_wire::shim::CheckNumber;
-use toml::Table;
 
 use super::{Wharf, WharfSettings, contents};
 use crate::one_link;
@@ -27,10 +25,8 @@ impl Kind for Wharf {
 
     type Settings = WharfSettings;
 
-    fn fill(entry: &mut Table, topology: &Topology) {
-        let Some(link) = one_link::written(entry, topology) else { return };
-        let data_frames = read(entry.get("data_frames")).unwrap_or(WharfSettings::DATA_FRAMES);
-        fill_missing(entry, &WharfSettings::for_rate(link.rate, data_frames));
+    fn resolve(settings: &mut WharfSettings, around: Surroundings<'_>) {
+        settings.resolve(around);
     }
 
     fn switches(settings: &WharfSettings, topology: &Topology) -> BTreeSet<SwitchId> {
@@ -58,7 +54,7 @@ impl Kind for Wharf {
         }
         let why = "its coder is there for real frames, and the live data path does not use it yet";
         check.runs_in_simulations_only("Wharf", why, section);
-        check.require(settings.flush_after > Duration::ZERO, &field("flush_after"), "must be above zero");
+        check.require(settings.flush_time() > Duration::ZERO, &field("flush_after"), "must be above zero");
     }
 
     fn build(entries: &[&WharfSettings], around: Surroundings<'_>) -> Result<Built, String> {

@@ -1,8 +1,9 @@
 //! Wharf's parameters, with the defaults and limits of the published programs (Flightplan).
 
-use hitless_settings::quantity::Text;
-use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
-use hitless_wire::{BitRate, Duration};
+use hitless_scenario::kind::Surroundings;
+use hitless_settings::quantity::Optional;
+use hitless_wire::Duration;
+use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,28 +20,35 @@ pub struct WharfSettings {
     /// Parity frames behind each block (h): as many lost frames of it can be restored. 0: nothing is coded.
     #[schemars(range(max = 5))]
     pub parity_frames: u8,
-    /// How long after its first frame a block is ended that is not full. The published programs count in whole
-    /// milliseconds. Twice what `data_frames` full frames take on the link, and at least 10 us: chosen, so that a busy
-    /// link flushes nothing.
-    #[schemars(extend("x-default" = "by link rate and data_frames"))]
-    #[serde(with = "Text::<Duration>")]
-    pub flush_after: Duration,
+    /// Time after its first frame at which a block ends that is not full. The published programs count in whole
+    /// milliseconds. Twice the time that `data_frames` of the longest frames take on the link, and at least 10 us:
+    /// chosen, so that a busy link flushes nothing.
+    #[schemars(extend("x-default" = "by link rate, frame size and data_frames"))]
+    #[serde(with = "Optional::<Duration>")]
+    pub flush_after: Option<Duration>,
 }
 
 impl Default for WharfSettings {
     fn default() -> Self {
-        Self::for_rate(BitRate::from_gbps(10), Self::DATA_FRAMES)
+        Self { link: String::new(), data_frames: 5, parity_frames: 1, flush_after: None }
     }
 }
 
 impl WharfSettings {
-    /// Data frames of a block when a scenario does not say.
-    pub const DATA_FRAMES: u8 = 5;
-
-    /// The parameters for a link of `rate`.
-    pub fn for_rate(rate: BitRate, data_frames: u8) -> Self {
+    /// Takes what is left out from the link.
+    pub(super) fn resolve(&mut self, around: Surroundings<'_>) {
         const LEAST: Duration = Duration::from_us(10);
-        let block = rate.time_for(u64::from(MTU_FRAME_BYTES + ETHERNET_OVERHEAD_BYTES) * u64::from(data_frames));
-        Self { link: String::new(), data_frames, parity_frames: 1, flush_after: (block * 2).max(LEAST) }
+        let rate = around.links(&self.link).first().map(|link| around.topology.link(link.link).settings.rate);
+        let frame_bytes = around.scenario.frame_max().0 + u64::from(ETHERNET_OVERHEAD_BYTES);
+        let block = rate.map_or(LEAST, |rate| rate.time_for(frame_bytes * u64::from(self.data_frames)));
+        self.flush_after.get_or_insert((block * 2).max(LEAST));
+    }
+
+    /// When a block ends that is not full.
+    ///
+    /// # Panics
+    /// In a scenario that was not read by `check`, which fills it in.
+    pub fn flush_time(&self) -> Duration {
+        self.flush_after.expect("a scenario that was checked says when blocks end")
     }
 }

@@ -69,7 +69,7 @@ fn what_wharf_may_be() {
     );
     let to_host = with(&rival("wharf", "").replace("leaf0->spine1", "leaf0->h0"));
     assert_eq!(told(&to_host), "mechanism[0].link: Wharf needs a switch at both ends, and a host is at one");
-    let flush_after = |lines: &str| first_settings::<WharfSettings>(&with(&rival("wharf", lines))).flush_after;
+    let flush_after = |lines: &str| first_settings::<WharfSettings>(&with(&rival("wharf", lines))).flush_time();
     // At 25G a full frame takes 492.16 ns.
     assert_eq!(flush_after(""), hitless_wire::Duration::from_us(10));
     assert_eq!(flush_after("data_frames = 25"), hitless_wire::Duration::from_ps(25 * 2 * 492_160));

@@ -94,7 +94,7 @@ fn parameters_that_cannot_work_are_refused_with_the_arithmetic() {
 /// It delivered nothing on a link of 1G with jumbo frames: its replay timer was shorter than a frame.
 #[test]
 fn link_layer_retry_repairs_small_and_large_frames_at_every_rate() {
-    for (gbps, delay_ns) in [(1, 5), (1, 10_000), (10, 500), (25, 500), (100, 50), (400, 5)] {
+    for (gbps, delay_ns) in [(1, 5), (1, 10_000), (10, 500), (25, 500), (50, 50), (100, 5)] {
         for frame_bytes in [64, 1_518, 9_018] {
             let link = Link { gbps, delay_ns, frame_bytes, load_percent: 95 };
             let outcome = run(&link.with("link-layer-retry", ""));

@@ -12,7 +12,7 @@ use super::LINK_DELAY;
 use crate::two_switches::{Fate, LINK, Pair, boxed, chances, in_order, sorted};
 
 fn settings(data_frames: u8, parity_frames: u8) -> WharfSettings {
-    WharfSettings { data_frames, parity_frames, flush_after: Duration::from_us(50), ..WharfSettings::default() }
+    WharfSettings { data_frames, parity_frames, flush_after: Some(Duration::from_us(50)), ..WharfSettings::default() }
 }
 
 fn pair(rate_gbps: u64, settings: WharfSettings, fate: impl FnMut(usize, &Packet) -> Fate + 'static) -> Pair {

@@ -1,0 +1,81 @@
+"""The runs of a map, and its cells."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import polars as pl
+
+from hitless.envelope.places import Grid, Place
+from hitless.envelope.systems import System
+from hitless.envelope.verdicts import Cell, Side, judged
+from hitless.errors import RefusedScenario
+from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
+from hitless.exhibits.statements import Shape
+from hitless.scenario import Scenario
+from hitless.simulation import Run
+
+_KEPT = ("flows",)
+_SIDES = {"without": False, "with": True}
+
+
+class Envelope(Exhibit):
+    """A mechanism at every place of a grid, in pairs of runs with and without it."""
+
+    def __init__(self, system: System, grid: Grid) -> None:
+        self.system = system
+        self.grid = grid
+        self.refused: dict[Place, str] = {}
+        self.cells: list[Cell] = []
+
+    @property
+    def own_seeds(self) -> int:
+        """Those of the grid."""
+        return self.grid.seeds
+
+    def points(self, context: Context) -> Iterable[Point]:
+        """A pair of runs a seed and place, but where the mechanism is refused."""
+        for place in self.grid.places(self.system.transports):
+            with_it = self.system.scenario(place, with_it=True)
+            try:
+                Scenario.from_dict(with_it).check()
+            except RefusedScenario as refused:
+                self.refused[place] = _rule(refused)
+                continue
+            without = self.system.scenario(place, with_it=False)
+            for seed in range(self.grid.seeds):
+                yield Point(f"{place.name} without {seed}", without, seed, _KEPT)
+                yield Point(f"{place.name} with {seed}", with_it, seed, _KEPT)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        """A row a place: the service with it over that without."""
+        self.cells = list(self._cells(runs))
+        for cell in self.cells:
+            judge = Shape(cell.colour != "harms", "does no harm beyond its stated cost")
+            ratio = cell.ratio.estimate if cell.ratio else None
+            interval = cell.ratio.interval if cell.ratio else None
+            what = "service, with / without"
+            note = cell.reason and f"refused: {cell.reason}"
+            yield Row(self.system.name, cell.place.name, what, "x", ratio, interval=interval, judge=judge, note=note)
+
+    def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
+        """All cells."""
+        return {"cells": pl.DataFrame([cell.as_json() for cell in self.cells], infer_schema_length=None)}
+
+    def _cells(self, runs: Runs) -> Iterator[Cell]:
+        for place in self.grid.places(self.system.transports):
+            if place in self.refused:
+                yield Cell(place, "refused", reason=self.refused[place])
+                continue
+            without, with_it = (
+                [Side.of(run, self.system, place) for run in self._each(runs, place, side)] for side in _SIDES
+            )
+            if without and len(without) == len(with_it):
+                yield judged(place, without, with_it, self.system.cost(place))
+
+    def _each(self, runs: Runs, place: Place, side: str) -> Sequence[Run]:
+        keys = (f"{place.name} {side} {seed}" for seed in range(self.grid.seeds))
+        return [runs[key] for key in keys if key in runs]
+
+
+def _rule(refused: RefusedScenario) -> str:
+    """The first fault, without the place in a file that nobody wrote."""
+    return str(refused).splitlines()[0].partition(": ")[2].partition(": ")[2]

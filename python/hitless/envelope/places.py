@@ -1,0 +1,86 @@
+"""The links and loads of a map."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal, TypeAlias
+
+Transport: TypeAlias = Literal["udp", "tcp", "roce"]
+_NS_PER_M = 5
+_PIPELINES_NS = 3_500
+"""Of the switches on the way there and back."""
+_OVERHEAD_BYTES = 20
+_HEADERS_BYTES = 78
+"""Of TCP and RoCE: what a full frame has beside its payload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A link, the frames on it and its load."""
+
+    rate_gbps: int
+    cable_m: int
+    frame_bytes: int
+    transport: Transport
+    load: float
+    """Share of the line that senders offer; long flows of TCP and RoCE take what they get, and have 1."""
+
+    @property
+    def name(self) -> str:
+        """For people: "100G 2 km 1518 B udp 95 %"."""
+        load = f" {self.load:.0%}".replace("%", " %") if self.transport == "udp" else ""
+        return f"{self.rate_gbps}G {cable(self.cable_m)} {self.frame_bytes} B {self.transport}{load}"
+
+    @property
+    def delay_ns(self) -> int:
+        """Of the cable, one way: 5 ns/m in fibre."""
+        return self.cable_m * _NS_PER_M
+
+    @property
+    def frame_ns(self) -> float:
+        """The time of a frame on the line."""
+        return (self.frame_bytes + _OVERHEAD_BYTES) * 8 / self.rate_gbps
+
+    @property
+    def round_trip_ns(self) -> float:
+        """From host to host and back, without queues."""
+        return 2 * self.delay_ns + _PIPELINES_NS + 8 * self.frame_ns
+
+    @property
+    def payload_bytes(self) -> int:
+        """Of a full frame of TCP or RoCE."""
+        return self.frame_bytes - _HEADERS_BYTES
+
+
+def cable(metres: int) -> str:
+    """A length: "1 m", "2 km"."""
+    return f"{metres // 1000} km" if metres >= 1000 else f"{metres} m"
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The places of a map."""
+
+    rates_gbps: Sequence[int]
+    cables_m: Sequence[int]
+    frames_bytes: Sequence[int]
+    loads: Sequence[float]
+    seeds: int
+
+    def places(self, transports: Sequence[Transport]) -> Iterator[Place]:
+        """All of them. TCP and RoCE have no payload in frames of 64 B."""
+        for transport in transports:
+            loads = self.loads if transport == "udp" else [1.0]
+            for rate, metres, frame, load in product(self.rates_gbps, self.cables_m, self.frames_bytes, loads):
+                if transport == "udp" or frame > 2 * _HEADERS_BYTES:
+                    yield Place(rate, metres, frame, transport, load)
+
+
+COARSE = Grid([10, 100, 400], [1, 100, 2_000], [64, 1_518, 9_018], [0.5, 0.95], seeds=3)
+FINE = Grid(
+    [1, 10, 25, 100, 400, 800],
+    [1, 100, 2_000, 40_000],
+    [64, 256, 1_518, 4_096, 9_018],
+    [0.1, 0.3, 0.5, 0.7, 0.95],
+    seeds=5,
+)

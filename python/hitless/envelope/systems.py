@@ -1,0 +1,242 @@
+"""What is mapped: each mechanism with the trouble that it is for, and what it may cost."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hitless.envelope.places import Place, Transport
+
+Scenario = dict[str, Any]
+
+_FRAMES = 12_000
+"""Frames that a run is long at least: at a loss rate of 1e-3 a dozen are lost."""
+_UDP_HEADERS_BYTES = 46
+_ROUND_TRIPS = 40
+"""Round trips that a run of long flows lasts at least."""
+
+
+class System(ABC):
+    """A mechanism and its trouble."""
+
+    name: str
+    """That of the mechanism in scenario files."""
+    trouble: str
+    transports: Sequence[Transport] = ("udp", "tcp", "roce")
+    victims: Sequence[str] = ("f",)
+    """The groups of flows that it is to help."""
+
+    @abstractmethod
+    def scenario(self, place: Place, *, with_it: bool) -> Scenario:
+        """The trouble at a place, with the mechanism or without."""
+
+    def sends_messages(self, place: Place) -> bool:
+        """Do its flows end, so that their times are compared?"""
+        return False
+
+    def cost(self, place: Place) -> float:
+        """The share of the throughput that it may take, as its page states."""
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Costs:
+    share: float
+    why: str
+
+
+class LossyLink(System):
+    """Protection of a link that loses one frame in a thousand."""
+
+    trouble = "a link that loses one frame in a thousand"
+    loss_rate = 1e-3
+
+    def __init__(self, name: str, cost: _Costs) -> None:
+        self.name = name
+        self._cost = cost
+
+    def cost(self, place: Place) -> float:
+        """The same everywhere."""
+        return self._cost.share
+
+    def scenario(self, place: Place, *, with_it: bool) -> Scenario:
+        """Two switches, and the link between them."""
+        rate = f"{place.rate_gbps} Gbps"
+        wire = {"rate": rate, "delay": "5 ns"}
+        made: Scenario = {
+            "name": "envelope",
+            "topology": {
+                "kind": "chain",
+                "hosts_left": ["a0", "a1"],
+                "switches": ["left", "right"],
+                "hosts_right": ["b0", "b1"],
+                "host_link": wire,
+                "switch_link": {"rate": rate, "delay": f"{place.delay_ns} ns"},
+            },
+            "switch": {"preset": "tofino-like", "recirculation_rate": f"{max(100, place.rate_gbps)} Gbps"},
+            "measure": {"order": True},
+            "link": [{"name": "left->right", "loss": {"kind": "bernoulli", "rate": self.loss_rate}}],
+            **_traffic(place),
+        }
+        if with_it:
+            made["mechanism"] = [{"kind": self.name, "link": "left->right"}]
+        return made
+
+
+def _traffic(place: Place) -> Mapping[str, Any]:
+    """Datagrams at a rate, or two long flows, and how long they are watched."""
+    if place.transport == "udp":
+        sending_ns = _FRAMES * place.frame_ns / place.load
+        transport = {
+            "name": "t",
+            "kind": "udp",
+            "rate": f"{round(place.rate_gbps * place.load * 1e9)} bps",
+            "frame_bytes": f"{place.frame_bytes} B",
+        }
+        flows = {"kind": "constant-rate", "sources": ["a0"], "destinations": ["b0"], "stop": f"{round(sending_ns)} ns"}
+        end_ns = sending_ns + 2 * place.round_trip_ns + 20_000
+    else:
+        end_ns = max(_FRAMES * place.frame_ns, _ROUND_TRIPS * place.round_trip_ns)
+        transport = {"name": "t", **(_tcp(place) if place.transport == "tcp" else _roce(place))}
+        flows = {"kind": "long", "sources": ["a0", "a1"], "destinations": ["b0", "b1"]}
+    return {
+        "duration": f"{round(end_ns)} ns",
+        "transport": [transport],
+        "flows": [{"name": "f", "transport": "t", **flows}],
+    }
+
+
+def _tcp(place: Place) -> Mapping[str, Any]:
+    wait = f"{max(1_000_000, round(3 * place.round_trip_ns))} ns"
+    return {
+        "kind": "tcp",
+        "congestion": "cubic",
+        "mss": f"{place.payload_bytes} B",
+        "rto_min": wait,
+        "rto_initial": wait,
+        "known_rtt": f"{round(place.round_trip_ns)} ns",
+    }
+
+
+def _roce(place: Place) -> Mapping[str, Any]:
+    window = max(64, round(2 * place.round_trip_ns / place.frame_ns))
+    return {
+        "kind": "roce",
+        "mtu": f"{place.payload_bytes} B",
+        "window": window,
+        "recovery": "selective-repeat",
+        "timeout": f"{max(1_000_000, round(3 * place.round_trip_ns))} ns",
+    }
+
+
+class Burst(System):
+    """Bursts from three hosts to a fourth, each time twice what the buffer of its port holds."""
+
+    trouble = "bursts of twice a port's buffer"
+    transports = ("udp", "tcp")
+    _BUFFER_BYTES = 300_000
+    _SENDERS = 3
+    _BURSTS = 6
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def sends_messages(self, place: Place) -> bool:
+        """Datagrams of a burst that arrive count, whenever they do."""
+        return place.transport == "tcp"
+
+    def scenario(self, place: Place, *, with_it: bool) -> Scenario:
+        """Two leaves and two spines; the hosts of one leaf send to one of the other."""
+        rate = f"{place.rate_gbps} Gbps"
+        wire = {"rate": rate, "delay": f"{place.delay_ns} ns"}
+        frames = 2 * self._BUFFER_BYTES // (self._SENDERS * place.frame_bytes)
+        each = frames * (place.payload_bytes if place.transport == "tcp" else place.frame_bytes - _UDP_HEADERS_BYTES)
+        drained_ns = self._SENDERS * frames * place.frame_ns
+        period_ns = round(drained_ns / place.load if place.transport == "udp" else 3 * drained_ns)
+        transport: Mapping[str, Any] = {"kind": "udp", "rate": rate, "frame_bytes": f"{place.frame_bytes} B"}
+        if place.transport == "tcp":
+            transport = {**_tcp(place), "initial_window": max(10, frames)}
+        made: Scenario = {
+            "name": "envelope",
+            "duration": f"{round(period_ns * self._BURSTS + 4 * drained_ns + 4 * place.round_trip_ns + 3e6)} ns",
+            "topology": {
+                "kind": "leaf-spine",
+                "leaves": 2,
+                "spines": 2,
+                "hosts_per_leaf": 4,
+                "host_link": wire,
+                "core_link": {**wire, "rate": f"{2 * place.rate_gbps} Gbps"},
+            },
+            "switch": {
+                "preset": "ideal",
+                "depth_visible": "ingress-and-egress",
+                "buffer": {"kind": "static", "per_port": f"{self._BUFFER_BYTES} B"},
+            },
+            "host": {
+                "time_to_live": 250,
+                "priority_tagger": {"by": "remaining-bytes"},
+                "reorder_buffer": {"timeout": f"{round(4 * drained_ns + place.round_trip_ns)} ns"},
+            },
+            "measure": {"order": True},
+            "transport": [{"name": "t", **transport}],
+            "flows": [
+                {
+                    "name": "f",
+                    "kind": "schedule",
+                    "transport": "t",
+                    "sources": [f"h{4 + host}"],
+                    "destinations": ["h0"],
+                    "sizes": {"kind": "fixed", "bytes": f"{each} B"},
+                    "period": f"{period_ns} ns",
+                    "count": self._BURSTS,
+                }
+                for host in range(self._SENDERS)
+            ],
+        }
+        for host, group in enumerate(made["flows"]):
+            group["name"] = f"f{host}"
+        if with_it:
+            made["mechanism"] = [{"kind": self.name}]
+        return made
+
+    victims = tuple(f"f{host}" for host in range(_SENDERS))
+
+
+class Cheat(System):
+    """Two flows that heed congestion beside a sender that does not."""
+
+    trouble = "a sender that fills the line whatever is lost"
+    transports = ("tcp",)
+    victims = ("f",)
+
+    def __init__(self, name: str, settings: Mapping[str, Any] | None = None) -> None:
+        self.name = name
+        self._settings = settings or {}
+
+    def scenario(self, place: Place, *, with_it: bool) -> Scenario:
+        """A dumbbell; its left switch is fair."""
+        made = LossyLink("none", _Costs(0.0, "")).scenario(place, with_it=False)
+        del made["link"]
+        topology = made["topology"]
+        topology["hosts_left"], topology["hosts_right"] = ["a0", "a1", "c"], ["b0", "b1", "d"]
+        rate = made["topology"]["host_link"]["rate"]
+        made["transport"].append({"name": "u", "kind": "udp", "rate": rate, "frame_bytes": f"{place.frame_bytes} B"})
+        cheat = {"name": "cheat", "kind": "constant-rate", "transport": "u", "sources": ["c"], "destinations": ["d"]}
+        made["flows"].append(cheat)
+        if with_it:
+            made["mechanism"] = [{"kind": self.name, "ports": ["left->right"], **self._settings}]
+        return made
+
+
+SYSTEMS: Mapping[str, System] = {
+    system.name: system
+    for system in (
+        LossyLink("linkguardian", _Costs(0.08, "the paper measures 8 % at 100G and 1e-3 (figure 8)")),
+        LossyLink("link-layer-retry", _Costs(0.15, "go-back-N; links on which it costs more are refused")),
+        Burst("rimm"),
+        Burst("simple-deflection"),
+        Burst("preemptive-deflection"),
+        Cheat("afq"),
+        LossyLink("wharf", _Costs(0.2, "a parity frame for five data frames, and headers of 3 B in 64 B")),
+    )
+}

@@ -1,0 +1,86 @@
+"""The four colours of a map."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from hitless.analysis import Paired, paired_ratio
+from hitless.envelope.places import Place
+from hitless.envelope.systems import System
+from hitless.simulation import Run
+
+Colour: TypeAlias = Literal["helps", "no harm", "refused", "harms"]
+_ROUNDING = 0.01
+"""The last packets of a run are under way at its end, on one side and not on the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What hosts had of a run."""
+
+    service: float
+    """Bytes delivered to those whom the mechanism is to help; of messages, the bytes delivered in a second."""
+    packets_lost: int
+
+    @classmethod
+    def of(cls, run: Run, system: System, place: Place) -> "Side":
+        """From the flows that the mechanism is to help."""
+        flows = run.flows.filter(pl.col("group").is_in(system.victims))
+        service = float(flows["delivered_bytes"].sum())
+        if system.sends_messages(place):
+            # A message that did not end took as long as the run.
+            times_us = flows["fct_us"].fill_null(float(run.summary["simulated_s"]) * 1e6)
+            service /= float(times_us.sum()) / 1e6
+        return cls(service, int(flows["network_packets_lost"].sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A place of the map."""
+
+    place: Place
+    colour: Colour
+    ratio: Paired | None = None
+    """Service with the mechanism, over that without."""
+    lost: tuple[float, float] = (0.0, 0.0)
+    """Packets lost to hosts without and with it; means over seeds."""
+    reason: str = ""
+    """Why it was refused."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        place = {name: getattr(self.place, name) for name in self.place.__dataclass_fields__}
+        interval = self.ratio.interval if self.ratio else None
+        return {
+            **place,
+            "colour": self.colour,
+            "ratio": self.ratio.estimate if self.ratio else None,
+            "ci_low": interval.low if interval else None,
+            "ci_high": interval.high if interval else None,
+            "lost_without": self.lost[0],
+            "lost_with": self.lost[1],
+            "reason": self.reason,
+        }
+
+
+def judged(place: Place, without: Sequence[Side], with_it: Sequence[Side], cost: float) -> Cell:
+    """The colour of a place from runs in pairs of one seed.
+
+    It harms where the whole interval of the ratio lies below what it may cost. It helps where the whole interval lies
+    above one, or where at most half of the packets are lost and no less is delivered.
+    """
+    ratio = paired_ratio([side.service for side in without], [side.service for side in with_it])
+    low, high = (ratio.interval.low, ratio.interval.high) if ratio.interval else (ratio.estimate, ratio.estimate)
+    lost = (_mean(without), _mean(with_it))
+    colour: Colour = "no harm"
+    if high < 1 - cost - _ROUNDING:
+        colour = "harms"
+    elif low > 1 + _ROUNDING or (lost[1] < lost[0] / 2 and high > 1 - _ROUNDING):
+        colour = "helps"
+    return Cell(place, colour, ratio, lost)
+
+
+def _mean(sides: Sequence[Side]) -> float:
+    return sum(side.packets_lost for side in sides) / len(sides)

@@ -1,0 +1,59 @@
+"""The coarse map of each mechanism: it harms nowhere, and is refused only with a reason."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from hitless.envelope import COARSE, SYSTEMS, Cell, judged
+from hitless.envelope.verdicts import Side
+from warm import hitless
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_mechanism_harms_nowhere_on_the_coarse_map(name, tmp_path):
+    done = hitless("envelope", name, "--json", "--fresh", cwd=tmp_path, code=None)
+    cells = json.loads(done.stdout)["cells"]
+    harmed = [cell for cell in cells if cell["colour"] == "harms"]
+    assert not harmed, harmed
+    assert len(cells) == len(list(COARSE.places(SYSTEMS[name].transports)))
+    assert all(cell["reason"] for cell in cells if cell["colour"] == "refused")
+    assert sum(cell["colour"] == "helps" for cell in cells) > len(cells) / 3
+
+
+def test_each_colour_is_given_for_its_own_runs():
+    place = next(COARSE.places(["udp"]))
+    without = [Side(100.0, 10), Side(110.0, 12), Side(90.0, 9)]
+
+    def colour(factor: float, lost: int, cost: float = 0.0) -> str:
+        return judged(place, without, [Side(side.service * factor, lost) for side in without], cost).colour
+
+    assert colour(1.0, 0) == "helps"
+    assert colour(1.5, 20) == "helps"
+    assert colour(1.0, 10) == "no harm"
+    assert colour(0.95, 0, cost=0.08) == "no harm"
+    assert colour(0.9, 0) == "harms"
+    assert Cell(place, "refused", reason="the sum").as_json()["reason"] == "the sum"
+
+
+def test_a_map_shows_a_sign_for_each_place_and_what_the_signs_mean(tmp_path):
+    done = hitless("envelope", "afq", cwd=tmp_path)
+    assert "100G" in done.stdout
+    assert "+ helps (18), = no harm (0), - refused (0), HARM harms (0)" in done.stdout
+
+
+def test_a_mechanism_without_a_map_is_named_with_those_that_have_one(tmp_path):
+    done = hitless("envelope", "afk", cwd=tmp_path, code=2)
+    assert "there is no map of 'afk'" in done.stderr
+    assert "linkguardian" in done.stderr
+
+
+def test_a_place_that_harms_fails_the_command(tmp_path, monkeypatch):
+    system = SYSTEMS["wharf"]
+    monkeypatch.setattr(type(system), "cost", lambda self, place: 0.0)
+    grid = replace(COARSE, rates_gbps=[10], cables_m=[1], frames_bytes=[1_518], loads=[0.95])
+    monkeypatch.setattr("hitless.cli.envelope.COARSE", grid)
+    from hitless.cli.envelope import envelope
+
+    found = envelope("wharf", fine=False, seed=1, out=tmp_path, json=False, jobs=1, fresh=True, debug=False)
+    assert found == 1
