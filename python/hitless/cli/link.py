@@ -82,12 +82,13 @@ def require_all(**options: str | None) -> list[str]:
 
 def _plan(link: Link, file: Path | None) -> LinkPlan:
     """What is to be done, as a file says it, or, without one, the command line."""
-    rate, delay = ("rate =", "delay =") if file else ("--rate", "--delay")
+    rate, delay, answer = ("rate =", "delay =", "answer =") if file else ("--rate", "--delay", "--answer")
     return LinkPlan(
         inside=link.inside,
         outside=link.outside,
         rate_bps=round(_read(link.rate, bps_of, rate, "rate", '"1 Gbps" or "250 Mbps"')),
         delay_us=round(1e6 * _read(link.delay, seconds_of, delay, "time", '"500 us" or "20 ms"'), 6),
+        processes_us=round(1e6 * _read(link.answer, seconds_of, answer, "time", '"5 ms" or "20 ms"'), 6),
         loss_rate=link.loss_rate,
         target_loss_rate=link.target,
         mode=link.mode,

@@ -349,9 +349,7 @@ def envelope(
     """
     from hitless.cli.envelope import envelope as draw
 
-    found = draw(
-        mechanism, fine=fine, seed=seed, out=out, json=json, jobs=jobs, fresh=fresh, debug=bool(context.obj)
-    )
+    found = draw(mechanism, fine=fine, seed=seed, out=out, json=json, jobs=jobs, fresh=fresh, debug=bool(context.obj))
     raise typer.Exit(found)
 
 
@@ -493,6 +491,9 @@ def link(
         str | None, typer.Option(help='What the link carries, such as "1 Gbps": queues build here, not there.')
     ] = None,
     delay: Annotated[str, typer.Option(help="The link's delay, one way.")] = "100 us",
+    answer: Annotated[
+        str, typer.Option(help="Time that both processes may take to answer, beside the delay.")
+    ] = "5 ms",
     loss_rate: Annotated[float, typer.Option(min=1e-12, max=0.4, help="What the link is taken to lose.")] = 1e-3,
     target: Annotated[float, typer.Option(min=1e-18, max=0.4, help="What may still be lost.")] = 1e-8,
     mode: Order = "blocking",
@@ -536,6 +537,7 @@ def link(
         outside=outside,
         rate=rate,
         delay=delay,
+        answer=answer,
         loss_rate=loss_rate,
         target=target,
         mode=mode,

@@ -14,7 +14,7 @@ import tomli_w
 from hitless.errors import BadInput
 from hitless.live import LiveScenario, check_live, link_inner_mtu, link_outer_mtu
 
-ANSWER_US = 5_000
+ANSWER_US = 5_000.0
 """What the two processes may take to answer each other, beside the link's own delay. Chosen: on a busy machine with two
 processors, 99.9 % of wake-ups come within 1 ms, and an answer needs two."""
 REPORTS_IN_TIME = 5
@@ -44,6 +44,8 @@ class LinkPlan:
     target_loss_rate: float
     mode: Literal["blocking", "non-blocking"]
     is_active: bool = True
+    processes_us: float = ANSWER_US
+    """Time that the two processes may take to answer each other."""
     first_number: int = field(default_factory=lambda: secrets.randbelow(65_536))
     """Of the first packet: a process that is started anew is told from its predecessor by it."""
 
@@ -55,7 +57,7 @@ class LinkPlan:
     @property
     def answer_us(self) -> float:
         """From a lost frame to its repair, at the latest."""
-        return 2 * self.delay_us + ANSWER_US
+        return 2 * self.delay_us + self.processes_us
 
     @property
     def buffer_bytes(self) -> int:

@@ -23,6 +23,8 @@ class Link(Checked):
     """What the link carries, such as "1 Gbps"."""
     delay: str = "100 us"
     """One way."""
+    answer: str = "5 ms"
+    """Time that the processes at both ends may take to answer each other, beside the delay."""
     loss_rate: Annotated[float, Field(ge=1e-12, le=0.4)] = 1e-3
     """What the link is taken to lose."""
     target: Annotated[float, Field(ge=1e-18, le=0.4)] = 1e-8
@@ -81,6 +83,7 @@ inside = "eth1"                 # the interface to the hosts
 outside = "eth2"                # the interface to the other box: the lossy link
 rate = "1 Gbps"                 # what the link carries: queues build here, not there
 # delay = "100 us"              # one way
+# answer = "5 ms"               # what both processes may take to answer, beside the delay
 # loss_rate = 1e-3              # what it is taken to lose
 # target = 1e-8                 # what may still be lost
 # mode = "blocking"             # keep the order of frames; or "non-blocking"

@@ -77,8 +77,8 @@ fn starves_by_itself(evidence: &Evidence<'_>, transport: &Table) -> bool {
     (own_window.is_some() && goes_back && reorders) || takes_long || losses_keep_it_small(evidence, transport)
 }
 
-/// Whether losses keep the window of a transport with small segments so small that it takes longer than the world: 200 B
-/// at a loss rate of 1 % and 240 us take about 54 of 60 ms (seed 21,000,146).
+/// Whether losses keep the window of a transport with small segments so small that it takes longer than the world:
+/// 200 B at a loss rate of 1 % and 240 us take about 54 of 60 ms (seed 21,000,146).
 fn losses_keep_it_small(evidence: &Evidence<'_>, transport: &Table) -> bool {
     let Ok(topology) = evidence.scenario.build_topology() else { return false };
     let mss = transport.get("mss").and_then(Value::as_str).and_then(bytes);
