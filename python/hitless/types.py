@@ -75,7 +75,7 @@ class AfqSchedulerDeficitRoundRobin(TypedDict):
 
 
 class AfqSchedulerTwoGroups(TypedDict):
-    """Two groups of strict priorities, exchanged by the switch's processor after a period, or when the first is empty (section 4)."""
+    """Two groups of strict priorities, swapped by the switch's processor when the first is empty, or after a period (section 4)."""
 
     delay: NotRequired[str]
     kind: Literal["two-groups"]

@@ -117,7 +117,8 @@ fn scheduler(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
             check.require(!moves_on, &field("idle_round"), rule);
         }
         AfqScheduler::TwoGroups(groups) => {
-            check.require(groups.period > Duration::ZERO, &field("scheduler.period"), "must be above zero");
+            let lasts = groups.period.is_none_or(|period| period > Duration::ZERO);
+            check.require(lasts, &field("scheduler.period"), "must be above zero");
             let halves = settings.queues.is_multiple_of(2);
             check.require(halves, &field("queues"), "must be even: the scheduler \"two-groups\" has two halves");
             let rule =

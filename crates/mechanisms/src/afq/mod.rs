@@ -21,6 +21,7 @@ use hitless_switch::{
     Context, DropReason, Event, GroupDiscipline, HookSet, LatePackets, Mechanism, Needs, QueueConfig, QueueGroup,
     QueueLimit, Report, Resources, Rounds, Verdict,
 };
+use hitless_settings::quantity::Quantity;
 use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use adaptive::ActiveQueues;
@@ -114,6 +115,8 @@ struct SwapState {
     is_timed: bool,
     /// A write is on its way that lets the other half go first than that of this round.
     pending: Option<u64>,
+    /// Packets left behind by all swaps.
+    left_behind: u64,
 }
 
 impl Afq {
@@ -218,7 +221,7 @@ impl Afq {
         state.swaps.period = state.swaps.period.wrapping_add(1) & (PERIOD as u16 - 1);
         if state.swaps.pending.take() == first && !sings(Canary::ForgottenSwap) {
             state.counters.swaps += 1;
-            context.group(port).swap_halves();
+            state.swaps.left_behind += context.group(port).swap_halves() as u64;
         }
         if context.group(port).waits_for_swap() {
             self.ask_for_swap(place, context);
@@ -244,9 +247,10 @@ impl Afq {
         }
     }
 
-    /// Sees to it that the period that a group goes first comes to an end.
+    /// Starts the timer that ends the period of the group that goes first, if there is a period.
     fn time_period(&mut self, place: usize, context: &mut Context<'_>) {
         let AfqScheduler::TwoGroups(AfqTwoGroups { period, .. }) = self.settings.scheduler else { return };
+        let Some(period) = period else { return };
         let PortState { of: AfqPort { port, .. }, swaps, .. } = &mut self.ports[place];
         if !swaps.is_timed {
             swaps.is_timed = true;
@@ -407,11 +411,29 @@ impl Mechanism for Afq {
             state.active.iter().for_each(|active| active.report(state.of.port, &mut report));
             state.exact.iter().for_each(|exact| exact.report(state.of.port, can_fall_short, &mut report));
         }
+        report.warnings.extend(self.short_period());
         report
     }
 }
 
 impl Afq {
+    /// Warns of a period in which a group was not served: its packets were then overtaken by later rounds.
+    fn short_period(&self) -> Option<String> {
+        let AfqScheduler::TwoGroups(AfqTwoGroups { period: Some(period), .. }) = self.settings.scheduler else {
+            return None;
+        };
+        let left_behind: u64 = self.ports.iter().map(|state| state.swaps.left_behind).sum();
+        (left_behind > 0).then(|| {
+            format!(
+                "{left_behind} packets were left behind by a swap: the period of {} is shorter than the rounds of a \
+                 group take (flows x {} rounds x {}); leave out scheduler.period",
+                period.text(),
+                self.settings.queues / 2,
+                self.settings.bytes_per_round.text()
+            )
+        })
+    }
+
     /// A timer has run out.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let place = self.place(PortId((token >> 16) as u16));

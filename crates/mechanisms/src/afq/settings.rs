@@ -124,7 +124,7 @@ pub enum AfqScheduler {
     RotatingStrictPriority(AfqRotating),
     /// Deficit round robin with a quantum that no queue can use up (section 4).
     DeficitRoundRobin(AfqDeficit),
-    /// Two groups of strict priorities, exchanged by the switch's processor after a period, or when the first is empty
+    /// Two groups of strict priorities, swapped by the switch's processor when the first is empty, or after a period
     /// (section 4).
     TwoGroups(AfqTwoGroups),
 }
@@ -170,9 +170,11 @@ impl Default for AfqDeficit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AfqTwoGroups {
-    /// How long a group goes first at most (section 4: 10 us).
-    #[serde(with = "Text::<Duration>")]
-    pub period: Duration,
+    /// Maximum time that a group goes first. Section 4 uses 10 us and says that it depends on rate and queues. A group
+    /// needs flows x queues / 2 x bytes_per_round at the rate of the link; a shorter period leaves packets behind.
+    #[schemars(extend("x-default" = "none: the groups are swapped when the rounds of the first are done"))]
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub period: Option<Duration>,
     /// From the processor's decision, or from the moment that a group is empty, to the new priorities: two writes over
     /// PCIe. The default, about one crossing of PCIe, is an assumption.
     #[serde(with = "Text::<Duration>")]
@@ -181,7 +183,7 @@ pub struct AfqTwoGroups {
 
 impl Default for AfqTwoGroups {
     fn default() -> Self {
-        Self { period: Duration::from_us(10), delay: Duration::from_us(1) }
+        Self { period: None, delay: Duration::from_us(1) }
     }
 }
 
