@@ -1440,6 +1440,7 @@ class TransportPacketPair(TransportCommon):
     gap_gain: NotRequired[float]
     header_bytes: NotRequired[str]
     kind: Literal["packet-pair"]
+    longest_pair: NotRequired[int]
     mss: NotRequired[str]
     rack_tlp: NotRequired[bool]
     restart_after_idle: NotRequired[bool]

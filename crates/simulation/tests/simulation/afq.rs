@@ -70,3 +70,47 @@ fn deficit_round_robin_with_a_quantum_that_lasts_is_the_rotating_strict_priority
     let short = run(&with("scheduler = { kind = \"deficit-round-robin\", quantum = \"1518 B\" }"));
     assert_ne!(short.summary.trace_hash, deficit.summary.trace_hash);
 }
+
+/// Long flows of packet pair through a bottleneck of 10 Gb/s between hosts with 100 Gb/s.
+fn pairs(flows: usize, delay: &str, transport: &str, afq: &str) -> Outcome {
+    run(&format!(
+        "name = \"pairs\"\nduration = \"40 ms\"\n{}{}\
+         [[transport]]\nname = \"t\"\nkind = \"packet-pair\"\nrto_min = \"200 us\"\nrto_initial = \"1 ms\"\n\
+         ack_delay = \"200 us\"\n{transport}\n\
+         [[flows]]\nname = \"f\"\nkind = \"long\"\ntransport = \"t\"\nsources = [\"h0..h{}\"]\n\
+         destinations = [\"h{flows}..h{}\"]\n[[mechanism]]\nkind = \"afq\"\necn_rounds = 8\n{afq}\n",
+        support::dumbbell(flows, delay, delay).replacen("10 Gbps", "100 Gbps", 1),
+        support::ideal("512 KB"),
+        flows - 1,
+        2 * flows - 1
+    ))
+}
+
+/// The part of the bottleneck that the flows fill together.
+fn filled(outcome: &Outcome) -> f64 {
+    let bytes: u64 = delivered(outcome).iter().sum();
+    bytes as f64 * 8.0 / (40e-3 * 10e9) * 1_538.0 / 1_448.0
+}
+
+/// BpR / gap was the rate of a link of 80 Gb/s: 10,237 of 26,646 packets were dropped.
+#[test]
+fn packet_pair_measures_a_slower_link_with_rounds_of_eight_frames() {
+    for flows in [1, 4] {
+        let rounds = "bytes_per_round = \"12144 B\"";
+        let outcome = pairs(flows, "8 us", rounds, rounds);
+        assert_eq!(outcome.summary.drops.values().sum::<u64>(), 0, "{flows} flows");
+        assert!(filled(&outcome) > 0.98, "{flows} flows: {}", filled(&outcome));
+    }
+}
+
+/// Each measured the whole link again and again; the two never stopped dropping and filled 73 % of it.
+#[test]
+fn two_flows_of_packet_pair_share_a_long_link() {
+    let outcome = pairs(2, "33333 ns", "sack = false\nrack_tlp = false", "");
+    let bytes = delivered(&outcome);
+    assert!(filled(&outcome) > 0.94 && jain(&bytes) > 0.999, "{} {bytes:?}", filled(&outcome));
+    let dropped = outcome.summary.drops.values().sum::<u64>();
+    assert!(dropped < 100, "{dropped}");
+    let figure = pairs(2, "33333 ns", "sack = false\nrack_tlp = false\nlongest_pair = 1", "");
+    assert!(figure.summary.drops.values().sum::<u64>() > 1_000);
+}
