@@ -839,6 +839,7 @@ class MechanismAfq(TypedDict):
     ports: NotRequired[Sequence[str]]
     queues: NotRequired[int]
     round: NotRequired["AfqRound"]
+    round_trip: NotRequired[str]
     scheduler: NotRequired["AfqScheduler"]
     sketch: NotRequired["AfqSketch"]
 

@@ -13,6 +13,7 @@ pub mod hash;
 mod kind;
 mod occupancy;
 mod resources;
+mod round_trip;
 mod settings;
 pub mod sketch;
 
@@ -62,9 +63,15 @@ pub struct Afq {
     /// By port of the switch: its place in `ports`.
     place: Vec<Option<u16>>,
     ports: Vec<PortState>,
+    /// Warning about queues that are too short for the fabric.
+    short_queues: Option<String>,
 }
 
-hitless_state::state!(Afq { values: bytes_per_round, place; parts: ports; configured: settings, charges });
+hitless_state::state!(Afq {
+    values: bytes_per_round, place;
+    parts: ports;
+    configured: settings, charges, short_queues
+});
 
 /// What AFQ keeps of one port.
 #[derive(Debug)]
@@ -138,7 +145,13 @@ impl Afq {
             place,
             ports: ports.into_iter().map(|port| PortState::new(port, &settings, seed)).collect(),
             settings,
+            short_queues: None,
         }
+    }
+
+    /// Warns of queues that are too short for the fabric.
+    pub fn warning(self, short_queues: Option<String>) -> Self {
+        Self { short_queues, ..self }
     }
 
     #[inline]
@@ -411,7 +424,7 @@ impl Mechanism for Afq {
             state.active.iter().for_each(|active| active.report(state.of.port, &mut report));
             state.exact.iter().for_each(|exact| exact.report(state.of.port, can_fall_short, &mut report));
         }
-        report.warnings.extend(self.short_period());
+        report.warnings.extend(self.short_period().into_iter().chain(self.short_queues.clone()));
         report
     }
 }

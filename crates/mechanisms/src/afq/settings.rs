@@ -26,9 +26,14 @@ pub struct AfqSettings {
     #[schemars(range(min = 2, max = 63))]
     pub queues: u8,
     /// BpR: bytes that a flow of weight 1 sends in each round, frames with their check sequence (section 5: one MSS or
-    /// less). The default is a full frame.
+    /// less). The default is a full frame; with `round_trip` it follows from that.
     #[serde(with = "Text::<Bytes>")]
     pub bytes_per_round: Bytes,
+    /// d, the round trip between hosts. With it `bytes_per_round` is d x l / (6 nQ), where l is the highest rate of the
+    /// ports, and at least a full frame (section 5: the queue that DCTCP needs to fill a link). Packet pair needs the
+    /// same `bytes_per_round`.
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<Duration>,
     /// The sketch of bids, one for each port.
     pub sketch: AfqSketch,
     /// What serves the queues (section 4).
@@ -292,6 +297,7 @@ impl Default for AfqSettings {
             ports: Vec::new(),
             queues: 32,
             bytes_per_round: Bytes(MTU_FRAME_BYTES.into()),
+            round_trip: None,
             sketch: AfqSketch::default(),
             scheduler: AfqScheduler::RotatingStrictPriority(AfqRotating::default()),
             round: AfqRound::Shared,

@@ -114,3 +114,15 @@ fn two_flows_of_packet_pair_share_a_long_link() {
     let figure = pairs(2, "33333 ns", "sack = false\nrack_tlp = false\nlongest_pair = 1", "");
     assert!(figure.summary.drops.values().sum::<u64>() > 1_000);
 }
+
+#[test]
+fn queues_that_are_too_short_for_rate_and_round_trip_are_told() {
+    let is_told = |delay, settings| {
+        let afq = format!("ports = [\"left->right\"]\n{settings}");
+        let warnings = pairs(1, delay, "", &afq).summary.warnings;
+        warnings.iter().any(|text| text.contains("take bytes_per_round = \"6511 B\""))
+    };
+    assert!(is_told("166667 ns", ""));
+    assert!(!is_told("166667 ns", "round_trip = \"1 ms\""));
+    assert!(!is_told("8 us", ""));
+}
