@@ -9,8 +9,8 @@ register<bit<48>>(512) alarm_raised;
 register<bit<1>>(512) alarm_was_cleared;
 register<bit<48>>(512) alarm_cleared;
 
-/// Egress has told that the queue of a port is above its threshold, or below. An alarm that comes within the time after
-/// which one is congestion belongs to the row of the one before it.
+/// Egress has told that the queue of a port is above its threshold, or below. An alarm that comes before the packets of
+/// the one before it can all be back belongs to its row.
 control Told(in metadata_t meta, in bit<32> port, in bool is_above) {
     apply {
         bit<2> phase;
@@ -28,7 +28,8 @@ control Told(in metadata_t meta, in bit<32> port, in bool is_above) {
             bit<48> cleared_ns;
             alarm_was_cleared.read(was_cleared, port);
             alarm_cleared.read(cleared_ns, port);
-            if (phase != NO_ALARM || was_cleared == 0 || meta.now_ns - cleared_ns >= meta.congestion_after_ns) {
+            if (phase != NO_ALARM || was_cleared == 0 || meta.now_ns - cleared_ns >= meta.congestion_after_ns ||
+                meta.now_ns - cleared_ns >= (bit<48>) meta.timeout_ns) {
                 alarm_since.write(port, meta.now_ns);
             }
             alarm_phase.write(port, DETOUR);

@@ -75,7 +75,7 @@ class AfqSchedulerDeficitRoundRobin(TypedDict):
 
 
 class AfqSchedulerTwoGroups(TypedDict):
-    """Two groups of strict priorities, exchanged by the switch's processor after a period, or when the first is empty (section 4)."""
+    """Two groups of strict priorities, swapped by the switch's processor when the first is empty, or after a period (section 4)."""
 
     delay: NotRequired[str]
     kind: Literal["two-groups"]
@@ -839,6 +839,7 @@ class MechanismAfq(TypedDict):
     ports: NotRequired[Sequence[str]]
     queues: NotRequired[int]
     round: NotRequired["AfqRound"]
+    round_trip: NotRequired[str]
     scheduler: NotRequired["AfqScheduler"]
     sketch: NotRequired["AfqSketch"]
 
@@ -1440,6 +1441,7 @@ class TransportPacketPair(TransportCommon):
     gap_gain: NotRequired[float]
     header_bytes: NotRequired[str]
     kind: Literal["packet-pair"]
+    longest_pair: NotRequired[int]
     mss: NotRequired[str]
     rack_tlp: NotRequired[bool]
     restart_after_idle: NotRequired[bool]

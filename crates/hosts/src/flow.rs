@@ -52,7 +52,7 @@ impl TransportConfig {
                 (SenderState::Udp(Box::new(UdpSender::new(*config))), ReceiverState::Udp(Box::default()))
             }
             TransportConfig::PacketPair(config) => (
-                SenderState::PacketPair(Box::new(PacketPairSender::new(config, card, sender_phase))),
+                SenderState::PacketPair(Box::new(PacketPairSender::new(config, sender_phase))),
                 ReceiverState::PacketPair(Box::new(PacketPairReceiver::new(config, receiver_phase))),
             ),
         }

@@ -193,6 +193,8 @@ pub enum PairPosition {
     Alone,
     /// The first: its arrival begins the measurement, and its acknowledgement waits for the second.
     First,
+    /// Between the two of a pair that fills a round.
+    Between,
     /// The second.
     Second,
 }
@@ -212,8 +214,8 @@ pub struct PacketPairData {
     pub payload_bytes: u16,
     /// Its place in the pair.
     pub position: PairPosition,
-    /// On a second packet: the gap between the two is to be measured.
-    pub measured: bool,
+    /// On a second packet whose gap is to be measured: packets from the first to it; 0: nothing is measured.
+    pub measured_segments: u16,
 }
 
 /// What the receiver answers.
@@ -223,7 +225,8 @@ pub struct PacketPairAcknowledgement {
     pub acknowledgement: u64,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
-    /// Between the arrivals of the two packets of a pair; zero: nothing was measured.
+    /// Time between the arrivals of the two packets of a pair, for each packet from the first to the second; zero:
+    /// nothing was measured.
     pub gap: Duration,
     /// Timestamp echo reply.
     pub timestamp_echo: u32,

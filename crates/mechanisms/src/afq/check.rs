@@ -12,6 +12,7 @@ use hitless_settings::quantity::{Quantity, QueueLength};
 use hitless_wire::packet::MTU_FRAME_BYTES;
 use hitless_wire::{Bytes, Duration};
 
+use super::round_trip::bytes_per_round;
 use super::settings::{AfqHash, AfqIdleRound, AfqRound, AfqScheduler, AfqSettings, UpdateRule};
 
 /// Reports what of one entry cannot be meant.
@@ -20,6 +21,7 @@ pub fn check_entry(settings: &AfqSettings, around: Surroundings<'_>, section: &s
     let before = check.found();
     ports(check, topology, settings, section);
     switch(check, settings);
+    round_trip(check, around, settings, section);
     sketch(check, settings, section);
     scheduler(check, settings, section);
     checked(check, settings, section);
@@ -44,6 +46,18 @@ fn ports(check: &mut Check<'_>, topology: &Topology, settings: &AfqSettings, sec
         Problem::new(format!("{section}.ports"), "", rule)
     };
     check.report_all(twice.map(problem));
+}
+
+/// Of a round trip and bytes per round one gives the other.
+fn round_trip(check: &mut Check<'_>, around: Surroundings<'_>, settings: &AfqSettings, section: &str) {
+    let Some(given) = settings.round_trip else { return };
+    check.require(given > Duration::ZERO, &format!("{section}.round_trip"), "must be above zero");
+    let derived = bytes_per_round(settings, around).unwrap_or(settings.bytes_per_round);
+    check.require_else(settings.bytes_per_round == derived, || {
+        let rule = format!("is {} by round_trip: d x l / (6 x {} queues)", derived.text(), settings.queues);
+        Problem::new(format!("{section}.bytes_per_round"), settings.bytes_per_round.text(), rule)
+            .hint("leave out one of the two")
+    });
 }
 
 /// Whether what `[switch]` says of ports is compatible with AFQ on them.
@@ -117,7 +131,8 @@ fn scheduler(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
             check.require(!moves_on, &field("idle_round"), rule);
         }
         AfqScheduler::TwoGroups(groups) => {
-            check.require(groups.period > Duration::ZERO, &field("scheduler.period"), "must be above zero");
+            let lasts = groups.period.is_none_or(|period| period > Duration::ZERO);
+            check.require(lasts, &field("scheduler.period"), "must be above zero");
             let halves = settings.queues.is_multiple_of(2);
             check.require(halves, &field("queues"), "must be even: the scheduler \"two-groups\" has two halves");
             let rule =

@@ -10,7 +10,7 @@ use hitless_switch::QueueLimit;
 use hitless_wire::Duration;
 use rand::Rng;
 
-use super::{Afq, AfqIdleRound, AfqPort, AfqSettings, check};
+use super::{Afq, AfqIdleRound, AfqPort, AfqSettings, check, round_trip};
 use crate::port_choice::on_each_switch;
 use crate::queue_limit::queue_limit;
 
@@ -24,6 +24,10 @@ impl Kind for Afq {
     const QUEUES_FIELD: Option<&'static str> = Some("queues");
 
     type Settings = AfqSettings;
+
+    fn resolve(settings: &mut AfqSettings, around: Surroundings<'_>) {
+        round_trip::resolve(settings, around);
+    }
 
     fn switches(settings: &AfqSettings, topology: &Topology) -> BTreeSet<SwitchId> {
         settings.ports_by_switch(topology).into_keys().collect()
@@ -58,9 +62,12 @@ impl Kind for Afq {
 
     fn build(entries: &[&AfqSettings], around: Surroundings<'_>) -> Result<Built, String> {
         let ports = |settings: &AfqSettings| settings.ports_by_switch(around.topology);
+        let nearest = round_trip::Nearest::new(around);
         Ok(on_each_switch(entries, ports, |settings, switch, ports| {
+            let at = ports.iter().map(|&port| SwitchPort { switch, port });
+            let short_queues = round_trip::short_queues(settings, at, &nearest, around);
             let ports = ports.into_iter().map(|port| afq_port(settings, SwitchPort { switch, port }, around)).collect();
-            Self::new(ports, settings.clone(), seed(switch, around))
+            Self::new(ports, settings.clone(), seed(switch, around)).warning(short_queues)
         }))
     }
 }

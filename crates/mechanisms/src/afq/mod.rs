@@ -13,6 +13,7 @@ pub mod hash;
 mod kind;
 mod occupancy;
 mod resources;
+mod round_trip;
 mod settings;
 pub mod sketch;
 
@@ -21,6 +22,7 @@ use hitless_switch::{
     Context, DropReason, Event, GroupDiscipline, HookSet, LatePackets, Mechanism, Needs, QueueConfig, QueueGroup,
     QueueLimit, Report, Resources, Rounds, Verdict,
 };
+use hitless_settings::quantity::Quantity;
 use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use adaptive::ActiveQueues;
@@ -61,9 +63,15 @@ pub struct Afq {
     /// By port of the switch: its place in `ports`.
     place: Vec<Option<u16>>,
     ports: Vec<PortState>,
+    /// Warning about queues that are too short for the fabric.
+    short_queues: Option<String>,
 }
 
-hitless_state::state!(Afq { values: bytes_per_round, place; parts: ports; configured: settings, charges });
+hitless_state::state!(Afq {
+    values: bytes_per_round, place;
+    parts: ports;
+    configured: settings, charges, short_queues
+});
 
 /// What AFQ keeps of one port.
 #[derive(Debug)]
@@ -114,6 +122,8 @@ struct SwapState {
     is_timed: bool,
     /// A write is on its way that lets the other half go first than that of this round.
     pending: Option<u64>,
+    /// Packets left behind by all swaps.
+    left_behind: u64,
 }
 
 impl Afq {
@@ -135,7 +145,13 @@ impl Afq {
             place,
             ports: ports.into_iter().map(|port| PortState::new(port, &settings, seed)).collect(),
             settings,
+            short_queues: None,
         }
+    }
+
+    /// Warns of queues that are too short for the fabric.
+    pub fn warning(self, short_queues: Option<String>) -> Self {
+        Self { short_queues, ..self }
     }
 
     #[inline]
@@ -218,7 +234,7 @@ impl Afq {
         state.swaps.period = state.swaps.period.wrapping_add(1) & (PERIOD as u16 - 1);
         if state.swaps.pending.take() == first && !sings(Canary::ForgottenSwap) {
             state.counters.swaps += 1;
-            context.group(port).swap_halves();
+            state.swaps.left_behind += context.group(port).swap_halves() as u64;
         }
         if context.group(port).waits_for_swap() {
             self.ask_for_swap(place, context);
@@ -244,9 +260,10 @@ impl Afq {
         }
     }
 
-    /// Sees to it that the period that a group goes first comes to an end.
+    /// Starts the timer that ends the period of the group that goes first, if there is a period.
     fn time_period(&mut self, place: usize, context: &mut Context<'_>) {
         let AfqScheduler::TwoGroups(AfqTwoGroups { period, .. }) = self.settings.scheduler else { return };
+        let Some(period) = period else { return };
         let PortState { of: AfqPort { port, .. }, swaps, .. } = &mut self.ports[place];
         if !swaps.is_timed {
             swaps.is_timed = true;
@@ -407,11 +424,29 @@ impl Mechanism for Afq {
             state.active.iter().for_each(|active| active.report(state.of.port, &mut report));
             state.exact.iter().for_each(|exact| exact.report(state.of.port, can_fall_short, &mut report));
         }
+        report.warnings.extend(self.short_period().into_iter().chain(self.short_queues.clone()));
         report
     }
 }
 
 impl Afq {
+    /// Warns of a period in which a group was not served: its packets were then overtaken by later rounds.
+    fn short_period(&self) -> Option<String> {
+        let AfqScheduler::TwoGroups(AfqTwoGroups { period: Some(period), .. }) = self.settings.scheduler else {
+            return None;
+        };
+        let left_behind: u64 = self.ports.iter().map(|state| state.swaps.left_behind).sum();
+        (left_behind > 0).then(|| {
+            format!(
+                "{left_behind} packets were left behind by a swap: the period of {} is shorter than the rounds of a \
+                 group take (flows x {} rounds x {}); leave out scheduler.period",
+                period.text(),
+                self.settings.queues / 2,
+                self.settings.bytes_per_round.text()
+            )
+        })
+    }
+
     /// A timer has run out.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let place = self.place(PortId((token >> 16) as u16));

@@ -26,9 +26,14 @@ pub struct AfqSettings {
     #[schemars(range(min = 2, max = 63))]
     pub queues: u8,
     /// BpR: bytes that a flow of weight 1 sends in each round, frames with their check sequence (section 5: one MSS or
-    /// less). The default is a full frame.
+    /// less). The default is a full frame; with `round_trip` it follows from that.
     #[serde(with = "Text::<Bytes>")]
     pub bytes_per_round: Bytes,
+    /// d, the round trip between hosts. With it `bytes_per_round` is d x l / (6 nQ), where l is the highest rate of the
+    /// ports, and at least a full frame (section 5: the queue that DCTCP needs to fill a link). Packet pair needs the
+    /// same `bytes_per_round`.
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<Duration>,
     /// The sketch of bids, one for each port.
     pub sketch: AfqSketch,
     /// What serves the queues (section 4).
@@ -124,7 +129,7 @@ pub enum AfqScheduler {
     RotatingStrictPriority(AfqRotating),
     /// Deficit round robin with a quantum that no queue can use up (section 4).
     DeficitRoundRobin(AfqDeficit),
-    /// Two groups of strict priorities, exchanged by the switch's processor after a period, or when the first is empty
+    /// Two groups of strict priorities, swapped by the switch's processor when the first is empty, or after a period
     /// (section 4).
     TwoGroups(AfqTwoGroups),
 }
@@ -170,9 +175,11 @@ impl Default for AfqDeficit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AfqTwoGroups {
-    /// How long a group goes first at most (section 4: 10 us).
-    #[serde(with = "Text::<Duration>")]
-    pub period: Duration,
+    /// Maximum time that a group goes first. Section 4 uses 10 us and says that it depends on rate and queues. A group
+    /// needs flows x queues / 2 x bytes_per_round at the rate of the link; a shorter period leaves packets behind.
+    #[schemars(extend("x-default" = "none: the groups are swapped when the rounds of the first are done"))]
+    #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub period: Option<Duration>,
     /// From the processor's decision, or from the moment that a group is empty, to the new priorities: two writes over
     /// PCIe. The default, about one crossing of PCIe, is an assumption.
     #[serde(with = "Text::<Duration>")]
@@ -181,7 +188,7 @@ pub struct AfqTwoGroups {
 
 impl Default for AfqTwoGroups {
     fn default() -> Self {
-        Self { period: Duration::from_us(10), delay: Duration::from_us(1) }
+        Self { period: None, delay: Duration::from_us(1) }
     }
 }
 
@@ -290,6 +297,7 @@ impl Default for AfqSettings {
             ports: Vec::new(),
             queues: 32,
             bytes_per_round: Bytes(MTU_FRAME_BYTES.into()),
+            round_trip: None,
             sketch: AfqSketch::default(),
             scheduler: AfqScheduler::RotatingStrictPriority(AfqRotating::default()),
             round: AfqRound::Shared,

@@ -51,16 +51,18 @@ register_cell!(Alarm { phase: Phase, since: Stamp, raised_at: Stamp, cleared_at:
 pub struct Alarms {
     alarms: RegisterArray<Alarm>,
     congestion_after_ns: u64,
+    row_gap_ns: u64,
 }
 
-hitless_state::state!(Alarms { values: congestion_after_ns; parts: alarms });
+hitless_state::state!(Alarms { values: congestion_after_ns, row_gap_ns; parts: alarms });
 
 impl Alarms {
-    /// No alarm.
-    pub fn new(ports: usize, congestion_after_ns: u64) -> Self {
+    /// Creates ports without an alarm. An alarm that comes `row_gap_ns` after the end of the one before it is a new
+    /// burst: by then each packet that was detoured has come back.
+    pub fn new(ports: usize, congestion_after_ns: u64, row_gap_ns: u64) -> Self {
         let never = Stamp::default();
         let none = Alarm { phase: Phase::NoAlarm, since: never, raised_at: never, cleared_at: None };
-        Self { alarms: RegisterArray::new("alarm", Half::Ingress, 7, ports, none), congestion_after_ns }
+        Self { alarms: RegisterArray::new("alarm", Half::Ingress, 7, ports, none), congestion_after_ns, row_gap_ns }
     }
 
     /// What they take of a switch.
@@ -71,10 +73,10 @@ impl Alarms {
     /// Egress has told that the queue of `port` is above the threshold, or below. Answers the alarm that this ends, by
     /// how long it lasted in nanoseconds.
     ///
-    /// An alarm that comes within the time after which one is congestion belongs to the row of the one before it. An
-    /// alarm that is raised a second time begins anew: the message that would have cleared it was lost.
+    /// An alarm that comes before the packets of the one before it can all be back belongs to its row. An alarm that is
+    /// raised a second time begins anew: the message that would have cleared it was lost.
     pub fn told(&mut self, pass: &mut Pass, port: PortId, is_above: bool, now: Stamp) -> Option<u64> {
-        let congestion_after_ns = self.congestion_after_ns;
+        let row_gap_ns = self.row_gap_ns;
         self.alarms.access(pass, usize::from(port.0), |alarm| {
             let ended = (alarm.phase != Phase::NoAlarm).then(|| alarm.raised_at.until(now));
             if !is_above {
@@ -85,7 +87,7 @@ impl Alarms {
                 return ended;
             }
             let cleared_at = alarm.cleared_at.filter(|_| ended.is_none());
-            if cleared_at.is_none_or(|cleared_at| cleared_at.until(now) >= congestion_after_ns) {
+            if cleared_at.is_none_or(|cleared_at| cleared_at.until(now) >= row_gap_ns) {
                 alarm.since = now;
             }
             (alarm.phase, alarm.raised_at) = (Phase::Detour, now);
@@ -207,7 +209,7 @@ mod tests {
 
     #[test]
     fn an_alarm_that_lasts_too_long_ends_the_detour_until_the_queue_is_below_by_itself() {
-        let mut alarms = Alarms::new(2, 1_000);
+        let mut alarms = Alarms::new(2, 1_000, 500);
         assert_eq!(phase(&mut alarms, true, 5), (Phase::NoAlarm, None));
         assert_eq!(told(&mut alarms, true, 10), None);
         assert_eq!(phase(&mut alarms, false, 1_009), (Phase::Detour, None));
@@ -223,7 +225,7 @@ mod tests {
     /// Detours hold the queue at the threshold, so that alarms come and go while the burst lasts.
     #[test]
     fn alarms_in_a_row_are_one_burst_and_a_pause_ends_the_row() {
-        let mut alarms = Alarms::new(2, 1_000);
+        let mut alarms = Alarms::new(2, 1_000, 500);
         for at in [0, 300, 600, 900] {
             assert_eq!(told(&mut alarms, true, at), None);
             assert_eq!(phase(&mut alarms, false, at + 50), (Phase::Detour, None), "{at}");
@@ -232,16 +234,28 @@ mod tests {
         told(&mut alarms, true, 1_200);
         assert_eq!(phase(&mut alarms, false, 1_201), (Phase::Ended, Some(End::Congestion)));
         told(&mut alarms, false, 5_000);
-        for at in [5_100, 5_300, 6_400] {
+        for at in [5_100, 5_300, 5_900] {
             told(&mut alarms, true, at);
             assert_eq!(phase(&mut alarms, false, at + 99), (Phase::Detour, None), "{at}");
             told(&mut alarms, false, at + 100);
         }
     }
 
+    /// Each burst lasts 200 ns and the next begins 600 ns later: they were one congestion, though their packets were
+    /// all back after 500 ns.
+    #[test]
+    fn bursts_whose_packets_are_all_back_are_no_congestion() {
+        let mut alarms = Alarms::new(2, 1_000, 500);
+        for at in (0..8).map(|burst| burst * 800) {
+            told(&mut alarms, true, at);
+            assert_eq!(phase(&mut alarms, false, at + 199), (Phase::Detour, None), "{at}");
+            told(&mut alarms, false, at + 200);
+        }
+    }
+
     #[test]
     fn full_neighbours_end_it_too_and_a_second_alarm_begins_anew() {
-        let mut alarms = Alarms::new(2, 1_000);
+        let mut alarms = Alarms::new(2, 1_000, 500);
         told(&mut alarms, true, 0);
         assert_eq!(phase(&mut alarms, true, 1), (Phase::Ended, Some(End::NeighboursFull)));
         assert_eq!(told(&mut alarms, true, 900), Some(900));

@@ -106,7 +106,7 @@ impl Rimm {
         let counters = SwitchCounters::new(accounted, settings.record_choices);
         Self {
             detector: Detector::new(thresholds, repeat_after_ns),
-            alarms: Alarms::new(ports, ticks(settings.congestion_after)),
+            alarms: Alarms::new(ports, ticks(settings.congestion_after), ticks(settings.row_gap())),
             monitor: DepthMonitor::new(&config),
             sequencer: Sequencer::new(settings, first_number),
             is_up: vec![true; ports],
@@ -204,7 +204,7 @@ impl Rimm {
         end.into_iter().for_each(|end| self.counters.note_end(towards, end));
         let open = choice.filter(|choice| !choice.is_full);
         let has_waiting = self.sequencer.has_waiting(slot);
-        let turn = self.sequencer.new_packet(context.pass(), slot, phase, open.is_some(), now);
+        let turn = self.sequencer.new_packet(context.pass(), slot, (towards, phase), open.is_some(), now);
         match (turn, open) {
             (NewTurn::Detour { number: sequence, is_first }, Some(choice)) => {
                 self.counters.note_detoured(towards, slot, sequence, context.now());

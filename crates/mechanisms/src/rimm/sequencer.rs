@@ -3,7 +3,7 @@
 //!
 //! | stage | register | width | entries |
 //! |---|---|---|---|
-//! | 8 | detour under way, since when, last arrival; with a flowlet gap only | 2 + 48 + 48 | per slot |
+//! | 8 | detour under way, since when, last arrival, port; with a flowlet gap only | 2 + 48 + 48 + 9 | per slot |
 //! | 9 | S_f, since when packets wait for it | 32 + 32 | per slot |
 //! | 10 | S_a | 32 | per slot |
 //! | 11 | neighbour of the detour under way | 9 | per slot |
@@ -60,6 +60,8 @@ struct Flow {
     state: FlowState,
     since: Stamp,
     arrived_at: Stamp,
+    /// The port whose alarm began the detour: flows towards other ports can share the slot.
+    towards: PortId,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
@@ -109,7 +111,7 @@ impl RegisterCell for FlowState {
     const BITS: u32 = 2;
 }
 
-register_cell!(Flow { state: FlowState, since: Stamp, arrived_at: Stamp });
+register_cell!(Flow { state: FlowState, since: Stamp, arrived_at: Stamp, towards: PortId });
 register_cell!(Next { number: u32, waiting_since_ns: u32 });
 
 /// The numbers of all slots.
@@ -184,19 +186,20 @@ impl Sequencer {
         self.release != RimmRelease::Unordered && self.attached.peek(slot) != self.next.peek(slot).number
     }
 
-    /// A new packet. It cannot be detoured unless `can_be_detoured`.
+    /// Decides on a new packet `towards` a port whose alarm is in `phase`. It cannot be detoured unless
+    /// `can_be_detoured`.
     pub fn new_packet(
         &mut self,
         pass: &mut Pass,
         slot: usize,
-        phase: Phase,
+        (towards, phase): (PortId, Phase),
         can_be_detoured: bool,
         now: Stamp,
     ) -> NewTurn {
         let is_first = match self.release {
             RimmRelease::Unordered => (phase == Phase::Detour && can_be_detoured).then_some(true),
             RimmRelease::Exact => return self.exact(pass, slot, phase, can_be_detoured),
-            RimmRelease::FlowletGap => self.by_gap(pass, slot, phase, can_be_detoured, now),
+            RimmRelease::FlowletGap => self.by_gap(pass, slot, (towards, phase), can_be_detoured, now),
         };
         match is_first {
             Some(is_first) => NewTurn::Detour { number: self.attached.access(pass, slot, take_number), is_first },
@@ -240,13 +243,14 @@ impl Sequencer {
         })
     }
 
-    /// An idle time of chi ends the detour; so does the end of its port's, and that it has lasted for too long. Answers
-    /// for a packet that is detoured whether the detour begins with it.
+    /// Ends the detour after an idle time of chi, with the end of its port's, or when it has lasted too long. A packet
+    /// of another flow of the slot that cannot be detoured, or whose port's detour has ended, is forwarded and ends
+    /// nothing. Returns for a packet that is detoured whether the detour begins with it.
     fn by_gap(
         &mut self,
         pass: &mut Pass,
         slot: usize,
-        phase: Phase,
+        (towards, phase): (PortId, Phase),
         can_be_detoured: bool,
         now: Stamp,
     ) -> Option<bool> {
@@ -256,12 +260,15 @@ impl Sequencer {
             let was_detoured = flow.state == FlowState::Detoured;
             let is_gap = flow.arrived_at.until(now) >= gap;
             flow.arrived_at = now;
+            if was_detoured && flow.towards != towards && (phase == Phase::Ended || !can_be_detoured) {
+                return None;
+            }
             let is_over = detour_max.is_some_and(|longest| flow.since.until(now) >= longest);
             match (flow.state, phase) {
                 (_, Phase::Ended) => flow.state = FlowState::Direct,
                 (FlowState::Direct, Phase::NoAlarm) => {}
                 (FlowState::Direct, Phase::Detour) if can_be_detoured => {
-                    (flow.state, flow.since) = (FlowState::Detoured, now);
+                    (flow.state, flow.since, flow.towards) = (FlowState::Detoured, now, towards);
                 }
                 (FlowState::Direct, Phase::Detour) => {}
                 (FlowState::Detoured, Phase::Detour) if is_over => flow.state = FlowState::Ended,
@@ -367,8 +374,9 @@ mod tests {
     #[test]
     fn a_detour_begins_when_all_that_went_before_are_released() {
         let mut sequencer = sequencer(RimmRelease::Exact, u32::MAX);
-        let new_packet =
-            |sequencer: &mut Sequencer, phase| sequencer.new_packet(&mut pass(), 3, phase, true, Stamp::default());
+        let new_packet = |sequencer: &mut Sequencer, phase| {
+            sequencer.new_packet(&mut pass(), 3, (PortId(0), phase), true, Stamp::default())
+        };
         let begins = |number, is_first| NewTurn::Detour { number, is_first };
         assert_eq!(new_packet(&mut sequencer, Phase::Detour), begins(u32::MAX, true));
         assert_eq!(new_packet(&mut sequencer, Phase::NoAlarm), begins(0, false));
@@ -393,12 +401,36 @@ mod tests {
             (290, Phase::Detour, Some(true)),
         ];
         for (at_ns, phase, expected) in steps {
-            let turn = sequencer.new_packet(&mut pass(), 3, phase, true, Stamp::new(at_ns));
+            let turn = sequencer.new_packet(&mut pass(), 3, (PortId(0), phase), true, Stamp::new(at_ns));
             let begins = match turn {
                 NewTurn::Detour { is_first, .. } => Some(is_first),
                 NewTurn::Forward => None,
             };
             assert_eq!(begins, expected, "at {at_ns} ns");
+        }
+    }
+
+    /// A packet towards another port, which cannot be detoured or whose alarm has ended, ended the detour of the flows
+    /// that share its slot: their next packets overtook those that were away.
+    #[test]
+    fn a_packet_towards_another_port_ends_no_detour_of_its_slot() {
+        let mut sequencer = sequencer(RimmRelease::FlowletGap, 0);
+        let steps = [
+            (10, 1, Phase::Detour, true, Some(0)),
+            (20, 2, Phase::NoAlarm, false, None),
+            (30, 2, Phase::Ended, true, None),
+            (40, 1, Phase::NoAlarm, true, Some(1)),
+            (50, 1, Phase::Ended, true, None),
+            (60, 1, Phase::NoAlarm, true, None),
+        ];
+        for (at_ns, port, phase, can_be_detoured, expected) in steps {
+            let towards = (PortId(port), phase);
+            let turn = sequencer.new_packet(&mut pass(), 3, towards, can_be_detoured, Stamp::new(at_ns));
+            let number = match turn {
+                NewTurn::Detour { number, .. } => Some(number),
+                NewTurn::Forward => None,
+            };
+            assert_eq!(number, expected, "at {at_ns} ns");
         }
     }
 
@@ -434,7 +466,7 @@ mod tests {
         let settings = RimmSettings { release, flow_detour_max, hash_bits: 4, ..RimmSettings::default() };
         let mut sequencer = Sequencer::new(&settings, 0);
         for (at_ns, is_detoured) in [(10, true), (509, true), (510, false)] {
-            let turn = sequencer.new_packet(&mut pass(), 3, Phase::Detour, true, Stamp::new(at_ns));
+            let turn = sequencer.new_packet(&mut pass(), 3, (PortId(0), Phase::Detour), true, Stamp::new(at_ns));
             assert_eq!(matches!(turn, NewTurn::Detour { .. }), is_detoured, "at {at_ns} ns");
         }
     }

@@ -40,13 +40,17 @@ pub struct RimmSettings {
     /// The queue of message packets, here and at a neighbour on their way back.
     pub messages: RimmMessages,
     /// chi, with release = "flowlet-gap": the idle time between two packets of a flow that ends its detour (section
-    /// III-C: a few milliseconds).
-    #[schemars(extend("x-default" = "1 ms"))]
+    /// III-C: a few milliseconds). It must be long enough for the packets that are detoured to come back.
+    #[schemars(extend(
+        "x-default" = "three times the longest round trip through a neighbour whose queue is at the threshold, rounded \
+                       up to 100 us (1 ms in the paper's testbed)"
+    ))]
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub flowlet_gap: Option<Duration>,
     /// How long packets may be detoured until that is congestion and no microburst: the detour ends, until the queue
-    /// has come below the threshold by itself (sections III-B and V: typically 1 ms). Alarms that come within this time
-    /// of each other are one burst: detours hold a queue at the threshold.
+    /// has come below the threshold by itself (sections III-B and V: typically 1 ms). Detours hold a queue at the
+    /// threshold, so alarms belong to one burst if the next comes within `predecessor_timeout`, in which each packet
+    /// that was detoured comes back; with release = "unordered", or if it is shorter, within this time.
     #[serde(with = "Text::<Duration>")]
     pub congestion_after: Duration,
     /// How long the packets of one flow are detoured at most, whatever its queue is like; left out: until its detour
@@ -161,6 +165,10 @@ impl Default for RimmSettings {
 const THRESHOLD_SHARE: (u64, u64) = (5, 6);
 /// Round trips that a packet may be away before it counts as lost.
 const ROUND_TRIPS: u64 = 4;
+/// Round trips in chi: with its 1.6 MB at 40 Gb/s one takes 0.32 ms in the paper's testbed, so chi is 1 ms there.
+const GAP_ROUND_TRIPS: u64 = 3;
+/// chi is rounded up to a multiple of this.
+const GAP_STEP: Duration = Duration::from_us(100);
 
 impl RimmSettings {
     /// The watched ports whose names mean something, in order, by switch.
@@ -222,14 +230,24 @@ impl RimmSettings {
         relieved.flat_map(through).map(round_trip).max().unwrap_or(Duration::ZERO)
     }
 
+    /// How long after an alarm another one belongs to the same burst.
+    pub(super) fn row_gap(&self) -> Duration {
+        self.predecessor_timeout.map_or(self.congestion_after, |timeout| timeout.min(self.congestion_after))
+    }
+
     /// Gives what is left out the value that follows from the rest of the scenario.
     pub(super) fn resolve(&mut self, scenario: &Scenario, topology: &Topology) {
-        if self.release == RimmRelease::FlowletGap {
-            self.flowlet_gap.get_or_insert(Duration::from_us(1_000));
+        if self.release == RimmRelease::Unordered {
+            return;
         }
-        if self.release != RimmRelease::Unordered {
-            let bound = self.round_trip_bound(scenario, topology).as_ps().saturating_mul(ROUND_TRIPS);
-            self.predecessor_timeout.get_or_insert(Duration(bound.next_multiple_of(Duration::from_ns(1).as_ps())));
+        let bound = self.round_trip_bound(scenario, topology).as_ps();
+        if self.release == RimmRelease::FlowletGap {
+            let steps = bound.saturating_mul(GAP_ROUND_TRIPS).div_ceil(GAP_STEP.as_ps()).max(1);
+            self.flowlet_gap.get_or_insert(Duration(steps.saturating_mul(GAP_STEP.as_ps())));
+        }
+        if self.predecessor_timeout.is_none() {
+            let bound = bound.saturating_mul(ROUND_TRIPS);
+            self.predecessor_timeout = Some(Duration(bound.next_multiple_of(Duration::from_ns(1).as_ps())));
         }
     }
 }

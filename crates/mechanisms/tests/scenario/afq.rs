@@ -23,6 +23,15 @@ fn what_is_left_out_is_the_papers_simulation() {
     assert_eq!(partial.sketch, AfqSketch { columns: 1_024, ..AfqSketch::default() });
 }
 
+/// Section 5: d x l / (6 nQ), and a full frame at least.
+#[test]
+fn bytes_per_round_follow_from_the_round_trip() {
+    for (round_trip, bytes) in [("20 us", 1_518), ("200 us", 1_518), ("1 ms", 6_511)] {
+        assert_eq!(afq(&format!("round_trip = \"{round_trip}\"")).bytes_per_round.0, bytes, "{round_trip}");
+    }
+    assert_eq!(afq("round_trip = \"1 ms\"\nqueues = 16").bytes_per_round.0, 13_021);
+}
+
 #[test]
 fn every_kind_of_setting_is_read_back_the_same() {
     let variants = [
@@ -33,6 +42,7 @@ fn every_kind_of_setting_is_read_back_the_same() {
         "round = \"from-occupancy\"\noccupancy = { granularity = \"80 B\", refresh = \"1 us\" }\ndrop_ahead = \"beyond-queues\"",
         "sketch = { update = \"increment\", hash = \"checksums\", rows = 4, bid_bits = 64 }\nidle_round = \"line-rate\"",
         "sketch = { update = \"figure-3\" }\nport_buffer = \"512KB\"",
+        "round_trip = \"1 ms\"",
     ];
     for settings in variants {
         assert_reads_back_the_same(&with(settings));
@@ -76,6 +86,9 @@ fn what_cannot_be_meant_is_refused_with_the_numbers() {
             "bytes_per_round",
             "32 rounds x 17 KB = 544 KB queued, and the buffer of a port has 512 KB",
         ),
+        ("round_trip = \"1 ms\"\nbytes_per_round = \"3 KB\"", "bytes_per_round", "is 6511 B by round_trip"),
+        ("round_trip = \"0 s\"", "round_trip", "must be above zero"),
+        ("round_trip = \"10 ms\"", "bytes_per_round", "= 2083360 B queued, and the buffer of a port has 512 KB"),
         ("class_weights = [4, 12]", "bytes_per_round", "32 rounds x 1518 B x weight 12 = 582912 B queued"),
         ("port_buffer = \"40 KB\"", "bytes_per_round", "= 48576 B queued, and the buffer of a port has 40 KB"),
         ("port_buffer = \"10 GB\"\nbytes_per_round = \"80 MB\"", "bytes_per_round", "below 2^31 bytes"),

@@ -33,6 +33,26 @@ fn a_neighbour_that_does_not_yield_gets_its_share_and_no_more() {
     assert_eq!(counter(&outcome, "packets refused by the port's buffer"), 0);
 }
 
+/// With a period of 10 us the four fair flows fell from 1.88 to 0.20 Gb/s, and the neighbour had 8.14: 16 rounds of
+/// five flows take 97 us.
+#[test]
+fn two_groups_share_a_link_as_rotating_strict_priority_does() {
+    for text in [example(), example().replace("sources = [\"h1..h4\"]", "sources = [\"h1\"]")] {
+        let rotating = delivered(&run(&text));
+        let groups = "measure_estimation = true\nscheduler = { kind = \"two-groups\" }";
+        let outcome = run(&text.replace("measure_estimation = true", groups));
+        assert_eq!(counter(&outcome, "packets left behind by a swap"), 0);
+        assert!(counter(&outcome, "swaps") > 50);
+        for (rotating, groups) in rotating.iter().zip(delivered(&outcome)) {
+            let ratio = groups as f64 / *rotating as f64;
+            assert!((0.98..1.02).contains(&ratio), "{rotating} B and {groups} B");
+        }
+    }
+    let hasty = run(&with("scheduler = { kind = \"two-groups\", period = \"10 us\" }"));
+    let is_told = |warning: &String| warning.contains("left behind by a swap: the period of 10 us");
+    assert!(hasty.summary.warnings.iter().any(is_told), "{:?}", hasty.summary.warnings);
+}
+
 #[test]
 fn without_afq_the_same_neighbour_takes_nearly_all() {
     let text = example().replace("dctcp", "newreno");
@@ -49,4 +69,60 @@ fn deficit_round_robin_with_a_quantum_that_lasts_is_the_rotating_strict_priority
     assert_eq!(rotating.tables, deficit.tables);
     let short = run(&with("scheduler = { kind = \"deficit-round-robin\", quantum = \"1518 B\" }"));
     assert_ne!(short.summary.trace_hash, deficit.summary.trace_hash);
+}
+
+/// Long flows of packet pair through a bottleneck of 10 Gb/s between hosts with 100 Gb/s.
+fn pairs(flows: usize, delay: &str, transport: &str, afq: &str) -> Outcome {
+    run(&format!(
+        "name = \"pairs\"\nduration = \"40 ms\"\n{}{}\
+         [[transport]]\nname = \"t\"\nkind = \"packet-pair\"\nrto_min = \"200 us\"\nrto_initial = \"1 ms\"\n\
+         ack_delay = \"200 us\"\n{transport}\n\
+         [[flows]]\nname = \"f\"\nkind = \"long\"\ntransport = \"t\"\nsources = [\"h0..h{}\"]\n\
+         destinations = [\"h{flows}..h{}\"]\n[[mechanism]]\nkind = \"afq\"\necn_rounds = 8\n{afq}\n",
+        support::dumbbell(flows, delay, delay).replacen("10 Gbps", "100 Gbps", 1),
+        support::ideal("512 KB"),
+        flows - 1,
+        2 * flows - 1
+    ))
+}
+
+/// The part of the bottleneck that the flows fill together.
+fn filled(outcome: &Outcome) -> f64 {
+    let bytes: u64 = delivered(outcome).iter().sum();
+    bytes as f64 * 8.0 / (40e-3 * 10e9) * 1_538.0 / 1_448.0
+}
+
+/// BpR / gap was the rate of a link of 80 Gb/s: 10,237 of 26,646 packets were dropped.
+#[test]
+fn packet_pair_measures_a_slower_link_with_rounds_of_eight_frames() {
+    for flows in [1, 4] {
+        let rounds = "bytes_per_round = \"12144 B\"";
+        let outcome = pairs(flows, "8 us", rounds, rounds);
+        assert_eq!(outcome.summary.drops.values().sum::<u64>(), 0, "{flows} flows");
+        assert!(filled(&outcome) > 0.98, "{flows} flows: {}", filled(&outcome));
+    }
+}
+
+/// Each measured the whole link again and again; the two never stopped dropping and filled 73 % of it.
+#[test]
+fn two_flows_of_packet_pair_share_a_long_link() {
+    let outcome = pairs(2, "33333 ns", "sack = false\nrack_tlp = false", "");
+    let bytes = delivered(&outcome);
+    assert!(filled(&outcome) > 0.94 && jain(&bytes) > 0.999, "{} {bytes:?}", filled(&outcome));
+    let dropped = outcome.summary.drops.values().sum::<u64>();
+    assert!(dropped < 100, "{dropped}");
+    let figure = pairs(2, "33333 ns", "sack = false\nrack_tlp = false\nlongest_pair = 1", "");
+    assert!(figure.summary.drops.values().sum::<u64>() > 1_000);
+}
+
+#[test]
+fn queues_that_are_too_short_for_rate_and_round_trip_are_told() {
+    let is_told = |delay, settings| {
+        let afq = format!("ports = [\"left->right\"]\n{settings}");
+        let warnings = pairs(1, delay, "", &afq).summary.warnings;
+        warnings.iter().any(|text| text.contains("take bytes_per_round = \"6511 B\""))
+    };
+    assert!(is_told("166667 ns", ""));
+    assert!(!is_told("166667 ns", "round_trip = \"1 ms\""));
+    assert!(!is_told("8 us", ""));
 }

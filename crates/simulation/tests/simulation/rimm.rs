@@ -104,3 +104,50 @@ fn linkguardian_on_the_way_of_a_detour_repairs_what_the_link_corrupts() {
     assert!(lost > 0);
     assert_eq!(lost_and_reordered(&lossy("protected")).0, 0);
 }
+
+/// Three hosts send 160 KB each to a fourth, `count` times, through a queue of 300 KB with the threshold at 250 KB; a
+/// host beside the fourth sends 1 Gb/s back to the first leaf.
+fn bursts(period: &str, count: u32, settings: &str) -> Outcome {
+    let fabric = support::leaf_spine([3, 2, 4], [10, 40]).replace("1 us", "50 ns");
+    let burst = |source: &str| {
+        format!(
+            "[[flows]]\nname = \"{source}\"\nkind = \"schedule\"\ntransport = \"burst\"\n\
+             sizes = {{ kind = \"fixed\", bytes = \"160 KB\" }}\nsources = [\"{source}\"]\n\
+             destinations = [\"h8\"]\nstart = \"1 ms\"\nperiod = \"{period}\"\ncount = {count}\n"
+        )
+    };
+    let bursts: String = ["h0", "h4", "h1"].map(burst).concat();
+    support::run(&format!(
+        "name = \"bursts\"\nduration = \"20 ms\"\n{fabric}\
+         [switch]\npreset = \"tofino-like\"\nbuffer = {{ kind = \"static\", per_port = \"300 KB\" }}\n\
+         [[transport]]\nname = \"burst\"\nkind = \"udp\"\nrate = \"10 Gbps\"\n\
+         [[transport]]\nname = \"up\"\nkind = \"udp\"\nrate = \"1 Gbps\"\n{bursts}\
+         [[flows]]\nname = \"up\"\nkind = \"constant-rate\"\ntransport = \"up\"\n\
+         sources = [\"h9\"]\ndestinations = [\"h2\"]\nstop = \"18 ms\"\n\
+         [measure]\norder = true\n[[mechanism]]\nkind = \"rimm\"\n{settings}\n"
+    ))
+}
+
+/// Alarms less than 1 ms apart were one congestion, so detours ended and 83 to 90 packets were lost.
+#[test]
+fn bursts_whose_packets_are_back_before_the_next_are_microbursts() {
+    for (period, count) in [("800 us", 12), ("500 us", 20)] {
+        for settings in ["", "release = \"exact\"", "flowlet_gap = \"100 us\""] {
+            let outcome = bursts(period, count, settings);
+            assert!(counter(&outcome, "packets detoured") > 100);
+            assert_eq!(counter(&outcome, "detours ended by congestion"), 0, "{period} {settings}");
+            assert_eq!(lost_and_reordered(&outcome), (0, 0), "{period} {settings}");
+        }
+    }
+}
+
+/// A packet of the flow upwards, for which no neighbour is a detour, ended the detour of the bursts: 127 packets of them
+/// were out of order.
+#[test]
+fn flows_that_share_a_slot_keep_their_own_order() {
+    for settings in ["hash_bits = 0", "hash_bits = 0\nrelease = \"exact\""] {
+        let outcome = bursts("5 ms", 3, settings);
+        assert!(counter(&outcome, "packets detoured") > 100);
+        assert_eq!(lost_and_reordered(&outcome), (0, 0), "{settings}");
+    }
+}

@@ -97,7 +97,7 @@ pub fn shared_link(seed: u64) -> Table {
     }
     let scheduler = match dice.between(0, 4) {
         0 => "scheduler = { kind = \"deficit-round-robin\" }",
-        1 => "scheduler = { kind = \"two-groups\", period = \"200 us\" }",
+        1 => "scheduler = { kind = \"two-groups\" }",
         2 => "queues = 16",
         _ => "",
     };

@@ -100,20 +100,15 @@ pub fn fair_share(evidence: &Evidence<'_>) -> Finding {
     let offers = offers(evidence)?;
     let line_bps = evidence.scenario.build_topology().ok()?.links.last()?.settings.rate.as_bps() as f64;
     let shares = max_min(&offers, line_bps);
-    let groups = evidence.world.entries("mechanism").any(|entry| {
-        entry.get("scheduler").and_then(|of| of.get("kind")).and_then(Value::as_str) == Some("two-groups")
-    });
     let names = evidence.texts("flows", "group");
     let delivered = evidence.numbers("flows", "delivered_bytes");
     let window_s = window_s(evidence)?;
     // Payload of a full frame, of what the frame takes on the line.
     let payload = 1_472.0 / 1_538.0;
     let slack_bytes = 2.0 * offers.len() as f64 * 1_518.0 + 2.0 * 1_518.0;
-    // Two groups are an emulation that costs what crates/simulation/tests/simulation/do_no_harm/tables.rs says.
-    let part = if groups { 0.8 } else { 0.98 };
     let mut broken = Vec::new();
     for (offer, share_bps) in offers.iter().zip(shares) {
-        let due = share_bps / 8.0 * window_s * payload * part - slack_bytes;
+        let due = share_bps / 8.0 * window_s * payload * 0.98 - slack_bytes;
         let got: u64 =
             names.iter().zip(delivered).filter(|(name, _)| **name == offer.name).map(|(_, bytes)| bytes).sum();
         if (got as f64) < due {

@@ -64,8 +64,9 @@ impl GroupAccess<'_, '_> {
         self.reach.core.group_is_idle(self.reach.visit.now, self.port)
     }
 
-    /// Exchanges the priorities of the two halves of the group, at once.
-    pub fn swap_halves(self) {
-        self.reach.core.queued(self.port).swap_halves();
+    /// Exchanges the priorities of the two halves of the group, at once. Returns the packets left behind in the half
+    /// that went first.
+    pub fn swap_halves(self) -> usize {
+        self.reach.core.queued(self.port).swap_halves()
     }
 }

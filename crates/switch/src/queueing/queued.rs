@@ -414,13 +414,15 @@ impl QueuedScheduler {
         self.group.as_deref().is_some_and(|group| group.first_half_is_over(self.occupied))
     }
 
-    /// Exchanges the priorities of the two halves of a group.
-    pub fn swap_halves(&mut self) {
-        let Some(group) = &mut self.group else { return };
+    /// Exchanges the priorities of the two halves of a group. Returns the packets left behind in the half that went
+    /// first.
+    pub fn swap_halves(&mut self) -> usize {
+        let Some(group) = &mut self.group else { return 0 };
         let left_over = group.first_half() & self.occupied;
         let of_half = self.queues.iter().enumerate().filter(|(index, _)| left_over >> index & 1 == 1);
         let left_behind = of_half.map(|(_, queue)| queue.waiting.len()).sum();
         group.swap_halves(left_behind, left_over);
+        left_behind
     }
 
     /// Whether nothing of the group is here or on the line.

@@ -205,7 +205,7 @@ impl Watched {
                     *credit += 2;
                 }
             }
-            Step::Swap => self.scheduler.swap_halves(),
+            Step::Swap => drop(self.scheduler.swap_halves()),
             Step::Wait { ns } => self.now += Duration::from_ns(ns),
         }
         for queue in 0..self.waiting.len() {

@@ -4,28 +4,33 @@ use hitless_wire::Duration;
 
 use super::settings::PacketPairSettings;
 
+/// Segments of a flow that stay queued at its bottleneck, so that gaps are measured behind them: half of the rounds
+/// from which AFQ marks. Chosen; figure 10(c) of the paper has at most five packets of a flow queued.
+const QUEUED_SEGMENTS: f64 = 4.0;
+/// Round trips in which what is in flight is corrected. Chosen.
+const CORRECTION_ROUND_TRIPS: f64 = 0.5;
+/// Maximum part of the rate that is skipped. Chosen: some pairs must go, or nothing is measured.
+const SKIPPED_MAX: f64 = 0.9;
+/// Maximum part of linkRate that is injected ("a few packets", section 5). Chosen.
+const INJECTED_MAX: f64 = 0.1;
+
 /// The moving average over gaps, and what follows from it (figure 13).
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct ShareEstimate {
-    /// Picoseconds; zero before the first.
+    /// Picoseconds for a full segment; zero before the first.
     gap_ps: f64,
     gain: f64,
-    /// Bytes of payload that the flow gets through in a gap: a segment, or as many as fit a round.
-    bytes_per_gap: f64,
+    mss_bytes: f64,
     window_factor: f64,
+    longest_pair: u32,
 }
 
 impl ShareEstimate {
     /// No gap is known.
     pub fn new(config: &PacketPairSettings) -> Self {
-        let frame_bytes = f64::from(config.full_frame_bytes());
-        let segments_per_gap = (config.bytes_per_round.0 as f64 / frame_bytes).max(1.0);
-        Self {
-            gap_ps: 0.0,
-            gain: config.gap_gain,
-            bytes_per_gap: config.mss.0 as f64 * segments_per_gap,
-            window_factor: config.window_factor,
-        }
+        let mss_bytes = config.mss.0 as f64;
+        let PacketPairSettings { gap_gain: gain, window_factor, longest_pair, .. } = *config;
+        Self { gap_ps: 0.0, gain, mss_bytes, window_factor, longest_pair }
     }
 
     /// Whether a gap is known: state NORMAL of figure 13, otherwise STARTUP.
@@ -51,18 +56,48 @@ impl ShareEstimate {
 
     /// Payload per second that the bottleneck has for the flow (linkRate), in bytes; zero when unknown.
     pub fn bytes_per_second(&self) -> f64 {
-        if self.is_known() { self.bytes_per_gap / self.gap_ps * 1e12 } else { 0.0 }
+        if self.is_known() { self.mss_bytes / self.gap_ps * 1e12 } else { 0.0 }
     }
 
-    /// How long `bytes` take at the rate after throttling: linkRate * (1 - alpha / 2).
+    /// Segments from the first packet of a measured pair to its second. The average is over the last round trip
+    /// (section 5): GAIN averages over 1 / GAIN pairs, and where more fit in a round trip each is as many times longer.
+    pub fn segments_to_measure(&self, base_rtt: Duration) -> u32 {
+        if !self.is_known() || base_rtt == Duration::MAX {
+            return 1;
+        }
+        let pairs = base_rtt.as_ps() as f64 / (2.0 * self.gap_ps);
+        ((pairs * self.gain) as u32).clamp(1, self.longest_pair)
+    }
+
+    /// How long after a pair that is longer than two packets the next one begins: GAIN of a round trip.
+    pub fn time_between_measures(&self, base_rtt: Duration) -> Duration {
+        Duration::from_ps((base_rtt.as_ps() as f64 * self.gain) as u64)
+    }
+
+    /// How long `bytes` take at the rate after throttling, linkRate * (1 - alpha / 2), and the correction.
     #[inline]
-    pub fn time_for(&self, bytes: f64, alpha: f64) -> Duration {
-        Duration::from_ps((bytes / self.bytes_per_gap * self.gap_ps / (1.0 - alpha / 2.0)).ceil() as u64)
+    pub fn time_for(&self, bytes: f64, alpha: f64, in_flight_bytes: u64, base_rtt: Duration) -> Duration {
+        let throttled = 1.0 - alpha / 2.0;
+        let factor = throttled + self.correction(throttled, in_flight_bytes, base_rtt);
+        Duration::from_ps((bytes / self.mss_bytes * self.gap_ps / factor).ceil() as u64)
+    }
+
+    /// Keshav's control law, as a part of linkRate: cycles are skipped or packets injected until as much is in flight
+    /// as the throttled rate fills, and a few packets are queued at the bottleneck. Nothing where a round trip holds so
+    /// few pairs that there is no cycle to skip.
+    fn correction(&self, throttled: f64, in_flight_bytes: u64, base_rtt: Duration) -> f64 {
+        if self.segments_to_measure(base_rtt) == 1 {
+            return 0.0;
+        }
+        let fills_bytes = self.mss_bytes * base_rtt.as_ps() as f64 / self.gap_ps;
+        let wanted_bytes = throttled * fills_bytes + QUEUED_SEGMENTS * self.mss_bytes;
+        let missing = (wanted_bytes - in_flight_bytes as f64) / fills_bytes;
+        (missing / CORRECTION_ROUND_TRIPS).clamp(-SKIPPED_MAX * throttled, INJECTED_MAX)
     }
 
     /// What may be in flight when a pair begins: CWND_FACTOR * linkRate * minRTT.
     #[inline]
     pub fn window_bytes(&self, base_rtt: Duration) -> u64 {
-        (self.window_factor * self.bytes_per_gap * base_rtt.as_ps() as f64 / self.gap_ps) as u64
+        (self.window_factor * self.mss_bytes * base_rtt.as_ps() as f64 / self.gap_ps) as u64
     }
 }

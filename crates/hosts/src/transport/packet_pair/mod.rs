@@ -24,11 +24,16 @@
 //!   after a time.
 //! - **After a pause** longer than a round trip nothing is known about the flow's share: it begins anew with one pair.
 //! - **Rounds longer than a packet**: section 5 puts a delay of BpR - MSS bytes at line rate between the two packets,
-//!   so that AFQ serves them in different rounds. In such a round the flow's share is BpR bytes and not a packet, so
-//!   the rate is BpR / gap here. Spaced like that, pairs could never fill a link (two packets per BpR), so one pair
-//!   per base round-trip time is spaced and measured, and the others go back to back and are not.
-//! - **The sketch of section 5** skips cycles when the estimate falls and sends more at once when it rises (Keshav's
-//!   control law). Figure 13, called complete, has neither; this follows figure 13.
+//!   so that AFQ serves them in different rounds. That holds where sender and bottleneck have the same rate; behind a
+//!   slower bottleneck both fall into one round. Here the flow's own packets fill the delay: the two are a round apart
+//!   whatever the rates, and the gap has that many packets. Four of these pairs are measured in a round trip, and the
+//!   others, of two packets, are not.
+//! - **Long round trips**: section 5 averages over the last round trip, skips cycles when the estimate falls and
+//!   injects packets when it rises (Keshav's control law, reference 24); figure 13 has none of that. Where one holds
+//!   no more than 1 / GAIN pairs, as on the paper's network, this is figure 13. Where it holds more, measured pairs are
+//!   longer, four to a round trip, and the rate is corrected by what is in flight. With pairs of two packets two flows
+//!   can each measure the whole link for good: AFQ serves a round in the order of arrival, and the second packet of a
+//!   pair can be the last of its round and the first of the next.
 
 mod estimate;
 mod receiver;

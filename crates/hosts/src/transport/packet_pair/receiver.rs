@@ -46,8 +46,9 @@ impl PacketPairReceiver {
             }
             PairPosition::Second if data.pair == self.pair => {
                 self.pair = 0;
-                if data.measured {
-                    self.gap = arrived_at.saturating_since(self.first_arrived_at);
+                if data.measured_segments > 0 {
+                    let gap = arrived_at.saturating_since(self.first_arrived_at);
+                    self.gap = Duration::from_ps(gap.as_ps() / u64::from(data.measured_segments));
                 }
             }
             _ => {}
@@ -67,7 +68,7 @@ impl Receiver for PacketPairReceiver {
             ..TcpHeader::default()
         };
         self.tcp.take(now, &header, packet.ecn == Ecn::CongestionExperienced);
-        if data.position != PairPosition::First {
+        if matches!(data.position, PairPosition::Second | PairPosition::Alone) {
             self.tcp.acknowledge_now();
         }
     }

@@ -7,16 +7,16 @@ use hitless_wire::{
 
 use super::estimate::ShareEstimate;
 use super::settings::PacketPairSettings;
-use crate::host::NetworkCard;
 use crate::transport::tcp::TcpSender;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
-/// The second packet of the pair under way.
+/// The rest of the pair under way.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
-struct Second {
-    due_at: Time,
-    /// The gap before it says something of the bottleneck.
-    measured: bool,
+struct Rest {
+    /// Packets to be sent; the last of them is the second of the pair.
+    packets: u32,
+    /// Packets from the first to the second, if the gap between them says something of the bottleneck; else 0.
+    measured_segments: u16,
 }
 
 /// The sending end of a packet-pair connection. Calls as for every [`Sender`].
@@ -28,15 +28,15 @@ pub struct PacketPairSender {
     next_pair_at: Time,
     /// When pacing has something to do; [`Time::NEVER`] when an acknowledgement must come first.
     wake_at: Time,
-    second: Option<Second>,
+    rest: Option<Rest>,
     /// Number of the last pair begun; they count from 1.
     pair: u32,
     /// A pair was sent without an estimate: the next waits for an answer.
     awaits_answer: bool,
-    /// From handing over a first packet to handing over its second, in pairs that are spaced; zero: none is.
-    spacing: Duration,
-    /// No pair is spaced before this.
-    next_spacing_at: Time,
+    /// Packets that fill a round of AFQ's.
+    segments_per_round: u32,
+    /// No pair longer than two packets begins before this.
+    next_long_at: Time,
     /// When the last acknowledgement came.
     last_heard_at: Time,
     mss_bytes: u16,
@@ -44,25 +44,22 @@ pub struct PacketPairSender {
 }
 
 impl PacketPairSender {
-    /// A connection that has sent nothing through `card`; the host's timer ticks at `timer_phase` modulo its tick.
+    /// A connection that has sent nothing; the host's timer ticks at `timer_phase` modulo its tick.
     ///
     /// # Panics
     /// When `config` cannot work.
-    pub fn new(config: &PacketPairSettings, card: &NetworkCard, timer_phase: Duration) -> Self {
+    pub fn new(config: &PacketPairSettings, timer_phase: Duration) -> Self {
         config.check();
-        let bytes_per_round = config.bytes_per_round.0 as u32;
-        let is_spaced = bytes_per_round > config.full_frame_bytes();
         Self {
             tcp: TcpSender::new(&config.recovery(), timer_phase).assuming_no_marks(),
             share: ShareEstimate::new(config),
             next_pair_at: Time::ZERO,
             wake_at: Time::NEVER,
-            second: None,
+            rest: None,
             pair: 0,
             awaits_answer: false,
-            // The first packet itself, and then what is missing to a round.
-            spacing: if is_spaced { card.serialisation(bytes_per_round) } else { Duration::ZERO },
-            next_spacing_at: Time::ZERO,
+            segments_per_round: config.segments_per_round(),
+            next_long_at: Time::ZERO,
             last_heard_at: Time::ZERO,
             mss_bytes: config.mss.0 as u16,
             restart_after_idle: config.restart_after_idle,
@@ -95,18 +92,19 @@ impl PacketPairSender {
         (self.share.is_known() && base_rtt != Duration::MAX).then(|| self.share.window_bytes(base_rtt))
     }
 
-    /// Two full segments.
-    fn pair_bytes(&self) -> u64 {
-        2 * u64::from(self.mss_bytes)
+    /// Segments from the first packet of a measured pair to its second.
+    fn segments_to_measure(&self) -> u32 {
+        self.segments_per_round.max(self.share.segments_to_measure(self.tcp.minimum_rtt()))
     }
 
-    /// How long a pair takes at the present rate: 2 * MSS / rate.
+    /// How long a pair of `packets` takes at the present rate: 2 * MSS / rate for two.
     #[inline]
-    fn pair_interval(&self) -> Duration {
+    fn pair_interval(&self, packets: u32) -> Duration {
         if !self.share.is_known() {
             return Duration::ZERO;
         }
-        self.share.time_for(self.pair_bytes() as f64, self.alpha())
+        let bytes = f64::from(packets) * f64::from(self.mss_bytes);
+        self.share.time_for(bytes, self.alpha(), self.in_flight_bytes(), self.tcp.minimum_rtt())
     }
 
     /// Whether a pair may begin once its time has come.
@@ -120,11 +118,10 @@ impl PacketPairSender {
 
     fn transmit(&mut self, now: Time) -> Option<Outgoing> {
         if self.tcp.probe_is_due() {
-            return self.send(now, PairPosition::Alone, false);
+            return self.send(now, PairPosition::Alone, 0);
         }
-        match self.second {
-            Some(second) if now < second.due_at => None,
-            Some(second) => self.end_pair(now, second),
+        match self.rest {
+            Some(rest) => self.go_on(now, rest),
             None if now >= self.next_pair_at && self.has_room() => self.begin_pair(now),
             None => None,
         }
@@ -132,34 +129,42 @@ impl PacketPairSender {
 
     /// Figure 13, SendPacketPair.
     fn begin_pair(&mut self, now: Time) -> Option<Outgoing> {
-        let is_spaced = self.spacing > Duration::ZERO && now >= self.next_spacing_at;
+        let base_rtt = self.tcp.minimum_rtt();
+        let to_measure = self.segments_to_measure();
+        let is_measured = to_measure == 1 || now >= self.next_long_at;
+        let packets = if is_measured { to_measure } else { 1 };
         self.pair = self.pair.wrapping_add(1).max(1);
         self.awaits_answer = true;
-        self.next_pair_at = now + self.pair_interval();
-        let mut outgoing = self.send(now, PairPosition::First, false)?;
+        self.next_pair_at = now + self.pair_interval(packets + 1);
+        let mut outgoing = self.send(now, PairPosition::First, 0)?;
         if !self.tcp.has_more_to_send() {
             set_position(&mut outgoing, PairPosition::Alone);
             return Some(outgoing);
         }
-        let due_at = if is_spaced { self.space(now) } else { now };
-        self.second = Some(Second { due_at, measured: is_spaced || self.spacing == Duration::ZERO });
+        if packets > 1 && base_rtt != Duration::MAX {
+            self.next_long_at = now + self.share.time_between_measures(base_rtt);
+        }
+        let measured_segments = if is_measured { packets.try_into().unwrap_or(u16::MAX) } else { 0 };
+        self.rest = Some(Rest { packets, measured_segments });
         Some(outgoing)
     }
 
-    /// Spaces a pair that begins now; returns when its second packet is due.
-    fn space(&mut self, now: Time) -> Time {
-        let base_rtt = self.tcp.minimum_rtt();
-        self.next_spacing_at = if base_rtt == Duration::MAX { now } else { now + base_rtt };
-        now + self.spacing
-    }
-
-    fn end_pair(&mut self, now: Time, second: Second) -> Option<Outgoing> {
-        self.second = None;
+    /// Sends the next packet of the pair under way. Where data ends before its second packet nothing is measured.
+    fn go_on(&mut self, now: Time, rest: Rest) -> Option<Outgoing> {
         self.next_pair_at = self.next_pair_at.max(now);
-        self.send(now, PairPosition::Second, second.measured)
+        self.rest = (rest.packets > 1).then(|| Rest { packets: rest.packets - 1, ..rest });
+        if self.rest.is_none() {
+            return self.send(now, PairPosition::Second, rest.measured_segments);
+        }
+        let mut outgoing = self.send(now, PairPosition::Between, 0);
+        if outgoing.is_none() || !self.tcp.has_more_to_send() {
+            self.rest = None;
+            outgoing.iter_mut().for_each(|last| set_position(last, PairPosition::Second));
+        }
+        outgoing
     }
 
-    fn send(&mut self, now: Time, position: PairPosition, measured: bool) -> Option<Outgoing> {
+    fn send(&mut self, now: Time, position: PairPosition, measured_segments: u16) -> Option<Outgoing> {
         let outgoing = self.tcp.transmit_regardless(now)?;
         let Transport::Tcp(header) = outgoing.transport else { unreachable!("TCP's sender sends TCP") };
         let data = PacketPairData {
@@ -169,7 +174,7 @@ impl PacketPairSender {
             payload_bytes: header.payload_bytes,
             position,
             // A shorter packet takes less time than the share has for a full one.
-            measured: measured && header.payload_bytes == self.mss_bytes,
+            measured_segments: if header.payload_bytes == self.mss_bytes { measured_segments } else { 0 },
             ..PacketPairData::default()
         };
         Some(Outgoing { transport: Transport::PacketPair(PacketPairHeader::Data(data)), ..outgoing })
@@ -178,19 +183,15 @@ impl PacketPairSender {
     /// Nothing is sent for now.
     fn wait(&mut self, now: Time) {
         self.tcp.wait(now);
-        self.wake_at = match self.second {
-            Some(second) => second.due_at,
-            None if self.has_room() => self.next_pair_at,
-            None => Time::NEVER,
-        };
+        self.wake_at = if self.has_room() { self.next_pair_at } else { Time::NEVER };
     }
 
     /// Begins anew, with one pair and what it will tell.
     fn restart(&mut self) {
         self.share.forget();
         self.awaits_answer = false;
-        self.second = None;
-        self.next_spacing_at = Time::ZERO;
+        self.rest = None;
+        self.next_long_at = Time::ZERO;
     }
 
     /// What TCP's sender makes of an acknowledgement.
@@ -231,13 +232,19 @@ impl Sender for PacketPairSender {
             return;
         };
         self.last_heard_at = now;
+        let acknowledged_bytes = self.tcp.acknowledged_bytes();
         self.process(now, acknowledgement);
+        // The packets of a pair that fills a round are answered one after the other, and the last has the gap.
+        let is_part = self.segments_per_round > 1
+            && acknowledgement.gap == Duration::ZERO
+            && self.tcp.acknowledged_bytes() > acknowledged_bytes
+            && self.in_flight_bytes() > 0;
         if !self.share.is_known() && acknowledgement.gap > Duration::ZERO {
             // The state becomes NORMAL, and a pair goes at once.
             self.next_pair_at = now;
         }
         self.share.sample(acknowledgement.gap);
-        self.awaits_answer = false;
+        self.awaits_answer &= is_part;
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing> {
@@ -279,7 +286,7 @@ impl Sender for PacketPairSender {
 
     /// With the pair that the window lets begin.
     fn congestion_window_bytes(&self) -> u64 {
-        self.pair_window_bytes().unwrap_or(0) + self.pair_bytes()
+        self.pair_window_bytes().unwrap_or(0) + u64::from(self.segments_to_measure() + 1) * u64::from(self.mss_bytes)
     }
 
     fn statistics(&self) -> SenderStatistics {

@@ -22,16 +22,24 @@ pub struct PacketPairSettings {
     #[serde(with = "Text::<Bytes>")]
     pub ack_bytes: Bytes,
     /// Weight of the newest gap in the moving average, GAIN of figure 13. The paper gives none; a quarter averages over
-    /// the four pairs that are a round trip at 10 Gb/s and 10 us, as section 5 has it.
+    /// the four pairs that are a round trip at 10 Gb/s and 10 us, as section 5 has it. Where a round trip holds more
+    /// pairs see `longest_pair`.
     #[schemars(range(min = 0.0001, max = 1.0))]
     pub gap_gain: f64,
+    /// Maximum packets from the first of a pair to its second. Where a round trip holds n > 1 / `gap_gain` pairs, the
+    /// pairs that are measured are n x `gap_gain` packets long, so that the average is over a round trip (section 5),
+    /// and cycles are skipped or packets injected as the estimate falls or rises. AFQ serves the packets of a round in
+    /// the order of their arrival, so that the gap of two packets alone can be one frame for each of two flows. The
+    /// default keeps a pair below the 8 rounds from which section 5 marks. 1: figure 13.
+    #[schemars(range(min = 1, max = 64))]
+    pub longest_pair: u32,
     /// How many products of estimated rate and least round-trip time may be in flight when a pair begins, CWND_FACTOR
     /// of figure 13 (section 5: 1.5).
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub window_factor: f64,
-    /// Bytes that AFQ's switches let a flow send in a round (BpR). Above a full frame, one pair in each round-trip time
-    /// is sent with its packets this far apart at line rate, so that they are served in different rounds, and the rate
-    /// is this much in a gap (section 5); 0: no AFQ, or short rounds.
+    /// Bytes that AFQ's switches let a flow send in a round (BpR). Above a full frame, pairs that are measured have as
+    /// many packets between their two as fill a round, so that these are served in different rounds (section 5); 0: no
+    /// AFQ, or short rounds.
     #[serde(with = "Text::<Bytes>")]
     pub bytes_per_round: Bytes,
     /// Send ECN-capable packets, and send at the rate times (1 - alpha / 2), where alpha is the marked fraction
@@ -78,6 +86,7 @@ impl Default for PacketPairSettings {
             header_bytes,
             ack_bytes,
             gap_gain: 0.25,
+            longest_pair: 7,
             window_factor: 1.5,
             bytes_per_round: Bytes::ZERO,
             ecn: true,
@@ -123,6 +132,13 @@ impl PacketPairSettings {
         }
     }
 
+    /// Segments from the first packet of a measured pair to its second: as many as fill a round, so that switches serve
+    /// the two in different rounds.
+    pub(super) fn segments_per_round(&self) -> u32 {
+        let segments = self.bytes_per_round.0.div_ceil(self.full_frame_bytes().into()).max(1);
+        u32::try_from(segments).unwrap_or(u32::MAX)
+    }
+
     /// A frame with a full segment.
     pub(super) fn full_frame_bytes(&self) -> u32 {
         self.recovery().data_frame_bytes(self.mss.0 as u16)
@@ -131,9 +147,10 @@ impl PacketPairSettings {
     /// Stops on values no connection can work with.
     ///
     /// # Panics
-    /// For a gain outside of (0, 1], or a factor that is not above 0.
+    /// For a gain outside of (0, 1], a factor that is not above 0, or pairs without a second packet.
     pub(super) fn check(&self) {
         assert!(self.gap_gain > 0.0 && self.gap_gain <= 1.0, "gap_gain must be above 0 and at most 1");
+        assert!(self.longest_pair > 0, "longest_pair must be at least 1");
         assert!(self.window_factor > 0.0 && self.window_factor.is_finite(), "window_factor must be above 0");
     }
 }

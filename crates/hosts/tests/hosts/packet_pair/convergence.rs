@@ -1,6 +1,6 @@
 //! What the gaps make of a link: its rate for one flow, and a fair share for several.
 
-use super::script::{FULL_NS, MSS, at, card, config};
+use super::script::{FULL_NS, MSS, at, config};
 use crate::bottleneck::{Bottleneck, Discipline};
 use hitless_hosts::transport::packet_pair::{PacketPairReceiver, PacketPairSender};
 use hitless_wire::{BitRate, Duration, Packet};
@@ -12,7 +12,7 @@ type Link = Bottleneck<PacketPairSender, PacketPairReceiver, fn(usize, &mut Pack
 
 fn bottleneck(flows: usize, discipline: Discipline) -> Link {
     let flow = || {
-        let sender = PacketPairSender::new(&config(), &card(), Duration::ZERO);
+        let sender = PacketPairSender::new(&config(), Duration::ZERO);
         (sender, PacketPairReceiver::new(&config(), Duration::ZERO))
     };
     Bottleneck::new((0..flows).map(|_| flow()).collect(), discipline, RATE, ONE_WAY, |_, _| true)

@@ -1,7 +1,7 @@
 //! Whatever the network does, every byte arrives once and in order, pairs keep their distance, and none begins above
 //! the window.
 
-use super::script::{First, MSS, card};
+use super::script::{First, MSS};
 use crate::faults::{Faults, assert_repeats, faults, run};
 use hitless_hosts::transport::packet_pair::{PacketPairReceiver, PacketPairSender, PacketPairSettings};
 use hitless_hosts::transport::tcp::RtoFormula;
@@ -20,12 +20,12 @@ struct Judged {
 
 impl Judged {
     fn new(config: &PacketPairSettings) -> Self {
-        Self { sender: PacketPairSender::new(config, &card(), Duration::ZERO), last: None, pair: 0, pairs: 0 }
+        Self { sender: PacketPairSender::new(config, Duration::ZERO), last: None, pair: 0, pairs: 0 }
     }
 
-    /// 2 * MSS / (linkRate * (1 - alpha / 2)), in whole nanoseconds.
+    /// 2 * MSS / (linkRate * (1 - alpha / 2)), in whole nanoseconds; a tenth of linkRate can be injected.
     fn interval(&self) -> Option<Duration> {
-        let rate = self.sender.link_rate_bytes_per_second()? * (1.0 - self.sender.alpha() / 2.0);
+        let rate = self.sender.link_rate_bytes_per_second()? * (1.1 - self.sender.alpha() / 2.0);
         Some(Duration::from_ns((2.0 * MSS as f64 / rate * 1e9) as u64))
     }
 
@@ -106,7 +106,7 @@ impl Sender for Judged {
 
 fn configs() -> impl Strategy<Value = PacketPairSettings> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    let shares = (0.05..=1.0f64, 0.5..3.0f64, prop_oneof![Just(0), 0..10_000u64]);
+    let shares = (0.05..=1.0f64, 0.5..3.0f64, prop_oneof![Just(0), 0..10_000u64], 1u32..10);
     let tick = prop_oneof![Just(0u64), Just(100), Just(1_000)];
     (switches, shares, tick).prop_map(|((ecn, sack, rack_tlp, restart_after_idle, linux), shares, tick)| {
         PacketPairSettings {
@@ -120,6 +120,7 @@ fn configs() -> impl Strategy<Value = PacketPairSettings> {
             rto_initial: Duration::from_ms(2),
             rto_max: Duration::from_ms(20),
             gap_gain: shares.0,
+            longest_pair: shares.3,
             window_factor: shares.1,
             bytes_per_round: Bytes(shares.2),
             restart_after_idle,
@@ -147,7 +148,8 @@ proptest! {
         prop_assert_eq!(pipe.sender.sender.in_flight_bytes(), 0);
         prop_assert_eq!(pipe.sender.sender.unsent_bytes(), 0);
         prop_assert_eq!(pipe.receiver.out_of_order_bytes(), 0);
-        prop_assert!(pipe.sender.pairs * 2 + pipe.sender.statistics().tail_loss_probes
+        let longest = u64::from(config.longest_pair).max(config.bytes_per_round.0.div_ceil(MSS)) + 1;
+        prop_assert!(pipe.sender.pairs * longest + pipe.sender.statistics().tail_loss_probes
             >= pipe.sender.statistics().packets_sent);
     }
 

@@ -39,13 +39,13 @@ impl Exchange {
 }
 
 fn data(segment: u64, pair: u32, position: PairPosition) -> PacketPairData {
-    let measured = position == Second;
+    let measured_segments = u16::from(position == Second);
     PacketPairData {
         sequence: segment * MSS,
         payload_bytes: MSS as u16,
         pair,
         position,
-        measured,
+        measured_segments,
         ..Default::default()
     }
 }
@@ -94,7 +94,7 @@ fn copies_measure_nothing() {
 fn a_pair_that_is_not_to_be_measured_is_not() {
     let mut exchange = Exchange::new();
     exchange.receive(1_000, 0, 1, First);
-    let second = PacketPairData { measured: false, ..data(1, 1, Second) };
+    let second = PacketPairData { measured_segments: 0, ..data(1, 1, Second) };
     assert_eq!(exchange.take(2_000, second, Ecn::Capable), [(2, 0)]);
 }
 

@@ -1,19 +1,19 @@
-//! Rounds longer than a packet: pairs are spaced, and the rate is that of a round (AFQ, section 5).
+//! Rounds longer than a packet: the packets of a pair fill a round, so that switches serve the two in different rounds
+//! whatever the rate of the bottleneck (AFQ, section 5).
 
-use super::script::{First, MSS, Script, Second, config};
+use super::script::{Between, First, MSS, Script, Second, config};
 use hitless_hosts::transport::packet_pair::PacketPairSettings;
 use hitless_wire::Bytes;
 
-/// A round of four full frames of 1070 bytes; with the overhead on the link it takes 4300 ns.
+/// A round of four full frames of 1070 bytes.
 const BYTES_PER_ROUND: Bytes = Bytes(4 * 1_070);
-const SPACING_NS: u64 = 4_300;
 
 fn rounds() -> PacketPairSettings {
     PacketPairSettings { bytes_per_round: BYTES_PER_ROUND, ..config() }
 }
 
 #[test]
-fn rounds_of_up_to_a_frame_space_nothing() {
+fn rounds_of_up_to_a_frame_put_nothing_between_the_two() {
     for bytes_per_round in [0, 500, 1_070].map(Bytes) {
         let mut script = Script::new(&PacketPairSettings { bytes_per_round, ..config() });
         script.write(0, 100 * MSS);
@@ -21,33 +21,87 @@ fn rounds_of_up_to_a_frame_space_nothing() {
     }
     let mut script = Script::new(&PacketPairSettings { bytes_per_round: Bytes(1_071), ..config() });
     script.write(0, 100 * MSS);
-    script.expect(2_000, &[(0, 0, First), (1_091, 1, Second)]);
+    script.expect(2_000, &[(0, 0, First), (0, 1, Between), (0, 2, Second)]);
 }
 
+/// The two were a round apart in time at the rate of the sender's link, and the rate was BpR / gap: behind a slower link
+/// both were in one round, and the rate came out too high by BpR over a frame.
 #[test]
-fn the_first_pair_is_spaced_and_a_round_is_what_its_gap_has() {
+fn the_first_pair_fills_a_round_and_its_gap_is_that_of_each_packet() {
     let mut script = Script::new(&rounds());
     script.write(0, 100 * MSS);
-    script.expect(30_000, &[(0, 0, First), (SPACING_NS, 1, Second)]);
-    assert!(script.headers[1].measured);
-    // Four packets in 8.6 us: half of the link.
-    script.acknowledge(40_000, 2, 2 * SPACING_NS);
+    script.expect(30_000, &[(0, 0, First), (0, 1, Between), (0, 2, Between), (0, 3, Between), (0, 4, Second)]);
+    assert_eq!(script.headers[4].measured_segments, 4);
+    // A packet in 2.15 us: half of the link.
+    script.acknowledge(40_000, 5, 2_150);
     let rate = script.sender.link_rate_bytes_per_second().expect("a gap is known");
-    assert!((rate - 4_000.0 / 8.6e-6).abs() < 1.0, "{rate}");
+    assert!((rate - 1_000.0 / 2.15e-6).abs() < 1.0, "{rate}");
 }
 
 #[test]
-fn one_pair_in_a_round_trip_is_spaced_and_the_others_are_not_measured() {
+fn an_answer_to_a_part_of_the_first_pair_lets_no_other_go() {
+    let mut script = Script::new(&rounds());
+    script.write(0, 100 * MSS);
+    script.acknowledge(40_000, 2, 0);
+    assert_eq!(script.sent_until(41_000).len(), 5);
+    script.acknowledge(42_000, 5, 2_150);
+    assert!(script.sent_until(43_000).len() > 1);
+}
+
+#[test]
+fn a_pair_whose_data_ends_before_its_second_packet_measures_nothing() {
+    let mut script = Script::new(&rounds());
+    script.write(0, 3 * MSS);
+    script.expect(30_000, &[(0, 0, First), (0, 1, Between), (0, 2, Second)]);
+    assert_eq!(script.headers[2].measured_segments, 0);
+}
+
+#[test]
+fn four_pairs_in_a_round_trip_fill_a_round_and_the_others_are_not_measured() {
     let mut script = Script::new(&rounds());
     script.write(0, 1_000 * MSS);
-    script.acknowledge(40_000, 2, SPACING_NS);
-    let sent = script.sent_until(79_999);
-    let spaced: Vec<u64> =
-        (sent.as_chunks::<2>().0.iter()).filter(|pair| pair[0].0 != pair[1].0).map(|pair| pair[0].0).collect();
+    script.acknowledge(40_000, 5, 1_075);
+    script.sent_until(79_999);
+    let (long, short): (Vec<u16>, Vec<u16>) = script
+        .headers
+        .iter()
+        .filter(|data| data.position == Second)
+        .map(|data| data.measured_segments)
+        .partition(|&segments| segments > 0);
     // The first had no round-trip time to go by.
-    assert_eq!(spaced, [0, 40_000]);
-    let measured = script.headers.iter().filter(|data| data.measured).count();
-    assert_eq!(measured, 2);
-    // 2150 ns a pair: nothing is lost but the time in which the spaced pair kept others waiting.
-    assert!(sent.len() >= 2 + 2 * 17, "{} packets", sent.len());
+    assert_eq!(long, [4; 5]);
+    assert!(short.len() > 4, "{short:?}");
+}
+
+#[test]
+fn pairs_of_a_long_round_trip_are_longer_and_so_many_are_measured_as_the_gain_averages() {
+    let mut script = Script::new(&PacketPairSettings { longest_pair: 7, ..config() });
+    script.write(0, 1_000 * MSS);
+    // 18.6 pairs in a round trip of 40 us: a quarter of that.
+    script.acknowledge(40_000, 2, 1_075);
+    script.sent_until(79_999);
+    let measured: Vec<u16> =
+        script.headers.iter().map(|data| data.measured_segments).filter(|&segments| segments > 0).collect();
+    assert_eq!(measured, [1, 4, 4, 4, 4]);
+    // Two pairs in a round trip are figure 13's.
+    let mut script = Script::new(&PacketPairSettings { longest_pair: 7, ..config() });
+    script.write(0, 1_000 * MSS);
+    script.acknowledge(40_000, 2, 10_000);
+    script.sent_until(79_999);
+    assert!(script.headers.iter().all(|data| data.position != Between));
+}
+
+/// An estimate that halves leaves twice as much in flight as it fills: pairs are skipped until that is over.
+#[test]
+fn cycles_are_skipped_when_the_estimate_falls() {
+    let sent = |longest_pair| {
+        let mut script = Script::new(&PacketPairSettings { longest_pair, gap_gain: 1.0, ..config() });
+        script.write(0, 1_000 * MSS);
+        script.acknowledge(40_000, 2, 2_000);
+        script.sent_until(79_000);
+        // All that went out is still on its way but the first of it.
+        script.acknowledge(80_000, 4, 4_000);
+        script.sent_until(120_000).len()
+    };
+    assert!(sent(7) < sent(1), "{} and {}", sent(7), sent(1));
 }

@@ -1,16 +1,14 @@
 //! A sender under a script: acknowledgements with gaps in, packets out, in segments and nanoseconds.
 
-use hitless_hosts::NetworkCardConfig;
-use hitless_hosts::host::NetworkCard;
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::packet_pair::{PacketPairSender, PacketPairSettings};
 use hitless_hosts::transport::tcp::RtoFormula;
 use hitless_wire::{
-    BitRate, Bytes, Duration, Packet, PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition,
-    SackBlocks, Time, Transport,
+    Bytes, Duration, Packet, PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, SackBlocks,
+    Time, Transport,
 };
 
-pub use PairPosition::{Alone, First, Second};
+pub use PairPosition::{Alone, Between, First, Second};
 
 /// Payload of a full packet.
 pub const MSS: u64 = 1_000;
@@ -30,15 +28,11 @@ pub fn at(time_ns: u64) -> Time {
     Time::ZERO + Duration::from_ns(time_ns)
 }
 
-/// A card of 8 Gb/s.
-pub fn card() -> NetworkCard {
-    NetworkCard::new(&NetworkCardConfig::at_rate(BitRate::from_gbps(8)))
-}
-
-/// The script's configuration: packets of 1000 bytes, RTO by RFC 6298 with a minimum of 1 ms.
+/// The script's configuration: figure 13, packets of 1000 bytes, RTO by RFC 6298 with a minimum of 1 ms.
 pub fn config() -> PacketPairSettings {
     PacketPairSettings {
         mss: Bytes(MSS),
+        longest_pair: 1,
         rto_min: Duration::from_ms(1),
         rto_formula: RtoFormula::Rfc6298,
         ..PacketPairSettings::default()
@@ -57,7 +51,7 @@ pub fn acknowledgement(time_ns: u64, segments: u64, gap_ns: u64) -> PacketPairAc
 
 impl Script {
     pub fn new(config: &PacketPairSettings) -> Self {
-        Self { sender: PacketPairSender::new(config, &card(), Duration::ZERO), sent: Vec::new(), headers: Vec::new() }
+        Self { sender: PacketPairSender::new(config, Duration::ZERO), sent: Vec::new(), headers: Vec::new() }
     }
 
     /// A sender that has much to send and knows a round-trip time of 40 us and a gap: its first pair is acknowledged.

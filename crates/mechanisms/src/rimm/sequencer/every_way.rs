@@ -2,7 +2,7 @@
 
 use hitless_switch::explore::{Choices, Explored, explore};
 use hitless_switch::{Half, Pass};
-use hitless_wire::Duration;
+use hitless_wire::{Duration, PortId};
 
 use super::super::alarm::Phase;
 use super::super::clock::Stamp;
@@ -33,7 +33,7 @@ impl Slot {
     fn new_packet(&mut self, phase: Phase) {
         let name = self.sent;
         self.sent += 1;
-        match self.sequencer.new_packet(&mut pass(), 0, phase, true, Stamp::default()) {
+        match self.sequencer.new_packet(&mut pass(), 0, (PortId(0), phase), true, Stamp::default()) {
             NewTurn::Forward => self.forwarded.push(name),
             NewTurn::Detour { number, .. } => self.away.push((name, number)),
         }

@@ -23,7 +23,8 @@ fn schedulers() -> impl Strategy<Value = AfqScheduler> {
         (1u64..50).prop_map(stepping),
         Just(DEFICIT),
         (1_518u64..6_000).prop_map(deficit),
-        (1u64..20_000, 0u64..2_000).prop_map(|(period_ns, delay_ns)| two_groups(period_ns, delay_ns)),
+        (prop_oneof![Just(0), 1u64..20_000], 0u64..2_000)
+            .prop_map(|(period_ns, delay_ns)| two_groups(period_ns, delay_ns)),
     ]
 }
 
@@ -123,7 +124,13 @@ proptest! {
 fn a_flow_alone_gets_all_of_its_packets_through_under_every_scheduler() {
     let rotations = [rotating(AfqLate::ServedQueue), rotating(AfqLate::NamedQueue), stepping(10)];
     let deficits = [DEFICIT, deficit(FRAME_BYTES.into())];
-    let groups = [two_groups(10_000, 1_000), two_groups(10_000, 0), two_groups(100_000, 1_000), two_groups(500, 0)];
+    let groups = [
+        two_groups(0, 1_000),
+        two_groups(10_000, 1_000),
+        two_groups(10_000, 0),
+        two_groups(100_000, 1_000),
+        two_groups(500, 0),
+    ];
     let schedulers = rotations.into_iter().chain(deficits).chain(groups);
     // Shared, or inferred: with which granularity, and how stale.
     let sources = [None, Some((1, 0)), Some((2_000, 1_000))];

@@ -19,9 +19,10 @@ pub const fn stepping(step_ns: u64) -> AfqScheduler {
     AfqScheduler::RotatingStrictPriority(AfqRotating { late: AfqLate::ServedQueue, step: Duration::from_ns(step_ns) })
 }
 
+/// A period of 0 is none.
 pub const fn two_groups(period_ns: u64, delay_ns: u64) -> AfqScheduler {
-    let (period, delay) = (Duration::from_ns(period_ns), Duration::from_ns(delay_ns));
-    AfqScheduler::TwoGroups(AfqTwoGroups { period, delay })
+    let period = if period_ns == 0 { None } else { Some(Duration::from_ns(period_ns)) };
+    AfqScheduler::TwoGroups(AfqTwoGroups { period, delay: Duration::from_ns(delay_ns) })
 }
 
 /// Of up to six flows.
@@ -65,7 +66,8 @@ proptest! {
             Just(rotating(AfqLate::NamedQueue)),
             Just(stepping(10)),
             Just(DEFICIT),
-            (1u64..20_000, 0u64..2_000).prop_map(|(period_ns, delay_ns)| two_groups(period_ns, delay_ns)),
+            (prop_oneof![Just(0), 1u64..20_000], 0u64..2_000)
+                .prop_map(|(period_ns, delay_ns)| two_groups(period_ns, delay_ns)),
         ],
         update in prop_oneof![
             Just(UpdateRule::Increment), Just(UpdateRule::PredicatedIncrement), Just(UpdateRule::Figure3)
@@ -143,6 +145,7 @@ fn two_groups_swap_when_the_first_is_empty_and_when_its_time_is_up() {
     let at_once = run_with(two_groups(1_000_000, 0));
     assert!(at_once.count("swaps") >= 7, "{:?}", at_once.counters);
     assert_eq!(at_once.count("packets left behind by a swap"), 0);
+    assert_eq!(run_with(two_groups(0, 0)).departures, at_once.departures, "a period that never ends is none");
     let hasty = run_with(two_groups(500, 0));
     assert!(hasty.count("packets left behind by a swap") > 0, "{:?}", hasty.counters);
     let slow = run_with(two_groups(1_000_000, 5_000));

@@ -177,15 +177,6 @@ fn every_mechanism_in_every_variant_delivers_what_plain_forwarding_delivers() {
     assert!(harms.is_empty(), "of {looked_at} variants:\n{}", harms.join("\n"));
 }
 
-/// Their cost is that of a short period, and not of the emulation by groups.
-#[test]
-fn two_groups_do_no_harm_when_a_period_lasts_as_long_as_the_rounds_of_a_group() {
-    let (kind, settings, around) = MINIMAL.into_iter().find(|row| row.0 == "afq").expect("AFQ is in the table");
-    let lasting = "scheduler = { kind = \"two-groups\", period = \"1 ms\" }".parse().expect("this is TOML");
-    let harms = Runs::default().harms(&entry(kind, settings, &lasting), &around, &ANY);
-    assert!(harms.is_empty(), "{}", harms.join("\n"));
-}
-
 /// A row that no variant asks for hides nothing: it would be a promise about what is not there.
 #[test]
 fn every_row_of_the_tables_is_of_a_mechanism_and_a_variant_that_the_schema_has() {

@@ -103,7 +103,7 @@ pub struct Cost {
 /// What any mechanism may cost: headers of a few bytes, a pause now and then, another order at the bottleneck.
 pub const ANY: Cost = Cost { kind: "", variant: "", bytes: 0.02, time: 0.02, reason: "nothing but headers" };
 
-pub const COSTS: [Cost; 3] = [
+pub const COSTS: [Cost; 2] = [
     Cost {
         kind: "wharf",
         variant: "",
@@ -119,15 +119,6 @@ pub const COSTS: [Cost; 3] = [
         time: 0.25,
         reason: "by remaining bytes the beginning of a message waits for the ends of all others: with messages of one \
                  size the mean grows (with one rank for all it falls by 10 %, with Pareto sizes by 29 %)",
-    },
-    Cost {
-        kind: "afq",
-        variant: "scheduler=two-groups",
-        bytes: 0.21,
-        time: 0.15,
-        reason: "with the paper's period of 10 us a group loses the priority before it is served (16 rounds of four \
-                 flows take 78 us at 10 Gb/s), and what it leaves behind is overtaken; how much time that costs \
-                 depends on who meets whom (messages of another seed: 73 %)",
     },
 ];
 
