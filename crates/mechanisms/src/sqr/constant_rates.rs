@@ -14,11 +14,8 @@ use hitless_wire::{BitRate, HostId, ServiceKey};
 use super::RING_SHARE;
 use super::settings::SqrSettings;
 
-/// Of a link's rate, in percent: beside more than this what waits after a failure would take too long to leave.
-const MOST_PERCENT: u64 = 95;
-
-/// What protected flows send over each link whatever happens must leave room on the link, or on its backup, for what
-/// waits after a failure; and the ring must have the time to read the copies.
+/// What protected flows send over each link whatever happens must not be more than the link carries, or its backup
+/// beside what is its own; and the ring must have the time to read the copies.
 pub fn constant_rates(
     check: &mut Check<'_>,
     topology: &Topology,
@@ -32,15 +29,13 @@ pub fn constant_rates(
         for way in ways_of(check, topology, routing, link) {
             let own_bps = if way == link { 0 } else { bps_over(check, topology, routing, None, way) };
             let rate = topology.link(way.link).settings.rate;
-            let most_bps = rate.as_bps() / 100 * MOST_PERCENT;
-            check.require_else(sent_bps == 0 || sent_bps.saturating_add(own_bps) <= most_bps, || {
+            check.require_else(sent_bps == 0 || sent_bps.saturating_add(own_bps) <= rate.as_bps(), || {
                 let (name, over) = (topology.link_name(link), topology.link_name(way));
                 let beside = if own_bps == 0 { String::new() } else { format!(" beside {}", rate_text(own_bps)) };
                 let rule = format!(
                     "protected flows of constant rate send {} over {name}; after a failure {over} has to carry \
-                     them{beside}, and {} of {} leave room for what waits",
+                     them{beside}, and carries {}",
                     rate_text(sent_bps),
-                    rate_text(most_bps),
                     rate.text()
                 );
                 Problem::new(format!("{section}.links"), "", rule).hint("what waits could never be sent")

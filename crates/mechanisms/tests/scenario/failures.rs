@@ -255,12 +255,11 @@ fn protected_flows_of_constant_rate_must_have_room_on_their_link() {
             .replace("ports = [5001]", ports)
     };
     let expected = "mechanism[0].links: protected flows of constant rate send 12 Gbps over sw10->h4; after a failure \
-                    sw10->h4 has to carry them, and 9.5 Gbps of 10 Gbps leave room for what waits\nhint: what waits \
-                    could never be sent";
+                    sw10->h4 has to carry them, and carries 10 Gbps\nhint: what waits could never be sent";
     for marks in ["ports = [5001]", "vlans = [10]"] {
         assert_eq!(told(&two_to_h4("6 Gbps", marks)), expected);
     }
-    for legal in [two_to_h4("4700 Mbps", "ports = [5001]"), two_to_h4("6 Gbps", "ports = [80]")] {
+    for legal in [two_to_h4("5 Gbps", "ports = [5001]"), two_to_h4("6 Gbps", "ports = [80]")] {
         sound(&legal);
     }
     // Between sw8 and sw10 each of them has a choice of two ways, so that no link must carry both.

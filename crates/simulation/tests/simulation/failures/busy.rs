@@ -137,9 +137,9 @@ fn a_load_whose_copies_the_ring_cannot_read_is_refused_with_the_arithmetic() {
     let rule = "copies of 80 Gbps have to be read one and a half times each at spine0, 120 Gbps, and its caching ports \
                 have the time to read 40 Gbps beside flows of constant rate";
     assert!(refused.contains(rule), "{refused}");
-    let busy = Busy::new("10 Gbps", constant(9_600, false), SAME_PORT);
+    let busy = Busy::new("10 Gbps", constant(10_100, false), SAME_PORT);
     let full = check(&one_way(&busy)).map(drop).expect_err("refused");
-    assert!(full.contains("9.5 Gbps of 10 Gbps leave room for what waits"), "{full}");
+    assert!(full.contains("after a failure spine0->leaf1 has to carry them, and carries 10 Gbps"), "{full}");
 }
 
 #[test]
