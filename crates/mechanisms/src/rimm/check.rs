@@ -12,7 +12,7 @@ use hitless_settings::Problem;
 use hitless_settings::quantity::Quantity;
 use hitless_wire::{Bytes, Duration};
 
-use super::settings::{RimmRelease, RimmSettings};
+use super::settings::{RimmRelease, RimmSettings, neighbours};
 
 /// A depth has so many bits (section V).
 const DEPTH_BITS: u32 = 16;
@@ -31,6 +31,34 @@ pub fn check_entry(settings: &RimmSettings, around: Surroundings<'_>, section: &
         thresholds(check, topology, settings, section);
         ways_back(check, topology, settings, section);
         round_trip(check, topology, settings, section);
+        returns_fit(check, topology, settings, section);
+    }
+}
+
+/// The packets of a detour come back all at once: while they are away, the queue must not run empty.
+fn returns_fit(check: &mut Check<'_>, topology: &Topology, settings: &RimmSettings, section: &str) {
+    let scenario = check.scenario;
+    for (switch, ports) in settings.ports_by_switch(topology) {
+        let away = neighbours(topology, switch)
+            .map(|(port, _)| topology.link(topology.switch(switch).ports[usize::from(port.0)].link.link).settings)
+            .map(|link| scenario.flight_time(link) * 2)
+            .min()
+            .unwrap_or(Duration::ZERO);
+        let sent = |at: SwitchPort| {
+            let link = topology.switch(switch).ports[usize::from(at.port.0)].link.link;
+            topology.link(link).settings.rate.bytes_in(away)
+        };
+        let too_far = ports.into_iter().find(|&at| sent(at) > scenario.queue_max(topology, at));
+        check.report_all(too_far.map(|at| {
+            let rule = format!(
+                "a detour from {} takes at least {away}, in which a port there sends {}, and its queue holds {}: it \
+                 would run empty, and then overflow",
+                topology.switch(switch).name,
+                sent(at),
+                scenario.queue_max(topology, at),
+            );
+            Problem::new(format!("{section}.ports"), "", rule).hint("larger queues, or neighbours that are nearer")
+        }));
     }
 }
 

@@ -253,7 +253,7 @@ impl RimmSettings {
 }
 
 /// The ports of a switch that face another, and the other.
-fn neighbours(topology: &Topology, switch: SwitchId) -> impl Iterator<Item = (PortId, SwitchId)> {
+pub(super) fn neighbours(topology: &Topology, switch: SwitchId) -> impl Iterator<Item = (PortId, SwitchId)> {
     let ports = (0..).zip(&topology.switch(switch).ports);
     ports.filter_map(|(number, port)| Some((PortId(number), port.peer.node.switch()?)))
 }

@@ -74,20 +74,24 @@ fn starves_by_itself(evidence: &Evidence<'_>, transport: &Table) -> bool {
     let window = own_window.or(room.map(|room| 2 * room));
     let takes_long =
         window.is_some_and(|window| round_trips(WRITTEN_AT_MOST_BYTES, window) * round_trip_ps(evidence) > BOUND_PS);
-    (own_window.is_some() && goes_back && reorders) || takes_long || losses_keep_it_small(evidence, transport)
+    (own_window.is_some() && goes_back && reorders) || takes_long || small_segments_take_long(evidence, transport)
 }
 
-/// Whether losses keep the window of a transport with small segments so small that it takes longer than the world:
-/// 200 B at a loss rate of 1 % and 240 us take about 54 of 60 ms (seed 21,000,146).
-fn losses_keep_it_small(evidence: &Evidence<'_>, transport: &Table) -> bool {
+/// Whether a transport with small segments takes longer than the world: since losses keep its window small (200 B at a
+/// loss rate of 1 % and 240 us take about 54 of 60 ms, seed 21,000,146), or since headers fill the line (1 B at 10G
+/// takes 0.3 s, seed 38,001,013).
+fn small_segments_take_long(evidence: &Evidence<'_>, transport: &Table) -> bool {
+    const HEADERS_BYTES: f64 = 98.0;
     let Ok(topology) = evidence.scenario.build_topology() else { return false };
-    let mss = transport.get("mss").and_then(Value::as_str).and_then(bytes);
+    let Some(mss) = transport.get("mss").and_then(Value::as_str).and_then(bytes) else { return false };
+    let segments = WRITTEN_AT_MOST_BYTES as f64 / mss as f64;
+    let slowest_bps = topology.links.iter().map(|link| link.settings.rate.as_bps()).min().unwrap_or(u64::MAX);
+    let on_the_line_ps = segments * (mss as f64 + HEADERS_BYTES) * 8e12 / slowest_bps as f64;
     let links = (0..2 * topology.links.len()).map(DirectedLink::from_index);
     let loss_rate = links.map(|link| evidence.scenario.loss_rate_max(&topology, link)).fold(0.0, f64::max);
     // Mathis et al. 1997: a window of the square root of 3 / (2 p) segments.
-    let window_bytes = mss.map(|mss| mss as f64 * (1.5 / loss_rate).sqrt());
-    window_bytes
-        .is_some_and(|window| WRITTEN_AT_MOST_BYTES as f64 / window * round_trip_ps(evidence) as f64 > BOUND_PS as f64)
+    let windows_ps = segments / (1.5 / loss_rate).sqrt() * round_trip_ps(evidence) as f64;
+    on_the_line_ps.max(windows_ps) > BOUND_PS as f64
 }
 
 /// Windows of packets of 1 KB in so many bytes.
