@@ -122,7 +122,7 @@ class Figure13(Exhibit):
             note = f"equation 1: the paper measures up to 10 Gbps; {_why(caching, run)}"
             yield Row(caching, "100 Gbps", "buffer used", "KB", mean_kb(run), paper, judge=Exact(), note=note)
         # Copies in the cache, and packets that wait in their queue.
-        waiting = int(runs["repair"].table("queues")["value_bytes"].max())
+        waiting = int(runs["repair"].table("queues")["value_bytes"].max())  # type: ignore[arg-type]
         most = (counter(runs["repair"], "most bytes", "sw") + waiting) / 1e3
         paper = product_kb(10, testbed.ROUTE_FAILURE_US)
         note = "equation 1: the paper does not measure it; detected after 30 us, and the link whole 730 us later"
