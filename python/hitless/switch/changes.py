@@ -15,7 +15,7 @@ _CHANGEABLE = frozenset({"mode", "copies", "activation", "actual_loss_rate", "ta
 _DERIVED = frozenset(
     {"ack_no_timeout", "buffering", "control_copies", "pause_threshold", "reordering_buffer", "sender_buffer"}
 )
-"""Fields that follow from losses and copies where a file does not give them. They stay as they were until a restart."""
+"""Fields that follow from the link, losses and copies where a file leaves them out. They stay until a restart."""
 _MEANINGLESS = frozenset(
     {"name", "description", "duration", "until", "warmup", "flows", "transport", "host", "measure"}
 )
@@ -49,6 +49,7 @@ def _fixed_mechanisms(before: Scenario, after: Scenario) -> Iterator[str]:
         yield "the links that LinkGuardian is configured on"
     for link in sorted(old.keys() & new.keys()):
         has_others = any(old[link].get(name) != new[link].get(name) for name in ("copies", "actual_loss_rate"))
+        has_others |= before.get("topology") != after.get("topology")
         names = sorted({*old[link], *new[link]} - _CHANGEABLE - (_DERIVED if has_others else frozenset()))
         yield from (f"{name} of LinkGuardian on {link}" for name in names if old[link].get(name) != new[link].get(name))
 
