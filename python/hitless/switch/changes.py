@@ -13,7 +13,15 @@ _GUARDIAN = "linkguardian"
 _CHANGEABLE = frozenset({"mode", "copies", "activation", "actual_loss_rate", "target_loss_rate"})
 """Fields of LinkGuardian that its two ends take while they run."""
 _DERIVED = frozenset(
-    {"ack_no_timeout", "buffering", "control_copies", "pause_threshold", "reordering_buffer", "sender_buffer"}
+    {
+        "ack_no_timeout",
+        "buffering",
+        "control_copies",
+        "pause_threshold",
+        "reordering_buffer",
+        "resume_threshold",
+        "sender_buffer",
+    }
 )
 """Fields that follow from the link, losses and copies where a file leaves them out. They stay until a restart."""
 _MEANINGLESS = frozenset(
