@@ -17,12 +17,12 @@ mod round_trip;
 mod settings;
 pub mod sketch;
 
+use hitless_settings::quantity::Quantity;
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
     Context, DropReason, Event, GroupDiscipline, HookSet, LatePackets, Mechanism, Needs, QueueConfig, QueueGroup,
     QueueLimit, Report, Resources, Rounds, Verdict,
 };
-use hitless_settings::quantity::Quantity;
 use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use adaptive::ActiveQueues;

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use hitless_scenario::Protocol;
 use hitless_network::topology::select::SwitchPort;
 use hitless_network::topology::{LinkSpec, Node};
+use hitless_scenario::Protocol;
 use hitless_scenario::kind::Surroundings;
 use hitless_settings::quantity::Quantity;
 use hitless_wire::packet::MTU_FRAME_BYTES;

@@ -9,9 +9,9 @@ use hitless_settings::Problem;
 use hitless_wire::{Bytes, Duration, Time};
 
 use super::headers::SequenceNumber;
+use super::parameters::LinkShape;
 use super::protected_ends;
 use super::sender::REQUEST_REGISTERS_MAX;
-use super::parameters::LinkShape;
 use super::settings::{Buffering, LINE_COST_MAX, LinkGuardianSettings, Mode};
 
 /// What the least frame takes of a line, with preamble and gap (IEEE 802.3, clauses 3 and 4).

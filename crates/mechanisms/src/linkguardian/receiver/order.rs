@@ -3,8 +3,8 @@
 use crate::linkguardian::headers::{DataHeader, SequenceNumber};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{Context, DropReason, Verdict};
-use hitless_wire::{Packet, QueueId};
 use hitless_wire::shim::CheckNumber;
+use hitless_wire::{Packet, QueueId};
 
 use super::super::frames::{Role, data_header};
 use super::super::settings::Buffering;
