@@ -778,6 +778,7 @@ class MechanismLinkguardian(TypedDict):
 class MechanismLinkLayerRetry(TypedDict):
     """Ultra Ethernet's Link Layer Retry on one link."""
 
+    admission_control: NotRequired[bool]
     ctlos_spacing: NotRequired[str]
     data_age_timeout: NotRequired[str]
     flush_action: NotRequired["LinkLayerRetryAction"]

@@ -87,13 +87,15 @@ fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, sect
     // Each loss sends everything behind it again (go-back-N): the line loses the way there and back.
     let loss_rate = check.scenario.loss_rate_max(topology, link);
     let lost = least.as_ps() as f64 * loss_rate / frame.as_ps() as f64;
-    check.require_else(lost <= LINE_COST_MAX / (1.0 - LINE_COST_MAX), || {
+    let is_cheap = lost <= LINE_COST_MAX / (1.0 - LINE_COST_MAX);
+    check.require_else(is_cheap || !settings.admission_control, || {
         let rule = format!(
             "go-back-N costs about {:.0} % of this line: each loss ({loss_rate} of the frames, which take {frame}) \
              sends again what {least} bring",
             100.0 * lost / (1.0 + lost),
         );
-        Problem::new(field("link"), "", rule).hint("LinkGuardian repairs single frames: kind = \"linkguardian\"")
+        Problem::new(field("link"), "", rule)
+            .hint("kind = \"linkguardian\" repairs single frames; admission_control = false lets it be tried")
     });
     let is_last_resort =
         settings.data_age_timeout == Duration::ZERO || settings.data_age_timeout > settings.max_replay_timer;

@@ -50,6 +50,8 @@ pub struct LinkLayerRetrySettings {
     /// Begin anew after FLUSH (SONiC always does). If not, nothing is protected any more; only with `flush_action`
     /// "best-effort", since no packet would cross the link otherwise.
     pub re_init_on_flush: bool,
+    /// Refuse the link when losses cost more than 15 % of the line, since each sends again what is on the way.
+    pub admission_control: bool,
 }
 
 /// What the transmitter does with frames while it does not number them.
@@ -105,6 +107,7 @@ impl LinkLayerRetrySettings {
             init_action: LinkLayerRetryAction::BestEffort,
             flush_action: LinkLayerRetryAction::BestEffort,
             re_init_on_flush: true,
+            admission_control: true,
         }
     }
 }

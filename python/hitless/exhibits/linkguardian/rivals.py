@@ -62,7 +62,7 @@ def mechanisms(scheme: str, loss: float) -> list[Mapping[str, Any]]:
     if scheme == "Wharf":
         return [wharf_at(loss)]
     if scheme == "LLR":
-        waits = {"init_action": "block", "flush_action": "block", "data_age_timeout": "0 s"}
+        waits = {"init_action": "block", "flush_action": "block", "data_age_timeout": "0 s", "admission_control": False}
         return [{"kind": "link-layer-retry", **link, "max_replay_count": _REPLAYS_MAX, **waits}]
     if scheme in testbed.MODES:
         return [{"kind": "linkguardian", **link, "mode": testbed.MODES[scheme], "actual_loss_rate": loss}]

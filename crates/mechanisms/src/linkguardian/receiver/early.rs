@@ -31,15 +31,22 @@ impl EarlyRepairs {
         ahead.min_by_key(|sequence| sequence.steps_from(next))
     }
 
+    /// Whether one waits whose turn was before `next`.
+    pub fn has_before(&self, next: SequenceNumber) -> bool {
+        self.waiting.iter().any(|sequence| sequence.offset_from(next) < 0)
+    }
+
     /// Notes that its turn has come; whether that is news.
     pub fn call(&mut self, sequence: SequenceNumber) -> bool {
         self.called.replace(sequence) != Some(sequence)
     }
 
-    /// Forgets one that waits no more.
-    pub fn forget(&mut self, sequence: SequenceNumber) {
+    /// Forgets one that waits no more; whether it had waited.
+    pub fn forget(&mut self, sequence: SequenceNumber) -> bool {
+        let before = self.waiting.len();
         self.waiting.retain(|&waiting| waiting != sequence);
         self.called.take_if(|called| *called == sequence);
+        self.waiting.len() < before
     }
 
     /// All of it, for an exploration.

@@ -29,7 +29,7 @@ impl Receiver {
             self.put_in_order(header, role, context)
         };
         if !matches!(verdict, Verdict::Forward { .. }) {
-            self.note_no_longer_waiting(header.sequence);
+            self.note_no_longer_waiting(header, context);
         }
         verdict
     }
@@ -50,8 +50,11 @@ impl Receiver {
         self.config.buffering == Buffering::PausedQueue && header.retransmitted
     }
 
-    fn note_no_longer_waiting(&mut self, sequence: SequenceNumber) {
-        self.early.forget(sequence);
+    fn note_no_longer_waiting(&mut self, header: DataHeader, context: &mut Context<'_>) {
+        if self.waits_as_repair(header) && self.early.forget(header.sequence) {
+            // Others may have waited for it, of whom nobody else tells.
+            self.release_held(self.ack_number.peek(0), context);
+        }
         assert!(self.waiting_packets > self.held_packets, "a packet whose wait ends is out of its queue and counted");
         self.waiting_packets -= 1;
     }
@@ -60,7 +63,7 @@ impl Receiver {
     pub fn note_tm_drop(&mut self, context: &mut Context<'_>) {
         let header = data_header(context.packet());
         self.note_unheld(context.packet());
-        self.note_no_longer_waiting(header.sequence);
+        self.note_no_longer_waiting(header, context);
         // A copy of a number that waits already leaves that number to come.
         if Role::of_packet(context.packet()) == Some(Role::RxBuffered) && self.is_ordered {
             self.overflow.note(header.sequence, self.credited_until);
@@ -231,6 +234,10 @@ impl Receiver {
         }
         if from.ahead_of(self.credited_until) > 0 {
             self.credited_until = from;
+        }
+        if self.early.has_before(from) && !self.is_draining {
+            // Their turn was stepped over: after forged frames, when numbers were delivered twice or taken up anew.
+            self.let_all_out(context);
         }
         let port = self.config.recirculation_port;
         if self.early.contains(from) {

@@ -23,6 +23,7 @@ fn profile() -> LinkLayerRetrySettings {
         init_action: LinkLayerRetryAction::Block,
         flush_action: LinkLayerRetryAction::Block,
         re_init_on_flush: true,
+        admission_control: true,
     }
 }
 
