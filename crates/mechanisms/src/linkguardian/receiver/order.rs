@@ -128,6 +128,9 @@ impl Receiver {
             };
         }
         if ahead == 0 {
+            if self.waits_as_repair(header) {
+                self.early.forget(header.sequence);
+            }
             self.note_progress(context.now());
             self.missing.forget_awaited_before(header.sequence.plus(1));
             self.release_held(header.sequence.plus(1), context);
