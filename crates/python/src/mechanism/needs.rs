@@ -32,7 +32,6 @@ impl WrittenQueue {
             ecn: EcnThreshold::Off,
             marks_at: MarkingPoint::Enqueue,
             order: QueueOrder::ByArrival,
-            of_hosts: true,
         }
     }
 }
