@@ -15,8 +15,8 @@ const SHIFT_PS: u64 = 125 << 30;
 /// How much longer a link may become, so that no two are alike.
 const UNEVEN_PS: u64 = 1_000;
 
-/// Mechanisms with ticks of their own from the beginning of the run on, as a real clock has: timer packets, rounds of an
-/// idle port, and SQR's windows of load, whose registers begin at zero as in p4/sqr. A flow that starts later meets
+/// Mechanisms with ticks of their own from the beginning of the run on, as a real clock has: timer packets, rounds of
+/// an idle port, and SQR's windows of load, whose registers begin at zero as in p4/sqr. A flow that starts later meets
 /// another tick.
 const WITH_TICKS: [&str; 3] = ["linkguardian", "afq", "sqr"];
 /// Mechanisms whose registers hold whole nanoseconds: of twice a time they cut off something else.
