@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from hitless.envelope import COARSE, SYSTEMS, Cell, judged
+from hitless.envelope.systems import Cost
 from hitless.envelope.verdicts import Side
 from warm import hitless
 
@@ -33,6 +34,7 @@ def test_each_colour_is_given_for_its_own_runs():
     assert colour(1.0, 10) == "no harm"
     assert colour(0.95, 0, cost=0.08) == "no harm"
     assert colour(0.9, 0) == "harms"
+    assert colour(0.0, 10, cost=0.3) == "harms"
     assert Cell(place, "refused", reason="the sum").as_json()["reason"] == "the sum"
 
 
@@ -49,8 +51,7 @@ def test_a_mechanism_without_a_map_is_named_with_those_that_have_one(tmp_path):
 
 
 def test_a_place_that_harms_fails_the_command(tmp_path, monkeypatch):
-    system = SYSTEMS["wharf"]
-    monkeypatch.setattr(type(system), "cost", lambda self, place: 0.0)
+    monkeypatch.setattr(SYSTEMS["wharf"], "cost", Cost(0.0, "none"))
     grid = replace(COARSE, rates_gbps=[10], cables_m=[1], frames_bytes=[1_518], loads=[0.95])
     monkeypatch.setattr("hitless.cli.envelope.COARSE", grid)
     from hitless.cli.envelope import envelope

@@ -46,14 +46,16 @@ def envelope(
 
 def _show(system: System, grid: Grid, cells: Sequence[Cell]) -> None:
     print_text(f"{system.name}, against {system.trouble}; {grid.seeds} seeds a place")
+    print_text(f"stated cost: {system.cost.share:.0%} ({system.cost.why})")
     for transport, of_transport in groupby(cells, key=lambda cell: cell.place.transport):
         stdout.print(_map(transport, list(of_transport)))
     counts = Counter(cell.colour for cell in cells)
     told = ", ".join(f"{sign} {colour} ({counts[colour]})" for colour, sign in _SIGNS.items())
     print_text(told)
     for cell in cells:
-        if cell.colour == "harms" and cell.ratio:
-            print_note(f"{cell.place.name}: {cell.ratio.estimate:.2f} of the service without it")
+        if cell.colour == "harms":
+            share = f"{cell.ratio.estimate:.2f}" if cell.ratio else "nothing"
+            print_note(f"{cell.place.name}: {share} of the service without it")
     for reason, place in _reasons(cells).items():
         print_note(f"refused, as at {place.name}: {reason}")
 

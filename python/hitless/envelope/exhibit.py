@@ -14,7 +14,7 @@ from hitless.scenario import Scenario
 from hitless.simulation import Run
 
 _KEPT = ("flows",)
-_SIDES = {"without": False, "with": True}
+_SIDES = ("without", "with")
 
 
 class Envelope(Exhibit):
@@ -69,7 +69,7 @@ class Envelope(Exhibit):
                 [Side.of(run, self.system, place) for run in self._each(runs, place, side)] for side in _SIDES
             )
             if without and len(without) == len(with_it):
-                yield judged(place, without, with_it, self.system.cost(place))
+                yield judged(place, without, with_it, self.system.cost.share)
 
     def _each(self, runs: Runs, place: Place, side: str) -> Sequence[Run]:
         keys = (f"{place.name} {side} {seed}" for seed in range(self.grid.seeds))

@@ -1,4 +1,4 @@
-"""What is mapped: each mechanism with the trouble that it is for, and what it may cost."""
+"""Each mechanism with the trouble that it is for, and its stated cost."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -10,21 +10,32 @@ from hitless.envelope.places import Place, Transport
 Scenario = dict[str, Any]
 
 _FRAMES = 12_000
-"""Frames that a run is long at least: at a loss rate of 1e-3 a dozen are lost."""
-_UDP_HEADERS_BYTES = 46
+"""Minimum length of a run in frames: at a loss rate of 1e-3 a dozen are lost."""
 _ROUND_TRIPS = 40
-"""Round trips that a run of long flows lasts at least."""
+"""Minimum length of a run of long flows in round trips."""
+_UDP_HEADERS_BYTES = 46
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A share of the service that a mechanism may take."""
+
+    share: float
+    why: str
 
 
 class System(ABC):
     """A mechanism and its trouble."""
 
-    name: str
-    """That of the mechanism in scenario files."""
     trouble: str
     transports: Sequence[Transport] = ("udp", "tcp", "roce")
     victims: Sequence[str] = ("f",)
-    """The groups of flows that it is to help."""
+    """The groups of flows that the mechanism is to help."""
+
+    def __init__(self, name: str, cost: Cost | None = None) -> None:
+        self.name = name
+        """The mechanism's kind in scenario files."""
+        self.cost = cost or Cost(0.0, "none stated")
 
     @abstractmethod
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
@@ -34,53 +45,39 @@ class System(ABC):
         """Do its flows end, so that their times are compared?"""
         return False
 
-    def cost(self, place: Place) -> float:
-        """The share of the throughput that it may take, as its page states."""
-        return 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Costs:
-    share: float
-    why: str
-
 
 class LossyLink(System):
     """Protection of a link that loses one frame in a thousand."""
 
     trouble = "a link that loses one frame in a thousand"
-    loss_rate = 1e-3
-
-    def __init__(self, name: str, cost: _Costs) -> None:
-        self.name = name
-        self._cost = cost
-
-    def cost(self, place: Place) -> float:
-        """The same everywhere."""
-        return self._cost.share
+    _LOSS_RATE = 1e-3
 
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
         """Two switches, and the link between them."""
-        rate = f"{place.rate_gbps} Gbps"
-        wire = {"rate": rate, "delay": "5 ns"}
-        made: Scenario = {
-            "name": "envelope",
-            "topology": {
-                "kind": "chain",
-                "hosts_left": ["a0", "a1"],
-                "switches": ["left", "right"],
-                "hosts_right": ["b0", "b1"],
-                "host_link": wire,
-                "switch_link": {"rate": rate, "delay": f"{place.delay_ns} ns"},
-            },
-            "switch": {"preset": "tofino-like", "recirculation_rate": f"{max(100, place.rate_gbps)} Gbps"},
-            "measure": {"order": True},
-            "link": [{"name": "left->right", "loss": {"kind": "bernoulli", "rate": self.loss_rate}}],
-            **_traffic(place),
-        }
+        made = _two_switches(place, hosts=2)
+        made["link"] = [{"name": "left->right", "loss": {"kind": "bernoulli", "rate": self._LOSS_RATE}}]
         if with_it:
             made["mechanism"] = [{"kind": self.name, "link": "left->right"}]
         return made
+
+
+def _two_switches(place: Place, hosts: int) -> Scenario:
+    """Hosts on both sides of the place's link, and its traffic."""
+    rate = f"{place.rate_gbps} Gbps"
+    return {
+        "name": "envelope",
+        "topology": {
+            "kind": "chain",
+            "hosts_left": [f"a{host}" for host in range(hosts)],
+            "switches": ["left", "right"],
+            "hosts_right": [f"b{host}" for host in range(hosts)],
+            "host_link": {"rate": rate, "delay": "5 ns"},
+            "switch_link": {"rate": rate, "delay": f"{place.delay_ns} ns"},
+        },
+        "switch": {"preset": "tofino-like", "recirculation_rate": f"{max(100, place.rate_gbps)} Gbps"},
+        "measure": {"order": True},
+        **_traffic(place),
+    }
 
 
 def _traffic(place: Place) -> Mapping[str, Any]:
@@ -137,9 +134,7 @@ class Burst(System):
     _BUFFER_BYTES = 300_000
     _SENDERS = 3
     _BURSTS = 6
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    victims = tuple(f"f{host}" for host in range(_SENDERS))
 
     def sends_messages(self, place: Place) -> bool:
         """Datagrams of a burst that arrive count, whenever they do."""
@@ -181,7 +176,7 @@ class Burst(System):
             "transport": [{"name": "t", **transport}],
             "flows": [
                 {
-                    "name": "f",
+                    "name": name,
                     "kind": "schedule",
                     "transport": "t",
                     "sources": [f"h{4 + host}"],
@@ -190,16 +185,12 @@ class Burst(System):
                     "period": f"{period_ns} ns",
                     "count": self._BURSTS,
                 }
-                for host in range(self._SENDERS)
+                for host, name in enumerate(self.victims)
             ],
         }
-        for host, group in enumerate(made["flows"]):
-            group["name"] = f"f{host}"
         if with_it:
             made["mechanism"] = [{"kind": self.name}]
         return made
-
-    victims = tuple(f"f{host}" for host in range(_SENDERS))
 
 
 class Cheat(System):
@@ -207,36 +198,28 @@ class Cheat(System):
 
     trouble = "a sender that fills the line whatever is lost"
     transports = ("tcp",)
-    victims = ("f",)
-
-    def __init__(self, name: str, settings: Mapping[str, Any] | None = None) -> None:
-        self.name = name
-        self._settings = settings or {}
 
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
-        """A dumbbell; its left switch is fair."""
-        made = LossyLink("none", _Costs(0.0, "")).scenario(place, with_it=False)
-        del made["link"]
-        topology = made["topology"]
-        topology["hosts_left"], topology["hosts_right"] = ["a0", "a1", "c"], ["b0", "b1", "d"]
-        rate = made["topology"]["host_link"]["rate"]
+        """Three pairs of hosts beside each other; the third pair cheats."""
+        made = _two_switches(place, hosts=3)
+        rate = f"{place.rate_gbps} Gbps"
         made["transport"].append({"name": "u", "kind": "udp", "rate": rate, "frame_bytes": f"{place.frame_bytes} B"})
-        cheat = {"name": "cheat", "kind": "constant-rate", "transport": "u", "sources": ["c"], "destinations": ["d"]}
+        cheat = {"name": "cheat", "kind": "constant-rate", "transport": "u", "sources": ["a2"], "destinations": ["b2"]}
         made["flows"].append(cheat)
         if with_it:
-            made["mechanism"] = [{"kind": self.name, "ports": ["left->right"], **self._settings}]
+            made["mechanism"] = [{"kind": self.name, "ports": ["left->right"]}]
         return made
 
 
 SYSTEMS: Mapping[str, System] = {
     system.name: system
     for system in (
-        LossyLink("linkguardian", _Costs(0.08, "the paper measures 8 % at 100G and 1e-3 (figure 8)")),
-        LossyLink("link-layer-retry", _Costs(0.15, "go-back-N; links on which it costs more are refused")),
+        LossyLink("linkguardian", Cost(0.08, "the paper measures 8 % at 100G and 1e-3 (figure 8)")),
+        LossyLink("link-layer-retry", Cost(0.15, "go-back-N; links on which it costs more are refused")),
         Burst("rimm"),
         Burst("simple-deflection"),
         Burst("preemptive-deflection"),
         Cheat("afq"),
-        LossyLink("wharf", _Costs(0.2, "a parity frame for five data frames, and headers of 3 B in 64 B")),
+        LossyLink("wharf", Cost(0.2, "a parity frame for five data frames, and headers of 3 B in 64 B")),
     )
 }

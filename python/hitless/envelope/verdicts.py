@@ -71,9 +71,13 @@ def judged(place: Place, without: Sequence[Side], with_it: Sequence[Side], cost:
     It harms where the whole interval of the ratio lies below what it may cost. It helps where the whole interval lies
     above one, or where at most half of the packets are lost and no less is delivered.
     """
+    lost = (_mean(without), _mean(with_it))
+    if not all(side.service for side in (*without, *with_it)):
+        # A ratio to nothing has no logarithm.
+        gained = sum(side.service for side in with_it) - sum(side.service for side in without)
+        return Cell(place, "helps" if gained > 0 else "harms" if gained < 0 else "no harm", lost=lost)
     ratio = paired_ratio([side.service for side in without], [side.service for side in with_it])
     low, high = (ratio.interval.low, ratio.interval.high) if ratio.interval else (ratio.estimate, ratio.estimate)
-    lost = (_mean(without), _mean(with_it))
     colour: Colour = "no harm"
     if high < 1 - cost - _ROUNDING:
         colour = "harms"
