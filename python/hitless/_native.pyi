@@ -429,7 +429,7 @@ def version() -> str:
     """Version of the simulator and of this package."""
 
 def memory_limit(root: str | PathLike[str] = "/") -> int | None:
-    """Bytes that a run can take: the least of all limits. ``root`` is where proc and sys are."""
+    """Return the minimum of all memory limits of a run, in bytes. ``root`` contains proc and sys."""
 
 def mechanism_kinds() -> list[tuple[str, str, str | None]]:
     """The kinds of mechanisms: name, a sentence, and the crate of a user's that it comes from."""

@@ -10,10 +10,10 @@ from hitless.errors import BadInput
 
 
 class FolderLock:
-    """A lock that is held until `release`. With a ``part``, others may hold those of other parts at the same time."""
+    """A lock held until `release`. With a ``part``, others can lock other parts at the same time."""
 
     def __init__(self, folder: Path, part: str = "") -> None:
-        """Take the lock, without waiting. Raises `BadInput` where another one has it, and `OSError`."""
+        """Take the lock without waiting. Raises `BadInput` if another process has it, and `OSError`."""
         self._descriptors: list[int] = []
         # Only closed, since a process that was forked has copies of them.
         weakref.finalize(self, _close, self._descriptors)
@@ -38,7 +38,7 @@ class FolderLock:
                 hint="wait until it ends, or choose another --out",
             ) from taken
         except OSError as refused:
-            # Some file systems of a network have no locks on folders.
+            # Some network file systems cannot lock folders.
             if refused.errno not in {errno.EBADF, errno.ENOLCK, errno.ENOTSUP, errno.EINVAL}:
                 raise
 
@@ -55,7 +55,7 @@ def _close(descriptors: list[int]) -> None:
 
 
 def _holder(inode: int) -> str:
-    """The process that has a lock, as far as the system tells: proc_locks(5)."""
+    """Look up the process that holds a lock in proc_locks(5), if it is listed."""
     try:
         lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
     except OSError:

@@ -59,7 +59,7 @@ class Status:
 
     @property
     def not_written(self) -> str | None:
-        """The folder in which the results could not be written, and why; None: nothing was refused."""
+        """Folder and reason if the results could not be written; otherwise None."""
         return self.values.get("not_written")
 
 

@@ -51,7 +51,7 @@ class ResultsFolder:
     """
 
     def __init__(self, what: str, out: Path | None = None, *, may_replace: bool = False, part: str = "") -> None:
-        """``may_replace``: what is there already is of this kind, which its caller makes sure of.
+        """``may_replace``: the caller has checked that an existing folder is of this kind.
 
         ``part`` names a part of results that several processes write.
         """
@@ -152,7 +152,7 @@ class ResultsFolder:
                 write_frame(tables[name], path)
 
     def written(self, name: str) -> Path:
-        """The path of a file that is about to be written, whose folder is there then."""
+        """Create the folder of a file that will be written, and return the file's path."""
         path = self.path / name.lstrip("/")
         self._written.append(path)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -226,7 +226,7 @@ def _made(path: Path) -> tuple[Path, bool]:
 
 
 def _made_unused(name: str) -> tuple[Path, bool]:
-    """A new folder of this name, or with a number behind it: two runs in one second keep apart."""
+    """Make a new folder with this name, or with a number appended if two runs start in the same second."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     for number in itertools.count(1):
         path = RESULTS / (name if number == 1 else f"{name}-{number}")

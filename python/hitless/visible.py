@@ -1,7 +1,7 @@
-"""Text without characters that a terminal obeys, or that no page may have."""
+"""Text without control characters and characters that are invalid in pages."""
 
 _HIDDEN = (*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)
-"""Control characters, and what is no character: a byte of a file's name that is not UTF-8 becomes a surrogate."""
+"""Control characters and surrogates, which replace bytes of a file name that are not UTF-8."""
 _ESCAPES = {code: f"\\u{code:04x}" for code in _HIDDEN if chr(code) not in "\t\n"}
 
 

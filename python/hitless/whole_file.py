@@ -49,7 +49,7 @@ def read_text(path: Path) -> str:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to, which takes its place at the end, and is removed after an error."""
+    """Yield a temporary path that replaces ``path`` at the end, and is removed after an error."""
     beside = path.with_name(f".{path.name}.new")
     try:
         yield beside

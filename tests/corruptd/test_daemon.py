@@ -288,7 +288,7 @@ def test_a_daemon_that_reports_only_does_not_claim_to_have_acted():
 
 
 def forged(**change):
-    """A request of nobody that ends protection, as far as it is believed."""
+    """A forged request that ends protection if the daemon accepts it."""
     fields = {
         "switch_id": "sw2", "link": LINK, "origin": "sw6", "epoch": 2**63 - 1, "sequence": 2**63 - 1, "dev_port": 7,
         "mcast_grp": 0, "action": 0, "copies": 0, "mode": "blocking", "loss_rate": 0.0, "lifetime_s": 604_800.0,

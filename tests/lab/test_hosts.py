@@ -84,7 +84,7 @@ def test_a_lab_leaves_a_folder_of_results_as_a_simulated_run_does(lab, tmp_path)
 
 
 def test_a_lab_whose_results_cannot_be_written_prints_its_numbers(lab, tmp_path):
-    """It was: `lab down` said that there were none."""
+    """Regression: `lab down` reported missing results."""
     full = tmp_path / "full"
     full.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "full", full], check=True)

@@ -1,4 +1,4 @@
-"""Folders that others use, files that never end, names that are no text, and terminals that cannot show them."""
+"""Folders in use, endless files, names that are not UTF-8, and terminals that cannot show them."""
 
 import functools
 import json

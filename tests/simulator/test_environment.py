@@ -41,7 +41,7 @@ destinations = ["h2..h3"]
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
-    """A machine with 64 GiB, half of them free, in which no group and no shell limits anything."""
+    """A machine with 64 GiB of memory, half of it free, without limits of cgroups or ulimit."""
     monkeypatch.delenv("HITLESS_MEMORY", raising=False)
     write(tmp_path, "proc/meminfo", MACHINE)
     write(tmp_path, "proc/self/limits", "Max address space         unlimited            unlimited            bytes\n")
@@ -161,7 +161,7 @@ def prepared(folder: Path) -> Path:
 
 
 def on_a_small_disk(folder: Path, free_kb: int, *command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command on a disk of 1 MB; what is left there comes after a line on stdout."""
+    """Run a command on a disk of 1 MB and append the remaining files to stdout."""
     script = f"""
         mount -t tmpfs -o size=1m tmpfs disk &&
         {{ cat /dev/zero > disk/fill; truncate --size=-{free_kb}K disk/fill; }} 2> /dev/null || exit 99
@@ -216,7 +216,7 @@ def test_a_checkpoint_that_has_no_room_leaves_the_one_before_or_none(tmp_path, f
 
 @pytest.mark.parametrize("free_kb", [0, 4, 8, 16, 40])
 def test_rows_of_a_run_that_cannot_be_written_cost_no_number(tmp_path, free_kb):
-    """With the least room none of its rows are written, with the most all of them, but not all tables."""
+    """On the smallest disk no rows fit; on the biggest all rows fit, but not all tables."""
     expected = hitless("run", "small.toml", "--out", "out", cwd=prepared(tmp_path)).stdout
     done = on_a_small_disk(tmp_path, free_kb, "run", "small.toml", "--out", "disk/out")
     assert done.returncode == 1, done.stderr

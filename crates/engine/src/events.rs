@@ -431,7 +431,7 @@ impl<P: Copy> EventQueue<P> {
         }
     }
 
-    /// Sorts a list of two or more, which begins with these two and nearly always has no others.
+    /// Sorts a list that begins with these two and nearly always ends there.
     #[inline(always)]
     fn sorted_from_two(&mut self, first: u32, second: u32) -> u32 {
         let nodes = self.nodes.as_mut_slice();

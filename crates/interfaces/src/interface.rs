@@ -89,16 +89,16 @@ pub trait Interface {
     /// When the kernel does not tell.
     fn counters(&mut self) -> io::Result<Counters>;
 
-    /// Looks whether the interface is still the one that was opened, and follows its MTU.
+    /// Checks that the interface still exists under its name, and follows its MTU.
     ///
     /// # Errors
     /// `NotFound` when it was removed, renamed, or moved to another namespace.
     fn look(&mut self) -> io::Result<()>;
 
-    /// Goes on with the interface that has the name now. Needs no capability: the sockets are those that there are.
+    /// Switches to the interface that has the name now. Needs no capability, because the sockets are reused.
     ///
     /// # Errors
-    /// `NotFound` while there is none, `Unsupported` when a port of this kind cannot.
+    /// `NotFound` if no interface has the name, `Unsupported` for kinds of port that cannot rejoin.
     fn rejoin(&mut self) -> io::Result<()>;
 
     /// Readable when frames have come in; none when the port cannot be waited for.

@@ -125,10 +125,10 @@ impl Link {
         Err(io::Error::new(io::ErrorKind::NotFound, text))
     }
 
-    /// Means the interface that has the name now.
+    /// Switches to the interface that has the name now.
     ///
     /// # Errors
-    /// `NotFound` while there is none, `InvalidInput` when it is not Ethernet.
+    /// `NotFound` if no interface has the name, `InvalidInput` if it is not Ethernet.
     pub(crate) fn rejoin(&mut self) -> io::Result<()> {
         let missing = |_| io::Error::new(io::ErrorKind::NotFound, format!("there is no interface {}", self.name));
         let index = self.control.index(&self.name).map_err(missing)?;

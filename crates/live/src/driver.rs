@@ -174,7 +174,7 @@ pub struct Driver<C> {
     self_test: Option<SelfTest>,
     carriers: Option<Carriers>,
     looked_at_ns: u64,
-    /// The point whose turn it is.
+    /// Next point to check.
     looks_at: usize,
     /// Not told yet.
     notices: Vec<Notice>,

@@ -43,16 +43,16 @@ pub struct Status {
     pub warnings: Vec<String>,
 }
 
-/// News of an interface.
+/// Change of an interface's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// The node behind it.
+    /// Attached node.
     pub node: String,
-    /// Its name.
+    /// Name of the interface.
     pub interface: String,
-    /// It was gone and is used again; else it is gone.
+    /// Whether it came back; otherwise it went away.
     pub is_back: bool,
-    /// Why it is not used.
+    /// Reason why it is unused.
     pub detail: String,
 }
 

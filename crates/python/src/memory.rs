@@ -18,14 +18,14 @@ const VARIABLE: &str = "HITLESS_MEMORY";
 /// Between two looks. A run takes some 100 MB more meanwhile at the most.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// What must be free on the machine: below it the kernel may end a process that holds much before the next look.
+/// Minimum free memory of the machine: below it the kernel may kill a large process before the next check.
 const FREE_BYTES: u64 = 256 << 20;
 
-/// Holding less than one part in so many of the machine's memory, a process is not the one that the kernel would end.
+/// A process that holds less than 1/N of the machine's memory is not the kernel's first choice to kill.
 const SMALL_PART: u64 = 16;
 
-/// The least of all limits in bytes: `--memory`, those of the process and of its control groups, and the machine's
-/// memory. None where nobody says. `root` is where proc and sys are.
+/// Finds the minimum of all limits in bytes: `--memory`, the process, its control groups, and the machine's memory.
+/// `root` contains proc and sys.
 pub fn limit(root: &Path) -> Option<u64> {
     let asked = asked();
     // Without `--memory`, others keep what they have.

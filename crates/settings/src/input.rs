@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens a regular file. Others can keep a reader waiting for ever, or never end.
+/// Opens a regular file. Other kinds can block a reader forever, or never end.
 ///
 /// # Errors
-/// It is no regular file, or the system refuses.
+/// If it is not a regular file, or the system refuses.
 pub fn open(path: &Path) -> io::Result<File> {
     // A named pipe already blocks whoever opens it.
     let metadata = fs::metadata(path)?;

@@ -214,7 +214,7 @@ pub struct PacketPairData {
     pub payload_bytes: u16,
     /// Its place in the pair.
     pub position: PairPosition,
-    /// On a second packet whose gap is to be measured: packets from the first to it; 0: nothing is measured.
+    /// For the second packet of a measured pair, packets since the first; otherwise 0.
     pub measured_segments: u16,
 }
 

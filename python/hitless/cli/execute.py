@@ -59,7 +59,7 @@ class Execution:
         self.tell_place(debug=debug)
 
     def tell_place(self, *, debug: bool) -> None:
-        """Say where the results are, or why there are none, and let go of the folder."""
+        """Print the folder of the results, or why they are missing, and release its lock."""
         if self.folder.failure is not None:
             print_error(self.folder.failure, debug=debug)
         self.folder.close()

@@ -5,13 +5,13 @@ from hitless.live import Status
 from hitless.terminal.console import print_error, print_note
 
 OVERLOAD_CODE = 1
-"""The exit code of a strict run that could not keep up."""
+"""Exit code of a strict run that could not keep up."""
 NOT_WRITTEN_CODE = 1
-"""The exit code of a run whose results could not be written."""
+"""Exit code if the results could not be written."""
 
 
 def warn(result: Status, *, strict: bool) -> int:
-    """Say on stderr what makes a result no result; the exit code."""
+    """Print to stderr why a result is invalid, and return the exit code."""
     for warning in result.warnings:
         print_note(f"warning: {warning}")
     if result.not_written is not None:

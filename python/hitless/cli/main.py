@@ -488,16 +488,14 @@ def link(
         str | None, typer.Option(metavar="IF", help="The interface to the other box: the lossy link.")
     ] = None,
     rate: Annotated[
-        str | None, typer.Option(help='What the link carries, such as "1 Gbps": queues build here, not there.')
+        str | None, typer.Option(help='Rate of the link, such as "1 Gbps": queues build here, not there.')
     ] = None,
     delay: Annotated[str, typer.Option(help="The link's delay, one way.")] = "100 us",
-    answer: Annotated[
-        str, typer.Option(help="Time that both processes may take to answer, beside the delay.")
-    ] = "5 ms",
-    loss_rate: Annotated[float, typer.Option(min=1e-12, max=0.4, help="What the link is taken to lose.")] = 1e-3,
-    target: Annotated[float, typer.Option(min=1e-18, max=0.4, help="What may still be lost.")] = 1e-8,
+    answer: Annotated[str, typer.Option(help="Maximum time for both processes to answer, without the delay.")] = "5 ms",
+    loss_rate: Annotated[float, typer.Option(min=1e-12, max=0.4, help="Expected loss rate.")] = 1e-3,
+    target: Annotated[float, typer.Option(min=1e-18, max=0.4, help="Target residual loss rate.")] = 1e-8,
     mode: Order = "blocking",
-    off: Annotated[bool, typer.Option("--off", help="Only forward: to see what the link is like.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Only forward, to observe the bare link.")] = False,
     set_mtu: Annotated[
         bool, typer.Option("--set-mtu", help="Raise the MTU of the outside interface as far as is needed.")
     ] = False,

@@ -146,7 +146,7 @@ class Guard:
     expirations: int = 0
 
     def take(self, request: Request, now_s: float, wall_ns: int) -> Fate:
-        """Take a request. A duplicate is to be answered again, for the first answer may be lost."""
+        """Process a request. A duplicate is answered again, because the first answer may be lost."""
         if (request.link, request.origin, request.switch_id) != (self.link, self.origin, self.switch_id):
             return "foreign"
         if not is_plausible(request.epoch, wall_ns):

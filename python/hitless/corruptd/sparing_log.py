@@ -1,4 +1,4 @@
-"""Log lines that others can cause: so many a minute, and no more."""
+"""Rate limit for log lines that others can cause."""
 
 import logging
 from dataclasses import dataclass

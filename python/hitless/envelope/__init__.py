@@ -1,4 +1,4 @@
-"""Where a mechanism helps, where it does no harm, and where it is refused: on links and loads that no paper has."""
+"""Map of the effect of a mechanism (helps, does no harm, is refused) on links and loads beyond the papers'."""
 
 from hitless.envelope.places import COARSE, FINE, Grid, Place
 from hitless.envelope.systems import SYSTEMS, System

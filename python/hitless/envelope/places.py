@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias
 Transport: TypeAlias = Literal["udp", "tcp", "roce"]
 _NS_PER_M = 5
 _PIPELINES_NS = 3_500
-"""Of the switches on the way there and back."""
+"""Latency of the switches in both directions."""
 _OVERHEAD_BYTES = 20
 _HEADERS_BYTES = 78
-"""Of TCP and RoCE: what a full frame has beside its payload."""
+"""Non-payload bytes of a full TCP or RoCE frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Grid:
     seeds: int
 
     def places(self, transports: Sequence[Transport]) -> Iterator[Place]:
-        """All of them. TCP and RoCE have no payload in frames of 64 B."""
+        """Yield all places. TCP and RoCE skip frames of 64 B, which cannot hold a payload."""
         for transport in transports:
             loads = self.loads if transport == "udp" else [1.0]
             for rate, metres, frame, load in product(self.rates_gbps, self.cables_m, self.frames_bytes, loads):

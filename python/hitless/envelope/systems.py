@@ -30,7 +30,7 @@ class System(ABC):
     trouble: str
     transports: Sequence[Transport] = ("udp", "tcp", "roce")
     victims: Sequence[str] = ("f",)
-    """The groups of flows that the mechanism is to help."""
+    """Groups of flows that the mechanism should help."""
 
     def __init__(self, name: str, cost: Cost | None = None) -> None:
         self.name = name
@@ -141,7 +141,7 @@ class Burst(System):
         return place.transport == "tcp"
 
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
-        """Two leaves and two spines; the hosts of one leaf send to one of the other."""
+        """Build two leaves and two spines; the hosts of one leaf send to a host of the other."""
         rate = f"{place.rate_gbps} Gbps"
         wire = {"rate": rate, "delay": f"{place.delay_ns} ns"}
         frames = 2 * self._BUFFER_BYTES // (self._SENDERS * place.frame_bytes)
@@ -194,13 +194,13 @@ class Burst(System):
 
 
 class Cheat(System):
-    """Two flows that heed congestion beside a sender that does not."""
+    """Two flows with congestion control, and a sender without."""
 
     trouble = "a sender that fills the line whatever is lost"
     transports = ("tcp",)
 
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
-        """Three pairs of hosts beside each other; the third pair cheats."""
+        """Build three pairs of hosts; the third pair cheats."""
         made = _two_switches(place, hosts=3)
         rate = f"{place.rate_gbps} Gbps"
         made["transport"].append({"name": "u", "kind": "udp", "rate": rate, "frame_bytes": f"{place.frame_bytes} B"})

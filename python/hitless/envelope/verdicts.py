@@ -18,15 +18,15 @@ _ROUNDING = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What hosts had of a run."""
+    """Results of a run at its hosts."""
 
     service: float
-    """Bytes delivered to those whom the mechanism is to help; of messages, the bytes delivered in a second."""
+    """Bytes delivered to the flows that the mechanism should help; for messages, bytes per second."""
     packets_lost: int
 
     @classmethod
     def of(cls, run: Run, system: System, place: Place) -> "Side":
-        """From the flows that the mechanism is to help."""
+        """Sum up the flows that the mechanism should help."""
         flows = run.flows.filter(pl.col("group").is_in(system.victims))
         service = float(flows["delivered_bytes"].sum())
         if system.sends_messages(place):
@@ -66,14 +66,14 @@ class Cell:
 
 
 def judged(place: Place, without: Sequence[Side], with_it: Sequence[Side], cost: float) -> Cell:
-    """The colour of a place from runs in pairs of one seed.
+    """Judge a place by runs in pairs with the same seed.
 
-    It harms where the whole interval of the ratio lies below what it may cost. It helps where the whole interval lies
-    above one, or where at most half of the packets are lost and no less is delivered.
+    The mechanism harms if the whole interval of the ratio is below the stated cost. It helps if the whole interval is
+    above one, or if it at least halves the packets lost and delivers no less.
     """
     lost = (_mean(without), _mean(with_it))
     if not all(side.service for side in (*without, *with_it)):
-        # A ratio to nothing has no logarithm.
+        # The logarithm of a ratio to zero is undefined.
         gained = sum(side.service for side in with_it) - sum(side.service for side in without)
         return Cell(place, "helps" if gained > 0 else "harms" if gained < 0 else "no harm", lost=lost)
     ratio = paired_ratio([side.service for side in without], [side.service for side in with_it])

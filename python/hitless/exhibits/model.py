@@ -158,7 +158,7 @@ class Row:
     completed: Collection[Share] = ()
     """Of a number computed from what finished: the share that did, of each scheme in it."""
     why: str = ""
-    """Why there is no interval; empty where that needs no word."""
+    """Reason for a missing interval; empty if obvious."""
     seen: Sequence[Seen] = ()
     """What each seed alone says, of a row of a campaign."""
 
@@ -193,7 +193,7 @@ class Row:
 
     @property
     def full_note(self) -> str:
-        """The note; why there is no interval, and no verdict; of what the number is, and what a shape was to show."""
+        """The note, why interval or verdict are missing, the share of completed work, and the rule of a shape."""
         statement = self.judge.rule if self.judge.name == "shape" else ""
         shares = ", ".join(map(str, self.completed))
         reason = self.judgement.reason

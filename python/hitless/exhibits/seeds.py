@@ -82,7 +82,7 @@ class _Number:
     interval: Interval | None = None
     judged_by: Interval | None = None
     why: str = ""
-    """Why there is no interval."""
+    """Reason for a missing interval."""
 
 
 def _number(rows: Sequence[Row], judge: Judge) -> _Number:

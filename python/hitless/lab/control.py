@@ -27,11 +27,11 @@ VERSION: Literal[1] = 1
 REQUEST_BYTES_MAX = 4_096
 ANSWER_BYTES_MAX = 16 << 20
 PATIENCE_S = 2.0
-"""How long one who has connected may take to say all that it wants, and then to take the whole answer."""
+"""Timeout for a client to send its whole request, and again to read the whole answer."""
 LOOK_S = 1.0
-"""How often `Server.serve` asks whether it is to go on when nobody says anything."""
+"""Interval at which an idle `Server.serve` checks whether to continue."""
 ANSWER_S = 30.0
-"""How long a lab may take until its whole answer is here."""
+"""Timeout for a lab's whole answer."""
 
 LinkName = Annotated[str, Field(min_length=1, max_length=256)]
 

@@ -25,14 +25,14 @@ class RowFiles:
         self.folder = folder
         self._parts: dict[str, list[Path]] = {}
         self._kept: dict[str, list[pl.DataFrame]] = {}
-        """Rows behind those of the parts."""
+        """Rows after the parts."""
         self.refused: OSError | None = None
-        """Why rows are kept in memory; None: they are not."""
+        """Reason why rows are kept in memory; otherwise None."""
         for left in (folder / _PARTS).glob("*.parquet"):
             left.unlink()  # of a run that was killed
 
     def take(self, name: str, columns: Columns) -> None:
-        """Write the next rows of a table, or keep them when there is no room. Raises `OSError` for other reasons."""
+        """Write the next rows of a table, or keep them if the disk is full. Raises `OSError` for other reasons."""
         frame, parts = frame_of(columns), self._parts.setdefault(name, [])
         if self.refused is None:
             path = self.folder / _PARTS / f"{name}-{len(parts):06}.parquet"

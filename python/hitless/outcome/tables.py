@@ -121,11 +121,11 @@ def system_errors(path: Path) -> Iterator[None]:
 
 
 _PROBE_BYTES = 1 << 20
-"""A write of this is refused for the reason for which the last one was."""
+"""Size of a test write that fails for the same reason as the last one."""
 
 
 def columns_of(run: Run, name: str) -> Columns:
-    """The columns of a table of a run, wherever it comes from; empty where the run has no such table."""
+    """Return the columns of a table of a run from any source; empty if the run lacks the table."""
     if name not in run.tables:
         return {}
     if isinstance(run.tables, Tables):

@@ -95,12 +95,12 @@ class _Server(ThreadingMixIn, WSGIServer):
             self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: one who has gone, or was cut off, is no fault."""
+        """Ignore clients that have gone or were cut off."""
 
 
 class _Handler(WSGIRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the library's name
-        """Say nothing: requests are no news."""
+        """Do not log requests."""
 
 
 def _hang_up(connection: socket.socket) -> None:

@@ -40,12 +40,12 @@ class LinkPlan:
     delay_us: float
     """One way, of the real link."""
     loss_rate: float
-    """What the link is taken to lose."""
+    """Expected loss rate."""
     target_loss_rate: float
     mode: Literal["blocking", "non-blocking"]
     is_active: bool = True
     processes_us: float = ANSWER_US
-    """Time that the two processes may take to answer each other."""
+    """Maximum time for the two processes to answer each other."""
     first_number: int = field(default_factory=lambda: secrets.randbelow(65_536))
     """Of the first packet: a process that is started anew is told from its predecessor by it."""
 

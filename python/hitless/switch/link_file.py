@@ -20,15 +20,15 @@ class Link(Checked):
     outside: InterfaceName
     """The interface to the other box: the lossy link."""
     rate: str
-    """What the link carries, such as "1 Gbps"."""
+    """Rate of the link, such as "1 Gbps"."""
     delay: str = "100 us"
     """One way."""
     answer: str = "5 ms"
-    """Time that the processes at both ends may take to answer each other, beside the delay."""
+    """Maximum time for the processes at both ends to answer each other, in addition to the delay."""
     loss_rate: Annotated[float, Field(ge=1e-12, le=0.4)] = 1e-3
-    """What the link is taken to lose."""
+    """Expected loss rate."""
     target: Annotated[float, Field(ge=1e-18, le=0.4)] = 1e-8
-    """What may still be lost."""
+    """Target residual loss rate."""
     mode: Literal["blocking", "non-blocking"] = "blocking"
     """Keep the order of frames, or not."""
     active: bool = True
@@ -81,11 +81,11 @@ EXAMPLE = """\
 [link]
 inside = "eth1"                 # the interface to the hosts
 outside = "eth2"                # the interface to the other box: the lossy link
-rate = "1 Gbps"                 # what the link carries: queues build here, not there
+rate = "1 Gbps"                 # rate of the link: queues build here, not there
 # delay = "100 us"              # one way
-# answer = "5 ms"               # what both processes may take to answer, beside the delay
-# loss_rate = 1e-3              # what it is taken to lose
-# target = 1e-8                 # what may still be lost
+# answer = "5 ms"               # maximum time for both processes to answer, without the delay
+# loss_rate = 1e-3              # expected loss rate
+# target = 1e-8                 # target residual loss rate
 # mode = "blocking"             # keep the order of frames; or "non-blocking"
 # active = true                 # false: only forward
 # set_mtu = true                # raise the MTU of eth2 as far as is needed

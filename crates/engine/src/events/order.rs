@@ -81,7 +81,7 @@ impl Ties {
         first.0 < second.0 || (first.0 == second.0 && self.precedes_at(first.0, first.1, second.1))
     }
 
-    /// Compares a turn to that of the last event popped, whose key is [`OrderKey::NONE`] if there was none.
+    /// Compares a turn with the last event popped ([`OrderKey::NONE`] before the first).
     pub(super) fn compare_to_last(self, turn: (Time, OrderKey), last: (Time, OrderKey)) -> Ordering {
         if last.1 == OrderKey::NONE {
             return Ordering::Greater;

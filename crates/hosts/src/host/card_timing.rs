@@ -66,7 +66,7 @@ impl CardTiming {
         starts_at
     }
 
-    /// The line sends a frame whose last bit leaves it then.
+    /// Notes a frame on the line until its last bit leaves at `last_bit_at`.
     #[inline(always)]
     pub fn send_until(&mut self, last_bit_at: Time) {
         self.ready_at = Time(last_bit_at.0 - self.catch_up.0);

@@ -253,7 +253,7 @@ mod tests {
         let clock = Some(CardClock { offset_ppb: 0, seed: 1 });
         let capacity = QueueCapacity::Packets(2);
         let mut card = NetworkCard::new(&NetworkCardConfig { capacity, clock, ..NetworkCardConfig::at_rate(RATE) });
-        // 84 bytes on the wire, of which a late card saves 7.
+        // 84 bytes on the wire; a late card saves 7 of them.
         let spacing = Duration(77 * 80);
         let (mut last, mut dropped) = (None, 0);
         for number in 0..100_000 {

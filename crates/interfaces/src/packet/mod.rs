@@ -51,7 +51,7 @@ impl PacketInterface {
         Ok(Self { link, ring, mtu_bytes, receiving, transmitting, empty_looks: EmptyLooks::default() })
     }
 
-    /// Takes over the MTU, as far as the rings have room.
+    /// Adopts the interface's MTU, capped by the ring slots.
     fn follow_mtu(&mut self) -> io::Result<()> {
         self.mtu_bytes = self.link.mtu_bytes()?.min(self.ring.mtu_limit_bytes());
         self.receiving.mtu_bytes = self.mtu_bytes;

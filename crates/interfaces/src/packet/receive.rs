@@ -39,13 +39,13 @@ impl ReceiveRing {
         Ok(Self { slots, socket, shape, next: 0, mtu_bytes, watched: link.index(), counters: Counters::default() })
     }
 
-    /// Takes in what another interface receives from now on.
+    /// Receives from another interface.
     pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
-        // Of an interface that was removed the kernel has forgotten it, and the error is that of the removal.
+        // The kernel has dropped the membership of a removed interface; this error only reports the removal.
         let _ = self.socket.set(libc::SOL_PACKET, libc::PACKET_DROP_MEMBERSHIP, &promiscuous(self.watched)?);
         let _ = self.socket.take_error();
         ring::bind(&self.socket, link, libc::ETH_P_ALL)?;
-        // One that was renamed has gone on receiving, and its frames are not this port's.
+        // A renamed interface kept receiving; its frames do not belong to this port.
         while self.slots.owned(self.next).is_some() {
             self.slots.give(self.next, libc::TP_STATUS_KERNEL);
             self.next = self.shape.after(self.next);

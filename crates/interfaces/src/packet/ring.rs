@@ -25,7 +25,7 @@ impl Ring {
         Self { slot_bytes, slots }
     }
 
-    /// The largest MTU whose frames have room in a slot.
+    /// Maximum MTU for a slot.
     pub fn mtu_limit_bytes(self) -> usize {
         self.slot_bytes - Self::HEADROOM_BYTES - crate::frame::HEADER_BYTES - crate::frame::TAG_BYTES
     }

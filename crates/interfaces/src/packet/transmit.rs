@@ -110,7 +110,7 @@ impl TransmitRing {
         }
     }
 
-    /// Sends by another interface from now on.
+    /// Sends through another interface.
     pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
         self.discard();
         ring::bind(&self.socket, link, 0)

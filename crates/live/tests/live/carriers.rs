@@ -157,7 +157,7 @@ fn departures_of_a_failed_port_are_drops() {
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Passes time in which nothing is sent: a turn each 10 ms.
+/// Advances the time without traffic, one turn every 10 ms.
 fn pass(lab: &mut Lab, ns: u64) {
     for _ in 0..ns / 10_000_000 {
         lab.stall(10_000_000);

@@ -430,7 +430,7 @@ impl Mechanism for Afq {
 }
 
 impl Afq {
-    /// Warns of a period in which a group was not served: its packets were then overtaken by later rounds.
+    /// Warns of a period too short to serve a group: later rounds overtook its packets.
     fn short_period(&self) -> Option<String> {
         let AfqScheduler::TwoGroups(AfqTwoGroups { period: Some(period), .. }) = self.settings.scheduler else {
             return None;

@@ -16,14 +16,14 @@ use super::settings::AfqSettings;
 /// DCTCP needs this part of a bandwidth-delay product queued to fill a link (section 5).
 const QUEUED_PART: u64 = 6;
 
-/// Gives `bytes_per_round` the value that follows from `round_trip`, unless another was written.
+/// Derives `bytes_per_round` from `round_trip` unless it was set.
 pub fn resolve(settings: &mut AfqSettings, around: Surroundings<'_>) {
     if settings.bytes_per_round == AfqSettings::default().bytes_per_round {
         settings.bytes_per_round = bytes_per_round(settings, around).unwrap_or(settings.bytes_per_round);
     }
 }
 
-/// d x l / (6 nQ), and at least a full frame; none: d is not given.
+/// Computes d x l / (6 nQ), with a minimum of one full frame; `None` without d.
 pub fn bytes_per_round(settings: &AfqSettings, around: Surroundings<'_>) -> Option<Bytes> {
     let ports = settings.ports_by_switch(around.topology).into_values().flatten();
     let fastest = ports.map(|at| around.link_settings_at(at).rate).max_by_key(|rate| rate.as_bps())?;
@@ -35,11 +35,11 @@ fn rule(round_trip: Duration, rate: BitRate, queues: u64) -> Bytes {
     Bytes(rate.bytes_in(round_trip).0.div_ceil(QUEUED_PART * queues.max(1)))
 }
 
-/// How far each switch is from the host next to it, in picoseconds without queues.
+/// Distance from each switch to its nearest host, in picoseconds without queues.
 pub struct Nearest(Vec<u64>);
 
 impl Nearest {
-    /// Dijkstra's algorithm from all hosts at once.
+    /// Runs Dijkstra's algorithm from all hosts at once.
     pub fn new(around: Surroundings<'_>) -> Self {
         let topology = around.topology;
         let mut found = vec![u64::MAX; topology.switches.len()];
@@ -78,8 +78,7 @@ fn one_way_ps(around: Surroundings<'_>, link: LinkSpec) -> u64 {
     around.scenario.flight_time(link).as_ps()
 }
 
-/// Warns of the port whose queues are shortest for its rate and round trip, if they are too short for one flow to fill
-/// the link. Datagrams fill it whatever is queued.
+/// Warns if queues are too short for one flow to fill a link, and names the worst port. Datagrams always fill it.
 pub fn short_queues(
     settings: &AfqSettings,
     ports: impl Iterator<Item = SwitchPort>,

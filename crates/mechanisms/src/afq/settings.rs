@@ -29,8 +29,8 @@ pub struct AfqSettings {
     /// less). The default is a full frame; with `round_trip` it follows from that.
     #[serde(with = "Text::<Bytes>")]
     pub bytes_per_round: Bytes,
-    /// d, the round trip between hosts. With it `bytes_per_round` is d x l / (6 nQ), where l is the highest rate of the
-    /// ports, and at least a full frame (section 5: the queue that DCTCP needs to fill a link). Packet pair needs the
+    /// d, the round trip between hosts. With it `bytes_per_round` is d x l / (6 nQ), where l is the highest port rate,
+    /// with a minimum of one full frame (section 5: the queue that DCTCP needs to fill a link). Packet pair needs the
     /// same `bytes_per_round`.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<Duration>,

@@ -84,7 +84,7 @@ fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, sect
         let rule = format!("must be longer than {least}: the way there and back, and a frame each way");
         Problem::new(field("max_replay_timer"), "", rule).hint("leave it out: it then follows from the link")
     });
-    // Each loss sends everything behind it again (go-back-N): the line loses the way there and back.
+    // Each loss resends all later frames (go-back-N), so the line loses a round trip.
     let loss_rate = check.scenario.loss_rate_max(topology, link);
     let lost = least.as_ps() as f64 * loss_rate / frame.as_ps() as f64;
     let is_cheap = lost <= LINE_COST_MAX / (1.0 - LINE_COST_MAX);

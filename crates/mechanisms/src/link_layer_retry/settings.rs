@@ -27,8 +27,8 @@ pub struct LinkLayerRetrySettings {
     /// Replays in a row that free no frame; one more, and the transmitter gives up what it holds (state FLUSH).
     #[schemars(range(min = 1, max = 255))]
     pub max_replay_count: u32,
-    /// Time that the transmitter waits for progress before it replays of its own accord. The transmitter also repeats
-    /// LLR_INIT after this time, and stays in FLUSH for it. 5.5 us, and more for links of more than 40 m or below 200G.
+    /// Time without progress before the transmitter replays unasked. It also repeats LLR_INIT after this time, and
+    /// stays in FLUSH for it. 5.5 us; longer for links longer than 40 m or slower than 200G.
     #[schemars(extend("x-default" = "by link rate and delay"))]
     #[serde(with = "Text::<Duration>")]
     pub max_replay_timer: Duration,

@@ -1,7 +1,7 @@
 //! LinkGuardian's times and buffers, derived from its link (section 4 and appendix B.1).
 //!
-//! The paper gives values for 10G, 25G and 100G, full frames of 1,518 bytes, cables within a rack, and recirculation
-//! at 100G. There these are the paper's values. Elsewhere each grows with what it depends on.
+//! The paper gives values for 10G, 25G and 100G, full frames of 1,518 bytes, cables within a rack, and recirculation at
+//! 100G. Within that range these are the paper's values. Elsewhere each value grows with its inputs.
 
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
 use hitless_wire::{BitRate, Bytes, Duration};
@@ -13,7 +13,7 @@ const CELL_BYTES: u64 = 80;
 /// The lowest rate of the paper, and the rate at which its buffers drain.
 const LOWEST_OF_PAPER: BitRate = BitRate::from_gbps(10);
 const DRAIN_OF_PAPER: BitRate = BitRate::from_gbps(100);
-/// t_flight_resume at 100G (appendix B.1), which includes the time of one full frame.
+/// t_flight_resume at 100G (appendix B.1), including one full frame.
 const FLIGHT_AT_100G: Duration = Duration::from_ns(1_600);
 /// The resume threshold of 36.8 KB at 100G exceeds the 20 KB that drain in that time: the paper says "conservatively".
 const MARGIN_BYTES: u64 = 460 * CELL_BYTES - 20_000;
@@ -25,14 +25,14 @@ const COPIES_OF_PAPER: u32 = 2;
 const CABLE_OF_PAPER: Duration = Duration::from_ns(200);
 /// Sizes of both buffers in section 4.
 const BUFFER_OF_PAPER: Bytes = Bytes(200_000);
-/// Full frames that a repair waits for: the paper's timeouts at 10G and 25G differ by 6 us, which are 8.1 frames.
+/// Full frames that a repair waits for: the paper's timeouts at 10G and 25G differ by 6 us, or 8.1 frames.
 const FRAMES_IN_TIMEOUT: u64 = 8;
-/// From a frame to its acknowledgement: pipelines of both switches, and the frame, one in its way and one in the way
-/// of the acknowledgement.
+/// Time from a frame to its acknowledgement: the pipelines of both switches, the frame itself, one frame ahead of it
+/// and one ahead of the acknowledgement.
 const PIPELINES: Duration = Duration::from_ns(3_500);
 const FRAMES_IN_ACKNOWLEDGEMENT: u64 = 3;
 
-/// A protected link, as far as times and buffers depend on it.
+/// Properties of a protected link that determine times and buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkShape {
     /// Rate of the link.
@@ -46,12 +46,12 @@ pub struct LinkShape {
 }
 
 impl LinkShape {
-    /// How long the longest frame takes on the line.
+    /// Serialisation time of the longest frame.
     fn frame_time(self) -> Duration {
         self.rate.time_for(self.frame_max.0 + u64::from(ETHERNET_OVERHEAD_BYTES))
     }
 
-    /// How much longer than the paper's the way to the other end and back is.
+    /// Extra round-trip delay compared with the paper's cable.
     fn farther(self) -> Duration {
         self.delay.saturating_sub(CABLE_OF_PAPER) * 2
     }
@@ -60,8 +60,8 @@ impl LinkShape {
     ///
     /// The worst case is the last copy of the second of two losses in a row, so each copy beyond two adds two frames'
     /// time. Longer frames and lower rates add [`FRAMES_IN_TIMEOUT`] frames' time. A longer cable delays the
-    /// notification and the repair. It also keeps more copies in the sender's loop, and a requested copy waits until it
-    /// comes round; so does a slower loop.
+    /// notification and the repair. A longer cable or a slower loop also keeps more copies in the sender's loop, and a
+    /// requested copy waits until it comes round.
     pub fn acknowledgement_timeout(self, copies: u32) -> Duration {
         let (_, timeout_ns, ..) = row(self.rate);
         let of_paper = paper_frame_time(self.rate.max(LOWEST_OF_PAPER));
@@ -74,26 +74,26 @@ impl LinkShape {
         Duration::from_ns(timeout_ns) + of_frames + of_copies + self.farther() + one_round + slower_loop
     }
 
-    /// The least time from a loss to its repair: the cable back, and the cable and a frame forth.
+    /// Minimum time from a loss to its repair: the cable both ways, and one frame.
     pub fn round_trip(self) -> Duration {
         self.frame_time() + self.delay * 2
     }
 
-    /// How long the loop takes for all that the link sends in `span`.
+    /// Time for the loop to pass everything that the link sends in `span`.
     fn loop_time(self, span: Duration) -> Duration {
         let ratio = u128::from(self.rate.as_bps());
         Duration((u128::from(span.as_ps()) * ratio / u128::from(self.drain_rate.as_bps())) as u64)
     }
 
-    /// The time from the decision to pause or to resume the sender to its effect at the receiver.
+    /// Time from the decision to pause or resume the sender until the receiver sees its effect.
     pub fn resume_flight(self) -> Duration {
         FLIGHT_AT_100G.saturating_sub(paper_frame_time(DRAIN_OF_PAPER)) + self.frame_time() + self.farther()
     }
 
     /// When to resume and when to pause the sender.
     ///
-    /// Within the paper's range the paper's values. Elsewhere the buffer resumes the sender at the bytes that it drains
-    /// until the resume has an effect, with the paper's margin, and pauses it two frames above.
+    /// Within the paper's range these are the paper's values. Elsewhere the sender resumes at the bytes that drain
+    /// until the resume takes effect plus the paper's margin, and pauses two frames above.
     pub fn thresholds(self) -> (Bytes, Bytes) {
         if self.is_of_paper() {
             let (_, _, resume_cells, pause_cells) = row(self.rate);

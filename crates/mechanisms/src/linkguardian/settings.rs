@@ -76,8 +76,8 @@ pub struct LinkGuardianSettings {
     /// Losses in a row that can be recovered: one-bit registers for retransmission requests (section 3.5: 5).
     #[schemars(range(min = 1, max = 255))]
     pub consecutive_losses_max: u32,
-    /// Place where packets wait. Recirculation, the paper's way, on links of up to 100G and 40 m on which losses cost
-    /// no more of the line than in figure 8; else paused queues.
+    /// Place where packets wait. Recirculation, as in the paper, on links of up to 100G and 40 m if losses cost no more
+    /// of the line than in figure 8; otherwise paused queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "by link rate, delay, frame size and loss rate"))]
     pub buffering: Option<Buffering>,
@@ -203,7 +203,7 @@ pub struct ActivationChange {
 const LOSS_RATE_MAX: f64 = 0.5;
 /// More repetitions than this fill the reverse direction and help nobody.
 const CONTROL_COPIES_MAX: u32 = 16;
-/// The share of the line that losses may cost: that of figure 8 at 100G and 1.16e-3 by this arithmetic, 14.5 %.
+/// Maximum share of the line that losses may cost. By this arithmetic figure 8 has 14.5 % at 100G and 1.16e-3.
 pub(super) const LINE_COST_MAX: f64 = 0.146;
 /// Stands for the rate of a link that cannot be found, which is reported elsewhere.
 const RATE_UNKNOWN: BitRate = BitRate::from_gbps(100);
@@ -265,7 +265,7 @@ impl LinkGuardianSettings {
         self.fill_in(self.shape(around));
     }
 
-    /// The link that it protects; where a name means several, the worst of each property.
+    /// Properties of the protected link; if a name matches several links, the worst of each.
     pub(super) fn shape(&self, around: Surroundings<'_>) -> LinkShape {
         let links = around.links(&self.link);
         let of_links = || links.iter().map(|link| &around.topology.link(link.link).settings);
@@ -291,7 +291,7 @@ impl LinkGuardianSettings {
         self.sender_buffer.get_or_insert(buffer_for(link.unacknowledged_bytes_max(timeout)));
     }
 
-    /// The loss rate of the link; where none is known, that at which the paper measures.
+    /// Loss rate of the link; by default the paper's.
     pub(super) fn loss_rate_or_usual(&self) -> f64 {
         const LOSS_RATE_OF_PAPER: f64 = 1e-3;
         self.actual_loss_rate.filter(|&rate| rate > 0.0).unwrap_or(LOSS_RATE_OF_PAPER)

@@ -60,7 +60,7 @@ struct Flow {
     state: FlowState,
     since: Stamp,
     arrived_at: Stamp,
-    /// The port whose alarm began the detour: flows towards other ports can share the slot.
+    /// Port with the alarm that began the detour: flows towards other ports can share the slot.
     towards: PortId,
 }
 
@@ -101,7 +101,7 @@ impl Next {
     }
 }
 
-/// A time that is told from none: the nanosecond before 0 for 0, never one that is still to come.
+/// Replaces 0, which means no time, by the nanosecond before it, which is never in the future.
 fn not_zero(time_ns: u32) -> u32 {
     if time_ns == 0 { u32::MAX } else { time_ns }
 }
@@ -186,8 +186,7 @@ impl Sequencer {
         self.release != RimmRelease::Unordered && self.attached.peek(slot) != self.next.peek(slot).number
     }
 
-    /// Decides on a new packet `towards` a port whose alarm is in `phase`. It cannot be detoured unless
-    /// `can_be_detoured`.
+    /// Decides on a new packet `towards` a port with its alarm in `phase`.
     pub fn new_packet(
         &mut self,
         pass: &mut Pass,
@@ -207,8 +206,8 @@ impl Sequencer {
         }
     }
 
-    /// The neighbour of a new packet that is detoured: that of the packets before it, if there are any and it has room
-    /// for many more, or else `least`, which then is that of the packets to come.
+    /// Chooses the neighbour for a new detoured packet. Keeps the neighbour of earlier packets if it has plenty of
+    /// room; otherwise switches to `least`.
     pub fn neighbour(
         &mut self,
         pass: &mut Pass,
@@ -225,7 +224,7 @@ impl Sequencer {
         })
     }
 
-    /// All that went before have been released: S_f is read first, and S_a goes on if the packet is detoured.
+    /// Detours until all earlier packets are released: reads S_f first, and advances S_a if the packet is detoured.
     fn exact(&mut self, pass: &mut Pass, slot: usize, phase: Phase, can_be_detoured: bool) -> NewTurn {
         let next = self.next.access(pass, slot, |next| next.number);
         self.attached.access(pass, slot, |attached| {
@@ -243,9 +242,9 @@ impl Sequencer {
         })
     }
 
-    /// Ends the detour after an idle time of chi, with the end of its port's, or when it has lasted too long. A packet
-    /// of another flow of the slot that cannot be detoured, or whose port's detour has ended, is forwarded and ends
-    /// nothing. Returns for a packet that is detoured whether the detour begins with it.
+    /// Ends the detour after an idle time of chi, when its port's detour ends, or after the maximum time. A packet of
+    /// another flow in the slot is forwarded and ends nothing if it cannot be detoured or its port's detour has ended.
+    /// For a detoured packet, returns whether the detour begins with it.
     fn by_gap(
         &mut self,
         pass: &mut Pass,
@@ -410,8 +409,8 @@ mod tests {
         }
     }
 
-    /// A packet towards another port, which cannot be detoured or whose alarm has ended, ended the detour of the flows
-    /// that share its slot: their next packets overtook those that were away.
+    /// Regression: a packet towards another port (not detourable, or with its alarm over) ended the detour of the flows
+    /// in its slot, and their next packets overtook the detoured ones.
     #[test]
     fn a_packet_towards_another_port_ends_no_detour_of_its_slot() {
         let mut sequencer = sequencer(RimmRelease::FlowletGap, 0);
@@ -434,7 +433,7 @@ mod tests {
         }
     }
 
-    /// The next number gets a quarter of the timeout; a wait that begins at 0 is one all the same.
+    /// The next number gets a quarter of the timeout, also if the wait begins at time 0.
     #[test]
     fn a_number_is_given_up_after_the_timeout_and_the_one_behind_it_after_a_quarter() {
         let mut next = Next { number: 7, waiting_since_ns: 0 };

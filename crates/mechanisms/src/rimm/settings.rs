@@ -47,10 +47,10 @@ pub struct RimmSettings {
     ))]
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub flowlet_gap: Option<Duration>,
-    /// How long packets may be detoured until that is congestion and no microburst: the detour ends, until the queue
-    /// has come below the threshold by itself (sections III-B and V: typically 1 ms). Detours hold a queue at the
-    /// threshold, so alarms belong to one burst if the next comes within `predecessor_timeout`, in which each packet
-    /// that was detoured comes back; with release = "unordered", or if it is shorter, within this time.
+    /// Maximum detour time of a microburst. A longer one is congestion: the detour ends until the queue has drained
+    /// below the threshold (sections III-B and V: typically 1 ms). Detours hold a queue at the threshold, so alarms
+    /// belong to one burst if the next comes within `predecessor_timeout`, the time for every detoured packet to
+    /// return; with release = "unordered", or if this time is shorter, within this time.
     #[serde(with = "Text::<Duration>")]
     pub congestion_after: Duration,
     /// How long the packets of one flow are detoured at most, whatever its queue is like; left out: until its detour

@@ -20,9 +20,9 @@ pub struct WharfSettings {
     /// Parity frames behind each block (h): as many lost frames of it can be restored. 0: nothing is coded.
     #[schemars(range(max = 5))]
     pub parity_frames: u8,
-    /// Time after its first frame at which a block ends that is not full. The published programs count in whole
-    /// milliseconds. Twice the time that `data_frames` of the longest frames take on the link, and at least 10 us:
-    /// chosen, so that a busy link flushes nothing.
+    /// Time from the first frame of a block until an incomplete block is flushed. The published programs count in whole
+    /// milliseconds. Default: twice the time of `data_frames` maximum frames on the link, with a minimum of 10 us;
+    /// chosen so that a busy link flushes nothing.
     #[schemars(extend("x-default" = "by link rate, frame size and data_frames"))]
     #[serde(with = "Optional::<Duration>")]
     pub flush_after: Option<Duration>,

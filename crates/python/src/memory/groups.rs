@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 struct Version {
     /// Type of its file system in proc_pid_mountinfo(5).
     file_system: &'static str,
-    /// Files with one limit each. "max", or a number beyond any memory, is no limit.
+    /// Files with one limit each. "max", or a number beyond any memory, means unlimited.
     limits: &'static [&'static str],
     used: &'static str,
     /// File cache that the kernel frees first, a line of memory.stat.
@@ -29,7 +29,7 @@ const SECOND: Version = Version {
     cache: "inactive_file",
 };
 
-/// A limit of one group, its own or that of a group around it.
+/// Limit of a group or of an enclosing group.
 #[derive(Clone, Debug)]
 pub struct GroupLimit {
     pub bytes: u64,
@@ -39,7 +39,7 @@ pub struct GroupLimit {
 }
 
 impl GroupLimit {
-    /// Bytes that the group can still take. None where the kernel does not tell.
+    /// Bytes that the group can still allocate; `None` if the kernel does not say.
     pub fn free_bytes(&self) -> Option<u64> {
         let used = number(&self.used)?;
         let cache = line_of(&self.stat, self.cache).unwrap_or(0);
@@ -54,16 +54,16 @@ pub fn limits(root: &Path) -> Vec<GroupLimit> {
     mounts.lines().filter_map(Mount::of).flat_map(|mount| mount.limits(root, &own)).collect()
 }
 
-/// A hierarchy of groups that is mounted.
+/// Mounted hierarchy of groups.
 struct Mount {
     version: &'static Version,
-    /// The group that is seen at the place of the mount.
+    /// Group at the root of the mount.
     group: String,
     place: String,
 }
 
 impl Mount {
-    /// From a line of mountinfo; None where it is no hierarchy that limits memory.
+    /// Parses a line of mountinfo; `None` unless the hierarchy limits memory.
     fn of(line: &str) -> Option<Self> {
         let (of_mount, of_file_system) = line.split_once(" - ")?;
         let mut words = of_mount.split(' ').skip(3).map(unescaped);

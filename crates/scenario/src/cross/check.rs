@@ -22,7 +22,7 @@ pub fn is_length(length: QueueLength) -> bool {
 /// What [`is_length`] asks for.
 pub const LENGTH_RULE: &str = "must be above zero, and at most 4294967295 packets";
 
-/// Problems after which names of links are no longer guessed.
+/// Maximum number of problems with a suggested link name.
 const GUESSES: usize = 100;
 
 /// A check of a scenario under way. Whoever has rules of their own reads the scenario, finds places by name, and

@@ -1,10 +1,10 @@
-//! Protection of links that no paper has: times, buffers and the place where packets wait follow from the link, so that
-//! each loss is repaired and costs next to nothing.
+//! Protection of links beyond the papers: times, buffers and the waiting place follow from the link, so that each loss
+//! is repaired at almost no cost.
 
 use crate::support::{check, counter, run};
 use crate::testbed::received;
 
-/// A link of its own kind, the frames on it, and how much of the line they take.
+/// A link, its frame size and its load.
 struct Link {
     gbps: u64,
     delay_ns: u64,
@@ -60,7 +60,7 @@ fn every_loss_is_repaired_from_1g_to_800g_over_a_metre_to_two_kilometres_with_sm
     }
 }
 
-/// 576,735 of 800,000 packets were lost: each packet without room kept those behind it waiting for a timeout.
+/// Regression: 576,735 of 800,000 packets were lost, because each overflow blocked later packets until a timeout.
 #[test]
 fn an_overflow_of_the_reordering_buffer_does_not_sustain_itself() {
     let link = Link { gbps: 400, delay_ns: 500, frame_bytes: 1_518, load_percent: 50 };

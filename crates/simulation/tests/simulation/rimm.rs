@@ -105,8 +105,8 @@ fn linkguardian_on_the_way_of_a_detour_repairs_what_the_link_corrupts() {
     assert_eq!(lost_and_reordered(&lossy("protected")).0, 0);
 }
 
-/// Three hosts send 160 KB each to a fourth, `count` times, through a queue of 300 KB with the threshold at 250 KB; a
-/// host beside the fourth sends 1 Gb/s back to the first leaf.
+/// Three hosts send 160 KB each to a fourth, `count` times, through a queue of 300 KB with the threshold at 250 KB; the
+/// fourth host's neighbour sends 1 Gb/s back to the first leaf.
 fn bursts(period: &str, count: u32, settings: &str) -> Outcome {
     let fabric = support::leaf_spine([3, 2, 4], [10, 40]).replace("1 us", "50 ns");
     let burst = |source: &str| {
@@ -128,7 +128,7 @@ fn bursts(period: &str, count: u32, settings: &str) -> Outcome {
     ))
 }
 
-/// Alarms less than 1 ms apart were one congestion, so detours ended and 83 to 90 packets were lost.
+/// Regression: alarms less than 1 ms apart counted as one congestion, so detours ended and 83 to 90 packets were lost.
 #[test]
 fn bursts_whose_packets_are_back_before_the_next_are_microbursts() {
     for (period, count) in [("800 us", 12), ("500 us", 20)] {
@@ -141,8 +141,8 @@ fn bursts_whose_packets_are_back_before_the_next_are_microbursts() {
     }
 }
 
-/// A packet of the flow upwards, for which no neighbour is a detour, ended the detour of the bursts: 127 packets of them
-/// were out of order.
+/// Regression: a packet of the upward flow, which cannot be detoured, ended the detour of the bursts and reordered 127
+/// of their packets.
 #[test]
 fn flows_that_share_a_slot_keep_their_own_order() {
     for settings in ["hash_bits = 0", "hash_bits = 0\nrelease = \"exact\""] {

@@ -111,7 +111,7 @@ fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> Option<&'a Colum
     table.columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column)
 }
 
-/// A column of times of a run.
+/// Finds a column of times of a run; empty if it does not exist.
 pub fn times<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [i64] {
     match column(outcome, table, name) {
         Some(Column::Signed(values)) => values,
@@ -119,7 +119,7 @@ pub fn times<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [i64] {
     }
 }
 
-/// A column of numbers of a run; nothing where there is no such column.
+/// Finds a column of numbers of a run; empty if it does not exist.
 pub fn numbers<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [u64] {
     match column(outcome, table, name) {
         Some(Column::Unsigned(values)) => values,

@@ -1,4 +1,4 @@
-//! The changes, and where each of them may change results after all.
+//! The changes, and the mechanisms and settings that each change can affect.
 
 use hitless_settings::quantity::Quantity;
 use hitless_wire::{BitRate, Duration};
@@ -12,21 +12,19 @@ use crate::dice::Dice;
 /// hold nanoseconds and microseconds.
 const SHIFT_PS: u64 = 125 << 30;
 
-/// How much longer a link may become, so that no two are alike.
+/// Maximum extra delay of a link, so that no two links have the same delay.
 const UNEVEN_PS: u64 = 1_000;
 
-/// Mechanisms with ticks of their own from the beginning of the run on, as a real clock has: timer packets, rounds of
-/// an idle port, and SQR's windows of load, whose registers begin at zero as in p4/sqr. A flow that starts later meets
-/// another tick.
+/// Mechanisms with ticks since the start of the run, like a real clock: timer packets, rounds of an idle port, and
+/// SQR's load windows (registers start at zero, as in p4/sqr). A flow that starts later meets another tick.
 const WITH_TICKS: [&str; 3] = ["linkguardian", "afq", "sqr"];
-/// Mechanisms whose registers hold whole nanoseconds: of twice a time they cut off something else.
+/// Mechanisms with registers of whole nanoseconds: they round twice a time differently.
 const WITH_NANOSECONDS: [&str; 2] = ["sqr", "rimm"];
-/// Mechanisms that send packets to other ports than those of their path, so another port is another choice. RIMM's
-/// switches also write their depths into what they send to a neighbour (in-band telemetry), which makes each of these
-/// frames longer.
+/// Mechanisms that deflect packets to ports off their path, so an extra port is an extra choice. RIMM's switches also
+/// write their queue depths into frames to a neighbour (in-band telemetry), which lengthens these frames.
 const DEFLECTING: [&str; 6] = ["dibs", "simple-deflection", "preemptive-deflection", "pabo", "vertigo", "rimm"];
-/// Mechanisms whose ingress decides by the depth of a queue. A port that nothing watches counts the frame in
-/// transmission in its depth and knows which frames will have left; a port with a mechanism in egress does neither.
+/// Mechanisms with an ingress that decides by queue depth. A port that nothing watches counts the frame in transmission
+/// in its depth and knows which frames will have left; a port with a mechanism in egress does neither.
 const SEEING_DEPTHS: [&str; 7] =
     ["dibs", "simple-deflection", "preemptive-deflection", "pabo", "vertigo", "rimm", "aifo"];
 
@@ -50,7 +48,7 @@ fn entries_mut<'a>(table: &'a mut Table, list: &str) -> impl Iterator<Item = &'a
     table.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_table_mut)
 }
 
-/// The name of a directed link, drawn.
+/// Draws the name of a directed link.
 fn link_name(subject: &Subject, dice: &mut Dice) -> String {
     let links = subject.links();
     let link = dice.one_of(&links);
@@ -58,7 +56,7 @@ fn link_name(subject: &Subject, dice: &mut Dice) -> String {
     if dice.once_in(2) { format!("{}->{}", ends[0], ends[1]) } else { format!("{}->{}", ends[1], ends[0]) }
 }
 
-/// Samples of queues and of throughput.
+/// Adds samples of queues and throughput.
 pub fn measurements(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     let before = subject.table();
     let mut after = before.clone();
@@ -73,7 +71,7 @@ pub fn measurements(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     Some(Pair { before, after, times: Times::Same, equal: Equal::Counters })
 }
 
-/// A loss model of rate zero on a link that has none.
+/// Adds a loss model of rate zero to a lossless link.
 pub fn loss_of_zero(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     let link = link_name(subject, dice);
     let (from, to) = link.split_once("->")?;
@@ -90,7 +88,7 @@ pub fn loss_of_zero(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     Some(Pair { before, after, times: Times::Same, equal: Equal::Course })
 }
 
-/// A mechanism that would drop one packet in a billion, at one port.
+/// Adds a mechanism at one port that would drop one packet in a billion.
 pub fn idle_mechanism(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     if !subject.has_none_of(&SEEING_DEPTHS) {
         return None;
@@ -103,7 +101,7 @@ pub fn idle_mechanism(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     Some(Pair { before, after, times: Times::Same, equal: Equal::Drops })
 }
 
-/// The fabric as a graph, and "all" hosts by their names: two worlds of these may have other hosts.
+/// Writes the fabric as a graph and lists "all" hosts by name, so that two such worlds can have different hosts.
 fn as_graph(subject: &Subject) -> Table {
     let mut table = subject.table();
     let names = |names: Vec<String>| Value::Array(names.into_iter().map(Value::from).collect());
@@ -123,8 +121,8 @@ fn as_graph(subject: &Subject) -> Table {
     table
 }
 
-/// The fabric as a graph whose links are longer by up to 1 ns each: frames hardly ever arrive in the same picosecond
-/// then.
+/// Writes the fabric as a graph and lengthens each link by up to 1 ns, so that frames hardly ever arrive in the same
+/// picosecond.
 fn with_uneven_delays(subject: &Subject, dice: &mut Dice) -> Table {
     let mut table = as_graph(subject);
     let links = table.get_mut("topology").and_then(|topology| topology.get_mut("links")).and_then(Value::as_array_mut);
@@ -140,7 +138,7 @@ fn with_uneven_delays(subject: &Subject, dice: &mut Dice) -> Table {
     table
 }
 
-/// Adds a node that is joined to another one as the first link of the fabric is.
+/// Adds a node, attached by a link like the first one of the fabric.
 fn add_node(table: &mut Table, list: &str, name: &str, to: &str) {
     push(table, &["topology", list], name.into());
     let mut link = table["topology"]["links"][0].clone();
@@ -148,7 +146,7 @@ fn add_node(table: &mut Table, list: &str, name: &str, to: &str) {
     push(table, &["topology", "links"], link);
 }
 
-/// A host that nobody talks to.
+/// Adds a host without traffic.
 pub fn idle_host(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     if !subject.has_none_of(&DEFLECTING) {
         return None;
@@ -160,7 +158,7 @@ pub fn idle_host(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     Some(Pair { before, after, times: Times::Same, equal: Equal::Counters })
 }
 
-/// Datagrams between two hosts at a switch of their own.
+/// Adds datagrams between two new hosts at a new switch.
 pub fn unrelated_flow(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     if !subject.has_none_of(&DEFLECTING) {
         return None;
@@ -182,9 +180,9 @@ pub fn unrelated_flow(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     Some(Pair { before, after, times: Times::Same, equal: Equal::Flows })
 }
 
-/// The same fabric with other names of hosts and switches, which sort in another order.
+/// Renames hosts and switches so that they sort in another order.
 ///
-/// Clocks are drawn by the names of links, so they are ideal.
+/// Clocks are ideal, because they are drawn by the names of links.
 pub fn other_names(subject: &Subject, _: &mut Dice) -> Option<Pair> {
     let mut before = as_graph(subject);
     before.insert("clocks".into(), "ideal".into());
@@ -203,7 +201,7 @@ pub fn other_names(subject: &Subject, _: &mut Dice) -> Option<Pair> {
     Some(Pair { before, after, times: Times::Same, equal: Equal::Course })
 }
 
-/// Renames a node, or the two of a link.
+/// Renames a node, or both ends of a link.
 fn rename(text: &mut String, renamed: &dyn Fn(&str) -> Option<String>) {
     let arrow = ["<->", "->"].into_iter().find(|arrow| text.contains(arrow));
     let new = match arrow.and_then(|arrow| Some((arrow, text.split_once(arrow)?))) {
@@ -222,16 +220,16 @@ fn each_text(value: &mut Value, change: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// The time that a text is.
+/// Parses a time.
 fn time(text: &str) -> Option<Duration> {
     Duration::read(text).ok()
 }
 
-/// Everything that has a moment comes later.
+/// Delays every event of the scenario.
 pub fn later_start(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     let world = subject.world();
-    // What has ticks since the beginning of the run: timer interrupts, hashes of SFQ, probes, codewords on a line with
-    // bit errors, and what ingress is told of queues from time to time.
+    // Features with ticks since the start of the run: timer interrupts, hashes of SFQ, probes, codewords on a line with
+    // bit errors, and periodic queue reports to ingress.
     let has_bit_errors = world.entries("link").any(|entry| entry.to_string().contains("\"bit-errors\""));
     let is_told_now = |entry: &Table| {
         let occupancy = entry.get("occupancy").and_then(|occupancy| occupancy.get("kind")).and_then(Value::as_str);
@@ -268,12 +266,11 @@ pub fn later_start(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     Some(Pair { before, after, times: Times::Later(SHIFT_PS as i64), equal: Equal::Counters })
 }
 
-/// Half of all rates and twice all times, with ideal clocks: one that is off by some millionths is not off by a power
-/// of two.
+/// Halves all rates and doubles all times. Clocks are ideal, because an offset in ppm does not scale by a power of two.
 ///
-/// In both worlds hosts use RoCE. The others have times of their own: TCP's round-trip time and a packet pair are
-/// means, rounded to a picosecond, CUBIC grows by seconds, and a receiver of datagrams waits a millisecond for what is
-/// missing.
+/// In both worlds hosts use RoCE, because other transports have fixed times: TCP's round-trip time and a packet pair
+/// are means, rounded to a picosecond, CUBIC grows by seconds, and a receiver of datagrams waits a millisecond for
+/// missing ones.
 pub fn half_speed(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     if subject.world().entries("failure").any(draws_times) || !subject.has_none_of(&WITH_NANOSECONDS) {
         return None;
@@ -305,7 +302,7 @@ pub fn half_speed(subject: &Subject, dice: &mut Dice) -> Option<Pair> {
     Some(Pair { before, after, times: Times::Twice, equal: Equal::Drops })
 }
 
-/// Whether times are drawn, as a whole number of picoseconds below another bound; or a group is of datagrams only.
+/// Whether times are drawn (in whole picoseconds, below another bound), or a group has only datagrams.
 fn draws_times(entry: &Table) -> bool {
     let is_drawn = |name: &str| entry.get(name).and_then(Value::as_str).is_some_and(|text| text != "0 s");
     let kind = entry.get("kind").and_then(Value::as_str);

@@ -1,8 +1,8 @@
 //! Relations between two runs: a change of a world, and the change of its results that follows (metamorphic testing,
-//! Chen et al., 1998). Nobody needs to know the right result of a random world to see that a relation is broken.
+//! Chen et al., 1998). A broken relation is a bug, even if the right result of a random world is unknown.
 //!
-//! Each relation is an entry of [`RELATIONS`]. It changes the configuration that a run records, in which every default
-//! is written, and has no say where it cannot hold; [`changes`] gives the reasons.
+//! Each relation is an entry of [`RELATIONS`]. It changes the recorded configuration of a run, with every default
+//! written out, and does not apply to worlds where it cannot hold; [`changes`] gives the reasons.
 
 mod changes;
 mod pair;
@@ -23,19 +23,20 @@ use crate::world::World;
 /// A change of a world and the results that follow from it.
 #[derive(Clone, Copy)]
 pub struct Relation {
-    /// Its name.
+    /// Name in reports.
     pub name: &'static str,
-    /// Changes a world; nothing where the relation has no say.
+    /// Change of a world; `None` if the relation does not apply.
     pub pair: fn(&Subject, &mut Dice) -> Option<Pair>,
-    /// How many pairs must all be broken. Frames that arrive in the same picosecond are ordered by a hash of the time,
-    /// so a change of times can change a result by chance.
+    /// Number of pairs that must all be broken. A hash of the time orders frames that arrive in the same picosecond, so
+    /// a change of times can change a result by chance.
     pub pairs: usize,
 }
 
 impl Relation {
-    /// The sentence if the relation is broken in a world; nothing at all where it has no say.
+    /// Tests the relation in a world; returns the inner sentence if it is broken, and `None` if it does not apply.
     ///
-    /// A change that the check of scenarios refuses is none: a mechanism that is added may have no place, say.
+    /// It does not apply if the scenario check refuses the changed world, for example for lack of a place for a
+    /// mechanism.
     pub fn broken(&self, subject: &Subject, registry: &Registry) -> Option<Option<String>> {
         let mut dice = Dice::new(subject.seed, self.name);
         let mut last = None;
@@ -60,7 +61,7 @@ pub const RELATIONS: [Relation; 8] = [
     Relation { name: "half of the speed", pair: changes::half_speed, pairs: 3 },
 ];
 
-/// One relation that has a say in a world, drawn by its seed, and the sentence if it is broken; nothing where none has.
+/// Draws an applicable relation by the world's seed and tests it; returns its name, and the sentence if it is broken.
 pub fn broken(world: &World, registry: &Registry) -> Option<(&'static str, Option<String>)> {
     let subject = Subject::of(world, registry)?;
     let mut dice = Dice::new(subject.seed, "relation");
@@ -70,7 +71,7 @@ pub fn broken(world: &World, registry: &Registry) -> Option<(&'static str, Optio
 }
 
 impl Pair {
-    /// The first thing in which the second world is not as it must be; nothing at all where one of them is refused.
+    /// Finds the first difference from the expected second world; `None` if one of the worlds is refused.
     pub fn broken(&self, registry: &Registry) -> Option<Option<String>> {
         let [before, after] = [&self.before, &self.after].map(|table| ran(table, registry));
         let (before, after) = (before?, after?);

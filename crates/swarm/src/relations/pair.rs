@@ -1,33 +1,33 @@
-//! Two worlds of a relation, and what must be equal.
+//! Two worlds of a relation and the results that must be equal.
 
 use toml::Table;
 
-/// Two worlds, and how the results of the second follow from those of the first.
+/// Two worlds and the expected relation between their results.
 pub struct Pair {
     /// The first world.
     pub before: Table,
     /// The second.
     pub after: Table,
-    /// How a time of the first becomes one of the second.
+    /// Map from times of the first world to times of the second.
     pub times: Times,
-    /// What else must be equal.
+    /// Results that must be equal.
     pub equal: Equal,
 }
 
-/// What must be equal beside the flows and messages of the first world.
+/// Results that must be equal, in addition to the flows and messages of the first world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Equal {
-    /// Nothing: the second world has flows of its own.
+    /// No others: the second world has more flows.
     Flows,
     /// Packets lost, by reason.
     Drops,
-    /// These, and what mechanisms count.
+    /// Packets lost, and the counters of mechanisms.
     Counters,
     /// The whole course of events.
     Course,
 }
 
-/// How a time of the first run becomes one of the second, in picoseconds.
+/// Map from times of the first run to times of the second, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
     /// They are the same.
@@ -39,7 +39,7 @@ pub enum Times {
 }
 
 impl Times {
-    /// The time of the second run; what never happens is below zero.
+    /// Maps a time to the second run; a negative time means never.
     pub(super) const fn of(self, time: i64) -> i64 {
         match self {
             _ if time < 0 => time,

@@ -8,15 +8,15 @@ use hitless_simulation::results::{Column, Table};
 use super::pair::{Equal, Times};
 use crate::judge::{numbers, texts};
 
-/// Columns that name a flow or a host, which other flows and other names change.
+/// Columns with flow numbers or host names, which depend on other flows and on names.
 const NAMES: [&str; 3] = ["flow", "source", "destination"];
 
-/// Group, position, and the number of a message: what a row is about.
+/// Key of a row: group, position, and number of the message.
 type Key = (String, u64, u64, u64);
 /// The columns of a row.
 type Row = BTreeMap<&'static str, String>;
 
-/// The first thing in which the second run is not as the first one tells.
+/// Finds the first difference between the second run and its prediction from the first.
 pub fn difference(before: &Outcome, after: &Outcome, times: Times, equal: Equal) -> Option<String> {
     let of_rows = ["flows", "messages"].into_iter().find_map(|name| of_table(name, before, after, times));
     let unlike = |what: &str, one: String, other: String| (one != other).then(|| format!("{what}: {one} and {other}"));
@@ -36,8 +36,7 @@ pub fn difference(before: &Outcome, after: &Outcome, times: Times, equal: Equal)
     of_rows.or_else(of_drops).or_else(of_counters).or_else(of_course)
 }
 
-/// Counters of mechanisms, each summed over switches and ports. What they take of a switch is not counted: it grows
-/// with its ports.
+/// Sums each counter of mechanisms over switches and ports, without resource usage, which grows with the ports.
 fn counters(outcome: &Outcome) -> BTreeMap<(&str, &str), u64> {
     let of = |name| texts(outcome, "mechanisms", name).iter().map(String::as_str);
     let mut sums = BTreeMap::new();
@@ -50,7 +49,7 @@ fn counters(outcome: &Outcome) -> BTreeMap<(&str, &str), u64> {
 
 fn of_table(name: &str, before: &Outcome, after: &Outcome, times: Times) -> Option<String> {
     let (expected, found) = (rows(before, name, times), rows(after, name, Times::Same));
-    // A flow of a group that only the second world has is no concern of the first.
+    // Skip groups that only the second world has.
     let groups: Vec<&String> = expected.keys().map(|(group, ..)| group).collect();
     if let Some((group, position, ..)) =
         found.keys().find(|key| groups.contains(&&key.0) && !expected.contains_key(key))

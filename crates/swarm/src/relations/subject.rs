@@ -1,4 +1,4 @@
-//! The world that a relation changes: the configuration that its run records.
+//! The world that a relation changes: the recorded configuration of its run.
 
 use hitless_network::topology::{Node, Topology};
 use hitless_scenario::kind::Registry;
@@ -15,7 +15,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The subject that a world is; nothing where the check refuses it.
+    /// Converts a world; `None` if the check refuses it.
     pub fn of(world: &World, registry: &Registry) -> Option<Self> {
         let scenario = world.check(registry).ok()?;
         let topology = scenario.build_topology().ok()?;
@@ -38,7 +38,7 @@ impl Subject {
         &self.topology
     }
 
-    /// Whether all of its mechanisms are of these kinds; so when there is none.
+    /// Whether it has only mechanisms of these kinds, or no mechanisms.
     pub fn has_only(&self, kinds: &[&str]) -> bool {
         self.world.kinds().iter().all(|kind| kinds.contains(kind))
     }

@@ -56,7 +56,7 @@ fn a_second_world_that_is_slower_by_a_nanosecond_is_found_by_every_relation() {
     }
 }
 
-/// Two datagrams a microsecond apart, from 10 us on, over a link that loses nothing.
+/// A constant-rate datagram flow at 1 Gb/s from 10 us to 200 us over a lossless link.
 fn small_world() -> World {
     let text = "name = \"small\"\nduration = \"1 ms\"\nmeasure = { order = true }\n\
         topology = { kind = \"dumbbell\", hosts_left = 1, hosts_right = 1, \
@@ -67,7 +67,7 @@ fn small_world() -> World {
     World::new(text.parse().expect("this is TOML"))
 }
 
-/// A change that is not the one that it says it is.
+/// Replaces the second world by a wrong one.
 fn wrongly(after: Table, pair: Pair) -> Option<Pair> {
     Some(Pair { after, ..pair })
 }

@@ -1,20 +1,20 @@
-//! What the gaps say: the flow's share of its bottleneck.
+//! The flow's share of its bottleneck, estimated from the gaps.
 
 use hitless_wire::Duration;
 
 use super::settings::PacketPairSettings;
 
-/// Segments of a flow that stay queued at its bottleneck, so that gaps are measured behind them: half of the rounds
-/// from which AFQ marks. Chosen; figure 10(c) of the paper has at most five packets of a flow queued.
+/// Segments that a flow keeps queued at its bottleneck, so that gaps are measured behind them: half of AFQ's marking
+/// threshold in rounds. Chosen; in figure 10(c) of the paper a flow queues at most five packets.
 const QUEUED_SEGMENTS: f64 = 4.0;
-/// Round trips in which what is in flight is corrected. Chosen.
+/// Round trips to correct the bytes in flight. Chosen.
 const CORRECTION_ROUND_TRIPS: f64 = 0.5;
 /// Maximum part of the rate that is skipped. Chosen: some pairs must go, or nothing is measured.
 const SKIPPED_MAX: f64 = 0.9;
 /// Maximum part of linkRate that is injected ("a few packets", section 5). Chosen.
 const INJECTED_MAX: f64 = 0.1;
 
-/// The moving average over gaps, and what follows from it (figure 13).
+/// Moving average over gaps, and the rate and window that follow from it (figure 13).
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct ShareEstimate {
     /// Picoseconds for a full segment; zero before the first.
@@ -39,12 +39,12 @@ impl ShareEstimate {
         self.gap_ps > 0.0
     }
 
-    /// What was measured says nothing of what comes.
+    /// Discards the estimate: it no longer predicts the flow's share.
     pub fn forget(&mut self) {
         self.gap_ps = 0.0;
     }
 
-    /// Takes a gap; zero is none.
+    /// Adds a gap; zero is ignored.
     #[inline]
     pub fn sample(&mut self, gap: Duration) {
         if gap == Duration::ZERO {
@@ -60,7 +60,7 @@ impl ShareEstimate {
     }
 
     /// Segments from the first packet of a measured pair to its second. The average is over the last round trip
-    /// (section 5): GAIN averages over 1 / GAIN pairs, and where more fit in a round trip each is as many times longer.
+    /// (section 5): GAIN averages over 1 / GAIN pairs; if more fit in a round trip, each pair is longer by that factor.
     pub fn segments_to_measure(&self, base_rtt: Duration) -> u32 {
         if !self.is_known() || base_rtt == Duration::MAX {
             return 1;
@@ -69,12 +69,12 @@ impl ShareEstimate {
         ((pairs * self.gain) as u32).clamp(1, self.longest_pair)
     }
 
-    /// How long after a pair that is longer than two packets the next one begins: GAIN of a round trip.
+    /// Time between the starts of two measured pairs that are longer than two packets: GAIN of a round trip.
     pub fn time_between_measures(&self, base_rtt: Duration) -> Duration {
         Duration::from_ps((base_rtt.as_ps() as f64 * self.gain) as u64)
     }
 
-    /// How long `bytes` take at the rate after throttling, linkRate * (1 - alpha / 2), and the correction.
+    /// Time for `bytes` at the throttled and corrected rate: linkRate * (1 - alpha / 2 + correction).
     #[inline]
     pub fn time_for(&self, bytes: f64, alpha: f64, in_flight_bytes: u64, base_rtt: Duration) -> Duration {
         let throttled = 1.0 - alpha / 2.0;
@@ -82,9 +82,9 @@ impl ShareEstimate {
         Duration::from_ps((bytes / self.mss_bytes * self.gap_ps / factor).ceil() as u64)
     }
 
-    /// Keshav's control law, as a part of linkRate: cycles are skipped or packets injected until as much is in flight
-    /// as the throttled rate fills, and a few packets are queued at the bottleneck. Nothing where a round trip holds so
-    /// few pairs that there is no cycle to skip.
+    /// Keshav's control law, as a part of linkRate: cycles are skipped or packets injected until the bytes in flight
+    /// match the throttled rate and a few packets are queued at the bottleneck. Zero if a round trip holds too few
+    /// pairs to skip a cycle.
     fn correction(&self, throttled: f64, in_flight_bytes: u64, base_rtt: Duration) -> f64 {
         if self.segments_to_measure(base_rtt) == 1 {
             return 0.0;
@@ -95,7 +95,7 @@ impl ShareEstimate {
         (missing / CORRECTION_ROUND_TRIPS).clamp(-SKIPPED_MAX * throttled, INJECTED_MAX)
     }
 
-    /// What may be in flight when a pair begins: CWND_FACTOR * linkRate * minRTT.
+    /// Maximum bytes in flight when a pair begins: CWND_FACTOR * linkRate * minRTT.
     #[inline]
     pub fn window_bytes(&self, base_rtt: Duration) -> u64 {
         (self.window_factor * self.mss_bytes * base_rtt.as_ps() as f64 / self.gap_ps) as u64

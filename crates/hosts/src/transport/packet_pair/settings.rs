@@ -21,16 +21,15 @@ pub struct PacketPairSettings {
     /// Length of the frame of an acknowledgement, which carries the gap.
     #[serde(with = "Text::<Bytes>")]
     pub ack_bytes: Bytes,
-    /// Weight of the newest gap in the moving average, GAIN of figure 13. The paper gives none; a quarter averages over
-    /// the four pairs that are a round trip at 10 Gb/s and 10 us, as section 5 has it. Where a round trip holds more
-    /// pairs see `longest_pair`.
+    /// Weight of the newest gap in the moving average, GAIN of figure 13. The paper gives no value; a quarter averages
+    /// over the four pairs of a round trip at 10 Gb/s and 10 us (section 5). For longer round trips see `longest_pair`.
     #[schemars(range(min = 0.0001, max = 1.0))]
     pub gap_gain: f64,
-    /// Maximum packets from the first of a pair to its second. Where a round trip holds n > 1 / `gap_gain` pairs, the
-    /// pairs that are measured are n x `gap_gain` packets long, so that the average is over a round trip (section 5),
-    /// and cycles are skipped or packets injected as the estimate falls or rises. AFQ serves the packets of a round in
-    /// the order of their arrival, so that the gap of two packets alone can be one frame for each of two flows. The
-    /// default keeps a pair below the 8 rounds from which section 5 marks. 1: figure 13.
+    /// Maximum packets from the first of a pair to its second. If a round trip holds n > 1 / `gap_gain` pairs, measured
+    /// pairs are n x `gap_gain` packets long, so that the average spans a round trip (section 5), and cycles are
+    /// skipped or packets injected as the estimate falls or rises. AFQ serves the packets of a round in order of
+    /// arrival, so two flows with pairs of two packets can both measure a gap of one frame. The default keeps a pair
+    /// below the marking threshold of 8 rounds (section 5). 1: figure 13.
     #[schemars(range(min = 1, max = 64))]
     pub longest_pair: u32,
     /// How many products of estimated rate and least round-trip time may be in flight when a pair begins, CWND_FACTOR

@@ -44,7 +44,7 @@ impl Receiver {
         }
     }
 
-    /// A timer packet tests whether the sender is to pause.
+    /// Pauses the sender if the reordering buffer is too full; a timer packet asks.
     pub fn test_depth(&mut self, context: &mut Context<'_>) {
         self.depth_is_watched = false;
         if self.held_bytes >= self.config.pause_threshold.0 && !self.is_pausing.peek(0) {

@@ -1,16 +1,16 @@
 //! Repairs that come before their turn while packets wait in a paused queue (section 5).
 //!
-//! In the queue of the others such a repair would be behind packets that wait for it: all of them would have to come
-//! out before it. It waits in a queue of its own, which is served when its turn comes.
+//! In the common queue such a repair would wait behind packets that wait for it, and all of them would have to leave
+//! first. It waits in a separate queue, which is served when its turn comes.
 
 use crate::linkguardian::headers::SequenceNumber;
 
-/// The numbers of those repairs.
+/// Sequence numbers of early repairs.
 #[derive(Debug, Default, hitless_state::Value)]
 pub struct EarlyRepairs {
-    /// In the order in which they came.
+    /// Waiting repairs in order of arrival.
     waiting: Vec<SequenceNumber>,
-    /// The one whose turn has come: its queue was given credit for it.
+    /// Repair that is due: its queue has the credit for it.
     called: Option<SequenceNumber>,
 }
 
@@ -25,23 +25,23 @@ impl EarlyRepairs {
         self.waiting.contains(&sequence)
     }
 
-    /// The one whose turn comes first, of those from `next` on.
+    /// Finds the first waiting repair at or after `next`.
     pub fn first_from(&self, next: SequenceNumber) -> Option<SequenceNumber> {
         let ahead = self.waiting.iter().copied().filter(|sequence| sequence.offset_from(next) >= 0);
         ahead.min_by_key(|sequence| sequence.steps_from(next))
     }
 
-    /// Whether one waits whose turn was before `next`.
+    /// Whether a repair before `next` still waits.
     pub fn has_before(&self, next: SequenceNumber) -> bool {
         self.waiting.iter().any(|sequence| sequence.offset_from(next) < 0)
     }
 
-    /// Notes that its turn has come; whether that is news.
+    /// Notes that a repair is due; returns whether this is new.
     pub fn call(&mut self, sequence: SequenceNumber) -> bool {
         self.called.replace(sequence) != Some(sequence)
     }
 
-    /// Forgets one that waits no more; whether it had waited.
+    /// Removes a repair; returns whether it was waiting.
     pub fn forget(&mut self, sequence: SequenceNumber) -> bool {
         let before = self.waiting.len();
         self.waiting.retain(|&waiting| waiting != sequence);

@@ -52,7 +52,7 @@ impl Receiver {
 
     fn note_no_longer_waiting(&mut self, header: DataHeader, context: &mut Context<'_>) {
         if self.waits_as_repair(header) && self.early.forget(header.sequence) {
-            // Others may have waited for it, of whom nobody else tells.
+            // Nothing else wakes the packets that waited for it.
             self.release_held(self.ack_number.peek(0), context);
         }
         assert!(self.waiting_packets > self.held_packets, "a packet whose wait ends is out of its queue and counted");
@@ -182,8 +182,8 @@ impl Receiver {
         Verdict::Continue
     }
 
-    /// The queue that a packet waits in. In a paused queue one that was served before its turn used a credit that
-    /// another still needs.
+    /// Selects the queue where a packet waits. A packet that left a paused queue before its turn used up another's
+    /// credit.
     fn hold(&mut self, header: DataHeader, comes_from_queue: bool, context: &mut Context<'_>) -> QueueId {
         if self.config.buffering != Buffering::PausedQueue {
             return self.hold_queue;

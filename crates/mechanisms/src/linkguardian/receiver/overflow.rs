@@ -49,7 +49,7 @@ impl Overflow {
         is_spare
     }
 
-    /// Forgets all: the numbers mean something else from now on.
+    /// Clears everything: the sequence numbers start again.
     pub fn clear(&mut self) {
         *self = Self::default();
     }

@@ -19,7 +19,7 @@ pub const fn stepping(step_ns: u64) -> AfqScheduler {
     AfqScheduler::RotatingStrictPriority(AfqRotating { late: AfqLate::ServedQueue, step: Duration::from_ns(step_ns) })
 }
 
-/// A period of 0 is none.
+/// Period 0 disables it.
 pub const fn two_groups(period_ns: u64, delay_ns: u64) -> AfqScheduler {
     let period = if period_ns == 0 { None } else { Some(Duration::from_ns(period_ns)) };
     AfqScheduler::TwoGroups(AfqTwoGroups { period, delay: Duration::from_ns(delay_ns) })

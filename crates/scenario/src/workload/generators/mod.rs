@@ -48,7 +48,7 @@ impl Generator {
         }
     }
 
-    /// Whether it is a list of which no flow starts before `end`.
+    /// Whether it is a list without a flow that starts before `end`.
     pub fn is_empty_list(&self, end: Time) -> bool {
         match self {
             Generator::Listed(flows) => flows.as_slice().iter().all(|flow| flow.start >= end),

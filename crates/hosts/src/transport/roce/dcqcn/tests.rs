@@ -115,7 +115,7 @@ fn notifications_keep_their_distance() {
     }
 }
 
-/// The paper's rules as they stand: one thing after the other, each timer by itself.
+/// Literal implementation of the paper's rules, one at a time, with separate timers.
 struct Oracle {
     config: DcqcnSettings,
     line: f64,
