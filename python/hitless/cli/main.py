@@ -85,7 +85,7 @@ def hitless(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """See what a datacenter loses when links corrupt, fail or overflow, and what mechanisms in its switches save.
+    """See what a datacenter loses when links corrupt or fail and buffers overflow, and how much switches recover.
 
     Simulate a scenario, and see what a mechanism changes:
 
@@ -93,7 +93,7 @@ def hitless(
       hitless run mine.toml
       hitless compare mine.toml --without linkguardian
 
-    Measure a figure of a paper, beside the paper's numbers:
+    Measure a figure of a paper and compare it with the paper's numbers:
 
       hitless reproduce --list
       hitless reproduce lg/fig8 --quick
