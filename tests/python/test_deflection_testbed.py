@@ -145,7 +145,7 @@ def test_response_times_of_the_paper_match_it():
     assert len(judged) == 11
     for row in judged:
         assert row.measured == pytest.approx(row.paper, rel=0.05), row.metric
-        assert row.verdict == "match"
+        assert row.verdict == ("match" if row.judge.name == "exact" else "within")
 
 
 def test_a_scheme_that_wins_where_the_papers_loses_differs():
