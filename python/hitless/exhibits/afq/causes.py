@@ -11,7 +11,7 @@ from typing import Any
 from hitless.exhibits import Context, Exhibit, Parts, Point, Row, Runs, exhibit
 from hitless.exhibits.afq import incast, one_link, prototype, schemes
 from hitless.exhibits.afq.counters import dropped
-from hitless.exhibits.afq.open_settings import EXPERIMENT, Incasts, Windows
+from hitless.exhibits.afq.open_settings import EXPERIMENT, Approximations, Incasts, Windows
 from hitless.exhibits.afq.prototype import Testbed
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import FRAME_BYTES
@@ -168,4 +168,4 @@ _SHARING = (
 class Causes(Parts):
     """All experiments."""
 
-    parts = (_Changes, Incasts, Windows)
+    parts = (_Changes, Incasts, Windows, Approximations)

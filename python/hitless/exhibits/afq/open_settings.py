@@ -1,13 +1,13 @@
-"""Experiments of `afq/causes` on the cluster: incasts with another recovery or buffer, and other initial windows."""
+"""Experiments of `afq/causes` on the cluster: incasts, initial windows, and what AFQ approximates."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Unjudged
-from hitless.exhibits.afq import cluster, counters, incast, ratios, schemes
+from hitless.exhibits.afq import cluster, counters, incast, ratios, schemes, utilization
 from hitless.exhibits.afq.flows import ALL_FLOWS, SHORT_FLOWS
-from hitless.exhibits.afq.sizes import PARETO
+from hitless.exhibits.afq.sizes import ENTERPRISE, PARETO
 from hitless.exhibits.estimates import mean_in_run
 
 EXPERIMENT = Unjudged("an experiment, judged in the figure with its own settings")
@@ -98,3 +98,33 @@ class Windows(Exhibit):
             ):
                 metric = f"{words}, {scheme.name} over it"
                 yield ratio.row("AFQ", f"{_LOAD} %", metric, None, EXPERIMENT)
+
+
+_USED = 90
+_APPROXIMATIONS = (
+    schemes.IDEAL,
+    schemes.PAIR_AFQ,
+    replace(schemes.PAIR_AFQ.with_afq(sketch={"rows": 4, "columns": 262_144}), name="AFQ, 4 x 262,144 cells"),
+    replace(schemes.PAIR_AFQ.with_afq(bytes_per_round="500 B", queues=63), name="AFQ, 63 rounds of 500 B"),
+)
+
+
+class Approximations(Exhibit):
+    """AFQ beside Ideal-FQ where the core links are used to 90 %, with more cells and with shorter rounds."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        for case in self._cases():
+            yield Point(f"approximations: {case.key}", case.scenario(utilization.MS, {}), keep=cluster.TABLES)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        cases = self._cases()
+        flows = cluster.compared(Runs({case.key: runs[f"approximations: {case.key}"] for case in cases}), cases)
+        for scheme in _APPROXIMATIONS[1:]:
+            over = ratios.mean(flows.short, scheme.name, schemes.IDEAL.name)
+            yield over.row(
+                scheme.name, f"{_USED} % used", f"mean FCT of {SHORT_FLOWS}, over Ideal-FQ", None, EXPERIMENT
+            )
+
+    @staticmethod
+    def _cases() -> list[cluster.Case]:
+        return [cluster.Case(ENTERPRISE, utilization.OFFERED[_USED], scheme) for scheme in _APPROXIMATIONS]
