@@ -205,7 +205,7 @@ class Factor(Near):
     """A quantity within a factor of two of the paper's; what was never seen is judged only if excluded.
 
     For quantities with a unit. A ratio between two schemes is judged by `Gain`: below a gain of two, a factor of two
-    would allow that the other scheme wins. So is a quantity that has a limit close by, as goodput has the link's rate.
+    would allow that the other scheme wins. A quantity with a limit close by, as goodput has, is judged by `Exact`.
     """
 
     better: Direction | None = None
