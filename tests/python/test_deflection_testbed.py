@@ -145,7 +145,19 @@ def test_response_times_of_the_paper_match_it():
     assert len(judged) == 11
     for row in judged:
         assert row.measured == pytest.approx(row.paper, rel=0.05), row.metric
-        assert row.verdict == "match"
+        assert row.verdict == ("match" if row.judge.name == "exact" else "within")
+
+
+def test_ratios_that_the_servers_time_was_calibrated_on_are_shown_and_never_judged():
+    keys = set()
+    for point in ResponseTimes().points(Context(effort="quick")):
+        think = next(flow for flow in point.what["flows"] if flow["name"] == testbed.HIGH)["request"]["think"]["mean"]
+        keys.add((point.key.startswith("slow servers"), think))
+    assert keys == {(False, response_times.THINK["mean"]), (True, response_times.LONG_THINK["mean"])}
+    rows = rows_of(ResponseTimes(), lambda _: responses(100.0))
+    slow = [row for (_, x, _), row in rows.items() if response_times.LONG_THINK["mean"] in x]
+    assert {row.paper for row in slow} == {425, 437, 51, 199, 8, 1.0059, None}
+    assert {row.verdict for row in slow} == {"unjudged"}
 
 
 def test_a_scheme_that_wins_where_the_papers_loses_differs():

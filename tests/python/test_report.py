@@ -75,7 +75,7 @@ def test_every_table_and_picture_can_be_read_aloud(page):
 
 
 def test_rows_of_each_verdict_can_be_chosen_and_those_without_one_are_folded(page):
-    assert re.findall(r'data-filter="(\w*)"', page) == ["", "match", "differs", "unjudged"]
+    assert re.findall(r'data-filter="(\w*)"', page) == ["", "match", "within", "differs", "unjudged"]
     folded = re.search(r"<details.*?</details>", page, flags=re.DOTALL)[0]
     assert 'data-verdict="unjudged"' in folded
     assert 'data-verdict="match"' not in folded

@@ -45,7 +45,7 @@ def test_a_gain_has_both_values_the_ratio_and_the_worst_verdict():
     [found] = gains([Mechanism("LinkGuardian", "loss", LINES), Mechanism("SQR", "failure", LINES[2:])], [_result(ROWS)])
     tail, goodput = found.lines
     assert (tail.bare, tail.protected, tail.ratio, tail.paper) == ("2,190 us", "38.8 us", "56.4x", "51x")
-    assert tail.verdict == "match"
+    assert tail.verdict == "within"
     assert (goodput.bare, goodput.protected, goodput.ratio) == ("4.37 Gb/s", "9.2 Gb/s", "2.11x")
     assert (goodput.paper, goodput.verdict) == ("6.3x", "differs")
 

@@ -47,7 +47,8 @@ RULES = [
     (_shape(holds=True), [None], "unjudged", "one seed"),
     # the interval over the seeds decides, whatever each seed alone would say
     (Exact(), [10.0, 10.05, 9.95], "match", ""),
-    (Gain(), [1.41, 1.35, 1.18], "match", "match with 2 of 3 seeds"),
+    (Gain(), [1.41, 1.35, 1.18], "within", "within 2x with 2 of 3 seeds"),
+    (Exact(), [9.55, 9.7, 9.85], "unjudged", "only a part of the interval"),
     (Factor(), [30.0, 31.0, 29.5], "differs", ""),
     (Factor(), [1.0, 90.0, 300.0], "unjudged", "the interval is wider than what the rule allows"),
     # what no seed moves is judged as it is
@@ -165,12 +166,12 @@ def _results(make, **more):
     ("make", "seeds", "runs", "verdicts"),
     [
         (_OfSeeds, 1, 1, ["unjudged", "unjudged"]),
-        (_OfSeeds, 3, 3, ["match", "match"]),
-        (_OfSeeds, None, 3, ["match", "match"]),
+        (_OfSeeds, 3, 3, ["within", "match"]),
+        (_OfSeeds, None, 3, ["within", "match"]),
         (_WithOwn, 1, 4, ["match"]),
         (_WithOwn, None, 4, ["match"]),
         (_WithOwn, 3, 12, ["match"]),
-        (_Both, None, 15, ["match", "match", "match"]),
+        (_Both, None, 15, ["match", "within", "match"]),
         (_Arithmetic, 5, 0, ["match"]),
     ],
 )
@@ -186,9 +187,9 @@ def test_rows_of_a_campaign_tell_each_seed():
     moved, constant = document["rows"]
     assert document["seeds"] == [7, 8, 9]
     assert [(each["seed"], each["measured"], each["verdict"]) for each in moved["seeds"]] == [
-        (7, 7.0, "match"),
-        (8, 8.0, "match"),
-        (9, 9.0, "match"),
+        (7, 7.0, "within"),
+        (8, 8.0, "within"),
+        (9, 9.0, "within"),
     ]
     assert (moved["measured"], moved["ci_low"] < 7.0, moved["ci_high"] > 9.0) == (8.0, True, True)
     assert (constant["ci_low"], constant["note"]) == (None, "no interval: seeds change nothing here")

@@ -14,4 +14,4 @@ def test_the_interval_does_not_hang_on_the_order_in_which_batches_are_found():
     messages = flows.with_columns(delivered_ps=1, acknowledged_ps=1)
     tables = {"flows": flows, "messages": messages, "flow_progress": pl.DataFrame(progress)}
     run = Run("", Summary({}), tables)
-    assert len({repr([row.interval for row in Figure3._windows(run)]) for _ in range(30)}) == 1
+    assert len({repr([row.interval for row in Figure3._windows("no failure", run)]) for _ in range(30)}) == 1

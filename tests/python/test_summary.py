@@ -158,7 +158,7 @@ def checkout(folder, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("place", "line"),
     [
-        ("counts", "| A paper that nobody wrote | 1 | 0 | 1 | 0 |"),
+        ("counts", "| A paper that nobody wrote | 1 | 0 | 0 | 1 | 0 |"),
         (
             "rows demo",
             "| demo/fig8 (full, 3 seeds, abc123456) | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | **differs** |",

@@ -7,7 +7,7 @@ import pytest
 
 from hitless.exhibits.together import outcomes, schemes
 from hitless.exhibits.together.reduction import TABLES, reduced
-from hitless.exhibits.together.schemes import ALL, CLEAN, PLAIN, SCHEMES, Scheme
+from hitless.exhibits.together.schemes import ALL, BARE, CLEAN, GUARDED, PLAIN, SCHEMES, Scheme
 from hitless.simulation import PacketSimulation, Run
 
 
@@ -35,6 +35,24 @@ def test_a_scheme_has_its_systems_and_nothing_else() -> None:
         troubles = {"failure", "link"} & made.keys()
         assert troubles == (set() if scheme.is_clean else {"failure", "link"}), scheme
         assert any(group["name"] == "cheat" for group in made["flows"]) != scheme.is_clean, scheme
+
+
+def test_a_system_in_its_own_trouble_meets_no_other() -> None:
+    wrong = {"SQR": "failure", "LinkGuardian": "link", "AFQ": "cheat", "RIMM": "bursts", "PD": "queries"}
+    for of in (BARE, GUARDED):
+        for system, scheme in of.items():
+            made = schemes.scenario(scheme)
+            groups = {group["name"] for group in made["flows"]}
+            troubles = ({"failure", "link"} & made.keys()) | ({"cheat", "bursts", "queries"} & groups)
+            assert troubles == {wrong[system]}, scheme
+            assert "web-search" in groups, scheme
+            assert ("recovery" in made) == ("failure" in made), scheme
+
+
+def test_rimm_keeps_every_packet_of_a_burst_that_its_neighbours_can_hold() -> None:
+    plain, guarded = run(BARE["RIMM"]), run(GUARDED["RIMM"])
+    assert outcomes.DROPPED_OF_BURSTS.of(plain) > 0
+    assert outcomes.DROPPED_OF_BURSTS.of(guarded) == 0
 
 
 def test_each_loss_is_told_by_where_it_happened() -> None:

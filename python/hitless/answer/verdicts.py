@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hitless.exhibits.campaign import Result
-from hitless.exhibits.judge import Paper, Range
+from hitless.exhibits.judge import AGREES, Paper, Range
 from hitless.exhibits.model import Row
 
 _NEAR = 0.10
@@ -23,9 +23,9 @@ class Tally:
 
     mechanism: str
     near: int
-    """Match, within 10 % of the paper's value or within its range."""
+    """Allowed by the rule, within 10 % of the paper's value or within its range."""
     allowed: int
-    """Match, further off, within what the rule allows."""
+    """Allowed by the rule, further off."""
     statements: int
     """Match of an ordering or a trend, which has no number."""
     beyond: int
@@ -87,7 +87,7 @@ def distance(measured: float | None, paper: Paper | None) -> float | None:
 
 
 def _outcome(row: Row) -> str:
-    if row.verdict != "match":
+    if row.verdict not in AGREES:
         return row.verdict
     if row.judge.name == "shape":
         return "statement"

@@ -170,7 +170,8 @@ def reproduce(
     One exhibit is shown with its rows, several on one screen; the report has
     all rows, and --tables shows them here.
 
-    A verdict is match, beyond (the paper's own scheme does better here than the
+    A verdict is match, within (a factor of two of the paper's number, all that
+    its rule asks), beyond (the paper's own scheme does better here than the
     paper says), differs, or unjudged (the paper has no number, or the runs
     cannot tell). It rests on several seeds: numbers are means over them, with
     intervals by Student's t. After Ctrl-C the same command goes on where it was, except

@@ -117,8 +117,9 @@ def _worst(rows: Iterable["Row"]) -> dict[Hashable, "Row"]:
 class Bound:
     """A statement that a number lies on one side of a bound, judged by the interval of the number.
 
-    It holds where the whole interval is on that side, and fails where the whole interval is on the other side of
-    ``fails_at``. Between the two the runs have no power, and there is no verdict.
+    It fails where the whole interval is on the wrong side of ``fails_at``, even if it is on the right side of the
+    bound: a difference can be sure and too small to be one. It holds where the whole interval is on the right side of
+    the bound and the number on that of ``fails_at``. Between the two the runs have no power, and there is no verdict.
     """
 
     statement: str
@@ -136,21 +137,21 @@ class Bound:
         return self.statement
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """Match when all of the interval is on the side that the statement says."""
+        """Match when all of the interval is on the side that the statement says, and the number far enough."""
         if measured is None or math.isnan(measured):
             return no_verdict(self.nothing)
         if interval is None:
             return no_verdict("there is no interval")
         low, high = interval.low, interval.high
-        if low > self.bound if self.is_above else high <= self.bound:
-            return Judgement("match")
         if high < self.fails_at if self.is_above else low > self.fails_at:
             return Judgement("differs")
+        if low > self.bound and measured >= self.fails_at if self.is_above else high <= self.bound:
+            return Judgement("match")
         return no_verdict(f"the interval has values on both sides of {self.bound:g}")
 
 
 def above_one(statement: str, apart: float = 0.1, nothing: str = NOTHING_MEASURED) -> Bound:
-    """Is a ratio above 1? It fails where the interval leaves no room for one that is above by a share of ``apart``."""
+    """Is a ratio above 1 by a share of ``apart``? It fails where the interval leaves no room for that."""
     return Bound(statement, 1.0, 1.0 + apart, is_above=True, nothing=nothing)
 
 

@@ -12,7 +12,7 @@ _WORDS = {**VERDICT_WORDS, "differs": "**differs**"}
 
 def counts(summary: Summary, papers: Sequence[tuple[str, str]]) -> str:
     """Verdicts by paper; ``papers`` are their names and titles."""
-    lines = [_line(["paper", *VERDICTS[:-1], "not judged"]), "|---|" + "---:|" * len(VERDICTS)]
+    lines = [_line(["paper", *(VERDICT_WORDS[verdict] for verdict in VERDICTS)]), "|---|" + "---:|" * len(VERDICTS)]
     total: Counter[str] = Counter()
     for name, title in papers:
         of: Counter[str] = Counter()

@@ -50,7 +50,7 @@ def be_tolerant() -> None:
 stdout = _Terminal(highlight=False, emoji=False)
 stderr = _Terminal(stderr=True, highlight=False, emoji=False)
 
-VERDICT_STYLES = {"match": "green", "beyond": "blue", "differs": "red", "unjudged": "dim"}
+VERDICT_STYLES = {"match": "green", "within": "green", "beyond": "blue", "differs": "red", "unjudged": "dim"}
 
 
 def print_json(document: Mapping[str, Any] | Sequence[Any]) -> None:

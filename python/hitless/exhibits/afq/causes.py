@@ -1,4 +1,4 @@
-"""Why rows of figures 7, 11, 12 and 16 differ: what the paper leaves open, changed one by one.
+"""Why rows of figures 7, 8, 11, 12 and 16 differ: what the paper leaves open, changed one by one.
 
 Nothing here is judged: the rows that are judged stand in the figures, with the settings that they had before these
 were tried.
@@ -8,15 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hitless.exhibits import Context, Exhibit, Point, Row, Runs, Unjudged, exhibit
+from hitless.exhibits import Context, Exhibit, Parts, Point, Row, Runs, exhibit
 from hitless.exhibits.afq import incast, one_link, prototype, schemes
 from hitless.exhibits.afq.counters import dropped
+from hitless.exhibits.afq.open_settings import EXPERIMENT, Approximations, Incasts, Windows
 from hitless.exhibits.afq.prototype import Testbed
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import FRAME_BYTES
 from hitless.exhibits.estimates import mean_in_run
-
-_EXPERIMENT = Unjudged("an experiment, judged in the figure with its own settings")
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,7 @@ _CHANGES = (
 """Five frames a round, marked from the last of the 32 rounds on, are the 165 packets that 10 Gbps send in 200 us."""
 
 
-@exhibit("afq/causes", title="Why rows of figures 7, 11, 12 and 16 differ: settings changed one by one")
-class Causes(Exhibit):
+class _Changes(Exhibit):
     """The prototype at 80 % load; incasts by their first timeout; fairness by shared cells of the sketch."""
 
     def points(self, context: Context) -> Iterable[Point]:
@@ -90,7 +88,7 @@ class Causes(Exhibit):
             note = "every sender within a burst of the others" if one_link.within_a_burst(run) else ""
             x = f"{sharing.flows:,} flows, {sharing.buffers.per_port}"
             value = one_link.unfairness(run)
-            yield Row(sharing.scheme.name, x, one_link.UNFAIRNESS, "", value, judge=_EXPERIMENT, note=note)
+            yield Row(sharing.scheme.name, x, one_link.UNFAIRNESS, "", value, judge=EXPERIMENT, note=note)
 
 
 def _once() -> Iterator[tuple[_Change, Scheme]]:
@@ -107,13 +105,13 @@ def _of_change(change: _Change, runs: Runs) -> Iterator[Row]:
     of = {scheme.name: runs[change.key(scheme)] for scheme in prototype.SCHEMES}
     group = prototype.compared(of)
     for row in (*prototype.gains(group, change.name), prototype.pairs_are_better(group, change.name)):
-        yield replace(row, paper=None, judge=_EXPERIMENT, note="")
+        yield replace(row, paper=None, judge=EXPERIMENT, note="")
     for name in (prototype.DCTCP_AFQ.name, prototype.PAIR_AFQ.name):
         begun = len(of[name].table("messages"))
         again = int(of[name].table("flows")["packets_retransmitted"].sum())
         note = f"{again:,} packets sent again, {int(of[name].table('flows')['timeouts'].sum()):,} timeouts"
         value = dropped(of[name]) / begun
-        yield Row(name, change.name, "packets dropped per flow", "", value, judge=_EXPERIMENT, note=note)
+        yield Row(name, change.name, "packets dropped per flow", "", value, judge=EXPERIMENT, note=note)
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ class _Timeout:
         note = f"{dropped(run) / incast.queries_begun(run):.0f} packets dropped for each query"
         over = mean_in_run(sample).scaled(1 / ideal)
         of = (incast.share(self.case, run),)
-        return over.row(self.scheme.name, x, metric, None, _EXPERIMENT, note=note, completed=of)
+        return over.row(self.scheme.name, x, metric, None, EXPERIMENT, note=note, completed=of)
 
 
 def _sharing(flows: int, rows: int, columns: int, per_port: str) -> one_link.Sharing:
@@ -164,3 +162,10 @@ _SHARING = (
     *(_sharing(2_048, 2, columns, "64 MB") for columns in (16_384, 262_144)),
 )
 """More cells with the same queue, and a longer queue with the same cells."""
+
+
+@exhibit("afq/causes", title="Why rows of figures 7, 8, 11, 12 and 16 differ: settings changed one by one")
+class Causes(Parts):
+    """All experiments."""
+
+    parts = (_Changes, Incasts, Windows, Approximations)

@@ -31,8 +31,7 @@ PERIOD_MS = 20
 """Between two queries: longer than any of them takes, several timeouts included."""
 _LATE_MS = 1_000
 """How long the last answers may take; a run ends with them."""
-_HOST_BUFFER = {"rate": f"{cluster.HOST_GBPS} Gbps", "buffer": "300 KB"}
-_BUFFERS = replace(cluster.BUFFERS, others=(*cluster.BUFFERS.others, _HOST_BUFFER))
+HOST_BUFFER = "300 KB"
 COMPARED = (*schemes.COMPARED, schemes.DCTCP_WINDOW_10)
 _NEAR = 0.2
 """What "close to optimal" may be: above the ideal completion time."""
@@ -45,6 +44,8 @@ class Case:
 
     scheme: Scheme
     senders: int
+    host_buffer: str = HOST_BUFFER
+    """Of a port to a host."""
 
     @property
     def key(self) -> str:
@@ -62,8 +63,9 @@ class Case:
             "period": f"{PERIOD_MS} ms",
             "count": queries,
         }
+        port = {"rate": f"{cluster.HOST_GBPS} Gbps", "buffer": self.host_buffer}
         return self.scheme.scenario(
-            _BUFFERS,
+            replace(cluster.BUFFERS, others=(*cluster.BUFFERS.others, port)),
             name="incast",
             until="all-flows-done",
             duration=f"{queries * PERIOD_MS + _LATE_MS} ms",

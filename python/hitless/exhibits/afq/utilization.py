@@ -16,9 +16,9 @@ from hitless.exhibits.afq.load_sweep import beside_ideal, gains
 from hitless.exhibits.afq.schemes import Scheme
 from hitless.exhibits.afq.sizes import ENTERPRISE
 
-_MS = 20
+MS = 20
 """At every effort: the loads were found for this length."""
-_OFFERED: Mapping[int, int] = {70: 113, 90: 212}
+OFFERED: Mapping[int, int] = {70: 113, 90: 212}
 """By the percent of the time in which the core links are used; found with seed 1."""
 _SCHEMES: tuple[Scheme, ...] = (schemes.DROP_TAIL, schemes.DCTCP_MARKING, schemes.PAIR_AFQ, schemes.IDEAL)
 
@@ -28,18 +28,18 @@ class Utilization(Exhibit):
     """Short flows at 70 and 90 % of the core links used; DCTCP with ten segments too."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        for used in _OFFERED:
+        for used in OFFERED:
             for case in self._cases(used):
-                yield case.point(_MS, keep=("links",))
+                yield case.point(MS, keep=("links",))
 
     def _cases(self, used: int) -> list[Case]:
-        return [Case(ENTERPRISE, _OFFERED[used], scheme) for scheme in (*_SCHEMES, schemes.DCTCP_WINDOW_10)]
+        return [Case(ENTERPRISE, OFFERED[used], scheme) for scheme in (*_SCHEMES, schemes.DCTCP_WINDOW_10)]
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        for used, offered in _OFFERED.items():
+        for used, offered in OFFERED.items():
             cases = self._cases(used)
             percent = {case.scheme.name: 100 * cluster.utilization(runs[case.key]) for case in cases}
-            reached = f"AFQ used the core links to {percent['AFQ']:.0f} %, offered {offered} % in {_MS} ms"
+            reached = f"AFQ used the core links to {percent['AFQ']:.0f} %, offered {offered} % in {MS} ms"
             flows, x = cluster.compared(runs, cases), f"{used} % used"
             yield from beside_ideal(x, flows, reached)
             yield from gains(x, flows, reached)

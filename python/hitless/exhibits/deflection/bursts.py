@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from hitless.analysis import REPLICAS_MIN
 from hitless.exhibits import Context, Exact, Gain, Point, Replicated, Row, Runs
 from hitless.exhibits.deflection import testbed
 from hitless.exhibits.deflection.response_times import RUNS
@@ -86,7 +87,7 @@ class Bursts(Replicated):
     """Packets that arrive under each of the first over those under the second, in the paper."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        count = context.length("runs", full=RUNS, normal=RUNS, quick=2)
+        count = context.length("runs", full=RUNS, normal=RUNS, quick=REPLICAS_MIN)
         period_ms = context.length("ms for each burst", full=1_000, normal=100, quick=25)
         of = ((scheme, load) for load in LOADS for scheme in testbed.COMPARED)
         cases = {f"bursts {scheme.name} {load}": scenario(scheme, load, period_ms) for scheme, load in of}

@@ -9,6 +9,7 @@ from hitless.exhibits.deflection.fabrics import LEAF_SPINE_1G
 from hitless.exhibits.deflection.setting import DURATION_MS, Case, Incast
 from hitless.exhibits.deflection.statistics import Durations
 from hitless.exhibits.estimates import Estimate
+from hitless.exhibits.judge import AGREES, FACTOR
 from hitless.exhibits.model import Share
 from hitless.plot import Plot, Series
 
@@ -85,9 +86,9 @@ def _judged(scheme: str, load: int, times: Durations) -> Iterator[Row]:
 
 def _near(rows: list[Row]) -> Row:
     """How many numbers lie within the factor, complete or not: the authors' see complete queries only as well."""
-    near = sum(replace(row, completed=()).verdict == "match" for row in rows)
+    near = sum(replace(row, completed=()).verdict in AGREES for row in rows)
     judge = Unjudged("each of the numbers is judged")
-    metric = f"numbers within a factor of {Factor().limit:g}, of {len(rows)}"
+    metric = f"numbers within a factor of {FACTOR:g}, of {len(rows)}"
     return Row("all", "all loads", metric, "", float(near), judge=judge)
 
 

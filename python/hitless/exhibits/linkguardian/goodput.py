@@ -1,8 +1,8 @@
 """CUBIC goodput on a 10G link (paper, section 4.7, table 3).
 
 Without protection goodput is inversely proportional to the round-trip time, which the paper does not give for this
-link. The series "none, 120 us more" is the same with a kernel that takes 30 us longer a pass: the measurement that
-shows the cause.
+link. The series "none, 80 us more" is the same with a kernel that takes 20 us longer a pass: one round-trip time, of
+about 112 us, for all loss rates. Windows are those of RFC 9438, larger than Linux's (tests/validation/renewal.py).
 
 The paper's 9.49 Gb/s on a clean link is 1460 of 1538 bytes: its segments had no timestamps, so these have none either.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import polars as pl
 
 from hitless.checking import Scenario
-from hitless.exhibits import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, exhibit, falling
+from hitless.exhibits import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit, falling
 from hitless.exhibits.estimates import Estimate, curve, mean_in_run
 from hitless.exhibits.judge import Direction, Judge, Unjudged
 from hitless.exhibits.linkguardian import basis, rivals, testbed
@@ -45,13 +45,15 @@ _CUBIC = {
 
 _SLOWED = (1e-4, 1e-3, 1e-2)
 """Losses at which CUBIC alone cannot fill the link in the paper: its goodput is the transport's, not the link's."""
-_FAR = "none, 120 us more"
+_NEAR = 0.1
+"""How near that has to be. The link's rate bounds it: a factor of two would allow no loss of goodput at all at 1e-4."""
+_FAR = "none, 80 us more"
 _FAR_KERNEL = {
     **testbed.KERNEL,
-    "fixed_ns": testbed.KERNEL["fixed_ns"] + 30_000,
-    "send_ns": testbed.KERNEL["send_ns"] + 30_000,
+    "fixed_ns": testbed.KERNEL["fixed_ns"] + 20_000,
+    "send_ns": testbed.KERNEL["send_ns"] + 20_000,
 }
-"""30 us more in each of the four passes of a round trip."""
+"""20 us more in each of the four passes of a round trip."""
 
 
 def _iperf(scheme: str, loss: float, duration_ms: int, kernel: Mapping[str, int] = testbed.KERNEL) -> Scenario:
@@ -110,7 +112,7 @@ class Table3(Exhibit):
                 is_slowed = scheme == "none" and loss in _SLOWED
                 note = f'goes with 1 / RTT, which the paper does not give; see "{_FAR}"' if is_slowed else ""
                 better: Direction | None = "higher" if scheme in testbed.MODES else None
-                judge: Judge = Factor() if is_slowed else Exact(better=better)
+                judge: Judge = Exact(_NEAR) if is_slowed else Exact(better=better)
                 yield gbps.row(scheme, testbed.exponent(loss), "goodput", paper, judge, unit="Gb/s", note=note)
         kept = [scheme for scheme, values in measured.items() if falling(values, 0.02)]
         shape = Shape(len(kept) == len(measured), "goodput does not rise with the loss rate under any scheme")

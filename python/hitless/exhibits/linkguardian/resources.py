@@ -58,7 +58,7 @@ class Resources(Exhibit):
                 percent = 100 * passes / PIPELINE_PACKETS_PER_S
                 note = "the paper's is extrapolated from full frames, as an upper bound for all four"
                 paper = _EXTRAPOLATED_PERCENT if (rate_gbps, side) == (100, "RX") else None
-                x, judge = f"{rate_gbps}G 1e-3, {_SMALL_BYTES} B, {side}", Factor(better="lower")
+                x, judge = f"{rate_gbps}G 1e-3, {_SMALL_BYTES} B, {side}", Factor()
                 yield Row("LG", x, "recirculation overhead", "%", percent, paper, judge=judge, note=note)
 
 

@@ -193,7 +193,7 @@ class Figure14(Exhibit):
 
     def _of_both_modes(self, runs: Runs) -> Iterator[Row]:
         """What the text says of the sending side: as much at 25G, about 3x lower without order at 100G."""
-        for rate_gbps, paper, judge in ((25, 1.0, Exact(0.1)), (100, 3.0, Gain(better="higher"))):
+        for rate_gbps, paper, judge in ((25, 1.0, Exact(0.1)), (100, 3.0, Gain())):
             with_order, without = (self._largest(rate_gbps, of, "sw2.recirculation0", runs) for of in testbed.MODES)
             metric = "largest buffer use, LG over it"
             yield Row("LG_NB", f"{rate_gbps}G TX", metric, "times", with_order / without, paper, judge=judge)
@@ -208,8 +208,7 @@ class Figure14(Exhibit):
             return Row(scheme, x, "largest buffer use", "KB", largest, 0.0, judge=Exact(), note="needs none")
         paper = self._PAPER_KB[scheme, rate_gbps, side]
         note = "packets in the pipelines of the loop do not count"
-        judge = Factor(better="lower")
-        return Row(scheme, x, "largest buffer use", "KB", largest, paper, judge=judge, note=note)
+        return Row(scheme, x, "largest buffer use", "KB", largest, paper, judge=Factor(), note=note)
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for side, port in self._PORTS:
@@ -247,8 +246,8 @@ class Table4(Exhibit):
                 passes = counter(run, {"TX": "sw2", "RX": "sw6"}[side], name)
                 percent = 100 * passes / float(run.summary["simulated_s"]) / PIPELINE_PACKETS_PER_S
                 note = "the reordering buffer is in use from the first loss on" if side == "RX" else ""
-                x, judge = f"{case.x} {side}", Factor(better="lower")
-                yield Row("LG", x, "recirculation overhead", "%", percent, paper, judge=judge, note=note)
+                x = f"{case.x} {side}"
+                yield Row("LG", x, "recirculation overhead", "%", percent, paper, judge=Factor(), note=note)
 
 
 @exhibit("lg/overhead", title="Header overhead")

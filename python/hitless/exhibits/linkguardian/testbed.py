@@ -47,6 +47,11 @@ for that, a lognormal one. `send_ns` is the fixed part on the way out where it d
 CLOSE: Mapping[str, int] = {"median_ns": 65_000, "p999_ns": 149_500}
 """How long after the last segment the receiving program closes: lognormal."""
 
+KERNEL_OF_ONE_MODE: Mapping[str, int] = {"fixed_ns": 0, "send_ns": 0, "mean_ns": 6_500}
+CLOSE_OF_ONE_MODE: Mapping[str, int] = {"median_ns": 12_000, "p999_ns": 72_000}
+"""Hosts without receive offload, whose last segment is always acknowledged by the program that closes: nearer to the
+column "No Loss", with its body at 99 us (`host_stack.py --one-mode`)."""
+
 DCTCP: Mapping[str, Any] = {
     "kind": "tcp",
     "congestion": "dctcp",
@@ -211,6 +216,7 @@ def jitter(delay: Mapping[str, int]) -> Mapping[str, Any]:
 
 CLOSING: Mapping[str, Any] = {**DCTCP, "close": {"jitter": jitter(CLOSE)}}
 """`DCTCP` between programs that close behind each flow."""
+CLOSING_IN_ONE_MODE: Mapping[str, Any] = {**DCTCP, "close": {"jitter": jitter(CLOSE_OF_ONE_MODE)}}
 
 
 def _topology(rate_gbps: int) -> Mapping[str, Any]:

@@ -32,12 +32,12 @@ class Table3(OfEvents):
         judge = Unjudged("judged as the excess, which is the same number")
         yield mean_of(peaks).row("RIMM", x, "mean depth", 20_251.5, judge, unit="segments")
         yield Row("RIMM", x, "largest depth", "segments", max(peaks), 20_728, judge=judge)
-        lower = Factor(better="lower")
+        rule = Factor()
         spread = statistics.stdev(peaks) if len(peaks) > 1 else None
-        yield Row("RIMM", x, "standard deviation", "segments", spread, 201.2396, judge=lower, note=_MESSAGES)
+        yield Row("RIMM", x, "standard deviation", "segments", spread, 201.2396, judge=rule, note=_MESSAGES)
         over = [100 * (peak / testbed.ALARM_SEGMENTS - 1) for peak in peaks]
-        yield mean_of(over).row("RIMM", x, "mean excess", 1.3, lower, unit="% of alpha", note=_MESSAGES)
-        yield Row("RIMM", x, "largest excess", "% of alpha", max(over), 3.64, judge=lower, note=_MESSAGES)
+        yield mean_of(over).row("RIMM", x, "mean excess", 1.3, rule, unit="% of alpha", note=_MESSAGES)
+        yield Row("RIMM", x, "largest excess", "% of alpha", max(over), 3.64, judge=rule, note=_MESSAGES)
         note = "from the crossing until ingress knows: a round trip to a neighbour"
         slowest = [value for event in events if (value := event.histogram_max("message round trip, ns")) is not None]
         yield Row("RIMM", x, "longest response", "us", max(slowest) / 1e3 if slowest else None, note=note)

@@ -1,7 +1,7 @@
 """The scenario of examples/all-together.toml with some of its systems, or in a clean network."""
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,19 @@ SYSTEMS: Mapping[str, str] = {
     "PD": "preemptive-deflection",
 }
 """By the name in rows, the kind in the scenario; PD is Preemptive Deflection."""
+_FAULTS = ("failure", "recovery", "link")
+"""Tables of what is wrong with links."""
+_TROUBLES: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
+    "SQR": (["web-search"], ["failure", "recovery"]),
+    "LinkGuardian": (["web-search"], ["link"]),
+    "AFQ": (["web-search", "fair", "cheat"], []),
+    "RIMM": (["web-search", "bursts"], []),
+    "PD": (["web-search", "queries"], []),
+}
+"""What each system is made for: groups of flows, and what is wrong with links. Else the network is clean."""
+_BURST = "150 KB"
+"""Of each of the four answers of a burst that RIMM is made for: 600 KB in 120 us, of which the port sends 150 KB and
+holds 300 KB. The other 150 KB are half of a neighbour's room. The example's bursts of 1 MB are more than all of it."""
 _SAMPLED_EVERY = "50 us"
 
 
@@ -27,6 +40,8 @@ class Scheme:
     systems: Collection[str] = ()
     is_clean: bool = False
     """Do all links work, and does nobody cheat? The load is the same."""
+    trouble_of: str = ""
+    """The system whose trouble is the only one; empty for all of them."""
 
 
 CLEAN = Scheme("clean network", is_clean=True)
@@ -37,7 +52,10 @@ ALONE = {system: Scheme(f"{system} alone", (system,)) for system in SYSTEMS}
 WITHOUT = {
     system: Scheme(f"all but {system}", tuple(other for other in SYSTEMS if other != system)) for system in SYSTEMS
 }
+BARE = {system: Scheme(f"{system}'s trouble, plain", trouble_of=system) for system in SYSTEMS}
+GUARDED = {system: Scheme(f"{system}'s trouble, {system}", (system,), trouble_of=system) for system in SYSTEMS}
 SCHEMES = (CLEAN, PLAIN, ALL, *ALONE.values(), *WITHOUT.values())
+IN_OWN_TROUBLE = (*BARE.values(), *GUARDED.values())
 
 
 def example() -> Mapping[str, Any]:
@@ -60,7 +78,13 @@ def scenario(scheme: Scheme) -> Mapping[str, Any]:
         made["host"] = {name: value for name, value in made["host"].items() if name != "reorder_buffer"}
     if scheme.is_clean:
         made["flows"] = [group for group in made["flows"] if group["name"] != "cheat"]
-        made = {name: value for name, value in made.items() if name not in {"failure", "recovery", "link"}}
+        made = {name: value for name, value in made.items() if name not in _FAULTS}
+    if scheme.trouble_of:
+        groups, faults = _TROUBLES[scheme.trouble_of]
+        resized = {"bursts": {"size": _BURST}}
+        kept = (group for group in made["flows"] if group["name"] in groups)
+        made["flows"] = [{**group, **resized.get(group["name"], {})} for group in kept]
+        made = {name: value for name, value in made.items() if name not in _FAULTS or name in faults}
     ports = list(_ports(made["topology"]))
     return made | {"measure": {**made["measure"], "queue": [{"ports": ports, "period": _SAMPLED_EVERY}]}}
 

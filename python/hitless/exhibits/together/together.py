@@ -5,9 +5,13 @@ failing or to the corrupting link, no packet of a burst is dropped, the flows be
 (Jain's index at least 0.95), and the p99 of flows and queries is at most twice that of the clean network. A run has too
 few bursts for a percentile, so that its slowest stands in its place. A clean network has the same load; all its links
 work, and nobody cheats.
+
+A system alone among all troubles has its gain hidden by what others would repair. So each is also run with web-search
+and its own trouble only: SQR with failures, LinkGuardian with corruption, AFQ with the cheat, RIMM with bursts, PD with
+queries.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +23,20 @@ from hitless.exhibits.judge import Judge
 from hitless.exhibits.together import outcomes
 from hitless.exhibits.together.outcomes import BURSTS, LONG, QUERIES, SHORT, WEB_SEARCH, Counted, Timed
 from hitless.exhibits.together.reduction import TABLES, reduced
-from hitless.exhibits.together.schemes import ALL, ALONE, CLEAN, PLAIN, SCHEMES, SYSTEMS, WITHOUT, Scheme, scenario
+from hitless.exhibits.together.schemes import (
+    ALL,
+    ALONE,
+    BARE,
+    CLEAN,
+    GUARDED,
+    IN_OWN_TROUBLE,
+    PLAIN,
+    SCHEMES,
+    SYSTEMS,
+    WITHOUT,
+    Scheme,
+    scenario,
+)
 from hitless.simulation import Run
 
 _COMPARED: Sequence[Timed] = (SHORT, LONG, QUERIES, BURSTS)
@@ -28,7 +45,15 @@ _TIMES_CLEAN = 2.0
 _FAIR = 0.95
 _OWN = {"RIMM": BURSTS, "PD": QUERIES}
 """What a system is for, of what takes time."""
+_PROMISES: Mapping[Counted, tuple[str, str]] = {
+    outcomes.LOST_TO_FAILURES: ("SQR", "nothing is lost to the failing link"),
+    outcomes.LOST_TO_CORRUPTION: ("LinkGuardian", "nothing is lost to the corrupting link"),
+    outcomes.DROPPED_OF_BURSTS: ("RIMM", "no packet of a burst is dropped"),
+    outcomes.FAIRNESS: ("AFQ", f"Jain's index is at least {_FAIR}"),
+}
+"""Who promises what of which number."""
 _NO_PAPER = Unjudged("no paper has all five")
+_ALONE = Unjudged("other systems' troubles are left: judged with its own trouble only")
 _Runs: TypeAlias = tuple[Scheme, Sequence[Run]]
 
 
@@ -38,7 +63,7 @@ class Together(Replicated):
 
     def points(self, context: Context) -> Iterable[Point]:
         count = context.length("seeds", full=10, normal=5, quick=3)
-        cases = {scheme.name: scenario(scheme) for scheme in SCHEMES}
+        cases = {scheme.name: scenario(scheme) for scheme in (*SCHEMES, *IN_OWN_TROUBLE)}
         return self.replicated(count, cases, keep=TABLES, reduce=reduced)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
@@ -49,6 +74,8 @@ class Together(Replicated):
         for system in SYSTEMS:
             yield from _given(system, "alone", (PLAIN, of[PLAIN]), (ALONE[system], of[ALONE[system]]))
             yield from _given(system, "beside the others", (WITHOUT[system], of[WITHOUT[system]]), (ALL, of[ALL]))
+            bare, guarded = ((each, self.each(runs, each.name)) for each in (BARE[system], GUARDED[system]))
+            yield from _in_own_trouble(system, bare, guarded)
 
 
 def _of_scheme(scheme: Scheme, runs: Sequence[Run]) -> Iterator[Row]:
@@ -69,14 +96,8 @@ def _of_scheme(scheme: Scheme, runs: Sequence[Run]) -> Iterator[Row]:
 
 def _promise(counted: Counted, scheme: Scheme, values: Sequence[float]) -> Judge:
     """What a system promises of a number, alone and beside all others."""
-    promises = {
-        outcomes.LOST_TO_FAILURES: ("SQR", "nothing is lost to the failing link"),
-        outcomes.LOST_TO_CORRUPTION: ("LinkGuardian", "nothing is lost to the corrupting link"),
-        outcomes.DROPPED_OF_BURSTS: ("RIMM", "no packet of a burst is dropped"),
-        outcomes.FAIRNESS: ("AFQ", f"Jain's index is at least {_FAIR}"),
-    }
-    system, statement = promises.get(counted, ("", ""))
-    if system not in scheme.systems or scheme not in (ALL, ALONE[system]):
+    system, statement = _PROMISES.get(counted, ("", ""))
+    if system not in scheme.systems or scheme not in (ALL, ALONE[system], GUARDED[system]):
         return _NO_PAPER
     holds = min(values) >= _FAIR if counted is outcomes.FAIRNESS else max(values) == 0
     return Shape(holds, f"{statement}, {scheme.name}")
@@ -99,8 +120,25 @@ def _given(system: str, where: str, without: _Runs, with_it: _Runs) -> Iterator[
     for timed in _COMPARED:
         ratio = _ratio(timed, without, with_it)
         statement = f"{system} shortens the tail of {timed.name}, {where}"
-        judge = above_one(statement) if _OWN.get(system) is timed else _NO_PAPER
+        own: Judge = _ALONE if where == "alone" else above_one(statement)
+        judge = own if _OWN.get(system) is timed else _NO_PAPER
         yield ratio.row(system, where, f"{timed.tail} of {timed.name}, without it over with it", None, judge)
+
+
+def _in_own_trouble(system: str, without: _Runs, with_it: _Runs) -> Iterator[Row]:
+    """What a system gives where nothing is wrong but what it is made for."""
+    for counted, (promised_by, _) in _PROMISES.items():
+        if promised_by == system:
+            for scheme, runs in (without, with_it):
+                values = [counted.of(run) for run in runs]
+                judge = _promise(counted, scheme, values)
+                yield mean_of(values).row(scheme.name, "a run", counted.name, None, judge, unit=counted.unit)
+    own = [_OWN[system]] if system in _OWN else []
+    for timed in (SHORT, LONG, *own):
+        statement = f"{system} shortens the tail of {timed.name} in its own trouble"
+        judge = above_one(statement) if timed in own else _NO_PAPER
+        metric = f"{timed.tail} of {timed.name}, without it over with it"
+        yield _ratio(timed, without, with_it).row(system, "its own trouble only", metric, None, judge)
 
 
 def _ratio(timed: Timed, above: _Runs, below: _Runs) -> Estimate:
