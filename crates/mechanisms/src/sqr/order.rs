@@ -7,7 +7,7 @@
 //!   that may be lost is a register of its own that only grows;
 //! - a copy may be missing, for want of buffer. The traffic manager tells of those it refused, and the order steps over
 //!   them; should the note of one be lost, it goes on at the lowest tag that waits when nothing has moved for the stall
-//!   time.
+//!   time. The control plane gives up what is left when no copy has left for long.
 
 use crate::sqr::metadata::{CacheMetadata, Skip};
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
@@ -231,6 +231,18 @@ impl PacketOrder {
     pub fn has_copies_to_send(&self, port: PortId) -> bool {
         let index = usize::from(port.0);
         (self.kept_from.peek(index).wrapping_sub(self.tags.peek(index).next) as i32) > 0
+    }
+
+    /// The control plane: the tag that is next to be sent.
+    pub fn next(&self, port: PortId) -> u32 {
+        self.tags.peek(usize::from(port.0)).next
+    }
+
+    /// The control plane: copies that are still to be sent are not waited for any more; how many they may be.
+    pub fn give_up(&mut self, port: PortId) -> u32 {
+        let tags = self.tags.peek(usize::from(port.0));
+        self.tags.poke(usize::from(port.0), Tags { next: tags.assigned, ..tags });
+        tags.assigned.wrapping_sub(tags.next)
     }
 
     /// The control plane: waiting begins anew.

@@ -22,6 +22,7 @@ pub(super) fn resources(
     resources.mirror_sessions = line_ports + config.protected.len() as u64 + own_queues;
     resources
         .not_counting("the tables that choose by delay, tag and port, and those of marked services")
+        .not_counting("the depth of the caching queues, which egress compares with a limit")
         .not_counting("the packet buffer of the cache")
         .not_counting("the egress bandwidth of ports whose caching queues copies go round in")
         .not_counting("the port states and backup paths of the control plane")

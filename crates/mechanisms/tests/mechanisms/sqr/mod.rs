@@ -70,7 +70,7 @@ fn a_failure_of_the_same_port_is_masked() {
             let bench = play(&setting, &arrivals, &[failure(PRIMARY, 500)]);
             assert_hitless(&bench, &arrivals);
             assert!(bench.world.lost_on_links > 10, "nothing was at stake: {}", bench.world.lost_on_links);
-            assert!(bench.counter("packets kept back") > 200);
+            assert_eq!(bench.counter("packets kept back"), 0, "new packets stay in their queue");
             assert_eq!(bench.counter("failures"), 1);
         }
     }
@@ -185,7 +185,7 @@ fn packets_that_nobody_marked_are_lost_until_there_is_another_way() {
     assert_eq!((bench.counter("copies made"), bench.counter("packets marked")), (0, 0));
     assert_eq!(bench.world.unmarked_delivered + bench.world.lost_on_links, arrivals.len() as u64);
     assert!((3..8).contains(&bench.world.lost_on_links), "30 us at 2 Gb/s: {}", bench.world.lost_on_links);
-    assert!(bench.counter("unmarked packets rerouted") > 50);
+    assert!(bench.counter("packets moved to the backup") > 50);
 }
 
 #[test]
@@ -239,7 +239,6 @@ fn what_the_backstop_left_unprotected_is_lost_and_nothing_else() {
     let (lost, reordered) = bench.lost_and_reordered(PRIMARY, marked(&arrivals));
     assert_eq!(reordered, Vec::<u64>::new());
     assert!((10..16).contains(&lost.len()), "30 us at 5 Gb/s: {lost:?}");
-    assert!(bench.counter("packets kept back") > 30);
 }
 
 #[test]

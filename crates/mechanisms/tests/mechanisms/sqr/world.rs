@@ -97,9 +97,10 @@ impl Setting {
             Recovery::LocalReroute(_) => Duration::ZERO,
         };
         SqrConfig {
-            protected: vec![PRIMARY, BACKUP],
+            protected: vec![PRIMARY, BACKUP, THIRD],
             line_ports: 4,
             caching_ports: self.caching_ports.clone(),
+            ring_shares: Vec::new(),
             settings: SqrSettings {
                 classes: vec![MARKED],
                 steady_delay: Some(steady_delay),
