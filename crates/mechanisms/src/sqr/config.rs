@@ -36,4 +36,10 @@ impl SqrConfig {
         let whole = RingShare { quantum_bytes: MTU_FRAME_BYTES, limit_bytes: u64::MAX };
         self.ring_shares.get(usize::from(port.0)).copied().unwrap_or(whole)
     }
+
+    /// The number of copies in the longest frames that the ring may hold for one port.
+    pub(super) fn copies_max(&self) -> u64 {
+        let limits = self.ring_shares.iter().map(|share| share.limit_bytes);
+        limits.filter(|&bytes| bytes < u64::MAX).max().map_or(64, |bytes| bytes.div_ceil(u64::from(MTU_FRAME_BYTES)))
+    }
 }

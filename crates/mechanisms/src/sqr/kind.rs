@@ -11,6 +11,7 @@ use hitless_scenario::kind::{Built, Claim, Claimed, Header, Kind, Reach, Stage, 
 use hitless_wire::PortId;
 use hitless_wire::packet::MTU_FRAME_BYTES;
 
+use super::home::HOME_QUEUES;
 use super::{RING_SHARE, RingShare, Sqr, SqrConfig, SqrSettings, check};
 
 /// What a queue of the ring may hold beyond twice what is protected, in the longest frames.
@@ -48,9 +49,9 @@ impl Kind for Sqr {
         protected.map(at_port).collect()
     }
 
-    /// For copies, and for packets that are kept back.
+    /// The ring, and the homes of copies.
     fn queues(_: &SqrSettings) -> u16 {
-        2
+        1 + u16::from(HOME_QUEUES)
     }
 
     fn check(settings: &SqrSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {

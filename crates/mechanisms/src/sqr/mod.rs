@@ -28,8 +28,10 @@ mod constant_rates;
 mod counters;
 #[cfg(test)]
 mod every_way;
+mod home;
 mod kind;
 pub mod metadata;
+mod moved;
 mod order;
 mod resources;
 mod settings;
@@ -47,6 +49,8 @@ use backup_paths::{BackupPaths, PathChange};
 pub use clock::Clock;
 pub use config::{RingShare, SqrConfig};
 use counters::SwitchCounters;
+use home::{HOME_QUEUES, HomeQueues};
+use moved::MovedPackets;
 use order::{CachedTurn, OriginalTurn, PacketOrder};
 pub use settings::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 use utilization::Utilization;
@@ -70,6 +74,16 @@ const ROUND_IN_DELAYS: u64 = 32;
 /// The timer tokens: the change of a way that they are for, in two halves, and below the top bit the port.
 const LOOK: u32 = 1 << 31;
 
+/// The progress of a port's order when the control plane last looked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+struct Look {
+    next: u32,
+    /// The number of looks since the order moved.
+    idle: u32,
+    /// Whether all home queues are served.
+    is_wide: bool,
+}
+
 /// SQR on one switch.
 #[derive(Debug)]
 pub struct Sqr {
@@ -83,10 +97,11 @@ pub struct Sqr {
     is_protected: Vec<bool>,
     /// By port: the queue of the ring. The one after it, of a protected port, is the home of its copies.
     caching_queues: Vec<QueueId>,
-    /// By port: the tag that its order had come to when somebody last looked whether it moves on.
-    looked_at: Vec<u32>,
-    /// By port: packets that were moved and have not come to egress at their backup.
-    underway: Vec<u32>,
+    home: HomeQueues,
+    /// By port: the last look at its order while copies are sent.
+    looked_at: Vec<Look>,
+    /// By primary port: packets that wait at its backup.
+    moved: Vec<MovedPackets>,
     utilization: Utilization,
     ways: BackupPaths,
     order: PacketOrder,
@@ -96,8 +111,8 @@ pub struct Sqr {
 
 hitless_state::state!(Sqr {
     values: steady_delay, failure_delay, steady_delay_ns, failure_delay_ns, is_protected, caching_queues,
-        looked_at, underway, is_paused_by_backstop, counters;
-    parts: utilization, ways, order;
+        looked_at, moved, is_paused_by_backstop, counters;
+    parts: home, utilization, ways, order;
     configured: config, clock
 });
 
@@ -127,8 +142,9 @@ impl Sqr {
             failure_delay_ns,
             is_protected: (0..config.line_ports).map(|port| config.protected.contains(&PortId(port))).collect(),
             caching_queues: Vec::new(),
-            looked_at: vec![first_tag; ports],
-            underway: vec![0; ports],
+            home: HomeQueues::default(),
+            looked_at: vec![Look::default(); ports],
+            moved: vec![MovedPackets::default(); ports],
             utilization: Utilization::new(ports, &config.caching_ports, window_ns),
             ways: BackupPaths::new(ports, &config.protected),
             order: PacketOrder::new(ports, stall_timeout_ns, first_tag),
@@ -142,7 +158,7 @@ impl Sqr {
     fn judge_original(&mut self, context: &mut Context<'_>) -> Verdict {
         let (port, now_ns) = (context.port(), self.clock.now_ns(context));
         let bytes = context.packet().frame_bytes;
-        let least_loaded = self.utilization.note_original(context.pass(), port, bytes, now_ns, self.clock);
+        let least_loaded = self.utilization.note(context.pass(), port, bytes, now_ns, self.clock);
         if !self.is_protected[usize::from(port.0)] {
             return Verdict::Continue;
         }
@@ -172,7 +188,7 @@ impl Sqr {
             (OriginalTurn::KeptBack(tag), _) => {
                 self.counters.port(port).kept_back += 1;
                 self.hold_only_copy(context, metadata(tag));
-                self.wait_at_home(port)
+                self.wait_at_home(port, tag)
             }
         }
     }
@@ -185,8 +201,10 @@ impl Sqr {
         let is_at_home = self.is_for_home(context.packet(), cached.primary);
         let has_moved = cached.is_kept_back && !is_at_home;
         let least_loaded = if has_moved {
-            self.underway[usize::from(cached.primary.0)] -= 1;
-            self.utilization.note_original(context.pass(), port, bytes, now_ns, self.clock)
+            self.moved[usize::from(cached.primary.0)].remove();
+            self.utilization.note(context.pass(), port, bytes, now_ns, self.clock)
+        } else if self.config.settings.finds_idle_ports {
+            self.utilization.look(context.pass(), cached.tag, now_ns, self.clock)
         } else {
             self.utilization.least_loaded(context.pass())
         };
@@ -199,17 +217,15 @@ impl Sqr {
         let may_leave = is_old_enough && is_at_home && way.is_some();
         let (turn, skipped) = self.order.cached(context.pass(), &cached, may_leave);
         self.counters.port(cached.primary).skipped += u64::from(skipped);
+        if let Some(next) = turn.next(cached.tag).filter(|_| skipped > 0 || turn == CachedTurn::Due) {
+            self.open_next(context, cached.primary, next);
+        }
         match turn {
             CachedTurn::Sent if has_moved => self.send(context, cached, now_ns, least_loaded),
             CachedTurn::Sent if cached.is_kept_back => self.leave(context, cached, now_ns, least_loaded, way),
             CachedTurn::Sent if age_ns >= self.steady_delay_ns => self.retire(context, &cached),
             CachedTurn::Sent => self.go_round(least_loaded, self.steady_delay_ns - age_ns),
-            CachedTurn::Due => {
-                if self.order.is_last_copy(context.pass(), &cached) {
-                    context.scheduler(cached.primary).release_hosts();
-                }
-                self.leave(context, cached, now_ns, least_loaded, way)
-            }
+            CachedTurn::Due => self.leave(context, cached, now_ns, least_loaded, way),
             CachedTurn::Waiting { next } => {
                 self.counters.port(cached.primary).kept_back += u64::from(has_moved);
                 if may_leave {
@@ -222,7 +238,7 @@ impl Sqr {
                     // The primary port itself has nothing else to do: packets stand still there.
                     None if !is_old_enough => self.go_round(cached.primary, self.failure_delay_ns - age_ns),
                     None if !cached.is_kept_back => self.go_round(cached.primary, LOOK_AGAIN_NS),
-                    _ => self.wait_at_home(cached.primary),
+                    _ => self.wait_at_home(cached.primary, cached.tag),
                 }
             }
         }
@@ -269,7 +285,7 @@ impl Sqr {
 
     /// A packet of the cache moves from `primary` to the port that its way leads by.
     fn move_on(&mut self, context: &mut Context<'_>, primary: PortId, way: PortId) -> Verdict {
-        self.underway[usize::from(primary.0)] += 1;
+        self.moved[usize::from(primary.0)].add();
         self.move_to(context, way)
     }
 
@@ -317,7 +333,7 @@ impl Sqr {
     ) -> Verdict {
         self.counters.port(cached.primary).resent += u64::from(way.is_some());
         match way {
-            None => self.wait_at_home(cached.primary),
+            None => self.wait_at_home(cached.primary, cached.tag),
             Some(way) if way != cached.primary => {
                 context.packet().shims.replace(CacheMetadata { is_kept_back: true, skip: None, ..cached });
                 self.move_on(context, cached.primary, way)
@@ -361,8 +377,18 @@ impl Sqr {
         }
     }
 
-    fn wait_at_home(&self, primary: PortId) -> Verdict {
-        Verdict::Forward { port: primary, queue: self.home(primary) }
+    fn wait_at_home(&self, primary: PortId, tag: u32) -> Verdict {
+        Verdict::Forward { port: primary, queue: self.home.queue(primary, tag) }
+    }
+
+    /// The order goes on at `next`: serves its home queue, or all queues when every copy has been sent.
+    fn open_next(&mut self, context: &mut Context<'_>, primary: PortId, next: u32) {
+        if self.order.has_passed_copies(context.pass(), primary, next) {
+            context.scheduler(primary).release_hosts();
+        } else if !self.looked_at[usize::from(primary.0)].is_wide
+            && self.home.queue(primary, next) != self.home.queue(primary, next.wrapping_sub(1)) {
+            context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
+        }
     }
 
     fn forward(&self, port: PortId) -> Verdict {
@@ -373,13 +399,9 @@ impl Sqr {
         self.caching_queues[usize::from(port.0)]
     }
 
-    fn home(&self, primary: PortId) -> QueueId {
-        QueueId(self.caching_queue(primary).0 + 1)
-    }
-
     /// Whether the queue that the packet was last sent to is the home of copies of `primary`.
     fn is_for_home(&self, packet: &Packet, primary: PortId) -> bool {
-        packet.egress_port == primary && packet.queue == self.home(primary)
+        packet.egress_port == primary && self.home.contains(primary, packet.queue)
     }
 
     /// How long no copy leaves at most, unless none is left: until they are due, and as long as the ring needs to go
@@ -402,7 +424,9 @@ impl Sqr {
             PathChange::Found { primary, number } => {
                 self.order.restart_wait(primary);
                 if self.order.has_copies_to_send(primary) {
-                    context.scheduler(primary).hold_hosts_but(&[self.home(primary)]);
+                    let next = self.order.next(primary);
+                    context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
+                    self.looked_at[usize::from(primary.0)] = Look { next, ..Look::default() };
                     self.look_later(primary, number, context);
                 } else {
                     context.scheduler(primary).release_hosts();
@@ -416,24 +440,32 @@ impl Sqr {
     }
 
     /// Until those on the longer way have arrived, or a failure of it is known.
-    fn hold_longer(&self, primary: PortId, number: u16, context: &mut Context<'_>) {
+    fn hold_longer(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
+        self.moved[usize::from(primary.0)].begin_hold();
         let hold = self.config.settings.return_hold.max(self.steady_delay);
         context.wake_at(context.now() + hold, u32::from(primary.0) << 16 | u32::from(number));
     }
 
     fn look_later(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
-        self.looked_at[usize::from(primary.0)] = self.order.next(primary);
-        context.wake_at(context.now() + self.patience(), LOOK | u32::from(primary.0) << 16 | u32::from(number));
+        context.wake_at(context.now() + self.steady_delay, LOOK | u32::from(primary.0) << 16 | u32::from(number));
     }
 
-    /// Copies were to be sent: if none has been for so long, those that are left are given up. Packets must not stand
-    /// still for a copy that nobody has.
+    /// Looks whether copies leave. When none has left in a steady delay, serves all home queues; when none has left for
+    /// longer, gives up the copies that are left: packets must not stand still for a copy that nobody has.
     fn look_after_copies(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
         if !self.ways.is_latest(primary, number) {
             return;
         }
         if self.order.has_copies_to_send(primary) {
-            if self.order.next(primary) != self.looked_at[usize::from(primary.0)] {
+            let next = self.order.next(primary);
+            let look = &mut self.looked_at[usize::from(primary.0)];
+            look.idle = if look.next == next { look.idle.saturating_add(1) } else { 0 };
+            look.next = next;
+            if look.idle == 1 {
+                look.is_wide = true;
+                context.scheduler(primary).hold_hosts_but(&self.home.all(primary));
+            }
+            if self.steady_delay.as_ps().saturating_mul(u64::from(look.idle)) < self.patience().as_ps() {
                 return self.look_later(primary, number, context);
             }
             self.counters.port(primary).skipped += u64::from(self.order.give_up(primary));
@@ -448,16 +480,15 @@ impl Mechanism for Sqr {
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         let line_ports = usize::from(self.config.line_ports);
         self.caching_queues = queue_counts[..line_ports].iter().map(|&count| QueueId(count as u8)).collect();
+        let first_homes = self.caching_queues.iter().map(|queue| QueueId(queue.0 + 1)).collect();
+        self.home = HomeQueues::new(first_homes, self.config.copies_max());
         let ports = (0..self.config.line_ports).map(PortId);
         let queues = |port: PortId| {
             let quantum_bytes = self.config.ring_share(port).quantum_bytes;
-            // Copies may come home out of order, and find the one before them still in the ring.
             let home = QueueConfig { quantum_bytes, ..QueueConfig::normal(QueueLimit::Unlimited) };
-            let ring = home.of_mechanism();
-            [Some(ring), self.is_protected[usize::from(port.0)].then_some(home)]
-                .into_iter()
-                .flatten()
-                .map(move |queue| (port, queue))
+            let homes = if self.is_protected[usize::from(port.0)] { usize::from(HOME_QUEUES) } else { 0 };
+            let ring = std::iter::once(home.of_mechanism());
+            ring.chain(std::iter::repeat_n(home, homes)).map(move |queue| (port, queue))
         };
         Needs {
             hooks: ports.clone().map(|port| (port, HookSet::EGRESS)).collect(),
@@ -473,7 +504,7 @@ impl Mechanism for Sqr {
     fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         let cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
         if cached.is_kept_back && !self.is_for_home(context.packet(), cached.primary) {
-            self.underway[usize::from(cached.primary.0)] -= 1;
+            self.moved[usize::from(cached.primary.0)].remove();
         }
         self.order.withdraw(context.pass(), &cached);
         self.counters.cached.remove(context.now(), context.packet().frame_bytes);
@@ -512,7 +543,7 @@ impl Sqr {
         let (primary, number) = (PortId(((token & !LOOK) >> 16) as u16), token as u16);
         if token & LOOK != 0 {
             self.look_after_copies(primary, number, context);
-        } else if self.underway[usize::from(primary.0)] > 0 {
+        } else if self.moved[usize::from(primary.0)].may_be_overtaken() {
             self.hold_longer(primary, number, context);
         } else if let Some(change) = self.ways.finish_move(primary, number) {
             self.follow(change, context);

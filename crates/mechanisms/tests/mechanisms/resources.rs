@@ -80,8 +80,8 @@ fn the_registers_of_sqr() {
     let of_port = (32 + 32) + (1 + 9) + (32 + 32) + (32 + 32) + 32 + 32 + 32 + 1_024 * 32;
     assert_eq!(found.bits, 10 * of_port + (9 + 32) + 2 * 32);
     assert_eq!((found.stages, found.register_arrays), ([0, 5], 10));
-    // Ten caching queues, two homes of copies, ten queues of ports that may take over.
-    assert_eq!(found.mirror_sessions, 22);
+    // Ten caching queues, eight home queues for each of two ports, ten queues of ports that may take over.
+    assert_eq!(found.mirror_sessions, 10 + 2 * 8 + 10);
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn texts(ingress_ns: u32, queue_bytes: u32, all: bool) -> [String; 2] {
     let classes = if all { "" } else { "classes = [1]\n" };
     let rust = format!(
         "[[mechanism]]\nkind = \"sqr\"\nlinks = [\"leaf0->spine0\"]\n{classes}steady_delay = \"{STEADY_NS} ns\"\n\
-         failure_delay = \"{FAILURE_NS} ns\"\nutilization_window = \"{WINDOW_NS} ns\"\nreturn_hold = \"{RETURN_NS} ns\"\n"
+         finds_idle_ports = false\nfailure_delay = \"{FAILURE_NS} ns\"\nutilization_window = \"{WINDOW_NS} ns\"\nreturn_hold = \"{RETURN_NS} ns\"\n"
     );
     // In egress times are over when they surely are: a tick later. Class 1 is the code point 8.
     let commands = format!(
