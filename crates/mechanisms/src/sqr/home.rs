@@ -2,8 +2,7 @@
 //!
 //! In one FIFO queue each copy that is early goes round once more: sorting `n` copies takes up to `n * n / 2` passes,
 //! milliseconds at 100G. Here tags take turns over several queues in blocks, and only the queue of the tag that is due
-//! is served. That divides the passes by the number of queues. When that queue stands still, because its copies are missing
-//! or still in the ring, all are served.
+//! is served. That divides the passes by the number of queues.
 
 use hitless_wire::{PortId, QueueId};
 
@@ -33,14 +32,9 @@ impl HomeQueues {
         QueueId(self.first(primary) + ((tag >> self.block_shift) % u32::from(HOME_QUEUES)) as u8)
     }
 
-    /// All home queues of a port.
-    pub fn all(&self, primary: PortId) -> Vec<QueueId> {
-        (0..HOME_QUEUES).map(|place| QueueId(self.first(primary) + place)).collect()
-    }
-
     /// Whether `queue` of the primary port is a home queue.
     pub fn contains(&self, primary: PortId, queue: QueueId) -> bool {
-        self.all(primary).contains(&queue)
+        (self.first(primary)..self.first(primary) + HOME_QUEUES).contains(&queue.0)
     }
 
     fn first(&self, primary: PortId) -> u8 {

@@ -58,9 +58,6 @@ use utilization::Utilization;
 /// A packet in the cache.
 const CACHED: u8 = 1;
 
-/// How long a delay queue holds a copy for which there is no way.
-const LOOK_AGAIN_NS: u32 = 8_000;
-
 /// How long the order waits at least for a packet of which nobody knows that it is missing: longer than any copy needs
 /// to come round, with thousands of others and on a port that is busy with normal traffic.
 const STALL_NS: u32 = 10_000_000;
@@ -80,8 +77,6 @@ struct Look {
     next: u32,
     /// The number of looks since the order moved.
     idle: u32,
-    /// Whether all home queues are served.
-    is_wide: bool,
 }
 
 /// SQR on one switch.
@@ -233,13 +228,7 @@ impl Sqr {
                     cached.skip = self.order.wait(context.pass(), &cached, next, stall_now_ns);
                     context.packet().shims.replace(cached);
                 }
-                match way {
-                    Some(_) if !is_old_enough => self.go_round(least_loaded, self.failure_delay_ns - age_ns),
-                    // The primary port itself has nothing else to do: packets stand still there.
-                    None if !is_old_enough => self.go_round(cached.primary, self.failure_delay_ns - age_ns),
-                    None if !cached.is_kept_back => self.go_round(cached.primary, LOOK_AGAIN_NS),
-                    _ => self.wait_at_home(cached.primary, cached.tag),
-                }
+                self.wait_at_home(cached.primary, cached.tag)
             }
         }
     }
@@ -385,8 +374,7 @@ impl Sqr {
     fn open_next(&mut self, context: &mut Context<'_>, primary: PortId, next: u32) {
         if self.order.has_passed_copies(context.pass(), primary, next) {
             context.scheduler(primary).release_hosts();
-        } else if !self.looked_at[usize::from(primary.0)].is_wide
-            && self.home.queue(primary, next) != self.home.queue(primary, next.wrapping_sub(1)) {
+        } else if self.home.queue(primary, next) != self.home.queue(primary, next.wrapping_sub(1)) {
             context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
         }
     }
@@ -426,7 +414,7 @@ impl Sqr {
                 if self.order.has_copies_to_send(primary) {
                     let next = self.order.next(primary);
                     context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
-                    self.looked_at[usize::from(primary.0)] = Look { next, ..Look::default() };
+                    self.looked_at[usize::from(primary.0)] = Look { next, idle: 0 };
                     self.look_later(primary, number, context);
                 } else {
                     context.scheduler(primary).release_hosts();
@@ -450,22 +438,23 @@ impl Sqr {
         context.wake_at(context.now() + self.steady_delay, LOOK | u32::from(primary.0) << 16 | u32::from(number));
     }
 
-    /// Looks whether copies leave. When none has left in a steady delay, serves all home queues; when none has left for
-    /// longer, gives up the copies that are left: packets must not stand still for a copy that nobody has.
+    /// Steps over copies that are missing and would stand at the head of a queue that is not served. When no copy has
+    /// left for long, gives up those that are left: packets must not stand still for a copy that nobody has.
     fn look_after_copies(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
         if !self.ways.is_latest(primary, number) {
             return;
         }
+        let stepped_over = self.order.step_over_missing(primary);
+        self.counters.port(primary).skipped += u64::from(stepped_over);
         if self.order.has_copies_to_send(primary) {
             let next = self.order.next(primary);
-            let look = &mut self.looked_at[usize::from(primary.0)];
-            look.idle = if look.next == next { look.idle.saturating_add(1) } else { 0 };
-            look.next = next;
-            if look.idle == 1 {
-                look.is_wide = true;
-                context.scheduler(primary).hold_hosts_but(&self.home.all(primary));
+            if stepped_over > 0 {
+                context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
             }
-            if self.steady_delay.as_ps().saturating_mul(u64::from(look.idle)) < self.patience().as_ps() {
+            let look = &mut self.looked_at[usize::from(primary.0)];
+            let idle = if look.next == next { look.idle.saturating_add(1) } else { 0 };
+            *look = Look { next, idle };
+            if self.steady_delay.as_ps().saturating_mul(u64::from(idle)) < self.patience().as_ps() {
                 return self.look_later(primary, number, context);
             }
             self.counters.port(primary).skipped += u64::from(self.order.give_up(primary));

@@ -251,6 +251,17 @@ impl PacketOrder {
         self.tags.peek(usize::from(port.0)).next
     }
 
+    /// The control plane: goes on behind the next tags whose copies are noted as missing; returns their number.
+    pub fn step_over_missing(&mut self, port: PortId) -> u32 {
+        let index = usize::from(port.0);
+        let Tags { assigned, next } = self.tags.peek(index);
+        let is_missing = |tag: &u32| self.missing.peek(missing_place(index, *tag)) == *tag;
+        let waiting = (0..assigned.wrapping_sub(next)).map(|ahead| next.wrapping_add(ahead));
+        let missing = waiting.take_while(is_missing).count() as u32;
+        self.tags.poke(index, Tags { assigned, next: next.wrapping_add(missing) });
+        missing
+    }
+
     /// The control plane: copies that are still to be sent are not waited for any more; how many they may be.
     pub fn give_up(&mut self, port: PortId) -> u32 {
         let tags = self.tags.peek(usize::from(port.0));

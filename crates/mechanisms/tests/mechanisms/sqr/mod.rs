@@ -244,9 +244,9 @@ fn what_the_backstop_left_unprotected_is_lost_and_nothing_else() {
 #[test]
 fn a_copy_that_the_buffer_refused_holds_nobody_up_for_long() {
     let arrivals = stream(50, 1_500);
-    // Room for 20 packets in all: not for what 30 us and the repair bring, 53.
-    let buffer = BufferPolicy::Shared { capacity_bytes: 30_000, alpha: 8.0 };
-    let backstop = Some(SqrBackstop { pause: Bytes(15_000), resume: Bytes(10_000) });
+    // Room for 13 packets in all: not for what 30 us and the repair bring, 53.
+    let buffer = BufferPolicy::Shared { capacity_bytes: 20_000, alpha: 8.0 };
+    let backstop = Some(SqrBackstop { pause: Bytes(18_000), resume: Bytes(12_000) });
     let setting = Setting { buffer, backstop, ..Setting::same_port(100) };
     let bench = play(&setting, &arrivals, &[failure(PRIMARY, 500)]);
     let (lost, reordered) = bench.lost_and_reordered(PRIMARY, marked(&arrivals));
