@@ -145,7 +145,9 @@ impl Mechanism for Bolt {
 
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.notice_queues = queue_counts.iter().map(|&count| QueueId(count as u8)).collect();
-        let first = QueueConfig::normal(QueueLimit::Packets(NOTICE_QUEUE_PACKETS)).with_priority(NOTICE_PRIORITY);
+        let first = QueueConfig::normal(QueueLimit::Packets(NOTICE_QUEUE_PACKETS))
+            .with_priority(NOTICE_PRIORITY)
+            .of_mechanism();
         let ports = || (0..queue_counts.len() as u16).map(PortId);
         Needs {
             hooks: ports().map(|port| (port, HookSet::INGRESS_TOWARDS)).collect(),

@@ -122,7 +122,7 @@ impl Transmitter {
 
     pub fn subscribe(&mut self, queue_counts: &[usize], wanted: &mut Needs) {
         self.replay_queue = QueueId(queue_counts[usize::from(self.port.0)] as u8);
-        let queue = QueueConfig::normal(QueueLimit::Unlimited).with_priority(REPLAY_PRIORITY);
+        let queue = QueueConfig::normal(QueueLimit::Unlimited).with_priority(REPLAY_PRIORITY).of_mechanism();
         wanted.queues.push((self.port, queue));
         wanted.hooks.push((self.port, HookSet::TX));
     }

@@ -380,7 +380,9 @@ impl Mechanism for Rimm {
         let mut queues = Vec::new();
         let has_queues = self.config.settings.messages == RimmMessages::First;
         for port in self.config.neighbours.iter().map(|neighbour| neighbour.port).filter(|_| has_queues) {
-            let first = QueueConfig::normal(QueueLimit::Unlimited).with_priority(QueueConfig::NORMAL_PRIORITY + 1);
+            let first = QueueConfig::normal(QueueLimit::Unlimited)
+                .with_priority(QueueConfig::NORMAL_PRIORITY + 1)
+                .of_mechanism();
             self.message_queues[usize::from(port.0)] = Some(QueueId(queue_counts[usize::from(port.0)] as u8));
             queues.push((port, first));
         }

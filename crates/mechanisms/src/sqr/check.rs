@@ -14,6 +14,7 @@ use hitless_wire::{Bytes, Duration};
 use super::clock::Clock;
 use super::constant_rates::constant_rates;
 use super::settings::{SqrCaching, SqrSettings};
+use super::two_failures::two_failures;
 
 /// Reports what of one entry cannot be meant.
 pub fn check_entry(settings: &SqrSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
@@ -27,6 +28,7 @@ pub fn check_entry(settings: &SqrSettings, around: Surroundings<'_>, section: &s
         let routing = Routing::new(topology, PathRule::default());
         let failing: Vec<_> = links.iter().copied().filter(|&link| check.fails(topology, link)).collect();
         backups(check, topology, &routing, &failing, section);
+        two_failures(check, topology, settings, &failing, section);
         constant_rates(check, topology, &routing, settings, &failing, section);
         buffer(check, topology, settings, &links, section);
     }

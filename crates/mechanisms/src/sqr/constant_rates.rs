@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 
 use hitless_network::routing::Routing;
-use hitless_network::topology::select::select_hosts;
+use hitless_network::switch::hardware::architecture;
+use hitless_network::topology::select::{select_hosts, select_switch_ports};
 use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
 use hitless_scenario::{Check, FlowGroup, FlowPattern, Protocol};
 use hitless_settings::Problem;
 use hitless_settings::quantity::Quantity;
 use hitless_wire::{BitRate, HostId, ServiceKey};
 
+use super::RING_SHARE;
 use super::settings::SqrSettings;
 
-/// What protected flows send over each link whatever happens must not be more than the link, or its backup, carries:
-/// what is cached during a failure could never be sent.
+/// What protected flows send over each link whatever happens must not be more than the link carries, or its backup
+/// beside what is its own; and the ring must have the time to read the copies.
 pub fn constant_rates(
     check: &mut Check<'_>,
     topology: &Topology,
@@ -23,45 +25,93 @@ pub fn constant_rates(
     section: &str,
 ) {
     for &link in links {
-        let total_bps = protected_bps(check, topology, routing, settings, link);
-        let (rate, name) = (way_of(check, topology, routing, link), topology.link_name(link));
-        check.require_else(total_bps <= rate.as_bps(), || {
-            let total = BitRate::from_bps(total_bps).map_or_else(String::new, Quantity::text);
-            let rule = format!(
-                "protected flows of constant rate send {total} over {name}, and during a failure only {} can pass",
-                rate.text()
-            );
-            Problem::new(format!("{section}.links"), "", rule).hint("what is cached could never be sent")
-        });
+        let sent_bps = bps_over(check, topology, routing, Some(settings), link);
+        for way in ways_of(check, topology, routing, link) {
+            let own_bps = if way == link { 0 } else { bps_over(check, topology, routing, None, way) };
+            let rate = topology.link(way.link).settings.rate;
+            check.require_else(sent_bps == 0 || sent_bps.saturating_add(own_bps) <= rate.as_bps(), || {
+                let (name, over) = (topology.link_name(link), topology.link_name(way));
+                let beside = if own_bps == 0 { String::new() } else { format!(" beside {}", rate_text(own_bps)) };
+                let rule = format!(
+                    "protected flows of constant rate send {} over {name}; after a failure {over} has to carry \
+                     them{beside}, and carries {}",
+                    rate_text(sent_bps),
+                    rate.text()
+                );
+                Problem::new(format!("{section}.links"), "", rule).hint("what waits could never be sent")
+            });
+        }
+    }
+    for switch in settings.switches(topology) {
+        let own: Vec<_> =
+            links.iter().copied().filter(|&link| topology.ends(link).0.node.switch() == Some(switch)).collect();
+        ring(check, topology, routing, settings, (switch, &own), section);
     }
 }
 
-/// The rate of the slowest port that may have to carry what is sent over `link`.
-fn way_of(check: &Check<'_>, topology: &Topology, routing: &Routing, link: DirectedLink) -> BitRate {
-    let own = topology.link(link.link).settings.rate;
-    let Node::Switch(switch) = topology.ends(link).0.node else { return own };
-    if !check.reroutes() {
-        return own;
-    }
-    let detours = routing.detours(topology, switch, topology.ends(link).0.port);
-    let rate = |port: hitless_wire::PortId| {
-        let backup = topology.switch(switch).ports[usize::from(port.0)].link;
-        topology.link(backup.link).settings.rate
-    };
-    detours.iter().map(|detour| rate(detour.port)).chain([own]).min_by_key(|rate| rate.as_bps()).unwrap_or(own)
-}
-
-/// What protected flows of constant rate send over `link`, those alone that have no other way.
-fn protected_bps(
-    check: &Check<'_>,
+/// Every copy is read once, half of them twice, in the time that the ports of the ring do not send, or in the ring's
+/// share of a busy port.
+fn ring(
+    check: &mut Check<'_>,
     topology: &Topology,
     routing: &Routing,
     settings: &SqrSettings,
+    (switch, links): (SwitchId, &[DirectedLink]),
+    section: &str,
+) {
+    let copies = links.iter().map(|&link| bps_over(check, topology, routing, Some(settings), link));
+    let sent_bps = copies.fold(0, u64::saturating_add);
+    let copies_bps = sent_bps.saturating_add(sent_bps / 2);
+    let names = settings.caching_ports.iter();
+    let ports = names.filter_map(|name| select_switch_ports(topology, name, 0).ok()).filter(|at| at.switch == switch);
+    let spare = ports.map(|at| {
+        let port = &topology.switch(switch).ports[usize::from(at.port.0)];
+        let rate_bps = topology.link(port.link.link).settings.rate.as_bps();
+        let sent_bps = bps_over(check, topology, routing, None, port.link).min(rate_bps);
+        let reading_bps = architecture(&check.scenario.switch).buffer_read_rate.as_bps().max(rate_bps);
+        let idle = u128::from(reading_bps) * u128::from(rate_bps - sent_bps) / u128::from(rate_bps);
+        (idle as u64).max(reading_bps / RING_SHARE)
+    });
+    let spare_bps = spare.fold(0, u64::saturating_add);
+    check.require_else(copies_bps <= spare_bps, || {
+        let name = &topology.switch(switch).name;
+        let (sent, copies, spare) = (rate_text(sent_bps), rate_text(copies_bps), rate_text(spare_bps));
+        let rule = format!(
+            "copies of {sent} have to be read one and a half times each at {name}, {copies}, and its caching ports \
+             have the time to read {spare} beside flows of constant rate"
+        );
+        Problem::new(format!("{section}.caching_ports"), "", rule)
+            .hint("what is not copied would be lost in a failure: protect less, or send less")
+    });
+}
+
+fn rate_text(bps: u64) -> String {
+    BitRate::from_bps(bps).map_or_else(String::new, Quantity::text)
+}
+
+/// The links that may have to carry what is sent over `link`: itself, or its backups.
+fn ways_of(check: &Check<'_>, topology: &Topology, routing: &Routing, link: DirectedLink) -> Vec<DirectedLink> {
+    let Node::Switch(switch) = topology.ends(link).0.node else { return vec![link] };
+    if !check.reroutes() {
+        return vec![link];
+    }
+    let detours = routing.detours(topology, switch, topology.ends(link).0.port);
+    let backups = detours.iter().map(|detour| topology.switch(switch).ports[usize::from(detour.port.0)].link);
+    [link].into_iter().chain(backups).collect()
+}
+
+/// What flows of constant rate send over `link`, those alone that have no other way; with `settings`, those that are
+/// protected.
+fn bps_over(
+    check: &Check<'_>,
+    topology: &Topology,
+    routing: &Routing,
+    settings: Option<&SqrSettings>,
     link: DirectedLink,
 ) -> u64 {
     let groups = check.scenario.flows.iter().filter(|group| {
         let service = || ServiceKey { port: group.port, vlan: group.vlan };
-        settings.protects(group.class, service)
+        settings.is_none_or(|settings| settings.protects(group.class, service))
     });
     groups.map(|group| group_bps(check, topology, routing, group, link)).fold(0, u64::saturating_add)
 }

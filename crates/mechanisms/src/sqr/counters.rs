@@ -22,8 +22,8 @@ hitless_switch::counters! {
         kept_back_refused = "packets lost for want of buffer",
         /// Nobody answered for them.
         skipped = "tags skipped",
-        /// By the backup port.
-        unmarked_rerouted = "unmarked packets rerouted",
+        /// To the backup port, marked ones and others.
+        moved = "packets moved to the backup",
         /// Times that a link they were sent over was found to have failed.
         failures = "failures",
         /// Of cached packets, through egress.

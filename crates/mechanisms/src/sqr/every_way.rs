@@ -99,9 +99,10 @@ impl<'c> World<'c> {
     fn new(case: &'c Case, choices: &'c Choices) -> Self {
         let steady = steps(DETECTION + WAYS[2] + 2);
         let config = SqrConfig {
-            protected: vec![PRIMARY],
+            protected: vec![PRIMARY, BACKUP],
             line_ports: PORTS,
             caching_ports: vec![SOURCE],
+            ring_shares: Vec::new(),
             settings: SqrSettings {
                 steady_delay: Some(steady),
                 failure_delay: Some(steady + steps(REPAIR_MAX)),

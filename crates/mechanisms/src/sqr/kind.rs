@@ -3,13 +3,19 @@
 use std::collections::BTreeSet;
 
 use crate::sqr::metadata::CacheMetadata;
+use hitless_network::switch::hardware::architecture;
 use hitless_network::topology::select::{SwitchPort, select_switch_ports};
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_network::topology::{DirectedLink, Port, SwitchId, Topology};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Header, Kind, Reach, Stage, Surroundings};
 use hitless_wire::PortId;
+use hitless_wire::packet::MTU_FRAME_BYTES;
 
-use super::{Sqr, SqrConfig, SqrSettings, check};
+use super::home::HOME_QUEUES;
+use super::{RING_SHARE, RingShare, Sqr, SqrConfig, SqrSettings, check};
+
+/// What a queue of the ring may hold beyond twice what is protected, in the longest frames.
+const ROOM_IN_FRAMES: u64 = 64;
 
 impl Kind for Sqr {
     const NAME: &'static str = "sqr";
@@ -43,9 +49,9 @@ impl Kind for Sqr {
         protected.map(at_port).collect()
     }
 
-    /// For copies, and for packets that are kept back.
+    /// The ring, and the homes of copies.
     fn queues(_: &SqrSettings) -> u16 {
-        2
+        1 + u16::from(HOME_QUEUES)
     }
 
     fn check(settings: &SqrSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
@@ -75,8 +81,30 @@ fn config(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_>) ->
         protected,
         line_ports: topology.switch(switch).ports.len() as u16,
         caching_ports: numbers(&mut caching.into_iter()),
+        ring_shares: ring_shares(settings, switch, around),
         settings: settings.clone(),
     })
+}
+
+/// A copy that is read takes its port from other packets: at 10G a tenth of a frame's time, as the paper measured with
+/// queues of the same weight (figure 14). At other rates the ring has the weight at which it takes no more than that.
+fn ring_shares(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_>) -> Vec<RingShare> {
+    let Surroundings { scenario, topology } = around;
+    let protected = settings.protected(topology).into_iter();
+    let own = protected.filter(|&link| topology.ends(link).0.node.switch() == Some(switch));
+    let steady = settings.delays().0;
+    let copied = |link: DirectedLink| topology.link(link.link).settings.rate.bytes_in(steady).0;
+    let limit = own.map(copied).fold(0, u64::saturating_add).saturating_mul(2);
+    let room = ROOM_IN_FRAMES * scenario.frame_max().0.max(u64::from(MTU_FRAME_BYTES));
+    let limit_bytes = limit.saturating_add(room);
+    let share = |port: &Port| {
+        let rate_bps = topology.link(port.link.link).settings.rate.as_bps();
+        let reading_bps = architecture(&scenario.switch).buffer_read_rate.as_bps().max(rate_bps);
+        let quantum =
+            u128::from(MTU_FRAME_BYTES) * u128::from(reading_bps) / (u128::from(RING_SHARE - 1) * u128::from(rate_bps));
+        RingShare { quantum_bytes: quantum.clamp(1, u128::from(MTU_FRAME_BYTES)) as u32, limit_bytes }
+    };
+    topology.switch(switch).ports.iter().map(share).collect()
 }
 
 #[cfg(test)]
@@ -111,9 +139,15 @@ mod tests {
             protected: vec![PortId(2), PortId(1)],
             line_ports: 3,
             caching_ports: vec![PortId(0), PortId(1)],
+            ring_shares: ring_shares(settings, SwitchId(0), around),
             settings: settings.clone(),
         };
-        let at_sw4 = SqrConfig { protected: vec![PortId(1)], caching_ports: vec![PortId(2)], ..at_sw3.clone() };
+        let at_sw4 = SqrConfig {
+            protected: vec![PortId(1)],
+            caching_ports: vec![PortId(2)],
+            ring_shares: ring_shares(settings, SwitchId(1), around),
+            ..at_sw3.clone()
+        };
         let own = Sqr::switches(settings, &topology).into_iter();
         let configs: Vec<_> = own.map(|switch| (switch, config(settings, switch, around))).collect();
         assert_eq!(configs, [(SwitchId(0), Ok(at_sw3)), (SwitchId(1), Ok(at_sw4))]);

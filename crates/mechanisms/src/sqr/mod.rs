@@ -10,11 +10,14 @@
 //! - A port that comes back (ShareBackup) would make algorithm 2 drop the copies that it was to send. Here the order
 //!   decides: what has not been sent is sent first, and new packets queue up behind it.
 //! - A packet sent out of the cache is copied again, so that it survives a second failure.
+//! - While there is no way, and until the copies have been sent, new packets stay where they are: in the queues of
+//!   hosts' packets at the primary port, which stand still. There they keep their order, get congestion marks, and cost
+//!   no pass of egress: the backlog falls at the line rate less what comes in.
+//! - Copies that are due come to a queue of their own at the primary port, their home, and leave it in order.
 //! - With local rerouting, egress goes on moving packets to the backup port until the primary is up again. They then
 //!   wait for [`SqrSettings::return_hold`], so that none overtakes those on the longer way.
-//! - Packets that are kept back wait in a queue of their own at the primary port, which stands still while there is no
-//!   way and until the copies, which come before them, have been sent. In the ring they would lose their order, and
-//!   each that is out of order costs a round of all that wait.
+//! - Packets that are moved wait in the queue of their class at the backup port. They are copied there if its link is
+//!   protected too (algorithm 2 copies none on a backup path), so that they survive a second failure.
 //! - A packet that nobody protects is moved to the backup port too, once there is one.
 
 mod backup_paths;
@@ -25,25 +28,29 @@ mod constant_rates;
 mod counters;
 #[cfg(test)]
 mod every_way;
+mod home;
 mod kind;
 pub mod metadata;
+mod moved;
 mod order;
 mod resources;
 mod settings;
+mod two_failures;
 mod utilization;
 
 use crate::sqr::metadata::CacheMetadata;
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
-    Context, DropReason, EcnThreshold, Event, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources,
-    Verdict,
+    Context, DropReason, Event, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, Verdict,
 };
-use hitless_wire::{Duration, PortId, QueueId, Time};
+use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use backup_paths::{BackupPaths, PathChange};
 pub use clock::Clock;
-pub use config::SqrConfig;
+pub use config::{RingShare, SqrConfig};
 use counters::SwitchCounters;
+use home::{HOME_QUEUES, HomeQueues};
+use moved::MovedPackets;
 use order::{CachedTurn, OriginalTurn, PacketOrder};
 pub use settings::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 use utilization::Utilization;
@@ -51,15 +58,26 @@ use utilization::Utilization;
 /// A packet in the cache.
 const CACHED: u8 = 1;
 
-/// How long a delay queue holds a copy for which there is no way.
-const LOOK_AGAIN_NS: u32 = 8_000;
-
 /// How long the order waits at least for a packet of which nobody knows that it is missing: longer than any copy needs
 /// to come round, with thousands of others and on a port that is busy with normal traffic.
 const STALL_NS: u32 = 10_000_000;
 
+/// The part of a busy port's time that the ring has, one of so many.
+const RING_SHARE: u64 = 11;
+
+/// How many steady delays the fullest ring needs to go round, on ports that are busy.
+const ROUND_IN_DELAYS: u64 = 32;
+
 /// The timer tokens: the change of a way that they are for, in two halves, and below the top bit the port.
-const RESUME: u32 = 1 << 31;
+const LOOK: u32 = 1 << 31;
+
+/// The progress of a port's order when the control plane last looked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+struct Look {
+    next: u32,
+    /// The number of looks since the order moved.
+    idle: u32,
+}
 
 /// SQR on one switch.
 #[derive(Debug)]
@@ -72,8 +90,13 @@ pub struct Sqr {
     steady_delay_ns: u32,
     failure_delay_ns: u32,
     is_protected: Vec<bool>,
-    /// By port: the queue of the ring. The one after it, of a protected port, is for its packets that are kept back.
+    /// By port: the queue of the ring. The one after it, of a protected port, is the home of its copies.
     caching_queues: Vec<QueueId>,
+    home: HomeQueues,
+    /// By port: the last look at its order while copies are sent.
+    looked_at: Vec<Look>,
+    /// By primary port: packets that wait at its backup.
+    moved: Vec<MovedPackets>,
     utilization: Utilization,
     ways: BackupPaths,
     order: PacketOrder,
@@ -83,8 +106,8 @@ pub struct Sqr {
 
 hitless_state::state!(Sqr {
     values: steady_delay, failure_delay, steady_delay_ns, failure_delay_ns, is_protected, caching_queues,
-        is_paused_by_backstop, counters;
-    parts: utilization, ways, order;
+        looked_at, moved, is_paused_by_backstop, counters;
+    parts: home, utilization, ways, order;
     configured: config, clock
 });
 
@@ -114,6 +137,9 @@ impl Sqr {
             failure_delay_ns,
             is_protected: (0..config.line_ports).map(|port| config.protected.contains(&PortId(port))).collect(),
             caching_queues: Vec::new(),
+            home: HomeQueues::default(),
+            looked_at: vec![Look::default(); ports],
+            moved: vec![MovedPackets::default(); ports],
             utilization: Utilization::new(ports, &config.caching_ports, window_ns),
             ways: BackupPaths::new(ports, &config.protected),
             order: PacketOrder::new(ports, stall_timeout_ns, first_tag),
@@ -127,66 +153,82 @@ impl Sqr {
     fn judge_original(&mut self, context: &mut Context<'_>) -> Verdict {
         let (port, now_ns) = (context.port(), self.clock.now_ns(context));
         let bytes = context.packet().frame_bytes;
-        let least_loaded = self.utilization.note_original(context.pass(), port, bytes, now_ns, self.clock);
+        let least_loaded = self.utilization.note(context.pass(), port, bytes, now_ns, self.clock);
         if !self.is_protected[usize::from(port.0)] {
             return Verdict::Continue;
         }
         let is_marked = self.is_marked(context);
-        let may_copy = is_marked && self.may_copy(context);
+        let may_copy = is_marked && self.may_copy(context, least_loaded);
         let way = self.ways.way(context.pass(), port);
         if !is_marked {
             return self.send_unmarked(context, way);
         }
         self.counters.port(port).marked += 1;
-        match self.order.original(context.pass(), port, way == Some(port), may_copy) {
-            OriginalTurn::Direct(tag) => {
-                let metadata =
-                    CacheMetadata { tag, started_ns: now_ns, primary: port, is_kept_back: false, skip: None };
-                self.copy(context, metadata, least_loaded);
+        let metadata = |tag| CacheMetadata { tag, started_ns: now_ns, primary: port, is_kept_back: false, skip: None };
+        let backup = way.filter(|&way| way != port);
+        match (self.order.original(context.pass(), port, way.is_some(), may_copy || backup.is_some()), backup) {
+            (OriginalTurn::Direct(tag), None) => {
+                self.copy(context, metadata(tag), least_loaded);
                 Verdict::Continue
             }
-            OriginalTurn::Unprotected => {
+            (OriginalTurn::Direct(tag), Some(backup)) => {
+                self.counters.port(port).moved += 1;
+                self.hold_only_copy(context, metadata(tag));
+                self.move_on(context, port, backup)
+            }
+            (OriginalTurn::Unprotected, _) => {
                 self.counters.port(port).unprotected += 1;
                 Verdict::Continue
             }
-            OriginalTurn::KeptBack(tag) => {
-                let metadata = CacheMetadata { tag, started_ns: now_ns, primary: port, is_kept_back: true, skip: None };
-                self.keep_back(context, metadata)
+            (OriginalTurn::KeptBack(tag), _) => {
+                self.counters.port(port).kept_back += 1;
+                self.hold_only_copy(context, metadata(tag));
+                self.wait_at_home(port, tag)
             }
         }
     }
 
-    /// Algorithms 1 to 3 for a packet in the cache.
+    /// Algorithms 1 to 3 for a packet in the cache, and for one that was moved from its primary port.
     fn judge_cached(&mut self, context: &mut Context<'_>) -> Verdict {
         let mut cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
         let now_ns = self.clock.now_ns(context);
-        let least_loaded = self.utilization.least_loaded(context.pass());
+        let (port, bytes) = (context.port(), context.packet().frame_bytes);
+        let is_at_home = self.is_for_home(context.packet(), cached.primary);
+        let has_moved = cached.is_kept_back && !is_at_home;
+        let least_loaded = if has_moved {
+            self.moved[usize::from(cached.primary.0)].remove();
+            self.utilization.note(context.pass(), port, bytes, now_ns, self.clock)
+        } else if self.config.settings.finds_idle_ports {
+            self.utilization.look(context.pass(), cached.tag, now_ns, self.clock)
+        } else {
+            self.utilization.least_loaded(context.pass())
+        };
         let way = self.ways.way(context.pass(), cached.primary);
         self.counters.port(cached.primary).passes += 1;
         let age_ns = self.clock.elapsed_ns(cached.started_ns, now_ns);
         let is_old_enough = cached.is_kept_back
             || self.config.settings.release == SqrRelease::WhenRerouted
             || age_ns >= self.failure_delay_ns;
-        let is_at_way_out = is_old_enough && way == Some(context.port());
-        let (turn, skipped) = self.order.cached(context.pass(), &cached, is_at_way_out);
+        let may_leave = is_old_enough && is_at_home && way.is_some();
+        let (turn, skipped) = self.order.cached(context.pass(), &cached, may_leave);
         self.counters.port(cached.primary).skipped += u64::from(skipped);
+        if let Some(next) = turn.next(cached.tag).filter(|_| skipped > 0 || turn == CachedTurn::Due) {
+            self.open_next(context, cached.primary, next);
+        }
         match turn {
+            CachedTurn::Sent if has_moved => self.send(context, cached, now_ns, least_loaded),
+            CachedTurn::Sent if cached.is_kept_back => self.leave(context, cached, now_ns, least_loaded, way),
             CachedTurn::Sent if age_ns >= self.steady_delay_ns => self.retire(context, &cached),
-            CachedTurn::Sent => self.go_round(context, least_loaded, self.steady_delay_ns - age_ns),
-            CachedTurn::Due => self.send(context, cached, now_ns, least_loaded),
+            CachedTurn::Sent => self.go_round(least_loaded, self.steady_delay_ns - age_ns),
+            CachedTurn::Due => self.leave(context, cached, now_ns, least_loaded, way),
             CachedTurn::Waiting { next } => {
-                if is_at_way_out {
+                self.counters.port(cached.primary).kept_back += u64::from(has_moved);
+                if may_leave {
                     let stall_now_ns = context.timestamp_ns() as u32;
                     cached.skip = self.order.wait(context.pass(), &cached, next, stall_now_ns);
                     context.packet().shims.replace(cached);
                 }
-                match way {
-                    _ if !is_old_enough => self.go_round(context, least_loaded, self.failure_delay_ns - age_ns),
-                    Some(way) if way != cached.primary || !cached.is_kept_back => self.forward(way),
-                    Some(_) => self.wait_at_home(cached.primary),
-                    None if cached.is_kept_back => self.wait_at_home(cached.primary),
-                    None => self.go_round(context, least_loaded, LOOK_AGAIN_NS),
-                }
+                self.wait_at_home(cached.primary, cached.tag)
             }
         }
     }
@@ -196,8 +238,12 @@ impl Sqr {
         self.config.settings.protects(class, || context.service_key())
     }
 
-    /// The backstop (section VI, "Handling Traffic Surges").
-    fn may_copy(&mut self, context: &Context<'_>) -> bool {
+    /// Whether the ring has room, and the backstop allows it (section VI, "Handling Traffic Surges").
+    fn may_copy(&mut self, context: &mut Context<'_>, towards: PortId) -> bool {
+        let limit_bytes = self.config.ring_share(towards).limit_bytes;
+        if context.queue(towards, self.caching_queue(towards)).bytes() >= limit_bytes {
+            return false;
+        }
         if let Some(backstop) = self.config.settings.backstop {
             let used_bytes = context.buffer().used_bytes();
             if !self.is_paused_by_backstop && used_bytes >= backstop.pause.0 {
@@ -210,21 +256,40 @@ impl Sqr {
         !self.is_paused_by_backstop
     }
 
+    /// A packet that nobody protects goes its way, or stays on the one that may have failed.
     fn send_unmarked(&mut self, context: &mut Context<'_>, way: Option<PortId>) -> Verdict {
         match way {
             Some(way) if way != context.port() => {
-                self.counters.port(context.port()).unmarked_rerouted += 1;
-                let class = context.packet().class;
-                Verdict::Forward { port: way, queue: context.ports().class_queue(way, class) }
+                self.counters.port(context.port()).moved += 1;
+                self.move_to(context, way)
             }
             _ => Verdict::Continue,
         }
     }
 
+    fn move_to(&self, context: &mut Context<'_>, way: PortId) -> Verdict {
+        let class = context.packet().class;
+        Verdict::Forward { port: way, queue: context.ports().class_queue(way, class) }
+    }
+
+    /// A packet of the cache moves from `primary` to the port that its way leads by.
+    fn move_on(&mut self, context: &mut Context<'_>, primary: PortId, way: PortId) -> Verdict {
+        self.moved[usize::from(primary.0)].add();
+        self.move_to(context, way)
+    }
+
+    /// From now on the packet itself is in the cache.
+    fn hold_only_copy(&mut self, context: &mut Context<'_>, metadata: CacheMetadata) {
+        self.counters.cached.add(context.now(), context.packet().frame_bytes);
+        context.adopt(CACHED);
+        let metadata = CacheMetadata { is_kept_back: true, ..metadata };
+        context.packet().push_shim(metadata).expect("a packet in egress has room");
+    }
+
     fn copy(&mut self, context: &mut Context<'_>, metadata: CacheMetadata, towards: PortId) {
         let bytes = context.packet().frame_bytes;
         let queue = self.caching_queue(towards);
-        let edit = |packet: &mut hitless_wire::Packet| packet.push_shim(metadata).expect("a packet in egress has room");
+        let edit = |packet: &mut Packet| packet.push_shim(metadata).expect("a packet in egress has room");
         let admitted = match self.config.settings.caching {
             SqrCaching::Ring => {
                 context.queue(towards, queue).mirror(CACHED, edit);
@@ -246,24 +311,34 @@ impl Sqr {
         }
     }
 
-    fn keep_back(&mut self, context: &mut Context<'_>, metadata: CacheMetadata) -> Verdict {
-        self.counters.port(metadata.primary).kept_back += 1;
-        self.counters.cached.add(context.now(), context.packet().frame_bytes);
-        context.adopt(CACHED);
-        context.packet().push_shim(metadata).expect("a packet in egress has room");
-        self.wait_at_home(metadata.primary)
+    /// A packet whose turn it is leaves its home, by the port that it is at or for the port that its way leads by.
+    fn leave(
+        &mut self,
+        context: &mut Context<'_>,
+        cached: CacheMetadata,
+        now_ns: u32,
+        least_loaded: PortId,
+        way: Option<PortId>,
+    ) -> Verdict {
+        self.counters.port(cached.primary).resent += u64::from(way.is_some());
+        match way {
+            None => self.wait_at_home(cached.primary, cached.tag),
+            Some(way) if way != cached.primary => {
+                context.packet().shims.replace(CacheMetadata { is_kept_back: true, skip: None, ..cached });
+                self.move_on(context, cached.primary, way)
+            }
+            Some(_) => self.send(context, cached, now_ns, least_loaded),
+        }
     }
 
     /// Sends a packet out of the cache by the port that it is at, with a copy as of any other.
     fn send(&mut self, context: &mut Context<'_>, cached: CacheMetadata, now_ns: u32, least_loaded: PortId) -> Verdict {
-        self.counters.port(cached.primary).resent += 1;
         self.counters.cached.remove(context.now(), context.packet().frame_bytes);
         context.packet().remove_shim::<CacheMetadata>();
         let copy = CacheMetadata { started_ns: now_ns, is_kept_back: false, skip: None, ..cached };
-        if self.order.is_last_copy(context.pass(), &cached) {
-            context.queue(cached.primary, self.waiting_queue(cached.primary)).resume();
-        }
-        if self.may_copy(context) {
+        if !self.is_protected[usize::from(context.port().0)] {
+            self.order.retire(context.pass(), &copy);
+        } else if self.may_copy(context, least_loaded) {
             self.copy(context, copy, least_loaded);
         } else {
             self.counters.port(cached.primary).unprotected += 1;
@@ -281,19 +356,27 @@ impl Sqr {
     }
 
     /// Back to waiting: in the ring, by way of `ring`, or for `remaining_ns` if the traffic manager can hold packets.
-    fn go_round(&self, context: &Context<'_>, ring: PortId, remaining_ns: u32) -> Verdict {
+    fn go_round(&self, ring: PortId, remaining_ns: u32) -> Verdict {
         match self.config.settings.caching {
             SqrCaching::Ring => self.forward(ring),
             SqrCaching::DelayQueue => {
-                let port = context.port();
                 let duration = Duration::from_ns(u64::from(remaining_ns.max(1)));
-                Verdict::Hold { port, queue: self.caching_queue(port), duration }
+                Verdict::Hold { port: ring, queue: self.caching_queue(ring), duration }
             }
         }
     }
 
-    fn wait_at_home(&self, primary: PortId) -> Verdict {
-        Verdict::Forward { port: primary, queue: self.waiting_queue(primary) }
+    fn wait_at_home(&self, primary: PortId, tag: u32) -> Verdict {
+        Verdict::Forward { port: primary, queue: self.home.queue(primary, tag) }
+    }
+
+    /// The order goes on at `next`: serves its home queue, or all queues when every copy has been sent.
+    fn open_next(&mut self, context: &mut Context<'_>, primary: PortId, next: u32) {
+        if self.order.has_passed_copies(context.pass(), primary, next) {
+            context.scheduler(primary).release_hosts();
+        } else if self.home.queue(primary, next) != self.home.queue(primary, next.wrapping_sub(1)) {
+            context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
+        }
     }
 
     fn forward(&self, port: PortId) -> Verdict {
@@ -304,18 +387,19 @@ impl Sqr {
         self.caching_queues[usize::from(port.0)]
     }
 
-    fn waiting_queue(&self, primary: PortId) -> QueueId {
-        QueueId(self.caching_queue(primary).0 + 1)
+    /// Whether the queue that the packet was last sent to is the home of copies of `primary`.
+    fn is_for_home(&self, packet: &Packet, primary: PortId) -> bool {
+        packet.egress_port == primary && self.home.contains(primary, packet.queue)
     }
 
-    /// How long it takes at most to send all copies, of which one may be missing. At the line rate they take as long as
-    /// they were kept while all was well.
-    fn copies_take(&self) -> Duration {
+    /// How long no copy leaves at most, unless none is left: until they are due, and as long as the ring needs to go
+    /// round once. It holds twice what a port sends in the steady delay, and has an eleventh of a busy port.
+    fn patience(&self) -> Duration {
         let until_due = match self.config.settings.release {
             SqrRelease::AfterDelay => self.failure_delay,
             SqrRelease::WhenRerouted => self.steady_delay,
         };
-        until_due + self.steady_delay
+        until_due + Duration(self.steady_delay.as_ps().saturating_mul(ROUND_IN_DELAYS))
     }
 
     fn follow(&mut self, change: PathChange, context: &mut Context<'_>) {
@@ -323,19 +407,59 @@ impl Sqr {
             PathChange::Lost(primary) => {
                 self.counters.port(primary).failures += 1;
                 self.order.rewind(primary);
-                context.queue(primary, self.waiting_queue(primary)).pause();
+                context.scheduler(primary).hold_hosts_but(&[]);
             }
             PathChange::Found { primary, number } => {
                 self.order.restart_wait(primary);
-                let wait = if self.order.has_copies_to_send(primary) { self.copies_take() } else { Duration::ZERO };
-                context.wake_at(context.now() + wait, RESUME | u32::from(primary.0) << 16 | u32::from(number));
+                if self.order.has_copies_to_send(primary) {
+                    let next = self.order.next(primary);
+                    context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
+                    self.looked_at[usize::from(primary.0)] = Look { next, idle: 0 };
+                    self.look_later(primary, number, context);
+                } else {
+                    context.scheduler(primary).release_hosts();
+                }
             }
             PathChange::Moving { primary, number } => {
-                context.queue(primary, self.waiting_queue(primary)).pause();
-                let hold = self.config.settings.return_hold.max(self.steady_delay);
-                context.wake_at(context.now() + hold, u32::from(primary.0) << 16 | u32::from(number));
+                context.scheduler(primary).hold_hosts_but(&[]);
+                self.hold_longer(primary, number, context);
             }
         }
+    }
+
+    /// Until those on the longer way have arrived, or a failure of it is known.
+    fn hold_longer(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
+        self.moved[usize::from(primary.0)].begin_hold();
+        let hold = self.config.settings.return_hold.max(self.steady_delay);
+        context.wake_at(context.now() + hold, u32::from(primary.0) << 16 | u32::from(number));
+    }
+
+    fn look_later(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
+        context.wake_at(context.now() + self.steady_delay, LOOK | u32::from(primary.0) << 16 | u32::from(number));
+    }
+
+    /// Steps over copies that are missing and would stand at the head of a queue that is not served. When no copy has
+    /// left for long, gives up those that are left: packets must not stand still for a copy that nobody has.
+    fn look_after_copies(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
+        if !self.ways.is_latest(primary, number) {
+            return;
+        }
+        let stepped_over = self.order.step_over_missing(primary);
+        self.counters.port(primary).skipped += u64::from(stepped_over);
+        if self.order.has_copies_to_send(primary) {
+            let next = self.order.next(primary);
+            if stepped_over > 0 {
+                context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
+            }
+            let look = &mut self.looked_at[usize::from(primary.0)];
+            let idle = if look.next == next { look.idle.saturating_add(1) } else { 0 };
+            *look = Look { next, idle };
+            if self.steady_delay.as_ps().saturating_mul(u64::from(idle)) < self.patience().as_ps() {
+                return self.look_later(primary, number, context);
+            }
+            self.counters.port(primary).skipped += u64::from(self.order.give_up(primary));
+        }
+        context.scheduler(primary).release_hosts();
     }
 }
 
@@ -345,10 +469,16 @@ impl Mechanism for Sqr {
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         let line_ports = usize::from(self.config.line_ports);
         self.caching_queues = queue_counts[..line_ports].iter().map(|&count| QueueId(count as u8)).collect();
-        let queue = QueueConfig::normal(QueueLimit::Unlimited).with_ecn(EcnThreshold::Off);
+        let first_homes = self.caching_queues.iter().map(|queue| QueueId(queue.0 + 1)).collect();
+        self.home = HomeQueues::new(first_homes, self.config.copies_max());
         let ports = (0..self.config.line_ports).map(PortId);
-        let queues =
-            |port: PortId| std::iter::repeat_n((port, queue), 1 + usize::from(self.is_protected[usize::from(port.0)]));
+        let queues = |port: PortId| {
+            let quantum_bytes = self.config.ring_share(port).quantum_bytes;
+            let home = QueueConfig { quantum_bytes, ..QueueConfig::normal(QueueLimit::Unlimited) };
+            let homes = if self.is_protected[usize::from(port.0)] { usize::from(HOME_QUEUES) } else { 0 };
+            let ring = std::iter::once(home.of_mechanism());
+            ring.chain(std::iter::repeat_n(home, homes)).map(move |queue| (port, queue))
+        };
         Needs {
             hooks: ports.clone().map(|port| (port, HookSet::EGRESS)).collect(),
             queues: ports.flat_map(queues).collect(),
@@ -362,6 +492,9 @@ impl Mechanism for Sqr {
 
     fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         let cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
+        if cached.is_kept_back && !self.is_for_home(context.packet(), cached.primary) {
+            self.moved[usize::from(cached.primary.0)].remove();
+        }
         self.order.withdraw(context.pass(), &cached);
         self.counters.cached.remove(context.now(), context.packet().frame_bytes);
         let counters = self.counters.port(cached.primary);
@@ -396,11 +529,11 @@ impl Mechanism for Sqr {
 impl Sqr {
     /// A timer has run out.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
-        let (primary, number) = (PortId(((token & !RESUME) >> 16) as u16), token as u16);
-        if token & RESUME != 0 {
-            if self.ways.is_latest(primary, number) {
-                context.queue(primary, self.waiting_queue(primary)).resume();
-            }
+        let (primary, number) = (PortId(((token & !LOOK) >> 16) as u16), token as u16);
+        if token & LOOK != 0 {
+            self.look_after_copies(primary, number, context);
+        } else if self.moved[usize::from(primary.0)].may_be_overtaken() {
+            self.hold_longer(primary, number, context);
         } else if let Some(change) = self.ways.finish_move(primary, number) {
             self.follow(change, context);
         }

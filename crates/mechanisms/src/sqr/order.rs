@@ -7,7 +7,7 @@
 //!   that may be lost is a register of its own that only grows;
 //! - a copy may be missing, for want of buffer. The traffic manager tells of those it refused, and the order steps over
 //!   them; should the note of one be lost, it goes on at the lowest tag that waits when nothing has moved for the stall
-//!   time.
+//!   time. The control plane gives up what is left when no copy has left for long.
 
 use crate::sqr::metadata::{CacheMetadata, Skip};
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
@@ -50,6 +50,17 @@ pub enum CachedTurn {
         /// For whom.
         next: u32,
     },
+}
+
+impl CachedTurn {
+    /// The tag at which the order goes on after a copy with `tag`, if the copy is not a sent one.
+    pub fn next(self, tag: u32) -> Option<u32> {
+        match self {
+            Self::Sent => None,
+            Self::Due => Some(tag.wrapping_add(1)),
+            Self::Waiting { next } => Some(next),
+        }
+    }
 }
 
 /// How many missing tags of a port are remembered: one at each place that a tag has by its low bits.
@@ -177,7 +188,10 @@ impl PacketOrder {
             }
             is_last
         });
-        if !is_withdrawn {
+        if is_withdrawn {
+            let port = usize::from(cached.primary.0);
+            self.kept_from.access(pass, port, |kept| *kept = if *kept == after { cached.tag } else { *kept });
+        } else {
             self.note_missing(pass, cached);
         }
     }
@@ -205,11 +219,10 @@ impl PacketOrder {
         });
     }
 
-    /// Whether the packet that is sent was the last of those that had been sent before the failure: next come packets
-    /// that were kept back.
-    pub fn is_last_copy(&mut self, pass: &mut Pass, cached: &CacheMetadata) -> bool {
-        let after = cached.tag.wrapping_add(1);
-        self.kept_from.access(pass, usize::from(cached.primary.0), |kept_from| *kept_from == after)
+    /// Whether all packets that had been sent before the failure come before `next`: next come packets that were kept
+    /// back.
+    pub fn has_passed_copies(&mut self, pass: &mut Pass, port: PortId, next: u32) -> bool {
+        self.kept_from.access(pass, usize::from(port.0), |kept_from| kept_from.wrapping_sub(next) as i32 <= 0)
     }
 
     /// The control plane: what may have been lost is to be sent again.
@@ -231,6 +244,29 @@ impl PacketOrder {
     pub fn has_copies_to_send(&self, port: PortId) -> bool {
         let index = usize::from(port.0);
         (self.kept_from.peek(index).wrapping_sub(self.tags.peek(index).next) as i32) > 0
+    }
+
+    /// The control plane: the tag that is next to be sent.
+    pub fn next(&self, port: PortId) -> u32 {
+        self.tags.peek(usize::from(port.0)).next
+    }
+
+    /// The control plane: goes on behind the next tags whose copies are noted as missing; returns their number.
+    pub fn step_over_missing(&mut self, port: PortId) -> u32 {
+        let index = usize::from(port.0);
+        let Tags { assigned, next } = self.tags.peek(index);
+        let is_missing = |tag: &u32| self.missing.peek(missing_place(index, *tag)) == *tag;
+        let waiting = (0..assigned.wrapping_sub(next)).map(|ahead| next.wrapping_add(ahead));
+        let missing = waiting.take_while(is_missing).count() as u32;
+        self.tags.poke(index, Tags { assigned, next: next.wrapping_add(missing) });
+        missing
+    }
+
+    /// The control plane: copies that are still to be sent are not waited for any more; how many they may be.
+    pub fn give_up(&mut self, port: PortId) -> u32 {
+        let tags = self.tags.peek(usize::from(port.0));
+        self.tags.poke(usize::from(port.0), Tags { next: tags.assigned, ..tags });
+        tags.assigned.wrapping_sub(tags.next)
     }
 
     /// The control plane: waiting begins anew.
@@ -328,12 +364,12 @@ mod tests {
         assert!(order.has_copies_to_send(PORT));
         assert_eq!(order.original(&mut pass(), PORT, false, true), OriginalTurn::KeptBack(4));
         assert_eq!(turn(&mut order, 1, true), CachedTurn::Due);
-        assert!(!order.is_last_copy(&mut pass(), &metadata(1)));
+        assert!(!order.has_passed_copies(&mut pass(), PORT, 2));
         order.rewind(PORT);
         for (due, is_last) in [(1, false), (2, false), (3, true)] {
             assert!(order.has_copies_to_send(PORT));
             assert_eq!(turn(&mut order, due, true), CachedTurn::Due);
-            assert_eq!(order.is_last_copy(&mut pass(), &metadata(due)), is_last, "{due}");
+            assert_eq!(order.has_passed_copies(&mut pass(), PORT, due + 1), is_last, "{due}");
         }
         assert!(!order.has_copies_to_send(PORT));
     }
@@ -348,7 +384,7 @@ mod tests {
             order.rewind(PORT);
             assert!(order.has_copies_to_send(PORT));
             assert_eq!(turn(&mut order, place, true), CachedTurn::Due);
-            assert!(order.is_last_copy(&mut pass(), &metadata(place)), "{place}");
+            assert!(order.has_passed_copies(&mut pass(), PORT, place.wrapping_add(1)), "{place}");
             assert!(!order.has_copies_to_send(PORT));
         }
     }

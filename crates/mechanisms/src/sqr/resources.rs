@@ -3,6 +3,7 @@
 use hitless_switch::{Half, RegisterUse, Resources};
 
 use super::config::SqrConfig;
+use super::home::HOME_QUEUES;
 
 pub(super) fn resources(
     config: &SqrConfig,
@@ -17,11 +18,12 @@ pub(super) fn resources(
     if config.settings.backstop.is_some() {
         resources.add_register(RegisterUse::outside::<bool>("backstop", Half::Egress, 0, 1));
     }
-    // A session has one destination: the caching queue of each port, the queue of kept-back packets of each protected
-    // one, and the queues of a backup port to which packets without a mark are moved.
-    resources.mirror_sessions = line_ports + config.protected.len() as u64 + own_queues;
+    // A session has one destination: the caching queue of each port, the home queues of each protected port, and the
+    // queues of a backup port to which packets are moved.
+    resources.mirror_sessions = line_ports + u64::from(HOME_QUEUES) * config.protected.len() as u64 + own_queues;
     resources
         .not_counting("the tables that choose by delay, tag and port, and those of marked services")
+        .not_counting("the depth of the caching queues, which egress compares with a limit")
         .not_counting("the packet buffer of the cache")
         .not_counting("the egress bandwidth of ports whose caching queues copies go round in")
         .not_counting("the port states and backup paths of the control plane")

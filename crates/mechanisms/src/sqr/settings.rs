@@ -54,6 +54,10 @@ pub struct SqrSettings {
     /// Over what time the bytes of each port are counted to find the least loaded one (section III-F: 150 us).
     #[serde(default = "utilization_window", with = "Text::<Duration>")]
     pub utilization_window: Duration,
+    /// Whether copies look in turn for a port that sends less. In section III-D only an original updates the least
+    /// loaded port, so the ring never uses an idle port.
+    #[serde(default = "finds_idle_ports")]
+    pub finds_idle_ports: bool,
     /// When copies that are due may leave.
     #[serde(default)]
     pub release: SqrRelease,
@@ -74,6 +78,10 @@ fn utilization_window() -> Duration {
     Duration::from_us(150)
 }
 
+fn finds_idle_ports() -> bool {
+    true
+}
+
 fn return_hold() -> Duration {
     Duration::from_us(100)
 }
@@ -91,6 +99,7 @@ impl Default for SqrSettings {
             failure_delay: None,
             clock_bits: clock_bits(),
             utilization_window: utilization_window(),
+            finds_idle_ports: finds_idle_ports(),
             release: SqrRelease::default(),
             backstop: None,
             return_hold: return_hold(),

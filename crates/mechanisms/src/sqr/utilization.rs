@@ -29,10 +29,11 @@ pub struct Utilization {
     least: RegisterArray<Least>,
     /// By port: whether the ring may use it.
     is_caching: Vec<bool>,
+    caching_ports: Vec<PortId>,
     window_ns: u32,
 }
 
-hitless_state::state!(Utilization { values: is_caching, window_ns; parts: windows, least });
+hitless_state::state!(Utilization { values: is_caching, caching_ports, window_ns; parts: windows, least });
 
 impl Utilization {
     /// Idle ports; the ring begins with the first of `caching_ports`.
@@ -46,6 +47,7 @@ impl Utilization {
             windows: RegisterArray::new("bytesInWindow", Half::Egress, 0, ports, Window::default()),
             least: RegisterArray::new("LeastLoadedPort", Half::Egress, 1, 1, Least { port: first, bytes: 0 }),
             is_caching,
+            caching_ports: caching_ports.to_vec(),
             window_ns,
         }
     }
@@ -55,8 +57,8 @@ impl Utilization {
         [self.windows.stated(), self.least.stated()].into_iter()
     }
 
-    /// Counts an original packet at its egress port; returns the least loaded port.
-    pub fn note_original(&mut self, pass: &mut Pass, port: PortId, bytes: u32, now_ns: u32, clock: Clock) -> PortId {
+    /// Counts bytes of an original at its egress port; returns the least loaded port.
+    pub fn note(&mut self, pass: &mut Pass, port: PortId, bytes: u32, now_ns: u32, clock: Clock) -> PortId {
         let window_ns = self.window_ns;
         let load = self.windows.access(pass, usize::from(port.0), |window| {
             if clock.elapsed_ns(window.started_ns, now_ns) >= window_ns {
@@ -74,6 +76,13 @@ impl Utilization {
         })
     }
 
+    /// Looks at the caching port whose turn the tag of a copy is, which may have no original to tell of it; returns the
+    /// least loaded port.
+    pub fn look(&mut self, pass: &mut Pass, tag: u32, now_ns: u32, clock: Clock) -> PortId {
+        let port = self.caching_ports[tag as usize % self.caching_ports.len()];
+        self.note(pass, port, 0, now_ns, clock)
+    }
+
     /// The least loaded port.
     pub fn least_loaded(&mut self, pass: &mut Pass) -> PortId {
         self.least.access(pass, 0, |least| least.port)
@@ -84,10 +93,10 @@ impl Utilization {
 mod tests {
     use super::*;
 
-    fn note(utilization: &mut Utilization, port: u16, bytes: u32, now_ns: u32) -> u16 {
+    fn sent(utilization: &mut Utilization, port: u16, bytes: u32, now_ns: u32) -> u16 {
         let mut pass = Pass::new(true);
         pass.begin(Half::Egress);
-        utilization.note_original(&mut pass, PortId(port), bytes, now_ns, Clock::new(32)).0
+        utilization.note(&mut pass, PortId(port), bytes, now_ns, Clock::new(32)).0
     }
 
     #[test]
@@ -96,7 +105,18 @@ mod tests {
         let steps =
             [(0, 500, 0, 0), (1, 400, 10, 1), (2, 1, 20, 1), (1, 200, 30, 1), (0, 50, 1_500, 0), (1, 10, 1_600, 1)];
         for (port, bytes, now_ns, least) in steps {
-            assert_eq!(note(&mut utilization, port, bytes, now_ns), least, "port {port} at {now_ns}");
+            assert_eq!(sent(&mut utilization, port, bytes, now_ns), least, "port {port} at {now_ns}");
+        }
+    }
+
+    #[test]
+    fn copies_find_a_port_that_sends_nothing() {
+        let mut utilization = Utilization::new(3, &[PortId(0), PortId(2)], 1_000);
+        assert_eq!(sent(&mut utilization, 0, 500, 10), 0);
+        for (tag, least) in [(0, 0), (1, 2)] {
+            let mut pass = Pass::new(true);
+            pass.begin(Half::Egress);
+            assert_eq!(utilization.look(&mut pass, tag, 20, Clock::new(32)), PortId(least), "{tag}");
         }
     }
 }

@@ -82,7 +82,9 @@ impl Encoder {
         }
         let port = self.port;
         self.parity_queue = QueueId(queue_counts[usize::from(port.0)] as u8);
-        wanted.queues.push((port, QueueConfig::normal(QueueLimit::Unlimited).with_priority(PARITY_PRIORITY)));
+        wanted
+            .queues
+            .push((port, QueueConfig::normal(QueueLimit::Unlimited).with_priority(PARITY_PRIORITY).of_mechanism()));
         wanted.hooks.push((port, HookSet::TX));
     }
 

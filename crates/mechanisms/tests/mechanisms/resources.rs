@@ -69,6 +69,7 @@ fn the_registers_of_sqr() {
         protected: vec![PortId(1), PortId(2)],
         line_ports: 10,
         caching_ports: (0..10).map(PortId).collect(),
+        ring_shares: Vec::new(),
         settings: SqrSettings {
             steady_delay: Some(Duration::from_us(30)),
             failure_delay: Some(Duration::from_us(760)),
@@ -79,8 +80,8 @@ fn the_registers_of_sqr() {
     let of_port = (32 + 32) + (1 + 9) + (32 + 32) + (32 + 32) + 32 + 32 + 32 + 1_024 * 32;
     assert_eq!(found.bits, 10 * of_port + (9 + 32) + 2 * 32);
     assert_eq!((found.stages, found.register_arrays), ([0, 5], 10));
-    // Ten caching queues, two of packets kept back, ten queues of ports that may take over.
-    assert_eq!(found.mirror_sessions, 22);
+    // Ten caching queues, eight home queues for each of two ports, ten queues of ports that may take over.
+    assert_eq!(found.mirror_sessions, 10 + 2 * 8 + 10);
 }
 
 #[test]

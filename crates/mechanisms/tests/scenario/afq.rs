@@ -132,8 +132,8 @@ fn settings_of_the_switch_that_afq_leaves_without_effect_are_refused() {
 #[test]
 fn the_queues_of_all_mechanisms_must_fit_on_a_port() {
     let sqr = "[[mechanism]]\nkind = \"sqr\"\nlinks = [\"left->right\"]\n\n[measure]";
-    let error = check(&with("queues = 62").replace("[measure]", sqr), "afq.toml").expect_err("65 queues");
-    let rule = "a port has 64 queues at most: AFQ 62, the switch 1, SQR 2 are 65";
+    let error = check(&with("queues = 62").replace("[measure]", sqr), "afq.toml").expect_err("72 queues");
+    let rule = "a port has 64 queues at most: AFQ 62, the switch 1, SQR 9 are 72";
     let found = error.findings.iter().find(|finding| finding.field == "mechanism[0].queues");
     assert_eq!(found.map(|finding| finding.rule.as_str()), Some(rule), "{error}");
 }

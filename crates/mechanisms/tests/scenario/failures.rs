@@ -254,8 +254,8 @@ fn protected_flows_of_constant_rate_must_have_room_on_their_link() {
             .replace("rate = \"1 Gbps\"", &format!("rate = \"{rate}\""))
             .replace("ports = [5001]", ports)
     };
-    let expected = "mechanism[0].links: protected flows of constant rate send 12 Gbps over sw10->h4, and during a \
-                    failure only 10 Gbps can pass\nhint: what is cached could never be sent";
+    let expected = "mechanism[0].links: protected flows of constant rate send 12 Gbps over sw10->h4; after a failure \
+                    sw10->h4 has to carry them, and carries 10 Gbps\nhint: what waits could never be sent";
     for marks in ["ports = [5001]", "vlans = [10]"] {
         assert_eq!(told(&two_to_h4("6 Gbps", marks)), expected);
     }

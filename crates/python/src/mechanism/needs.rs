@@ -32,6 +32,7 @@ impl WrittenQueue {
             ecn: EcnThreshold::Off,
             marks_at: MarkingPoint::Enqueue,
             order: QueueOrder::ByArrival,
+            of_hosts: true,
         }
     }
 }

@@ -17,6 +17,19 @@ impl SchedulerAccess<'_, '_> {
         self.reach.core.queued(self.port).close_all_but(open);
     }
 
+    /// Serves no queue of packets of hosts but `open`, whoever else pauses or resumes them, until
+    /// [`Self::release_hosts`].
+    pub fn hold_hosts_but(self, open: &[QueueId]) {
+        self.reach.core.queued(self.port).hold_hosts_but(open);
+        self.reach.see_to_service(self.port);
+    }
+
+    /// Takes [`Self::hold_hosts_but`] back.
+    pub fn release_hosts(self) {
+        self.reach.core.queued(self.port).release_hosts();
+        self.reach.see_to_service(self.port);
+    }
+
     /// Takes [`Self::close_all_but`] back.
     pub fn open_all(self) {
         self.reach.core.queued(self.port).open_all();

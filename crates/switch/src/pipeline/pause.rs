@@ -27,8 +27,8 @@ impl Switch {
         match &mut state.scheduler {
             Scheduler::Queued(scheduler) => {
                 scheduler.pause(queue);
-                // A group has taken the packets of all classes out of their queues.
-                scheduler.set_group_paused(true);
+                // A group, or a mechanism, has taken packets of all classes out of their queues.
+                scheduler.set_mixed_paused(&state.config.class_queue, true);
             }
             // Queues of flows are of one class: all are paused, or none.
             Scheduler::Flow(scheduler) => scheduler.pause(),
@@ -51,8 +51,8 @@ impl Switch {
         match &mut state.scheduler {
             Scheduler::Queued(scheduler) => {
                 scheduler.resume(queue);
-                // A group holds the packets of all classes, and so do the queues of flows.
-                scheduler.set_group_paused(is_paused);
+                // A group or a mechanism holds the packets of all classes, and so do the queues of flows.
+                scheduler.set_mixed_paused(&state.config.class_queue, is_paused);
                 self.serve_when_free(now, port, environment);
             }
             Scheduler::Flow(scheduler) if !is_paused => {

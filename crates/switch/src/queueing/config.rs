@@ -45,6 +45,9 @@ pub struct QueueConfig {
     pub marks_at: MarkingPoint,
     /// Which of its packets is served first.
     pub order: QueueOrder,
+    /// Whether packets of hosts leave by it: it stands still while the link partner pauses them, or a mechanism holds
+    /// them back. Not so one of what a mechanism says or repeats itself, or of packets that do not leave by it.
+    pub of_hosts: bool,
 }
 
 /// When it is decided whether a packet is marked.
@@ -83,7 +86,13 @@ impl QueueConfig {
             ecn: EcnThreshold::Off,
             marks_at: MarkingPoint::Enqueue,
             order: QueueOrder::ByArrival,
+            of_hosts: true,
         }
+    }
+
+    /// The same queue for a mechanism's own packets, which no pause of those of hosts stops.
+    pub const fn of_mechanism(self) -> Self {
+        Self { of_hosts: false, ..self }
     }
 
     /// The same queue on another level.

@@ -22,7 +22,7 @@ struct Queue {
     waiting: Waiting,
     bytes: u64,
     peak_bytes: u64,
-    /// Why it is not served, one bit for each reason: [`PAUSED`], [`CLOSED`].
+    /// Why it is not served, one bit for each reason: [`PAUSED`], [`CLOSED`], [`HELD`].
     stops: u8,
     /// Packets that are here, and count, but may not be served yet.
     held_packets: usize,
@@ -54,6 +54,8 @@ impl Queue {
 const PAUSED: u8 = 1;
 /// A queue is closed by a mechanism that sees to something else first.
 const CLOSED: u8 = 2;
+/// A queue of packets of hosts is held by a mechanism that has no way for them.
+const HELD: u8 = 4;
 
 /// Queues of one level of priority.
 #[derive(Debug)]
@@ -346,6 +348,38 @@ impl QueuedScheduler {
         for index in 0..self.queues.len() as u8 {
             self.queues[usize::from(index)].stops &= !CLOSED;
             self.refresh(QueueId(index));
+        }
+    }
+
+    /// Serves no queue of packets of hosts but `open`, whoever else pauses or resumes them, until
+    /// [`Self::release_hosts`].
+    pub fn hold_hosts_but(&mut self, open: &[QueueId]) {
+        for index in 0..self.queues.len() as u8 {
+            let queue = &mut self.queues[usize::from(index)];
+            let is_held = queue.config.of_hosts && !open.contains(&QueueId(index));
+            queue.stops = queue.stops & !HELD | if is_held { HELD } else { 0 };
+            self.refresh(QueueId(index));
+        }
+    }
+
+    /// Takes [`Self::hold_hosts_but`] back.
+    pub fn release_hosts(&mut self) {
+        for index in 0..self.queues.len() as u8 {
+            self.queues[usize::from(index)].stops &= !HELD;
+            self.refresh(QueueId(index));
+        }
+    }
+
+    /// Pauses or resumes what is of several classes: the group of queues, and the queues of packets of hosts that are
+    /// not the queue of one class.
+    pub fn set_mixed_paused(&mut self, class_queues: &[QueueId], is_paused: bool) {
+        self.set_group_paused(is_paused);
+        for index in 0..self.queues.len() as u8 {
+            let queue = QueueId(index);
+            let is_mixed = self.queues[usize::from(index)].config.of_hosts && !class_queues.contains(&queue);
+            if is_mixed && !self.is_grouped(queue) {
+                self.set_paused(queue, is_paused);
+            }
         }
     }
 

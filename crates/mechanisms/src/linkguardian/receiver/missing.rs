@@ -6,7 +6,7 @@ use crate::linkguardian::headers::SequenceNumber;
 use hitless_wire::{Duration, Time};
 
 /// More missing numbers than this at a time are no losses of a link that carries anything: a timeout gives up all that
-/// come before the last of them, and not one alone.
+/// come before the last of them.
 const AWAITED_MAX: usize = 256;
 /// Missing numbers that are remembered at once; the oldest go first.
 const REMEMBERED_MAX: usize = 2_048;
@@ -78,14 +78,19 @@ impl Missing {
         self.awaited().nth(crowd).map(|missing| missing.sequence)
     }
 
+    /// The last of the numbers that follow `first` without a gap and were found missing no later.
+    pub fn last_found_with(&self, first: SequenceNumber) -> SequenceNumber {
+        let mut entries = self.awaited().skip_while(|missing| missing.sequence != first);
+        let Some(front) = entries.next() else { return first };
+        let following = entries.zip(1..).take_while(|(missing, ahead)| {
+            missing.sequence == first.plus(*ahead) && missing.since <= front.since
+        });
+        following.last().map_or(first, |(missing, _)| missing.sequence)
+    }
+
     /// Nothing waits for `last` and what comes before it any more.
     pub fn give_up_through(&mut self, last: SequenceNumber) {
         self.forget_awaited_before(last.plus(1));
-    }
-
-    /// Nothing waits for this one any more.
-    pub fn give_up(&mut self, sequence: SequenceNumber) {
-        self.0.retain(|missing| !(missing.is_awaited && missing.sequence == sequence));
     }
 
     /// Nothing that is missing means anything any more.
@@ -129,6 +134,17 @@ mod tests {
         assert_eq!((missing.len(), missing.first_awaited()), (REMEMBERED_MAX, Some(number(0))));
         missing.note(number(9_000), 1, Time(1), true);
         assert_eq!((missing.len(), missing.first_awaited()), (REMEMBERED_MAX, Some(number(1))));
+    }
+
+    #[test]
+    fn numbers_found_missing_together_are_given_up_together() {
+        let mut missing = Missing::default();
+        for (first, count, since) in [(3, 1, 100), (4, 80, 100), (84, 1, 101), (90, 2, 90)] {
+            missing.note(number(first), count, Time(since), true);
+        }
+        for (first, last) in [(2, 2), (3, 83), (50, 83), (84, 84), (90, 91)] {
+            assert_eq!(missing.last_found_with(number(first)), number(last), "{first}");
+        }
     }
 
     #[test]

@@ -186,11 +186,11 @@ impl Receiver {
     /// Two queues at the port of the link (towards the sender); at the recirculation port the depth is watched.
     pub fn subscribe(&mut self, queues: &mut [usize], wanted: &mut Needs) {
         let port = self.config.port;
-        let unlimited = QueueConfig::normal(QueueLimit::Unlimited);
+        let unlimited = QueueConfig::normal(QueueLimit::Unlimited).of_mechanism();
         self.notification_queue = request_queue(port, unlimited.with_priority(REPAIR_PRIORITY), queues, wanted);
         self.acknowledgement_queue = request_queue(port, unlimited.with_priority(FILLER_PRIORITY), queues, wanted);
         if self.config.buffering == Buffering::PausedQueue {
-            let limited = QueueConfig::normal(QueueLimit::Bytes(self.config.buffer.0));
+            let limited = QueueConfig::normal(QueueLimit::Bytes(self.config.buffer.0)).of_mechanism();
             let port = self.config.recirculation_port;
             self.hold_queue = request_queue(port, limited, queues, wanted);
             self.repair_queue = request_queue(port, limited.with_priority(REPAIR_PRIORITY), queues, wanted);

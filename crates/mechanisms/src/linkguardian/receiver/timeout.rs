@@ -8,14 +8,16 @@ use super::super::requests::{TimerKind, timer_token};
 use super::Receiver;
 
 impl Receiver {
-    /// The timer packets have counted down, or would have: gives the packet in front up when it has been waited for too
-    /// long.
+    /// The timer packets have counted down, or would have: gives up the packet in front when it has been waited for too
+    /// long, and those behind it that were found missing with it. Their repairs were requested together, so they are as
+    /// late; to wait for each in turn would stall for milliseconds after an outage.
     pub fn count_down(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let expected = self.expected.access(context.pass(), 0, |expected| *expected);
         let is_ordered = self.is_ordered;
         let deadline = self.timeout_deadline();
-        let last_of_crowd = self.missing.last_of_crowd();
+        let missing = &self.missing;
+        let last_of_crowd = missing.last_of_crowd();
         let overflow = &mut self.overflow;
         let given_up = self.ack_number.access(context.pass(), 0, |ack_number| {
             *ack_number = overflow.step_over(*ack_number);
@@ -23,23 +25,21 @@ impl Receiver {
                 return None;
             }
             let is_due = now >= deadline;
+            let first = *ack_number;
             if is_due {
-                *ack_number = last_of_crowd.unwrap_or(*ack_number).plus(1);
+                *ack_number = last_of_crowd.unwrap_or_else(|| missing.last_found_with(first)).plus(1);
             }
-            Some(is_due.then(|| ack_number.previous()))
+            Some(is_due.then(|| (first, ack_number.previous())))
         });
         let Some(given_up) = given_up else {
             self.countdown_is_armed = false;
             return;
         };
-        if let Some(sequence) = given_up {
-            self.counters.timeouts += 1;
-            if let Some(last) = last_of_crowd {
-                self.missing.give_up_through(last);
-            }
-            self.missing.give_up(sequence);
+        if let Some((first, last)) = given_up {
+            self.counters.timeouts += if last_of_crowd.is_some() { 1 } else { last.offset_from(first) as u64 + 1 };
+            self.missing.give_up_through(last);
             self.note_progress(now);
-            self.release_held(sequence.plus(1), context);
+            self.release_held(last.plus(1), context);
             if last_of_crowd.is_some() {
                 self.let_all_out(context);
             }

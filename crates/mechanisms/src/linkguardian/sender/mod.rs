@@ -141,12 +141,12 @@ impl Sender {
     /// Two queues at the protected port, and one at the recirculation port where copies wait in a paused queue.
     pub fn subscribe(&mut self, queues: &mut [usize], wanted: &mut Needs) {
         let port = self.config.port;
-        let unlimited = QueueConfig::normal(QueueLimit::Unlimited);
+        let unlimited = QueueConfig::normal(QueueLimit::Unlimited).of_mechanism();
         self.repair_queue = request_queue(port, unlimited.with_priority(REPAIR_PRIORITY), queues, wanted);
         self.dummy_queue = request_queue(port, unlimited.with_priority(FILLER_PRIORITY), queues, wanted);
         if self.config.buffering == Buffering::PausedQueue {
             let recirculation_port = self.config.recirculation_port;
-            let limited = QueueConfig::normal(QueueLimit::Bytes(self.config.buffer.0));
+            let limited = QueueConfig::normal(QueueLimit::Bytes(self.config.buffer.0)).of_mechanism();
             self.copy_queue = request_queue(recirculation_port, limited, queues, wanted);
         }
         wanted.hooks.push((port, HookSet::TX.with(HookSet::RX)));

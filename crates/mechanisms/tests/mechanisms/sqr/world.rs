@@ -18,6 +18,9 @@ pub const BACKUP: PortId = PortId(2);
 /// A third.
 pub const THIRD: PortId = PortId(3);
 
+/// How long packets wait before they go back to their own port.
+pub const RETURN_HOLD: Duration = Duration::from_us(20);
+
 /// The class of protected packets; all others are not.
 pub const MARKED: u8 = 1;
 
@@ -97,9 +100,10 @@ impl Setting {
             Recovery::LocalReroute(_) => Duration::ZERO,
         };
         SqrConfig {
-            protected: vec![PRIMARY, BACKUP],
+            protected: vec![PRIMARY, BACKUP, THIRD],
             line_ports: 4,
             caching_ports: self.caching_ports.clone(),
+            ring_shares: Vec::new(),
             settings: SqrSettings {
                 classes: vec![MARKED],
                 steady_delay: Some(steady_delay),
@@ -109,7 +113,7 @@ impl Setting {
                 caching: self.caching,
                 release: self.release,
                 backstop: self.backstop,
-                return_hold: Duration::from_us(20),
+                return_hold: RETURN_HOLD,
                 ..SqrSettings::default()
             },
         }

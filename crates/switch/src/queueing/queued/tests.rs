@@ -27,6 +27,21 @@ fn drain(scheduler: &mut QueuedScheduler) -> Vec<u8> {
 }
 
 #[test]
+fn a_pause_of_a_class_stops_what_mechanisms_hold_of_hosts_and_not_their_own() {
+    let normal = QueueConfig::normal(QueueLimit::Unlimited);
+    let mut scheduler = QueuedScheduler::new(&[normal, normal, normal.of_mechanism()], None);
+    (0..3).for_each(|queue| fill(&mut scheduler, queue, 100, 1));
+    scheduler.set_mixed_paused(&[QueueId(0); 8], true);
+    assert_eq!(scheduler.ready, 0b101);
+    scheduler.hold_hosts_but(&[QueueId(1)]);
+    assert_eq!(scheduler.ready, 0b100, "held is one thing, and paused another");
+    scheduler.set_mixed_paused(&[QueueId(0); 8], false);
+    assert_eq!(scheduler.ready, 0b110);
+    scheduler.release_hosts();
+    assert_eq!(scheduler.ready, 0b111);
+}
+
+#[test]
 fn a_higher_level_goes_first_whatever_its_number() {
     let mut scheduler = scheduler(&[(1, 1_500), (9, 1_500), (5, 1_500)]);
     for queue in 0..3 {
