@@ -82,7 +82,7 @@ fn a_long_flow_is_as_fast_after_a_failure_as_without_one() {
             let calm = failing.text().replace("first = \"1 ms\"", "first = \"5999 us\"");
             let delivered = |outcome: &Outcome| numbers(outcome, "goodput", "delivered_bytes").to_vec();
             let (after, without) = (delivered(&failing.run()), delivered(&run(&calm)));
-            for millisecond in 4..6 {
+            for millisecond in 3..6 {
                 let (after, without) = (after[millisecond], without[millisecond]);
                 assert!(after * 100 >= without * 97, "{recovery:?} {caching}: {after} and {without} bytes");
             }
@@ -99,7 +99,7 @@ fn a_constant_rate_loses_nothing_at_any_rate_of_the_link() {
         ("10 Gbps", 4_000, true, REROUTE),
         ("25 Gbps", 20_000, true, SAME_PORT),
         ("25 Gbps", 20_000, false, REROUTE),
-        ("100 Gbps", 50_000, true, SAME_PORT),
+        ("100 Gbps", 60_000, true, SAME_PORT),
         ("100 Gbps", 60_000, false, REROUTE),
     ];
     for (rate, mbps, both_ways, recovery) in table {
@@ -145,9 +145,13 @@ fn a_load_whose_copies_the_ring_cannot_read_is_refused_with_the_arithmetic() {
 #[test]
 fn a_link_with_linkguardian_and_sqr_loses_nothing() {
     let linkguardian = "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"spine1->leaf1\"\n";
-    let busy = Busy { more: linkguardian, ..Busy::new("10 Gbps", constant(5_000, false), SAME_PORT) };
-    assert_eq!(lost_and_reordered(&busy.run()), (0, 0));
-    let lossy =
-        format!("{}[[link]]\nname = \"spine1->leaf1\"\nloss = {{ kind = \"bernoulli\", rate = 1e-3 }}\n", busy.text());
-    assert_eq!(lost_and_reordered(&run(&lossy)), (0, 0));
+    let loss = "[[link]]\nname = \"spine1->leaf1\"\nloss = { kind = \"bernoulli\", rate = 1e-3 }\n";
+    for (rate, mbps) in [("10 Gbps", 5_000), ("25 Gbps", 12_500), ("100 Gbps", 30_000)] {
+        let busy = Busy { more: linkguardian, ..Busy::new(rate, constant(mbps, false), SAME_PORT) };
+        for text in [busy.text(), format!("{}{loss}", busy.text())] {
+            // LinkGuardian repairs a few packets of the outage before SQR sends the copies of those before them.
+            let (lost, reordered) = lost_and_reordered(&run(&text));
+            assert!(lost == 0 && reordered <= 2, "{rate}: {lost} lost, {reordered} reordered");
+        }
+    }
 }
