@@ -812,6 +812,7 @@ class MechanismSqr(TypedDict):
     classes: NotRequired[Sequence[int]]
     clock_bits: NotRequired[int]
     failure_delay: NotRequired[str]
+    finds_idle_ports: NotRequired[bool]
     kind: Literal["sqr"]
     links: Sequence[str]
     ports: NotRequired[Sequence[int]]
