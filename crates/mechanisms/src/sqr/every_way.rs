@@ -108,7 +108,7 @@ impl<'c> World<'c> {
                 failure_delay: Some(steady + steps(REPAIR_MAX)),
                 caching: case.caching,
                 release: case.release,
-                return_hold: steps(4),
+                return_hold: Some(steps(4)),
                 ..SqrSettings::default()
             },
         };

@@ -430,7 +430,7 @@ impl Sqr {
     /// Until those on the longer way have arrived, or a failure of it is known.
     fn hold_longer(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
         self.moved[usize::from(primary.0)].begin_hold();
-        let hold = self.config.settings.return_hold.max(self.steady_delay);
+        let hold = self.config.settings.return_hold();
         context.wake_at(context.now() + hold, u32::from(primary.0) << 16 | u32::from(number));
     }
 

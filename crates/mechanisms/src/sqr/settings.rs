@@ -66,8 +66,9 @@ pub struct SqrSettings {
     pub backstop: Option<SqrBackstop>,
     /// How long packets wait when they go back to their own port after local rerouting, so that none overtakes those
     /// that went the other way.
-    #[serde(default = "return_hold", with = "Text::<Duration>")]
-    pub return_hold: Duration,
+    #[schemars(extend("x-default" = "50 us and three flights of a full frame over the slowest link, at least 100 us"))]
+    #[serde(default, with = "Optional::<Duration>")]
+    pub return_hold: Option<Duration>,
 }
 
 fn clock_bits() -> u32 {
@@ -82,9 +83,12 @@ fn finds_idle_ports() -> bool {
     true
 }
 
-fn return_hold() -> Duration {
-    Duration::from_us(100)
-}
+/// The minimum of the derived [`SqrSettings::return_hold`].
+const RETURN_HOLD_MIN: Duration = Duration::from_us(100);
+/// The time that packets may wait in queues of the way around a failed link.
+const DETOUR_QUEUES: Duration = Duration::from_us(50);
+/// The links of the way around a failed link (local rerouting in F10).
+const DETOUR_LINKS: u64 = 3;
 
 impl Default for SqrSettings {
     fn default() -> Self {
@@ -102,7 +106,7 @@ impl Default for SqrSettings {
             finds_idle_ports: finds_idle_ports(),
             release: SqrRelease::default(),
             backstop: None,
-            return_hold: return_hold(),
+            return_hold: None,
         }
     }
 }
@@ -181,6 +185,11 @@ impl SqrSettings {
         Duration(scenario.detection().bound().as_ps().saturating_add(longest.as_ps()))
     }
 
+    /// How long packets wait before they go back to their own port.
+    pub fn return_hold(&self) -> Duration {
+        self.return_hold.unwrap_or(RETURN_HOLD_MIN).max(self.delays().0)
+    }
+
     /// The time that it takes to find a way, once the failure of a protected link has been detected.
     pub fn reconfiguration_bound(&self, scenario: &Scenario, topology: &Topology) -> Duration {
         let bounds = self.protected(topology).into_iter().flat_map(|link| {
@@ -197,6 +206,10 @@ impl SqrSettings {
             let ports = self.switches(topology).into_iter().flat_map(|switch| &topology.switch(switch).ports);
             self.caching_ports = ports.map(|port| topology.link_name(port.link)).collect();
         }
+        let flights = topology.links.iter().map(|link| scenario.flight_bound(link.settings));
+        let detour = flights.max().unwrap_or(Duration::ZERO).as_ps().saturating_mul(DETOUR_LINKS);
+        let hold = Duration(DETOUR_QUEUES.as_ps().saturating_add(detour)).max(RETURN_HOLD_MIN);
+        self.return_hold.get_or_insert(hold);
         let bound = self.steady_bound(scenario, topology);
         let in_whole_ns = Duration(bound.as_ps().div_ceil(NS.as_ps()).saturating_mul(NS.as_ps()));
         let steady = *self.steady_delay.get_or_insert(in_whole_ns);

@@ -56,7 +56,7 @@ pub fn two_failures(
 }
 
 fn troubles(check: &Check<'_>, topology: &Topology, settings: &SqrSettings) -> Vec<Trouble> {
-    let (steady, failure) = settings.delays();
+    let (_, failure) = settings.delays();
     let after = |time: Time, wait: Duration| Time(time.as_ps().saturating_add(wait.as_ps()));
     let mut troubles = Vec::new();
     for failure_of in &check.scenario.failures {
@@ -69,7 +69,7 @@ fn troubles(check: &Check<'_>, topology: &Topology, settings: &SqrSettings) -> V
                 break;
             }
             let last = after(after(from, failure_of.jitter), failure);
-            let to = repair.map_or(Time::NEVER, |repair| after(after(last, repair), settings.return_hold.max(steady)));
+            let to = repair.map_or(Time::NEVER, |repair| after(after(last, repair), settings.return_hold()));
             troubles.push(Trouble { from, to, link });
         }
     }

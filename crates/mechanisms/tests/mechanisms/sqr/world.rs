@@ -113,7 +113,7 @@ impl Setting {
                 caching: self.caching,
                 release: self.release,
                 backstop: self.backstop,
-                return_hold: RETURN_HOLD,
+                return_hold: Some(RETURN_HOLD),
                 ..SqrSettings::default()
             },
         }

@@ -155,3 +155,15 @@ fn a_link_with_linkguardian_and_sqr_loses_nothing() {
         }
     }
 }
+
+#[test]
+fn packets_that_return_from_a_long_detour_overtake_nobody() {
+    let busy = Busy { duration: "8 ms", ..Busy::new("10 Gbps", constant(5_000, false), REROUTE) };
+    let far = busy.text().replace(
+        "core_link = { rate = \"10 Gbps\", delay = \"50 ns\"",
+        "core_link = { rate = \"10 Gbps\", delay = \"200 us\"",
+    );
+    assert_eq!(lost_and_reordered(&run(&far)), (0, 0));
+    let short = far.replace("kind = \"sqr\"", "kind = \"sqr\"\nreturn_hold = \"100 us\"");
+    assert!(lost_and_reordered(&run(&short)).1 > 10, "the default depends on the cables");
+}
