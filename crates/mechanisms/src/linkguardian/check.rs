@@ -113,7 +113,7 @@ fn room(settings: &LinkGuardianSettings, around: Surroundings<'_>, section: &str
     let needed = link.reordering_bytes_max(pause);
     let is_enough = reordering >= needed || !settings.backpressure;
     check.require_else(is_enough, || {
-        let coming = link.rate.bytes_in(link.resume_flight());
+        let coming = link.coming_until_pause();
         let flight = link.resume_flight();
         let rule = format!(
             "must be at least {needed}: pause_threshold ({pause}), and {coming} that arrive until a pause has an \

@@ -134,7 +134,12 @@ impl LinkShape {
     /// The bytes that the reordering buffer holds at most: those that wait when the sender is paused, and those that
     /// still come until the pause has an effect.
     pub fn reordering_bytes_max(self, pause_threshold: Bytes) -> Bytes {
-        Bytes(pause_threshold.0 + self.rate.bytes_in(self.resume_flight()).0)
+        Bytes(pause_threshold.0 + self.coming_until_pause().0)
+    }
+
+    /// The bytes that arrive until a pause has an effect.
+    pub fn coming_until_pause(self) -> Bytes {
+        self.rate.bytes_in(self.resume_flight())
     }
 
     /// The bytes that the sender keeps at most: a copy stays until its packet is acknowledged or repaired.

@@ -49,7 +49,8 @@ pub struct LinkGuardianSettings {
     #[serde(with = "Optional::<Bytes>")]
     pub resume_threshold: Option<Bytes>,
     /// Fill of the reordering buffer at which the receiver pauses the sender: two full frames more (section 4). With
-    /// paused queues also the bytes of `ack_no_timeout`, so that a single loss pauses nobody.
+    /// paused queues also the bytes of `ack_no_timeout`, if `reordering_buffer` has room, so that a single loss pauses
+    /// nobody.
     #[schemars(extend("x-default" = "by resume_threshold, frame size and buffering"))]
     #[serde(with = "Optional::<Bytes>")]
     pub pause_threshold: Option<Bytes>,
@@ -286,7 +287,9 @@ impl LinkGuardianSettings {
         let (resume, pause) = link.thresholds();
         let of_one_loss = if buffering == Buffering::PausedQueue { link.rate.bytes_in(timeout).0 } else { 0 };
         self.resume_threshold.get_or_insert(resume);
-        let pause = *self.pause_threshold.get_or_insert(Bytes(pause.0 + of_one_loss));
+        // A buffer that is given may hold less than a loss needs without a pause.
+        let fits = self.reordering_buffer.map_or(u64::MAX, |buffer| buffer.0.saturating_sub(link.coming_until_pause().0));
+        let pause = *self.pause_threshold.get_or_insert(Bytes((pause.0 + of_one_loss).min(fits).max(pause.0)));
         self.reordering_buffer.get_or_insert(buffer_for(link.reordering_bytes_max(pause)));
         self.sender_buffer.get_or_insert(buffer_for(link.unacknowledged_bytes_max(timeout)));
     }

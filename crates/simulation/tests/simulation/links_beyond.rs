@@ -74,13 +74,21 @@ fn an_overflow_of_the_reordering_buffer_does_not_sustain_itself() {
 }
 
 #[test]
+fn a_small_reordering_buffer_lowers_the_default_of_the_pause_threshold() {
+    let link = Link { gbps: 400, delay_ns: 50, frame_bytes: 1_518, load_percent: 100 };
+    let outcome = run(&link.text("buffering = \"paused-queue\"\nreordering_buffer = \"200 KB\"\n"));
+    assert_eq!(counter(&outcome, "packets lost"), 0);
+    assert!(counter(&outcome, "pauses") > 0, "a loss fills the buffer");
+}
+
+#[test]
 fn parameters_that_cannot_work_are_refused_with_the_arithmetic() {
     let long = Link { gbps: 100, delay_ns: 10_000, frame_bytes: 1_518, load_percent: 50 };
     let small = Link { gbps: 800, delay_ns: 10_000, frame_bytes: 64, load_percent: 50 };
     let far = Link { gbps: 800, delay_ns: 200_000, frame_bytes: 9_018, load_percent: 50 };
     for (link, setting, rule) in [
         (&long, "buffering = \"recirculation\"", "costs about 51 % of the line: at a loss rate of 0.001 one frame"),
-        (&long, "reordering_buffer = \"600 KB\"", "that arrive until a pause has an effect"),
+        (&long, "reordering_buffer = \"500 KB\"", "that arrive until a pause has an effect"),
         (&long, "sender_buffer = \"100 KB\"", "which the link sends until a repair has come"),
         (&long, "ack_no_timeout = \"15 us\"", "no repair comes back sooner on this link"),
         (&small, "", "frames of 64 B until a repair has come"),
