@@ -66,7 +66,7 @@ pub struct SqrSettings {
     pub backstop: Option<SqrBackstop>,
     /// How long packets wait when they go back to their own port after local rerouting, so that none overtakes those
     /// that went the other way.
-    #[schemars(extend("x-default" = "50 us and three flights of a full frame over the slowest link, at least 100 us"))]
+    #[schemars(extend("x-default" = "until 125 KB have left the slowest link, 100 us at 10G, or four flights of a full frame over the longest"))]
     #[serde(default, with = "Optional::<Duration>")]
     pub return_hold: Option<Duration>,
 }
@@ -83,12 +83,10 @@ fn finds_idle_ports() -> bool {
     true
 }
 
-/// The minimum of the derived [`SqrSettings::return_hold`].
-const RETURN_HOLD_MIN: Duration = Duration::from_us(100);
-/// The time that packets may wait in queues of the way around a failed link.
-const DETOUR_QUEUES: Duration = Duration::from_us(50);
-/// The links of the way around a failed link (local rerouting in F10).
-const DETOUR_LINKS: u64 = 3;
+/// The bytes that may wait in a queue of the way around a failed link: 100 us at 10G.
+const DETOUR_QUEUE: Bytes = Bytes(125_000);
+/// The links of the way around a failed link (three in F10), and one for margin.
+const DETOUR_LINKS: u64 = 4;
 
 impl Default for SqrSettings {
     fn default() -> Self {
@@ -187,7 +185,7 @@ impl SqrSettings {
 
     /// How long packets wait before they go back to their own port.
     pub fn return_hold(&self) -> Duration {
-        self.return_hold.unwrap_or(RETURN_HOLD_MIN).max(self.delays().0)
+        self.return_hold.unwrap_or(Duration::ZERO).max(self.delays().0)
     }
 
     /// The time that it takes to find a way, once the failure of a protected link has been detected.
@@ -206,9 +204,10 @@ impl SqrSettings {
             let ports = self.switches(topology).into_iter().flat_map(|switch| &topology.switch(switch).ports);
             self.caching_ports = ports.map(|port| topology.link_name(port.link)).collect();
         }
-        let flights = topology.links.iter().map(|link| scenario.flight_bound(link.settings));
-        let detour = flights.max().unwrap_or(Duration::ZERO).as_ps().saturating_mul(DETOUR_LINKS);
-        let hold = Duration(DETOUR_QUEUES.as_ps().saturating_add(detour)).max(RETURN_HOLD_MIN);
+        let links = || topology.links.iter().map(|link| link.settings);
+        let flight = links().map(|link| scenario.flight_bound(link)).max().unwrap_or(Duration::ZERO);
+        let drain = links().map(|link| link.rate.time_for(DETOUR_QUEUE.0)).max().unwrap_or(Duration::ZERO);
+        let hold = drain.max(Duration(flight.as_ps().saturating_mul(DETOUR_LINKS)));
         self.return_hold.get_or_insert(hold);
         let bound = self.steady_bound(scenario, topology);
         let in_whole_ns = Duration(bound.as_ps().div_ceil(NS.as_ps()).saturating_mul(NS.as_ps()));
