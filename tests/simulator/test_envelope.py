@@ -6,18 +6,25 @@ from dataclasses import replace
 import pytest
 
 from hitless.envelope import COARSE, SYSTEMS, Cell, judged
+from hitless.envelope.exhibit import Envelope
 from hitless.envelope.systems import Cost
 from hitless.envelope.verdicts import Side
 from warm import hitless
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """One for all maps, so that the runs of a map are kept for the tests after it."""
+    return tmp_path_factory.mktemp("maps")
+
+
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_a_mechanism_harms_nowhere_on_the_coarse_map(name, tmp_path):
-    done = hitless("envelope", name, "--json", "--fresh", cwd=tmp_path, code=None)
+def test_a_mechanism_harms_nowhere_on_the_coarse_map(name, folder):
+    done = hitless("envelope", name, "--json", cwd=folder, code=None)
     cells = json.loads(done.stdout)["cells"]
     harmed = [cell for cell in cells if cell["colour"] == "harms"]
     assert not harmed, harmed
-    assert len(cells) == len(list(COARSE.places(SYSTEMS[name].transports)))
+    assert len(cells) == len(list(Envelope(SYSTEMS[name], COARSE).places()))
     assert all(cell["reason"] for cell in cells if cell["colour"] == "refused")
     assert sum(cell["colour"] == "helps" for cell in cells) > len(cells) / 3
 
@@ -38,8 +45,8 @@ def test_each_colour_is_given_for_its_own_runs():
     assert Cell(place, "refused", reason="the sum").as_json()["reason"] == "the sum"
 
 
-def test_a_map_shows_a_sign_for_each_place_and_what_the_signs_mean(tmp_path):
-    done = hitless("envelope", "afq", cwd=tmp_path)
+def test_a_map_shows_a_sign_for_each_place_and_what_the_signs_mean(folder):
+    done = hitless("envelope", "afq", cwd=folder)
     assert "100G" in done.stdout
     assert "+ helps (18), = no harm (0), - refused (0), HARM harms (0)" in done.stdout
 

@@ -26,6 +26,10 @@ class Envelope(Exhibit):
         self.refused: dict[Place, str] = {}
         self.cells: list[Cell] = []
 
+    def places(self) -> Iterator[Place]:
+        """Those of the grid that the system measures."""
+        return filter(self.system.measures, self.grid.places(self.system.transports))
+
     @property
     def own_seeds(self) -> int:
         """Those of the grid."""
@@ -33,7 +37,7 @@ class Envelope(Exhibit):
 
     def points(self, context: Context) -> Iterable[Point]:
         """A pair of runs a seed and place, but where the mechanism is refused."""
-        for place in self.grid.places(self.system.transports):
+        for place in self.places():
             with_it = self.system.scenario(place, with_it=True)
             try:
                 Scenario.from_dict(with_it).check()
@@ -61,7 +65,7 @@ class Envelope(Exhibit):
         return {"cells": pl.DataFrame([cell.as_json() for cell in self.cells], infer_schema_length=None)}
 
     def _cells(self, runs: Runs) -> Iterator[Cell]:
-        for place in self.grid.places(self.system.transports):
+        for place in self.places():
             if place in self.refused:
                 yield Cell(place, "refused", reason=self.refused[place])
                 continue
@@ -69,7 +73,7 @@ class Envelope(Exhibit):
                 [Side.of(run, self.system, place) for run in self._each(runs, place, side)] for side in _SIDES
             )
             if without and len(without) == len(with_it):
-                yield judged(place, without, with_it, self.system.cost.share)
+                yield judged(place, without, with_it, self.system.cost_at(place))
 
     def _each(self, runs: Runs, place: Place, side: str) -> Sequence[Run]:
         keys = (f"{place.name} {side} {seed}" for seed in range(self.grid.seeds))
