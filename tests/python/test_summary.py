@@ -5,11 +5,13 @@ import json
 import pytest
 
 from hitless.answer.chosen import Line, Mechanism
+from hitless.envelope.exhibit import HARMS, HELPS, REFUSED, WORST
 from hitless.errors import BadInput
 from hitless.summary import pages
 from hitless.summary.causes import with_causes
 from hitless.summary.document import Summary
 from hitless.summary.pages import SUMMARY, render
+from hitless.summary.tables import maps
 
 ORDER = ["demo/fig8", "sqr/fig9"]
 
@@ -176,6 +178,19 @@ def test_a_table_says_what_the_summary_says(checkout, place, line):
     assert page.wanted.endswith("<!-- end of results -->\n\nThe end.\n")
     page.path.write_text(page.wanted)
     assert render(page.path.parent)[0].is_current
+
+
+def test_a_map_is_a_line_with_its_places_by_colour_and_the_worst_service(folder, tmp_path):
+    metrics = {HELPS: (65, None), REFUSED: (12, None), HARMS: (1, None), WORST: (0.85, (0.8, 0.9))}
+    rows = [
+        {**row(value, "match", metric=metric, paper=None, interval=interval or (None, None)), "x": "84 places"}
+        for metric, (value, interval) in metrics.items()
+    ]
+    summary = added(folder(rows, exhibit="envelope/sqr"))
+    summary.write(tmp_path / "results.json")
+    assert maps(Summary.read(tmp_path / "results.json").exhibits).splitlines()[2:] == [
+        "| LG | 84 | 65 | 6 | 12 | 1 | 0.85 [0.8, 0.9] |"
+    ]
 
 
 @pytest.mark.parametrize(("place", "words"), [("rows pd", "has no pd"), ("bars", "no table 'bars'")])

@@ -157,7 +157,8 @@ def reproduce(
 
     An exhibit is a figure or table of a paper, or an experiment about it.
     Papers: lg (LinkGuardian), sqr, afq, rimm, pd (Simple and Preemptive
-    Deflection), all (all five systems together).
+    Deflection), all (all five systems together), envelope (the maps of
+    `hitless envelope`).
 
     Examples:
 

@@ -1,5 +1,6 @@
 """The runs of a map, and its cells."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
@@ -15,6 +16,10 @@ from hitless.simulation import Run
 
 _KEPT = ("flows",)
 _SIDES = ("without", "with")
+SERVICE = "service, with / without"
+WORST = f"worst {SERVICE}"
+HELPS, REFUSED, HARMS = "places where it helps", "places where it is refused", "places where it harms"
+"""Metrics of rows."""
 
 
 class Envelope(Exhibit):
@@ -26,6 +31,10 @@ class Envelope(Exhibit):
         self.refused: dict[Place, str] = {}
         self.cells: list[Cell] = []
 
+    def places(self) -> Iterator[Place]:
+        """Those of the grid that the system measures."""
+        return filter(self.system.measures, self.grid.places(self.system.transports))
+
     @property
     def own_seeds(self) -> int:
         """Those of the grid."""
@@ -33,7 +42,7 @@ class Envelope(Exhibit):
 
     def points(self, context: Context) -> Iterable[Point]:
         """A pair of runs a seed and place, but where the mechanism is refused."""
-        for place in self.grid.places(self.system.transports):
+        for place in self.places():
             with_it = self.system.scenario(place, with_it=True)
             try:
                 Scenario.from_dict(with_it).check()
@@ -46,22 +55,38 @@ class Envelope(Exhibit):
                 yield Point(f"{place.name} with {seed}", with_it, seed, _KEPT)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        """A row a place: the service with it over that without."""
+        """Counts by colour, the worst service, and that of each place."""
         self.cells = list(self._cells(runs))
+        yield from self._counts()
         for cell in self.cells:
-            judge = Shape(cell.colour != "harms", "does no harm beyond its stated cost")
             ratio = cell.ratio.estimate if cell.ratio else None
             interval = cell.ratio.interval if cell.ratio else None
-            what = "service, with / without"
             note = cell.reason and f"refused: {cell.reason}"
-            yield Row(self.system.name, cell.place.name, what, "x", ratio, interval=interval, judge=judge, note=note)
+            yield Row(self.system.name, cell.place.name, SERVICE, "x", ratio, interval=interval, note=note)
+
+    def _counts(self) -> Iterator[Row]:
+        name, over = self.system.name, f"{len(self.cells)} places"
+        counts = Counter(cell.colour for cell in self.cells)
+        helps = Shape(counts["helps"] > len(self.cells) / 3, "helps at more than a third of the places")
+        yield Row(name, over, HELPS, "", counts["helps"], judge=helps)
+        reasons = Shape(all(cell.reason for cell in self.cells if cell.colour == "refused"), "is refused with a reason")
+        yield Row(name, over, REFUSED, "", counts["refused"], judge=reasons)
+        harms = Shape(counts["harms"] == 0, "harms nowhere beyond its stated cost")
+        yield Row(name, over, HARMS, "", counts["harms"], judge=harms)
+        compared = [(cell, cell.ratio) for cell in self.cells if cell.ratio]
+        if compared:
+            cell, ratio = min(compared, key=lambda each: each[1].estimate)
+            judge = Shape(cell.colour != "harms", "keeps the service at its worst place, but for its stated cost")
+            note = f"at {cell.place.name}"
+            worst = ratio.estimate
+            yield Row(name, over, WORST, "x", worst, interval=ratio.interval, judge=judge, note=note)
 
     def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
         """All cells."""
         return {"cells": pl.DataFrame([cell.as_json() for cell in self.cells], infer_schema_length=None)}
 
     def _cells(self, runs: Runs) -> Iterator[Cell]:
-        for place in self.grid.places(self.system.transports):
+        for place in self.places():
             if place in self.refused:
                 yield Cell(place, "refused", reason=self.refused[place])
                 continue
@@ -69,7 +94,7 @@ class Envelope(Exhibit):
                 [Side.of(run, self.system, place) for run in self._each(runs, place, side)] for side in _SIDES
             )
             if without and len(without) == len(with_it):
-                yield judged(place, without, with_it, self.system.cost.share)
+                yield judged(place, without, with_it, self.system.cost_at(place))
 
     def _each(self, runs: Runs, place: Place, side: str) -> Sequence[Run]:
         keys = (f"{place.name} {side} {seed}" for seed in range(self.grid.seeds))

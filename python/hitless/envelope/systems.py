@@ -22,6 +22,8 @@ class Cost:
 
     share: float
     why: str
+    pause_ns: int = 0
+    """Time without service for each failure."""
 
 
 class System(ABC):
@@ -34,12 +36,23 @@ class System(ABC):
 
     def __init__(self, name: str, cost: Cost | None = None) -> None:
         self.name = name
-        """The mechanism's kind in scenario files."""
+        """Of the map; the mechanism's kind in scenario files, if there is no other map of it."""
         self.cost = cost or Cost(0.0, "none stated")
 
     @abstractmethod
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
         """The trouble at a place, with the mechanism or without."""
+
+    def cost_at(self, place: Place) -> float:
+        """Share of the service of a run that the mechanism may take."""
+        if not self.cost.pause_ns:
+            return self.cost.share
+        duration_ns = int(self.scenario(place, with_it=False)["duration"].removesuffix(" ns"))
+        return self.cost.share + self.cost.pause_ns / duration_ns
+
+    def measures(self, place: Place) -> bool:
+        """Is the place part of the map? Left out are those of which a run takes minutes."""
+        return True
 
     def sends_messages(self, place: Place) -> bool:
         """Do its flows end, so that their times are compared?"""
@@ -136,6 +149,17 @@ class Burst(System):
     _BURSTS = 6
     victims = tuple(f"f{host}" for host in range(_SENDERS))
 
+    def cost_at(self, place: Place) -> float:
+        """Share of the service of a run that the mechanism may take."""
+        if not self.cost.pause_ns:
+            return self.cost.share
+        duration_ns = int(self.scenario(place, with_it=False)["duration"].removesuffix(" ns"))
+        return self.cost.share + self.cost.pause_ns / duration_ns
+
+    def measures(self, place: Place) -> bool:
+        """Is the place part of the map? Left out are those of which a run takes minutes."""
+        return True
+
     def sends_messages(self, place: Place) -> bool:
         """Datagrams of a burst that arrive count, whenever they do."""
         return place.transport == "tcp"
@@ -211,6 +235,97 @@ class Cheat(System):
         return made
 
 
+class FairQueue(Cheat):
+    """The same flows, and a scheduler of the switch that has a queue for each of them."""
+
+    def scenario(self, place: Place, *, with_it: bool) -> Scenario:
+        """Give all ports the scheduler; without it they have one queue and the same buffer."""
+        made = super().scenario(place, with_it=False)
+        made["switch"]["buffer"] = {"kind": "static", "per_port": f"{max(300_000, 40 * place.frame_bytes)} B"}
+        if with_it:
+            made["switch"]["flow_queueing"] = {"kind": self.name, "quantum": f"{max(1_518, place.frame_bytes)} B"}
+        return made
+
+
+class LinkFailure(System):
+    """A link fails once, and there is a longer path around it."""
+
+    trouble = "a link that fails once"
+    _DETECTION_NS = 30_000
+    _REPAIR_NS = 730_000
+    _REPAIR_FRAMES = 6_000
+    """Limit of the repair in frames of the line, so that a run of short frames takes seconds."""
+    _SLACK_NS = 500_000
+    """Minimum time for the packets that wait after the failure."""
+    _MIN_FRAME_NS = 4
+
+    def __init__(self, name: str, scheme: str, cost: Cost) -> None:
+        super().__init__(name, cost)
+        self.scheme = scheme
+
+    def measures(self, place: Place) -> bool:
+        """A ring reads each copy many times."""
+        return place.frame_ns > self._MIN_FRAME_NS
+
+    def outage_ns(self, place: Place) -> int:
+        """From the failure until the link is whole."""
+        return self._DETECTION_NS + round(min(self._REPAIR_NS, self._REPAIR_FRAMES * place.frame_ns))
+
+    def fails_ns(self, place: Place) -> int:
+        """Time of the failure."""
+        return round(max(100_000, 3 * place.round_trip_ns))
+
+    def scenario(self, place: Place, *, with_it: bool) -> Scenario:
+        """Build a triangle of switches; the link between the two that have hosts fails."""
+        outage_ns, fails_ns = self.outage_ns(place), self.fails_ns(place)
+        made = {"name": "envelope", "topology": _triangle(place), **_traffic(place)}
+        rerouted = self.scheme == "local-reroute"
+        outage = {"outage": f"{outage_ns} ns"} if rerouted else {}
+        repair = {} if rerouted else {"reconfiguration": f"{outage_ns - self._DETECTION_NS} ns"}
+        made["switch"] = {"preset": "tofino-like"}
+        made["measure"] = {"order": True}
+        made["failure"] = [{"link": "left<->right", "first": f"{fails_ns} ns", **outage}]
+        made["recovery"] = {
+            "detection": {"kind": "fixed", "delay": f"{self._DETECTION_NS} ns"},
+            "scheme": {"kind": self.scheme, **repair},
+        }
+        whole_ns = fails_ns + outage_ns + 3 * place.round_trip_ns
+        if place.transport == "udp":
+            stop_ns = whole_ns + outage_ns
+            made["flows"][0]["stop"] = f"{round(stop_ns)} ns"
+            end_ns = stop_ns + outage_ns * place.load + self._SLACK_NS
+        else:
+            end_ns = whole_ns + max(4 * outage_ns, _ROUND_TRIPS * place.round_trip_ns)
+        if place.transport == "roce":
+            # A shorter timeout than the queue and the outage retransmits packets that only wait.
+            window_ns = 2 * made["transport"][0]["window"] * place.frame_ns
+            made["transport"][0]["timeout"] = f"{max(1_000_000, round(3 * (place.round_trip_ns + window_ns)))} ns"
+        made["duration"] = f"{round(end_ns)} ns"
+        if with_it:
+            made["mechanism"] = [{"kind": "sqr", "links": ["left<->right"]}]
+        return made
+
+
+def _triangle(place: Place) -> Mapping[str, Any]:
+    """Two switches with two hosts each and a link between them; the path by a third switch is as long."""
+
+    def link(one: str, other: str, delay_ns: int) -> Mapping[str, Any]:
+        return {"ends": [one, other], "rate": f"{place.rate_gbps} Gbps", "delay": f"{delay_ns} ns"}
+
+    return {
+        "kind": "graph",
+        "hosts": ["a0", "a1", "b0", "b1"],
+        "switches": ["left", "middle", "right"],
+        "links": [
+            *(link(f"a{host}", "left", 5) for host in range(2)),
+            *(link(f"b{host}", "right", 5) for host in range(2)),
+            link("left", "right", place.delay_ns),
+            link("left", "middle", place.delay_ns // 2),
+            link("middle", "right", place.delay_ns // 2),
+        ],
+    }
+
+
 SYSTEMS: Mapping[str, System] = {
     system.name: system
     for system in (
@@ -219,7 +334,14 @@ SYSTEMS: Mapping[str, System] = {
         Burst("rimm"),
         Burst("simple-deflection"),
         Burst("preemptive-deflection"),
+        LinkFailure("sqr", "same-port", Cost(0.027, "ports read copies beside a flow that fills the line")),
+        LinkFailure(
+            "sqr-local-reroute",
+            "local-reroute",
+            Cost(0.027, "and a pause of 0.25 ms a failure: detection, return_hold and the copies", pause_ns=250_000),
+        ),
         Cheat("afq"),
+        FairQueue("drr"),
         LossyLink("wharf", Cost(0.2, "a parity frame for five data frames, and headers of 3 B in 64 B")),
     )
 }

@@ -25,6 +25,9 @@ class Paper:
     module: str
 
 
+MAPS = "envelope"
+"""Exhibits that no paper has: the maps of `hitless envelope`."""
+
 PAPERS: tuple[Paper, ...] = (
     Paper(
         "lg", "LinkGuardian", "LinkGuardian: masking corruption losses (SIGCOMM 2023)", "hitless.exhibits.linkguardian"
@@ -34,6 +37,7 @@ PAPERS: tuple[Paper, ...] = (
     Paper("pd", "Deflection", "Simple and Preemptive Deflection (CoNEXT 2023)", "hitless.exhibits.deflection"),
     Paper("rimm", "RIMM", "RIMM: microbursts detoured to a neighbour (IEEE Access 2022)", "hitless.exhibits.rimm"),
     Paper("all", "All five", "All five systems: at once, and on real packets", "hitless.exhibits.together"),
+    Paper(MAPS, "Maps", "Beyond the papers' testbeds: where a mechanism helps", "hitless.envelope"),
 )
 
 
@@ -67,13 +71,18 @@ _entries: dict[str, Entry] = {}
 def exhibit(id: str, *, title: str, headline: bool = False) -> Callable[[ExhibitClass], ExhibitClass]:  # noqa: A002
     """Register an `Exhibit` subclass under ``id``, such as "lg/fig8"."""
 
-    def register(made: ExhibitClass) -> ExhibitClass:
-        if id in _entries or "/" not in id:
-            raise ValueError(f"an exhibit's id is PAPER/NAME and used once, unlike {id!r}")
-        _entries[id] = Entry(id, title, headline, make=made)
+    def registered(made: ExhibitClass) -> ExhibitClass:
+        register(Entry(id, title, headline, make=made))
         return made
 
-    return register
+    return registered
+
+
+def register(entry: Entry) -> None:
+    """Add an exhibit that is not a class of its own."""
+    if entry.id in _entries or "/" not in entry.id:
+        raise ValueError(f"an exhibit's id is PAPER/NAME and used once, unlike {entry.id!r}")
+    _entries[entry.id] = entry
 
 
 def entries() -> list[Entry]:

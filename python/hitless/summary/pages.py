@@ -6,6 +6,7 @@ What stands behind the colon says which table:
 ``counts``               verdicts by paper
 ``chosen``               the rows of the first screen (`hitless.answer.chosen`), in their order and words
 ``rows lg/fig8 sqr ...`` all judged rows of the exhibits, a paper's name for all of its
+``maps rimm sqr ...``    places of the maps of ``hitless envelope`` by colour, a line a map; all maps if none is named
 ``differs``              the rows that differ, with their causes (`hitless.summary.causes`)
 =======================  ===============================================================
 """
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from hitless.answer.chosen import FILE, Key, mechanisms
 from hitless.errors import BadInput
-from hitless.exhibits.registry import PAPERS
+from hitless.exhibits.registry import MAPS, PAPERS
 from hitless.summary import tables
 from hitless.summary.causes import FILE as CAUSES
 from hitless.summary.causes import with_causes
@@ -67,15 +68,18 @@ def _render(path: Path, text: str, summary: Summary) -> Rendered:
 def _table(words: Sequence[str], summary: Summary) -> str:
     match words:
         case ["counts"]:
-            return tables.counts(summary, [(paper.name, paper.title) for paper in PAPERS])
+            return tables.counts(summary, [(paper.name, paper.title) for paper in PAPERS if paper.name != MAPS])
         case ["chosen"]:
             return tables.chosen(_chosen(summary))
         case ["differs"]:
             return tables.differing(with_causes(summary, CAUSES))
+        case ["maps", *names]:
+            found = [f"{MAPS}/{name}" for name in names]
+            return tables.maps(_named(summary, found or [MAPS]))
         case ["rows", *names] if names:
             return tables.rows_of(_named(summary, names))
         case _:
-            raise BadInput(f"there is no table {' '.join(words)!r}", hint="counts, chosen, differs or rows ID...")
+            raise BadInput(f"there is no table {' '.join(words)!r}", hint="counts, chosen, differs, maps or rows ID...")
 
 
 def _named(summary: Summary, names: Sequence[str]) -> Iterable[SummaryExhibit]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from hitless.envelope.exhibit import HARMS, HELPS, REFUSED, WORST
 from hitless.exhibits.judge import VERDICT_WORDS, VERDICTS
 from hitless.numbers import format_number
 from hitless.summary.document import Summary, SummaryExhibit, SummaryRow
@@ -41,6 +42,19 @@ def chosen(rows: Iterable[tuple[str, str, SummaryRow]]) -> str:
     """Rows with words of their own: what stands before them, the words, and the row."""
     lines = [_line(["", "what", "paper", "measured", "verdict"]), "|---|---|---:|---:|---|"]
     lines += [_line([before, words, _paper(row), _measured(row), _verdict(row)]) for before, words, row in rows]
+    return "\n".join(lines)
+
+
+def maps(exhibits: Iterable[SummaryExhibit]) -> str:
+    """Places of each map by colour, and its worst service."""
+    lines = [_line(["map", "places", "helps", "no harm", "refused", "harms", "worst service, with / without"])]
+    lines.append("|---|" + "---:|" * 6)
+    for exhibit in exhibits:
+        rows = {row.metric: row for row in exhibit.rows}
+        places = int(exhibit.rows[0].x.split()[0])
+        helps, refused, harms = (int(rows[metric].measured or 0) for metric in (HELPS, REFUSED, HARMS))
+        counts = [places, helps, places - helps - refused - harms, refused, harms]
+        lines.append(_line([exhibit.rows[0].series, *map(str, counts), _measured(rows[WORST])]))
     return "\n".join(lines)
 
 

@@ -1,0 +1,109 @@
+"""Whether a fabric is back to normal after an event: what it does later, with the event and without it."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+import hitless
+from hitless.envelope import SYSTEMS
+from hitless.envelope.places import Place
+from hitless.envelope.systems import Burst, LinkFailure
+
+_ROUND_TRIPS = 10
+_WATCHED_FRAMES = 1_000
+_SAMPLES = 400
+_BACKGROUND_LOAD = 0.3
+
+
+@dataclass(frozen=True)
+class Event:
+    """A scenario with an event, the same without it, and the time at which the event and its backlog have ended."""
+
+    scenario: Mapping[str, Any]
+    calm: Mapping[str, Any]
+    ended_ns: float
+    group: str
+    port: str
+
+
+@dataclass(frozen=True)
+class Later:
+    """Of the watched time, which begins ten round trips after the end of the event."""
+
+    delivered_bytes: int
+    packets_sent: int
+    packets_retransmitted: int
+    queue_bytes: float
+    """Mean over the samples."""
+
+
+def failure(name: str, place: Place) -> Event:
+    """A failed link with SQR. What waited has to leave beside the traffic; a long flow fills the line by itself."""
+    system = SYSTEMS[name]
+    assert isinstance(system, LinkFailure)
+    scenario = system.scenario(place, with_it=True)
+    outage_ns = system.outage_ns(place) + system.cost.pause_ns
+    spare = 1 - place.load - system.cost.share
+    backlog_ns = outage_ns * place.load / spare if place.transport == "udp" else 0
+    scenario["flows"][0].pop("stop", None)
+    if place.transport == "tcp":
+        # CUBIC fills the buffer slowly, and is steady after seconds only.
+        scenario["transport"][0]["congestion"] = "dctcp"
+        window_bytes = round(place.round_trip_ns * place.rate_gbps / 8)
+        scenario["switch"]["ecn"] = {"threshold": f"{100_000 + window_bytes} B"}
+    calm = {key: value for key, value in scenario.items() if key != "failure"}
+    return Event(scenario, calm, system.fails_ns(place) + outage_ns + backlog_ns, "f", "left->right")
+
+
+def bursts(name: str, place: Place) -> Event:
+    """Three bursts beside a flow of constant rate."""
+    system = SYSTEMS[name]
+    assert isinstance(system, Burst)
+    scenario = system.scenario(place, with_it=True)
+    scenario["transport"].append(
+        {
+            "name": "steady",
+            "kind": "udp",
+            "rate": f"{round(place.rate_gbps * 1e9 * _BACKGROUND_LOAD)} bps",
+            "frame_bytes": f"{place.frame_bytes} B",
+        }
+    )
+    steady = {"name": "steady", "kind": "constant-rate", "transport": "steady"}
+    scenario["flows"].append({**steady, "sources": ["h7"], "destinations": ["h0"]})
+    calm = deepcopy(scenario)
+    calm["flows"] = calm["flows"][-1:]
+    period_ns = int(scenario["flows"][0]["period"].removesuffix(" ns"))
+    for flow in scenario["flows"][:-1]:
+        flow["count"] = 3
+    waits_ns = int(scenario["host"]["reorder_buffer"]["timeout"].removesuffix(" ns"))
+    ended_ns = 2 * period_ns + period_ns * place.load / (1 - _BACKGROUND_LOAD) + waits_ns
+    return Event(scenario, calm, ended_ns, "steady", "leaf0->h0")
+
+
+def later(event: Event, place: Place, *, with_event: bool) -> Later:
+    """Run one side, and look at it after the event."""
+    begin_ns = event.ended_ns + _ROUND_TRIPS * place.round_trip_ns
+    period_ns = max(1_000, round(_WATCHED_FRAMES * place.frame_ns / _SAMPLES))
+    scenario: dict[str, Any] = deepcopy(dict(event.scenario if with_event else event.calm))
+    scenario["duration"] = f"{round(begin_ns) + _SAMPLES * period_ns} ns"
+    scenario["measure"] = {
+        "goodput": [{"group": event.group, "period": f"{20 * period_ns} ns"}],
+        "queue": [{"ports": [event.port], "period": f"{period_ns} ns"}],
+    }
+    run = hitless.run(scenario, seed=1)
+    after = pl.col("time_ps") > begin_ns * 1000
+    goodput, queue = run.table("goodput").filter(after), run.table("queues").filter(after)
+    sums = (int(goodput[name].sum()) for name in ("delivered_bytes", "packets_sent", "packets_retransmitted"))
+    return Later(*sums, sum(queue["value_bytes"]) / queue.height)
+
+
+def assert_back_to_normal(event: Event, place: Place) -> None:
+    """Throughput, queue and losses are those of the calm run."""
+    after, calm = later(event, place, with_event=True), later(event, place, with_event=False)
+    told = f"{place.name}: {after} and {calm}"
+    assert abs(after.delivered_bytes - calm.delivered_bytes) <= 0.02 * calm.delivered_bytes, told
+    assert after.queue_bytes <= 1.2 * calm.queue_bytes + 10 * place.frame_bytes, told
+    assert after.packets_retransmitted == calm.packets_retransmitted, told
