@@ -288,7 +288,8 @@ impl LinkGuardianSettings {
         let of_one_loss = if buffering == Buffering::PausedQueue { link.rate.bytes_in(timeout).0 } else { 0 };
         self.resume_threshold.get_or_insert(resume);
         // A buffer that is given may hold less than a loss needs without a pause.
-        let fits = self.reordering_buffer.map_or(u64::MAX, |buffer| buffer.0.saturating_sub(link.coming_until_pause().0));
+        let coming = link.coming_until_pause();
+        let fits = self.reordering_buffer.map_or(u64::MAX, |buffer| buffer.0.saturating_sub(coming.0));
         let pause = *self.pause_threshold.get_or_insert(Bytes((pause.0 + of_one_loss).min(fits).max(pause.0)));
         self.reordering_buffer.get_or_insert(buffer_for(link.reordering_bytes_max(pause)));
         self.sender_buffer.get_or_insert(buffer_for(link.unacknowledged_bytes_max(timeout)));

@@ -66,7 +66,7 @@ pub struct SqrSettings {
     pub backstop: Option<SqrBackstop>,
     /// How long packets wait when they go back to their own port after local rerouting, so that none overtakes those
     /// that went the other way.
-    #[schemars(extend("x-default" = "until 125 KB have left the slowest link, 100 us at 10G, or four flights of a full frame over the longest"))]
+    #[schemars(extend("x-default" = "125 KB at the lowest rate (100 us at 10G), or four flights of a frame"))]
     #[serde(default, with = "Optional::<Duration>")]
     pub return_hold: Option<Duration>,
 }
