@@ -82,9 +82,9 @@ impl Missing {
     pub fn last_found_with(&self, first: SequenceNumber) -> SequenceNumber {
         let mut entries = self.awaited().skip_while(|missing| missing.sequence != first);
         let Some(front) = entries.next() else { return first };
-        let following = entries.zip(1..).take_while(|(missing, ahead)| {
-            missing.sequence == first.plus(*ahead) && missing.since <= front.since
-        });
+        let following = entries
+            .zip(1..)
+            .take_while(|(missing, ahead)| missing.sequence == first.plus(*ahead) && missing.since <= front.since);
         following.last().map_or(first, |(missing, _)| missing.sequence)
     }
 
