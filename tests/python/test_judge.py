@@ -38,7 +38,7 @@ def said(judge, measured, paper, interval=None):
         (Exact(), 92.0, None, 92.0, "match"),
         (Exact(), 93.8, None, 92.0, "match"),
         (Exact(), 94.0, None, 92.0, "differs"),
-        # pd/fig5: 77.5 of 100 is no match, however wide its interval
+        # pd/fig5: 77.5 is not a match for 100, regardless of its interval
         (Exact(), 94.0, (93.0, 95.0), 92.0, "unjudged"),  # allowed is 90.16 to 93.84
         (Exact(), 77.5, (55.0, 100.0), 100.0, "unjudged"),
         (Exact(), 93.0, (91.0, 95.0), 92.0, "match"),

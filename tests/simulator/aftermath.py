@@ -1,4 +1,4 @@
-"""Whether a fabric is back to normal after an event: what it does later, with the event and without it."""
+"""Whether a fabric is back to normal after an event: runs with and without the event, compared after it."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -41,7 +41,7 @@ class Later:
 
 
 def failure(name: str, place: Place) -> Event:
-    """A failed link with SQR. What waited has to leave beside the traffic; a long flow fills the line by itself."""
+    """A failed link with SQR. The backlog has to leave during traffic; a long flow alone fills the line."""
     system = SYSTEMS[name]
     assert isinstance(system, LinkFailure)
     scenario = system.scenario(place, with_it=True)
@@ -59,7 +59,7 @@ def failure(name: str, place: Place) -> Event:
 
 
 def bursts(name: str, place: Place) -> Event:
-    """Three bursts beside a flow of constant rate."""
+    """Three bursts and a flow of constant rate."""
     system = SYSTEMS[name]
     assert isinstance(system, Burst)
     scenario = system.scenario(place, with_it=True)
@@ -101,7 +101,7 @@ def later(event: Event, place: Place, *, with_event: bool) -> Later:
 
 
 def assert_back_to_normal(event: Event, place: Place) -> None:
-    """Throughput, queue and losses are those of the calm run."""
+    """Throughput, queue and losses equal the calm run's."""
     after, calm = later(event, place, with_event=True), later(event, place, with_event=False)
     told = f"{place.name}: {after} and {calm}"
     assert abs(after.delivered_bytes - calm.delivered_bytes) <= 0.02 * calm.delivered_bytes, told

@@ -55,7 +55,7 @@ class Envelope(Exhibit):
                 yield Point(f"{place.name} with {seed}", with_it, seed, _KEPT)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        """Counts by colour, the worst service, and that of each place."""
+        """Counts by colour, the worst service, and the service at each place."""
         self.cells = list(self._cells(runs))
         yield from self._counts()
         for cell in self.cells:

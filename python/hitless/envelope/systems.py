@@ -36,7 +36,7 @@ class System(ABC):
 
     def __init__(self, name: str, cost: Cost | None = None) -> None:
         self.name = name
-        """Of the map; the mechanism's kind in scenario files, if there is no other map of it."""
+        """Name of the map: the mechanism's kind in scenario files if it has one map."""
         self.cost = cost or Cost(0.0, "none stated")
 
     @abstractmethod
@@ -51,7 +51,7 @@ class System(ABC):
         return self.cost.share + self.cost.pause_ns / duration_ns
 
     def measures(self, place: Place) -> bool:
-        """Is the place part of the map? Left out are those of which a run takes minutes."""
+        """Is the place part of the map? Places with runs of minutes are left out."""
         return True
 
     def sends_messages(self, place: Place) -> bool:
@@ -157,7 +157,7 @@ class Burst(System):
         return self.cost.share + self.cost.pause_ns / duration_ns
 
     def measures(self, place: Place) -> bool:
-        """Is the place part of the map? Left out are those of which a run takes minutes."""
+        """Is the place part of the map? Places with runs of minutes are left out."""
         return True
 
     def sends_messages(self, place: Place) -> bool:
@@ -165,7 +165,7 @@ class Burst(System):
         return place.transport == "tcp"
 
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
-        """Build two leaves and two spines; the hosts of one leaf send to a host of the other."""
+        """Build two leaves and two spines; the first leaf's hosts send to a host of the second."""
         rate = f"{place.rate_gbps} Gbps"
         wire = {"rate": rate, "delay": f"{place.delay_ns} ns"}
         frames = 2 * self._BUFFER_BYTES // (self._SENDERS * place.frame_bytes)

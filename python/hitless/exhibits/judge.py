@@ -173,7 +173,7 @@ class Near(ABC):
         return Judgement("match")
 
     def _why_open(self, measured: float, interval: Interval | None) -> str:
-        """Why there is no verdict on a number outside the band whose interval reaches into it."""
+        """Why a number outside the band gets no verdict if its interval reaches into the band."""
         return _PARTLY
 
 
@@ -191,7 +191,7 @@ class Exact(Near):
         return f"within {self.tolerance:.0%} of the paper"
 
     def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
-        """Match where the number is within the tolerance; where the paper has none of a thing, only none."""
+        """Match if the number is within the tolerance; if the paper's number is zero, only zero matches."""
         if paper == 0.0 and measured is not None:
             return Judgement("match" if measured == 0.0 else "differs")
         return Near.judge(self, measured, paper, interval)
@@ -202,7 +202,7 @@ class Exact(Near):
 
 @dataclass(frozen=True, slots=True)
 class Factor(Near):
-    """A quantity within a factor of two of the paper's; what was never seen is judged only if excluded.
+    """A quantity within a factor of two of the paper's; a zero count is judged only if the rule excludes it.
 
     For quantities with a unit. A ratio between two schemes is judged by `Gain`: below a gain of two, a factor of two
     would allow that the other scheme wins. A quantity with a limit close by, as goodput has, is judged by `Exact`.

@@ -79,7 +79,7 @@ def exhibit(id: str, *, title: str, headline: bool = False) -> Callable[[Exhibit
 
 
 def register(entry: Entry) -> None:
-    """Add an exhibit that is not a class of its own."""
+    """Add an exhibit made by a function."""
     if entry.id in _entries or "/" not in entry.id:
         raise ValueError(f"an exhibit's id is PAPER/NAME and used once, unlike {entry.id!r}")
     _entries[entry.id] = entry

@@ -62,7 +62,7 @@ const CACHED: u8 = 1;
 /// to come round, with thousands of others and on a port that is busy with normal traffic.
 const STALL_NS: u32 = 10_000_000;
 
-/// The part of a busy port's time that the ring has, one of so many.
+/// The reciprocal of the ring's share of a busy port's time.
 const RING_SHARE: u64 = 11;
 
 /// How many steady delays the fullest ring needs to go round, on ports that are busy.
@@ -188,7 +188,7 @@ impl Sqr {
         }
     }
 
-    /// Algorithms 1 to 3 for a packet in the cache, and for one that was moved from its primary port.
+    /// Runs algorithms 1 to 3 for a packet in the cache, and for a packet that was moved from its primary port.
     fn judge_cached(&mut self, context: &mut Context<'_>) -> Verdict {
         let mut cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
         let now_ns = self.clock.now_ns(context);
@@ -256,7 +256,7 @@ impl Sqr {
         !self.is_paused_by_backstop
     }
 
-    /// A packet that nobody protects goes its way, or stays on the one that may have failed.
+    /// Sends an unprotected packet to the backup if there is one, and else to its own port.
     fn send_unmarked(&mut self, context: &mut Context<'_>, way: Option<PortId>) -> Verdict {
         match way {
             Some(way) if way != context.port() => {
@@ -311,7 +311,7 @@ impl Sqr {
         }
     }
 
-    /// A packet whose turn it is leaves its home, by the port that it is at or for the port that its way leads by.
+    /// Lets a packet leave its home in its turn, by its own port or to the backup.
     fn leave(
         &mut self,
         context: &mut Context<'_>,

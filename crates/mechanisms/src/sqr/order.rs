@@ -251,7 +251,7 @@ impl PacketOrder {
         self.tags.peek(usize::from(port.0)).next
     }
 
-    /// The control plane: goes on behind the next tags whose copies are noted as missing; returns their number.
+    /// The control plane: steps over the next tags while their copies are noted as missing; returns their number.
     pub fn step_over_missing(&mut self, port: PortId) -> u32 {
         let index = usize::from(port.0);
         let Tags { assigned, next } = self.tags.peek(index);

@@ -19,7 +19,7 @@ pub(super) fn resources(
         resources.add_register(RegisterUse::outside::<bool>("backstop", Half::Egress, 0, 1));
     }
     // A session has one destination: the caching queue of each port, the home queues of each protected port, and the
-    // queues of a backup port to which packets are moved.
+    // queues that receive moved packets at a backup port.
     resources.mirror_sessions = line_ports + u64::from(HOME_QUEUES) * config.protected.len() as u64 + own_queues;
     resources
         .not_counting("the tables that choose by delay, tag and port, and those of marked services")

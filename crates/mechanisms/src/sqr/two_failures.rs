@@ -12,7 +12,7 @@ use super::settings::SqrSettings;
 /// How many failures of an entry are looked at.
 const MOST_FAILURES: u64 = 10_000;
 
-/// A link, and when packets may be kept or moved because of one of its failures.
+/// A link, and the time in which a failure may keep or move its packets.
 struct Trouble {
     from: Time,
     to: Time,

@@ -76,8 +76,8 @@ impl Utilization {
         })
     }
 
-    /// Looks at the caching port whose turn the tag of a copy is, which may have no original to tell of it; returns the
-    /// least loaded port.
+    /// Looks at one caching port, chosen by the tag of a copy, because an idle port sends no original to report its
+    /// load; returns the least loaded port.
     pub fn look(&mut self, pass: &mut Pass, tag: u32, now_ns: u32, clock: Clock) -> PortId {
         let port = self.caching_ports[tag as usize % self.caching_ports.len()];
         self.note(pass, port, 0, now_ns, clock)

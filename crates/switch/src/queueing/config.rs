@@ -90,7 +90,7 @@ impl QueueConfig {
         }
     }
 
-    /// The same queue for a mechanism's own packets, which no pause of those of hosts stops.
+    /// The same queue for a mechanism's own packets; a pause of host packets does not stop it.
     pub const fn of_mechanism(self) -> Self {
         Self { of_hosts: false, ..self }
     }

@@ -54,7 +54,7 @@ impl Queue {
 const PAUSED: u8 = 1;
 /// A queue is closed by a mechanism that sees to something else first.
 const CLOSED: u8 = 2;
-/// A queue of packets of hosts is held by a mechanism that has no way for them.
+/// A mechanism without a path for host packets holds their queue.
 const HELD: u8 = 4;
 
 /// Queues of one level of priority.

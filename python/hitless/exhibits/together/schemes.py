@@ -41,7 +41,7 @@ class Scheme:
     is_clean: bool = False
     """Do all links work, and does nobody cheat? The load is the same."""
     trouble_of: str = ""
-    """The system whose trouble is the only one; empty for all of them."""
+    """The system with the only trouble; empty if all have theirs."""
 
 
 CLEAN = Scheme("clean network", is_clean=True)

@@ -51,7 +51,7 @@ _PROMISES: Mapping[Counted, tuple[str, str]] = {
     outcomes.DROPPED_OF_BURSTS: ("RIMM", "no packet of a burst is dropped"),
     outcomes.FAIRNESS: ("AFQ", f"Jain's index is at least {_FAIR}"),
 }
-"""Who promises what of which number."""
+"""The promise of each system for each number."""
 _NO_PAPER = Unjudged("no paper has all five")
 _ALONE = Unjudged("other systems' troubles are left: judged with its own trouble only")
 _Runs: TypeAlias = tuple[Scheme, Sequence[Run]]

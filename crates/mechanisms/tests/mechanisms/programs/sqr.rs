@@ -1,5 +1,5 @@
 //! SQR: while all is well, copies go round and end by the same ports at the same times as with the mechanism in Rust.
-//! When the protected link fails, the program keeps new packets back in a queue of its own, where Rust stops the queues
+//! When the protected link fails, the program keeps new packets back in a separate queue, but Rust stops the queues
 //! that they are in: then the same packets leave in the same order, at other times.
 
 use hitless_switch::{DropReason, PortState};

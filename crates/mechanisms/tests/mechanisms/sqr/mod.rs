@@ -349,7 +349,7 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
 }
 
 /// Whether links of the switch are down at the same time under local rerouting. Scenarios that allow it are refused:
-/// packets of one link then wait in the queues of another that waits for them.
+/// packets then wait in the queues of another link, which waits for them.
 fn are_rerouted_together(setting: &Setting, failures: &[Failure]) -> bool {
     let Recovery::LocalReroute(outage) = setting.recovery else { return false };
     let over = outage + setting.detection + RETURN_HOLD;

@@ -4,7 +4,7 @@ use hitless_simulation::Outcome;
 
 use crate::support::{check, numbers, run};
 
-/// Two leaves and two spines; packets between the two hosts go by the second spine, whose link to the second leaf fails
+/// Two leaves and two spines; packets between the hosts cross the second spine, and its link to the second leaf fails
 /// at 1 ms.
 struct Busy {
     rate: &'static str,
@@ -13,7 +13,7 @@ struct Busy {
     /// More of the failure, and the scheme of the recovery.
     outage: &'static str,
     scheme: &'static str,
-    /// Of the entry of SQR; none: there is no such entry.
+    /// Settings of SQR, if it runs.
     sqr: Option<&'static str>,
     /// More failures and mechanisms.
     more: &'static str,
