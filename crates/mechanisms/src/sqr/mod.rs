@@ -10,15 +10,16 @@
 //! - A port that comes back (ShareBackup) would make algorithm 2 drop the copies that it was to send. Here the order
 //!   decides: what has not been sent is sent first, and new packets queue up behind it.
 //! - A packet sent out of the cache is copied again, so that it survives a second failure.
-//! - While there is no way, and until the copies have been sent, new packets stay where they are: in the queues of
-//!   hosts' packets at the primary port, which stand still. There they keep their order, get congestion marks, and cost
-//!   no pass of egress: the backlog falls at the line rate less what comes in.
-//! - Copies that are due come to a queue of their own at the primary port, their home, and leave it in order.
-//! - With local rerouting, egress goes on moving packets to the backup port until the primary is up again. They then
-//!   wait for [`SqrSettings::return_hold`], so that none overtakes those on the longer way.
-//! - Packets that are moved wait in the queue of their class at the backup port. They are copied there if its link is
-//!   protected too (algorithm 2 copies none on a backup path), so that they survive a second failure.
-//! - A packet that nobody protects is moved to the backup port too, once there is one.
+//! - Without a path, and until the copies have been sent, new packets wait in the queues of host packets at the primary
+//!   port, which are stopped. There they keep their order, get congestion marks, and cost no pass of egress: the
+//!   backlog falls at the line rate minus the load.
+//! - Copies that are not sent yet wait in the [`home`] queues of the primary port, and leave them in order.
+//! - Copies also look for a port that sends less ([`utilization`]): an idle port has no original to report its load.
+//! - With local rerouting, egress moves packets to the backup port until the primary is up again. They then wait for
+//!   [`SqrSettings::return_hold`] after the last [`moved`] packet, so that none overtakes packets on the longer path.
+//! - Moved packets wait in the queue of their class at the backup port. They are copied there if its link is protected
+//!   too (algorithm 2 copies nothing on a backup path), so that they survive a second failure.
+//! - Unprotected packets are moved to the backup port too.
 
 mod backup_paths;
 mod check;
