@@ -113,6 +113,6 @@ def test_a_recorded_verdict_is_of_several_seeds(tmp_path, seeds):
     judged = [row for row in exhibit["rows"] if row["judge"] != "none"]
     assert judged
     assert ({row["verdict"] for row in judged} == {"unjudged"}) is (seeds == "1")
-    assert seeds == "1" or "unjudged" not in {row["verdict"] for row in judged}
+    assert seeds == "1" or "match" in {row["verdict"] for row in judged}
     assert all(len(row["seeds"]) == int(seeds) for row in judged)
     assert pl.read_parquet(tmp_path / "out/rows.parquet").height >= len(judged)

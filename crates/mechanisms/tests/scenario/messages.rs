@@ -331,7 +331,7 @@ fn faults_mechanisms_and_measurements() {
             ),
             (
                 "reordering_buffer = \"1 KB\"",
-                "mechanism[0].reordering_buffer: must be at least 105454 B: pause_threshold (94301 B), and 11153 B that \
+                "mechanism[0].reordering_buffer: must be at least 75767 B: pause_threshold (64614 B), and 11153 B that \
                  arrive until a pause has an effect (3.56912 us)\nhint: leave it out: it then follows from the link",
             ),
         ],

@@ -42,7 +42,7 @@ fn lost_control_ordered_sets_cost_time_and_nothing_else() {
 
 #[test]
 fn it_runs_beside_afq_and_sqr_on_its_port_and_linkguardian_on_another() {
-    let others = "[[mechanism]]\nkind = \"afq\"\nqueues = 24\n[[mechanism]]\nkind = \"sqr\"\nlinks = [\"sw2->sw6\"]\n";
+    let others = "[[mechanism]]\nkind = \"afq\"\nqueues = 22\n[[mechanism]]\nkind = \"sqr\"\nlinks = [\"sw2->sw6\"]\n";
     let outcome = run(&testbed(25, 50, 0.01, &format!("{others}{RETRY}")));
     let (sent, received, _) = received(&outcome);
     assert_eq!(sent, received);

@@ -60,7 +60,7 @@ fn the_same_seed_gives_the_same_run() {
 
 #[test]
 fn it_runs_beside_afq_and_sqr_on_its_port() {
-    let others = "[[mechanism]]\nkind = \"afq\"\nqueues = 24\n[[mechanism]]\nkind = \"sqr\"\nlinks = [\"sw2->sw6\"]\n";
+    let others = "[[mechanism]]\nkind = \"afq\"\nqueues = 22\n[[mechanism]]\nkind = \"sqr\"\nlinks = [\"sw2->sw6\"]\n";
     let outcome = run(&testbed(25, 50, 0.01, &format!("{others}{}", wharf(10, 2))));
     assert!(counter(&outcome, "frames restored") > 0);
 }
