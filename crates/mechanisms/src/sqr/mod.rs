@@ -59,17 +59,17 @@ use utilization::Utilization;
 /// A packet in the cache.
 const CACHED: u8 = 1;
 
-/// How long the order waits at least for a packet of which nobody knows that it is missing: longer than any copy needs
-/// to come round, with thousands of others and on a port that is busy with normal traffic.
+/// The minimum time that the order waits for a packet without a note that it is missing: longer than any copy needs to
+/// come round, among thousands of copies and on a busy port.
 const STALL_NS: u32 = 10_000_000;
 
 /// The reciprocal of the ring's share of a busy port's time.
 const RING_SHARE: u64 = 11;
 
-/// How many steady delays the fullest ring needs to go round, on ports that are busy.
+/// The time of a round of the fullest ring on busy ports, in steady delays.
 const ROUND_IN_DELAYS: u64 = 32;
 
-/// The timer tokens: the change of a way that they are for, in two halves, and below the top bit the port.
+/// The top bit of a timer token: a look after copies. Below it the token has the port and the number of the change.
 const LOOK: u32 = 1 << 31;
 
 /// The progress of a port's order when the control plane last looked.
@@ -84,14 +84,14 @@ struct Look {
 #[derive(Debug)]
 pub struct Sqr {
     config: SqrConfig,
-    /// That of the timestamps that packets bear.
+    /// The clock of the copies' timestamps.
     clock: Clock,
     steady_delay: Duration,
     failure_delay: Duration,
     steady_delay_ns: u32,
     failure_delay_ns: u32,
     is_protected: Vec<bool>,
-    /// By port: the queue of the ring. The one after it, of a protected port, is the home of its copies.
+    /// By port: the queue of the ring. The home queues of a protected port follow it.
     caching_queues: Vec<QueueId>,
     home: HomeQueues,
     /// By port: the last look at its order while copies are sent.
