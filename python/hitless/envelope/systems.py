@@ -149,17 +149,6 @@ class Burst(System):
     _BURSTS = 6
     victims = tuple(f"f{host}" for host in range(_SENDERS))
 
-    def cost_at(self, place: Place) -> float:
-        """Share of the service of a run that the mechanism may take."""
-        if not self.cost.pause_ns:
-            return self.cost.share
-        duration_ns = int(self.scenario(place, with_it=False)["duration"].removesuffix(" ns"))
-        return self.cost.share + self.cost.pause_ns / duration_ns
-
-    def measures(self, place: Place) -> bool:
-        """Is the place part of the map? Places with runs of minutes are left out."""
-        return True
-
     def sends_messages(self, place: Place) -> bool:
         """Datagrams of a burst that arrive count, whenever they do."""
         return place.transport == "tcp"
