@@ -1428,6 +1428,7 @@ class TransportUdp(TransportCommon):
     frame_bytes: NotRequired[str]
     header_bytes: NotRequired[str]
     kind: Literal["udp"]
+    linger: NotRequired[str]
     rate: str
 
 

@@ -45,7 +45,7 @@ def failure(name: str, place: Place) -> Event:
     system = SYSTEMS[name]
     assert isinstance(system, LinkFailure)
     scenario = system.scenario(place, with_it=True)
-    outage_ns = system.outage_ns(place) + system.cost.pause_ns
+    outage_ns = system.outage_ns(place) + system.pause_ns(place)
     spare = 1 - place.load - system.cost.share
     backlog_ns = outage_ns * place.load / spare if place.transport == "udp" else 0
     scenario["flows"][0].pop("stop", None)

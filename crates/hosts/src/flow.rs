@@ -9,7 +9,7 @@ use crate::stack::{DelayConfig, StackDelay};
 use crate::transport::packet_pair::{PacketPairReceiver, PacketPairSender, PacketPairSettings};
 use crate::transport::roce::{RoceRequester, RoceResponder, RoceSettings};
 use crate::transport::tcp::{CloseSettings, TcpReceiver, TcpSender, TcpSettings};
-use crate::transport::udp::{LINGER, UdpSender, UdpSettings, UdpSink};
+use crate::transport::udp::{UdpSender, UdpSettings, UdpSink};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
 /// A transport and its parameters.
@@ -123,7 +123,7 @@ impl TransportConfig {
     /// How long the receiving end is kept after the sending end is done.
     pub fn linger(&self) -> Duration {
         match self {
-            TransportConfig::Udp(_) => LINGER,
+            TransportConfig::Udp(udp) => udp.linger.unwrap_or(UdpSettings::LINGER_MIN),
             TransportConfig::Tcp(_) | TransportConfig::Roce(_) | TransportConfig::PacketPair(_) => Duration::ZERO,
         }
     }

@@ -82,6 +82,25 @@ impl Scenario {
         }
     }
 
+    /// Estimates the time that a packet may be on its way: through 32 cables, or four full queues. A shared buffer is
+    /// left out: one queue could fill it, which takes tens of milliseconds.
+    pub(crate) fn lateness_estimate(&self, topology: &Topology) -> Duration {
+        const CABLES: u64 = 32;
+        const FULL_QUEUES: u64 = 4;
+        let links = || topology.links.iter().map(|link| link.settings);
+        let cable = links().map(|link| link.delay.as_ps()).max().unwrap_or(0);
+        let slowest = links().map(|link| link.rate).min();
+        let queue = match self.switch.buffer {
+            BufferSettings::Static(StaticBuffer { per_port: QueueLength::Bytes(bytes) }) => bytes.0,
+            BufferSettings::Static(StaticBuffer { per_port: QueueLength::Packets(packets) }) => {
+                packets.saturating_mul(self.frame_max().0)
+            }
+            BufferSettings::Shared(_) => 0,
+        };
+        let drain = slowest.map_or(0, |rate| rate.time_for(queue).as_ps());
+        Duration(cable.saturating_mul(CABLES).max(drain.saturating_mul(FULL_QUEUES)))
+    }
+
     /// How failures are detected; where nobody detects any, as F10 would.
     pub fn detection(&self) -> Detection {
         self.recovery.as_ref().map(|recovery| recovery.detection).unwrap_or_default()

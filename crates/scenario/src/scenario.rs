@@ -116,10 +116,11 @@ impl Scenario {
         self.transports.iter().position(|transport| transport.name == name)
     }
 
-    /// All transports untagged, and then all of them in a VLAN. The links of hosts add `wire_overhead_bytes` to each
-    /// frame.
-    pub fn transport_configs(&self, wire_overhead_bytes: u32) -> Vec<TransportConfig> {
-        let config = |settings: &TransportSettings| settings.config(&self.host, wire_overhead_bytes);
+    /// Returns all transports untagged, and then all of them in a VLAN.
+    pub fn transport_configs(&self, topology: &Topology) -> Vec<TransportConfig> {
+        let overhead_bytes = topology.links.first().map_or(0, |link| link.settings.overhead_bytes);
+        let lateness = self.lateness_estimate(topology);
+        let config = |settings: &TransportSettings| settings.config(&self.host, overhead_bytes, lateness);
         let untagged: Vec<_> = self.transports.iter().map(config).collect();
         let tagged: Vec<_> = untagged.iter().cloned().map(TransportConfig::tagged).collect();
         [untagged, tagged].concat()

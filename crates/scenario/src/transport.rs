@@ -5,6 +5,7 @@ use hitless_hosts::transport::packet_pair::PacketPairSettings;
 use hitless_hosts::transport::roce::RoceSettings;
 use hitless_hosts::transport::tcp::TcpSettings;
 use hitless_hosts::transport::udp::UdpSettings;
+use hitless_wire::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,13 +36,17 @@ pub enum Protocol {
 }
 
 impl TransportSettings {
-    /// The transport on hosts like `host`, whose links add `wire_overhead_bytes` to each frame.
-    pub(crate) fn config(&self, host: &HostSettings, wire_overhead_bytes: u32) -> TransportConfig {
+    /// Returns the transport on hosts like `host`. Links add `wire_overhead_bytes` to each frame, and datagrams arrive
+    /// at most `lateness` after the last was sent, unless the settings say otherwise.
+    pub(crate) fn config(&self, host: &HostSettings, wire_overhead_bytes: u32, lateness: Duration) -> TransportConfig {
         let timer_tick = host.timer_tick;
         match &self.protocol {
             Protocol::Tcp(tcp) => TransportConfig::Tcp(TcpSettings { timer_tick, ..*tcp }),
             Protocol::Roce(roce) => TransportConfig::Roce(RoceSettings { wire_overhead_bytes, ..*roce }),
-            Protocol::Udp(udp) => TransportConfig::Udp(UdpSettings { wire_overhead_bytes, ..*udp }),
+            Protocol::Udp(udp) => {
+                let linger = udp.linger.or(Some(UdpSettings::LINGER_MIN.max(lateness)));
+                TransportConfig::Udp(UdpSettings { wire_overhead_bytes, linger, ..*udp })
+            }
             Protocol::PacketPair(pair) => TransportConfig::PacketPair(PacketPairSettings { timer_tick, ..*pair }),
         }
     }

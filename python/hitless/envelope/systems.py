@@ -14,6 +14,8 @@ _FRAMES = 12_000
 _ROUND_TRIPS = 40
 """Minimum length of a run of long flows in round trips."""
 _UDP_HEADERS_BYTES = 46
+_PIPELINE_NS = 500
+"""Latency of a switch from egress to the line, and of its PHY."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +24,6 @@ class Cost:
 
     share: float
     why: str
-    pause_ns: int = 0
-    """Time without service for each failure."""
 
 
 class System(ABC):
@@ -43,12 +43,14 @@ class System(ABC):
     def scenario(self, place: Place, *, with_it: bool) -> Scenario:
         """The trouble at a place, with the mechanism or without."""
 
+    def pause_ns(self, place: Place) -> float:
+        """Time without service that the mechanism may take in a run."""
+        return 0
+
     def cost_at(self, place: Place) -> float:
         """Share of the service of a run that the mechanism may take."""
-        if not self.cost.pause_ns:
-            return self.cost.share
         duration_ns = int(self.scenario(place, with_it=False)["duration"].removesuffix(" ns"))
-        return self.cost.share + self.cost.pause_ns / duration_ns
+        return self.cost.share + self.pause_ns(place) / duration_ns
 
     def measures(self, place: Place) -> bool:
         """Is the place part of the map? Places with runs of minutes are left out."""
@@ -247,6 +249,7 @@ class LinkFailure(System):
     _SLACK_NS = 500_000
     """Minimum time for the packets that wait after the failure."""
     _MIN_FRAME_NS = 4
+    _DETOUR_QUEUE_BYTES = 125_000
 
     def __init__(self, name: str, scheme: str, cost: Cost) -> None:
         super().__init__(name, cost)
@@ -255,6 +258,19 @@ class LinkFailure(System):
     def measures(self, place: Place) -> bool:
         """A ring reads each copy many times."""
         return place.frame_ns > self._MIN_FRAME_NS
+
+    def pause_ns(self, place: Place) -> float:
+        """Time of local rerouting in which packets wait for their order, by SQR's defaults.
+
+        Copies wait for `steady_delay`. Packets that go back to their own link wait for `return_hold`, but no shorter.
+        Each wait can follow another one.
+        """
+        if self.scheme != "local-reroute":
+            return 0
+        flight_ns = _PIPELINE_NS + place.frame_ns + place.delay_ns
+        steady_delay_ns = self._DETECTION_NS + flight_ns
+        return_hold_ns = max(self._DETOUR_QUEUE_BYTES * 8 / place.rate_gbps, 4 * flight_ns, steady_delay_ns)
+        return 2 * (steady_delay_ns + return_hold_ns)
 
     def outage_ns(self, place: Place) -> int:
         """From the failure until the link is whole."""
@@ -282,7 +298,7 @@ class LinkFailure(System):
         if place.transport == "udp":
             stop_ns = whole_ns + outage_ns
             made["flows"][0]["stop"] = f"{round(stop_ns)} ns"
-            end_ns = stop_ns + outage_ns * place.load + self._SLACK_NS
+            end_ns = stop_ns + (outage_ns + self.pause_ns(place)) * place.load + self._SLACK_NS
         else:
             end_ns = whole_ns + max(4 * outage_ns, _ROUND_TRIPS * place.round_trip_ns)
         if place.transport == "roce":
@@ -327,7 +343,7 @@ SYSTEMS: Mapping[str, System] = {
         LinkFailure(
             "sqr-local-reroute",
             "local-reroute",
-            Cost(0.027, "and a pause of 0.25 ms a failure: detection, return_hold and the copies", pause_ns=250_000),
+            Cost(0.027, "and pauses of 2 x (steady_delay + return_hold) a failure, so that packets arrive in order"),
         ),
         Cheat("afq"),
         FairQueue("drr"),

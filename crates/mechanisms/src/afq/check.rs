@@ -8,11 +8,11 @@ use hitless_network::topology::select::{SwitchPort, select_ports};
 use hitless_scenario::Check;
 use hitless_scenario::kind::Surroundings;
 use hitless_settings::Problem;
-use hitless_settings::quantity::{Quantity, QueueLength};
+use hitless_settings::quantity::Quantity;
 use hitless_wire::packet::MTU_FRAME_BYTES;
 use hitless_wire::{Bytes, Duration};
 
-use super::round_trip::bytes_per_round;
+use super::round_trip::by_round_trip;
 use super::settings::{AfqHash, AfqIdleRound, AfqRound, AfqScheduler, AfqSettings, UpdateRule};
 
 /// Reports what of one entry cannot be meant.
@@ -52,10 +52,10 @@ fn ports(check: &mut Check<'_>, topology: &Topology, settings: &AfqSettings, sec
 fn round_trip(check: &mut Check<'_>, around: Surroundings<'_>, settings: &AfqSettings, section: &str) {
     let Some(given) = settings.round_trip else { return };
     check.require(given > Duration::ZERO, &format!("{section}.round_trip"), "must be above zero");
-    let derived = bytes_per_round(settings, around).unwrap_or(settings.bytes_per_round);
-    check.require_else(settings.bytes_per_round == derived, || {
+    let (own, derived) = (settings.bytes_per_round(), by_round_trip(settings, given, around));
+    check.require_else(own == derived, || {
         let rule = format!("is {} by round_trip: d x l / (6 x {} queues)", derived.text(), settings.queues);
-        Problem::new(format!("{section}.bytes_per_round"), settings.bytes_per_round.text(), rule)
+        Problem::new(format!("{section}.bytes_per_round"), own.text(), rule)
             .hint("leave out one of the two")
     });
 }
@@ -121,7 +121,7 @@ fn scheduler(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
         AfqScheduler::RotatingStrictPriority(_) => {}
         AfqScheduler::DeficitRoundRobin(deficit) => {
             // Less than a round ends turns before their queues are empty: the round would run away.
-            let least = settings.bytes_per_round.0.max(u64::from(hitless_wire::packet::MTU_FRAME_BYTES));
+            let least = settings.bytes_per_round().0.max(u64::from(hitless_wire::packet::MTU_FRAME_BYTES));
             let fits = (least..=u64::from(u32::MAX)).contains(&deficit.quantum.0);
             check.require_else(fits, || {
                 let rule = format!("must be from {least} B, which is a frame or a round of a flow, to 4294967295 B");
@@ -191,7 +191,7 @@ fn adaptive(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
 /// A full frame must fit into the rounds, and the rounds into a bid.
 fn rounds(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
     let field = |name: &str| format!("{section}.{name}");
-    let per_round = settings.bytes_per_round;
+    let per_round = settings.bytes_per_round();
     let two_groups = matches!(settings.scheduler, AfqScheduler::TwoGroups(_));
     let always = if two_groups { settings.queues / 2 } else { settings.queues };
     let least = settings.adaptive.map_or(always, |adaptive| adaptive.queues_min.min(always));
@@ -219,24 +219,14 @@ fn rounds(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
 
 /// One flow must not be able to fill the buffer before the rounds stop it (section 3.4).
 fn buffer(check: &mut Check<'_>, topology: &Topology, settings: &AfqSettings, section: &str) {
-    let heaviest = settings.class_weights.iter().copied().fold(1.0, f64::max);
-    let one_flow = settings.bytes_per_round.0.saturating_mul(settings.queues.into());
+    let heaviest = settings.heaviest();
+    let one_flow = settings.bytes_per_round().0.saturating_mul(settings.queues.into());
     let one_flow = Bytes((one_flow as f64 * heaviest).round() as u64);
-    let ports = settings.ports_by_switch(topology).into_values().flatten();
-    let limits = ports.filter_map(|port| settings.limit_of(check.scenario, topology, port));
-    let in_bytes = limits.map(|limit| match limit {
-        QueueLength::Bytes(bytes) => bytes,
-        QueueLength::Packets(packets) => Bytes(packets.saturating_mul(MTU_FRAME_BYTES.into())),
-    });
-    let total = match check.scenario.switch.buffer {
-        BufferSettings::Shared(buffer) => Some(buffer.total),
-        BufferSettings::Static(_) => None,
-    };
-    let Some(least) = in_bytes.chain(total).min() else { return };
+    let Some(least) = settings.buffer_min(check.scenario, topology) else { return };
     let is_length = least > Bytes::ZERO;
     check.require(is_length, &format!("{section}.port_buffer"), "must be above zero");
     check.require_else(!is_length || one_flow <= least, || {
-        let (queues, per_round) = (settings.queues, settings.bytes_per_round.text());
+        let (queues, per_round) = (settings.queues, settings.bytes_per_round().text());
         let weight = if heaviest > 1.0 { format!(" x weight {heaviest}") } else { String::new() };
         let rule = format!(
             "one flow alone may have {queues} rounds x {per_round}{weight} = {} queued, and the \

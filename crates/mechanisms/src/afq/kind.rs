@@ -80,7 +80,7 @@ fn seed(switch: SwitchId, around: Surroundings<'_>) -> u64 {
 fn afq_port(settings: &AfqSettings, at: SwitchPort, around: Surroundings<'_>) -> AfqPort {
     let limit = settings.limit_of(around.scenario, around.topology, at).map_or(QueueLimit::Unlimited, queue_limit);
     let rate = around.link_settings_at(at).rate;
-    let round_time = || rate.time_for(settings.bytes_per_round.0).max(Duration::from_ps(1));
+    let round_time = || rate.time_for(settings.bytes_per_round().0).max(Duration::from_ps(1));
     let idle_round_time = (settings.idle_round == AfqIdleRound::LineRate).then(round_time);
     AfqPort { port: at.port, limit, idle_round_time }
 }

@@ -140,7 +140,7 @@ impl Afq {
             assert!(before.is_none(), "port {} has one group of queues", port.port.0);
         }
         Self {
-            bytes_per_round: settings.bytes_per_round.0 as u32,
+            bytes_per_round: settings.bytes_per_round().0 as u32,
             charges: settings.class_weights.iter().map(|&weight| Charge::for_weight(weight)).collect(),
             place,
             ports: ports.into_iter().map(|port| PortState::new(port, &settings, seed)).collect(),
@@ -321,7 +321,7 @@ impl Afq {
 
 impl PortState {
     fn new(of: AfqPort, settings: &AfqSettings, seed: u64) -> Self {
-        let bytes_per_round = settings.bytes_per_round.0 as u32;
+        let bytes_per_round = settings.bytes_per_round().0 as u32;
         let limit_max_bytes = settings.rounds_max() * u64::from(bytes_per_round);
         let estimate = || RoundEstimate::new(settings.queues, settings.occupancy.unwrap_or_default());
         let exact = || ExactBids::new(bytes_per_round, settings.sketch.update);
@@ -442,7 +442,7 @@ impl Afq {
                  group take (flows x {} rounds x {}); leave out scheduler.period",
                 period.text(),
                 self.settings.queues / 2,
-                self.settings.bytes_per_round.text()
+                self.settings.bytes_per_round().text()
             )
         })
     }

@@ -11,24 +11,53 @@ use hitless_settings::quantity::Quantity;
 use hitless_wire::packet::MTU_FRAME_BYTES;
 use hitless_wire::{BitRate, Bytes, Duration};
 
-use super::settings::AfqSettings;
+use super::settings::{AfqScheduler, AfqSettings};
 
 /// DCTCP needs this part of a bandwidth-delay product queued to fill a link (section 5).
 const QUEUED_PART: u64 = 6;
 
-/// Derives `bytes_per_round` from `round_trip` unless it was set.
+/// Derives `bytes_per_round` if it is left out: from `round_trip`, or from the links as far as the buffers allow.
 pub fn resolve(settings: &mut AfqSettings, around: Surroundings<'_>) {
-    if settings.bytes_per_round == AfqSettings::default().bytes_per_round {
-        settings.bytes_per_round = bytes_per_round(settings, around).unwrap_or(settings.bytes_per_round);
-    }
+    let derived = match settings.round_trip {
+        Some(round_trip) => by_round_trip(settings, round_trip, around),
+        None => by_links(settings, around),
+    };
+    settings.bytes_per_round.get_or_insert(derived);
 }
 
-/// Computes d x l / (6 nQ), with a minimum of one full frame; `None` without d.
-pub fn bytes_per_round(settings: &AfqSettings, around: Surroundings<'_>) -> Option<Bytes> {
-    let ports = settings.ports_by_switch(around.topology).into_values().flatten();
-    let fastest = ports.map(|at| around.link_settings_at(at).rate).max_by_key(|rate| rate.as_bps())?;
-    let frame = around.scenario.frame_max().max(Bytes(MTU_FRAME_BYTES.into()));
-    settings.round_trip.map(|round_trip| rule(round_trip, fastest, settings.queues.into()).max(frame))
+/// Computes d x l / (6 nQ), with a minimum of one full frame.
+pub fn by_round_trip(settings: &AfqSettings, round_trip: Duration, around: Surroundings<'_>) -> Bytes {
+    let rates = ports(settings, around).map(|at| around.link_settings_at(at).rate);
+    let of_rate = |rate| rule(round_trip, rate, settings.queues.into());
+    rates.map(of_rate).max().unwrap_or(Bytes::ZERO).max(full_frame(around))
+}
+
+/// The same with the shortest round trip through each port. A turn of a deficit round robin and the buffer limit it.
+/// Packet pair has a default of its own, one full frame, and the two must be equal.
+fn by_links(settings: &AfqSettings, around: Surroundings<'_>) -> Bytes {
+    let frame = full_frame(around);
+    let mut transports = around.scenario.transports.iter().map(|transport| &transport.protocol);
+    if transports.any(|protocol| matches!(protocol, Protocol::PacketPair(_))) {
+        return Bytes(MTU_FRAME_BYTES.into());
+    }
+    let nearest = Nearest::new(around);
+    let needed = |at| rule(nearest.round_trip(at, around), around.link_settings_at(at).rate, settings.queues.into());
+    let turn = match settings.scheduler {
+        AfqScheduler::DeficitRoundRobin(deficit) => deficit.quantum,
+        AfqScheduler::RotatingStrictPriority(_) | AfqScheduler::TwoGroups(_) => Bytes(u64::MAX),
+    };
+    let room = settings.buffer_min(around.scenario, around.topology).unwrap_or(Bytes(u64::MAX));
+    let of_round = Bytes((room.0 as f64 / (f64::from(settings.queues) * settings.heaviest())) as u64);
+    let filling = ports(settings, around).map(needed).max().unwrap_or(frame).max(frame);
+    filling.min(turn).min(of_round).max(Bytes(MTU_FRAME_BYTES.into()))
+}
+
+fn ports(settings: &AfqSettings, around: Surroundings<'_>) -> impl Iterator<Item = SwitchPort> {
+    settings.ports_by_switch(around.topology).into_values().flatten()
+}
+
+fn full_frame(around: Surroundings<'_>) -> Bytes {
+    around.scenario.frame_max().max(Bytes(MTU_FRAME_BYTES.into()))
 }
 
 fn rule(round_trip: Duration, rate: BitRate, queues: u64) -> Bytes {
@@ -94,12 +123,12 @@ pub fn short_queues(
         (rule(round_trip, rate, settings.queues.into()), round_trip, rate, at)
     };
     let (least, round_trip, rate, at) = ports.map(needed).max_by_key(|(least, ..)| *least)?;
-    (least > settings.bytes_per_round).then(|| {
+    (least > settings.bytes_per_round()).then(|| {
         format!(
             "{} queues x {} are less than a sixth of {} x {} (the rate and the shortest round trip at {}), which a \
              flow needs queued to fill the link: take bytes_per_round = \"{}\" or more",
             settings.queues,
-            settings.bytes_per_round.text(),
+            settings.bytes_per_round().text(),
             rate.text(),
             round_trip.text(),
             at.name(around.topology),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hitless_network::switch::BufferSettings;
 use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
 use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::Scenario;
@@ -26,12 +27,14 @@ pub struct AfqSettings {
     #[schemars(range(min = 2, max = 63))]
     pub queues: u8,
     /// BpR: bytes that a flow of weight 1 sends in each round, frames with their check sequence (section 5: one MSS or
-    /// less). The default is a full frame; with `round_trip` it follows from that.
-    #[serde(with = "Text::<Bytes>")]
-    pub bytes_per_round: Bytes,
-    /// d, the round trip between hosts. With it `bytes_per_round` is d x l / (6 nQ), where l is the highest port rate,
-    /// with a minimum of one full frame (section 5: the queue that DCTCP needs to fill a link). Packet pair needs the
-    /// same `bytes_per_round`.
+    /// less). Packet pair needs the same `bytes_per_round`.
+    #[schemars(extend("x-default" = "d x l / (6 nQ), with a minimum of one full frame; d is the shortest round trip \
+        through a port, l its rate, and the buffer must hold nQ rounds. One full frame with packet pair"))]
+    #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
+    pub bytes_per_round: Option<Bytes>,
+    /// d, the round trip between hosts, if it is longer than the links make it. With it `bytes_per_round` is
+    /// d x l / (6 nQ), where l is the highest port rate, with a minimum of one full frame (section 5: the queue that
+    /// DCTCP needs to fill a link).
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<Duration>,
     /// The sketch of bids, one for each port.
@@ -296,7 +299,7 @@ impl Default for AfqSettings {
         Self {
             ports: Vec::new(),
             queues: 32,
-            bytes_per_round: Bytes(MTU_FRAME_BYTES.into()),
+            bytes_per_round: None,
             round_trip: None,
             sketch: AfqSketch::default(),
             scheduler: AfqScheduler::RotatingStrictPriority(AfqRotating::default()),
@@ -316,6 +319,11 @@ impl Default for AfqSettings {
 }
 
 impl AfqSettings {
+    /// Bytes of a flow in each round. In a checked scenario the default has been derived; elsewhere it is a full frame.
+    pub fn bytes_per_round(&self) -> Bytes {
+        self.bytes_per_round.unwrap_or(Bytes(MTU_FRAME_BYTES.into()))
+    }
+
     /// The ports whose names mean something, in order, by switch.
     pub fn ports_by_switch(&self, topology: &Topology) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
         select_ports_by_switch(topology, &self.ports)
@@ -324,6 +332,25 @@ impl AfqSettings {
     /// What the queues of a port may hold together; none: only the shared buffer limits them.
     pub fn limit_of(&self, scenario: &Scenario, topology: &Topology, at: SwitchPort) -> Option<QueueLength> {
         self.port_buffer.or_else(|| limit_of_port(scenario, topology, at))
+    }
+
+    /// The minimum of what the queues of a port, and the shared buffer, may hold.
+    pub(super) fn buffer_min(&self, scenario: &Scenario, topology: &Topology) -> Option<Bytes> {
+        let ports = self.ports_by_switch(topology).into_values().flatten();
+        let limits = ports.filter_map(|port| self.limit_of(scenario, topology, port)).map(|limit| match limit {
+            QueueLength::Bytes(bytes) => bytes,
+            QueueLength::Packets(packets) => Bytes(packets.saturating_mul(MTU_FRAME_BYTES.into())),
+        });
+        let total = match scenario.switch.buffer {
+            BufferSettings::Shared(buffer) => Some(buffer.total),
+            BufferSettings::Static(_) => None,
+        };
+        limits.chain(total).min()
+    }
+
+    /// The largest weight of a class.
+    pub(super) fn heaviest(&self) -> f64 {
+        self.class_weights.iter().copied().fold(1.0, f64::max)
     }
 
     /// Rounds from the oldest with a queue of its own at which a packet is dropped, with all queues in use.

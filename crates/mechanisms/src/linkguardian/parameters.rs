@@ -117,6 +117,13 @@ impl LinkShape {
         self.rate <= DRAIN_OF_PAPER && self.delay <= CABLE_OF_PAPER
     }
 
+    /// Whether a ring sorts itself while packets arrive: if the loop's rate is a multiple of the link's, by experiment.
+    /// At 40, 60, 70 and 80G over a loop of 100G it stays unsorted, pauses the sender again and again, and costs 13 to
+    /// 39 % of the line at a loss rate of 1e-3, unless it is emptied at each pause.
+    pub fn ring_sorts_itself(self) -> bool {
+        self.drain_rate.as_bps().is_multiple_of(self.rate.as_bps().max(1))
+    }
+
     /// How long a loss keeps a ring from delivering packets in order: the repair, and about four rounds of the packets
     /// that wait, fewer where the ring is faster than the link.
     pub fn time_of_loss(self, copies: u32) -> Duration {

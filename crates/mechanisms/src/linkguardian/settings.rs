@@ -44,7 +44,8 @@ pub struct LinkGuardianSettings {
     pub timer_period: Duration,
     /// Fill of the reordering buffer at which the receiver resumes the sender (section 3.3). In the paper 622, 497 or
     /// 460 cells of 80 bytes at 10G, 25G, 100G. For other rates, frames, cables and recirculation ports: the bytes that
-    /// drain until the resume has an effect (appendix B.1), and the paper's margin.
+    /// drain until the resume has an effect (appendix B.1), and the paper's margin. Zero for a ring whose rate is no
+    /// multiple of the link's, because it sorts itself only while it empties.
     #[schemars(extend("x-default" = "by link rate, delay, frame size and recirculation_rate"))]
     #[serde(with = "Optional::<Bytes>")]
     pub resume_threshold: Option<Bytes>,
@@ -78,7 +79,7 @@ pub struct LinkGuardianSettings {
     #[schemars(range(min = 1, max = 255))]
     pub consecutive_losses_max: u32,
     /// Place where packets wait. Recirculation, as in the paper, on links of up to 100G and 40 m if losses cost no more
-    /// of the line than in figure 8; otherwise paused queues.
+    /// of the line than in figure 8 and `recirculation_rate` is a multiple of the link's rate; otherwise paused queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "by link rate, delay, frame size and loss rate"))]
     pub buffering: Option<Buffering>,
@@ -281,12 +282,13 @@ impl LinkGuardianSettings {
     fn fill_in(&mut self, link: LinkShape) {
         let timeout = *self.ack_no_timeout.get_or_insert(link.acknowledgement_timeout(self.copy_count()));
         let in_ring = link.cost_of_recirculation(self.copy_count(), self.loss_rate_or_usual());
-        let suits_a_ring = link.is_in_a_rack() && in_ring <= LINE_COST_MAX;
+        let suits_a_ring = link.is_in_a_rack() && in_ring <= LINE_COST_MAX && link.ring_sorts_itself();
         let place = if suits_a_ring { Buffering::Recirculation } else { Buffering::PausedQueue };
         let buffering = *self.buffering.get_or_insert(place);
         let (resume, pause) = link.thresholds();
         let of_one_loss = if buffering == Buffering::PausedQueue { link.rate.bytes_in(timeout).0 } else { 0 };
-        self.resume_threshold.get_or_insert(resume);
+        let must_be_emptied = buffering == Buffering::Recirculation && !link.ring_sorts_itself();
+        self.resume_threshold.get_or_insert(if must_be_emptied { Bytes::ZERO } else { resume });
         // A buffer that is given may hold less than a loss needs without a pause.
         let coming = link.coming_until_pause();
         let fits = self.reordering_buffer.map_or(u64::MAX, |buffer| buffer.0.saturating_sub(coming.0));

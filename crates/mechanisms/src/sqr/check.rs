@@ -153,10 +153,14 @@ fn backups(check: &mut Check<'_>, topology: &Topology, routing: &Routing, links:
     }
 }
 
-/// Equation 1: what all protected ports of a switch send during the delay must fit into its buffer.
+/// Equation 1: copies of all packets that the protected ports of a switch send during `failure_delay` must fit into its
+/// buffer. After local rerouting, so must all packets that wait for `return_hold`.
 fn buffer(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, links: &[DirectedLink], section: &str) {
     let BufferSettings::Shared(buffer) = check.scenario.switch.buffer else { return };
-    let Some(delay) = settings.failure_delay else { return };
+    let Some(failure_delay) = settings.failure_delay else { return };
+    let hold = if check.reroutes() { settings.return_hold() } else { Duration::ZERO };
+    let (field, delay) =
+        if hold > failure_delay { ("return_hold", hold) } else { ("failure_delay", failure_delay) };
     let (limit, limit_name) = match settings.backstop {
         Some(backstop) => (backstop.pause, "backstop.pause"),
         None => (buffer.total, "switch.buffer.total"),
@@ -175,7 +179,7 @@ fn buffer(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, li
                 needed.text(),
                 limit.text(),
             );
-            Problem::new(format!("{section}.failure_delay"), delay.text(), rule)
+            Problem::new(format!("{section}.{field}"), delay.text(), rule)
         });
     }
 }

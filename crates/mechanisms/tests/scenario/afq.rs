@@ -1,6 +1,7 @@
 //! AFQ's settings: what is filled in, and what is refused, with the arithmetic.
 
 use hitless_mechanisms::afq::{AfqSettings, AfqSketch};
+use hitless_wire::Bytes;
 
 use super::*;
 
@@ -17,7 +18,8 @@ fn afq(settings: &str) -> AfqSettings {
 #[test]
 fn what_is_left_out_is_the_papers_simulation() {
     let settings = afq("");
-    assert_eq!(settings, AfqSettings { measure_estimation: true, ..AfqSettings::default() });
+    let derived = AfqSettings { bytes_per_round: Some(Bytes(1_518)), ..AfqSettings::default() };
+    assert_eq!(settings, AfqSettings { measure_estimation: true, ..derived });
     assert_eq!((settings.queues, settings.sketch.rows, settings.sketch.columns), (32, 2, 16_384));
     let partial = afq("sketch = { columns = 1024 }");
     assert_eq!(partial.sketch, AfqSketch { columns: 1_024, ..AfqSketch::default() });
@@ -27,9 +29,9 @@ fn what_is_left_out_is_the_papers_simulation() {
 #[test]
 fn bytes_per_round_follow_from_the_round_trip() {
     for (round_trip, bytes) in [("20 us", 1_518), ("200 us", 1_518), ("1 ms", 6_511)] {
-        assert_eq!(afq(&format!("round_trip = \"{round_trip}\"")).bytes_per_round.0, bytes, "{round_trip}");
+        assert_eq!(afq(&format!("round_trip = \"{round_trip}\"")).bytes_per_round().0, bytes, "{round_trip}");
     }
-    assert_eq!(afq("round_trip = \"1 ms\"\nqueues = 16").bytes_per_round.0, 13_021);
+    assert_eq!(afq("round_trip = \"1 ms\"\nqueues = 16").bytes_per_round().0, 13_021);
 }
 
 #[test]
@@ -136,4 +138,19 @@ fn the_queues_of_all_mechanisms_must_fit_on_a_port() {
     let rule = "a port has 64 queues at most: AFQ 62, the switch 1, SQR 9 are 72";
     let found = error.findings.iter().find(|finding| finding.field == "mechanism[0].queues");
     assert_eq!(found.map(|finding| finding.rule.as_str()), Some(rule), "{error}");
+}
+
+/// A flow fills 400G over 20 us cables with 160 us x 400 Gbps / (6 x 32) in each round.
+#[test]
+fn left_out_bytes_per_round_follow_from_the_links_and_the_buffer() {
+    let of = |switch: &str, transport: &str| {
+        let text = leaf_spine(switch, transport, "[[mechanism]]\nkind = \"afq\"");
+        let text = text.replace("delay = \"1 us\"", "delay = \"20 us\"").replace("10 Gbps", "400 Gbps");
+        first_settings::<AfqSettings>(&text).bytes_per_round().0
+    };
+    let buffer = |text: &str| format!("buffer = {{ kind = \"static\", per_port = \"{text}\" }}");
+    assert_eq!(of(&buffer("4 MB"), TCP), 41_667);
+    assert_eq!(of(&buffer("320 KB"), TCP), 10_000);
+    assert_eq!(of(&buffer("50 KB"), TCP), 1_562);
+    assert_eq!(of(&buffer("4 MB"), "kind = \"packet-pair\""), 1_518);
 }

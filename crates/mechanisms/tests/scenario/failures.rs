@@ -202,6 +202,15 @@ fn sqr_that_cannot_keep_its_promise_is_refused_with_the_arithmetic() {
 }
 
 #[test]
+fn packets_that_wait_for_their_return_must_fit_into_the_buffer() {
+    let small = "[switch.buffer]\nkind = \"shared\"\ntotal = \"120 KB\"\nalpha = 1\n\n[[transport]]";
+    let error = check(&rerouted().replace("[[transport]]", small), "").expect_err("too small");
+    let rule = "sw6 would have to keep (10 Gbps) x 100 us = 125 KB, and switch.buffer.total is 120 KB (equation 1)";
+    let finding = &error.findings[0];
+    assert_eq!((finding.field.as_str(), finding.rule.as_str()), ("mechanism[0].return_hold", rule), "{error}");
+}
+
+#[test]
 fn sqr_on_a_failing_link_needs_someone_who_detects_it() {
     let text = changed("[recovery]\nscheme = { kind = \"same-port\" }\n", "")
         .replace("every = \"20 ms\"", "every = \"20 ms\"\noutage = \"2 ms\"");

@@ -63,8 +63,7 @@ pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E)
     });
     changes.extend(commands);
     let mut hosts = hosts(&scenario, &topology, streams);
-    let overhead_bytes = topology.links[0].settings.overhead_bytes;
-    let configs = scenario.transport_configs(overhead_bytes).into_iter();
+    let configs = scenario.transport_configs(&topology).into_iter();
     let transports = configs.map(|config| hosts.add_transport(config)).collect();
     let switches = switches_of(plan, &scenario, &topology, &streams);
     let global = Global {

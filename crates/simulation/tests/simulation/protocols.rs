@@ -3,7 +3,7 @@
 
 use hitless_simulation::Outcome;
 
-use crate::support::{self, numbers, sum};
+use crate::support::{self, drops, dumbbell, ideal, numbers, run, sum};
 
 /// Runs a scenario that reads these files, which lie beside it.
 fn run_with_files(text: &str, name: &str, files: &[(&str, &str)]) -> Outcome {
@@ -319,5 +319,24 @@ fn dcqcn_of_either_preset_holds_a_queue() {
         assert!(sum(&outcome, "flows", "packets_marked") > 10, "{preset}");
         let delivered = sum(&outcome, "flows", "delivered_bytes") as f64 * 8.0 / 20e-3;
         assert!(delivered > 5e9, "{preset}: {delivered} b/s of 10 Gb/s");
+    }
+}
+
+#[test]
+fn datagrams_that_waited_in_a_full_queue_or_on_long_cables_are_received() {
+    // Two senders fill a queue of 2.5 MB, which takes 2 ms to leave. Five cables of 400 us take as long.
+    let late = |delay: &str, stop: &str, linger: &str| {
+        let (fabric, switch) = (dumbbell(2, delay, delay), ideal("4 MB"));
+        let outcome = run(&format!(
+            "name = \"late\"\nduration = \"20 ms\"\n{fabric}{switch}\
+             [[transport]]\nname = \"udp\"\nkind = \"udp\"\nrate = \"10 Gbps\"\n{linger}\n\
+             [[flows]]\nname = \"burst\"\nkind = \"constant-rate\"\ntransport = \"udp\"\nstop = \"{stop}\"\n\
+             sources = [\"h0\", \"h1\"]\ndestinations = [\"h2\", \"h3\"]\n"
+        ));
+        drops(&outcome, "arrived after the end of the flow")
+    };
+    for (delay, stop) in [("1 us", "2 ms"), ("400 us", "50 us")] {
+        assert_eq!(late(delay, stop, ""), 0, "{delay}");
+        assert!(late(delay, stop, "linger = \"1 ms\"") > 0, "{delay}");
     }
 }

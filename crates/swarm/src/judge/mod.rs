@@ -69,8 +69,8 @@ pub const JUDGES: [Judge; 17] = [
         name: "relations",
         promise: "A change of a world that means nothing to a flow leaves its results to the picosecond: \
                   measurements, a loss of zero, a mechanism that never acts, an idle host, an unrelated flow, \
-                  other names, a later start, half of all rates and twice all times (metamorphic relations; \
-                  one for each world).",
+                  other names, a later start, back to normal after all traffic and events, half of all rates and \
+                  twice all times (metamorphic relations; one for each world).",
         look: accounts::relations,
     },
     Judge {

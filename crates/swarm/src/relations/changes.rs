@@ -16,8 +16,9 @@ const SHIFT_PS: u64 = 125 << 30;
 const UNEVEN_PS: u64 = 1_000;
 
 /// Mechanisms with ticks since the start of the run, like a real clock: timer packets, rounds of an idle port, and
-/// SQR's load windows (registers start at zero, as in p4/sqr). A flow that starts later meets another tick.
-const WITH_TICKS: [&str; 3] = ["linkguardian", "afq", "sqr"];
+/// SQR's load windows (registers start at zero, as in p4/sqr). A flow that starts later meets another tick. Link Layer
+/// Retry shakes hands when the run starts (LLR_INIT); an early frame waits for it (seed 20,271,247).
+pub(super) const WITH_TICKS: [&str; 4] = ["linkguardian", "afq", "sqr", "link-layer-retry"];
 /// Mechanisms with registers of whole nanoseconds: they round twice a time differently.
 const WITH_NANOSECONDS: [&str; 2] = ["sqr", "rimm"];
 /// Mechanisms that deflect packets to ports off their path, so an extra port is an extra choice. RIMM's switches also
@@ -28,13 +29,13 @@ const DEFLECTING: [&str; 6] = ["dibs", "simple-deflection", "preemptive-deflecti
 const SEEING_DEPTHS: [&str; 7] =
     ["dibs", "simple-deflection", "preemptive-deflection", "pabo", "vertigo", "rimm", "aifo"];
 
-fn parsed(text: &str) -> Value {
+pub(super) fn parsed(text: &str) -> Value {
     let table: Table = format!("value = {text}").parse().unwrap_or_else(|error| unreachable!("{text}: {error}"));
     table["value"].clone()
 }
 
 /// Adds an entry to the list at a path of names.
-fn push(table: &mut Table, path: &[&str], entry: Value) {
+pub(super) fn push(table: &mut Table, path: &[&str], entry: Value) {
     let Some((name, rest)) = path.split_first() else { return };
     if rest.is_empty() {
         let list = table.entry(*name).or_insert_with(|| Value::Array(Vec::new()));

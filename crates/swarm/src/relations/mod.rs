@@ -4,6 +4,7 @@
 //! Each relation is an entry of [`RELATIONS`]. It changes the recorded configuration of a run, with every default
 //! written out, and does not apply to worlds where it cannot hold; [`changes`] gives the reasons.
 
+mod aftermath;
 mod changes;
 mod pair;
 mod rows;
@@ -50,7 +51,7 @@ impl Relation {
 }
 
 /// All relations.
-pub const RELATIONS: [Relation; 8] = [
+pub const RELATIONS: [Relation; 9] = [
     Relation { name: "measurements", pair: changes::measurements, pairs: 1 },
     Relation { name: "loss of zero", pair: changes::loss_of_zero, pairs: 1 },
     Relation { name: "an idle mechanism", pair: changes::idle_mechanism, pairs: 3 },
@@ -59,6 +60,7 @@ pub const RELATIONS: [Relation; 8] = [
     Relation { name: "other names", pair: changes::other_names, pairs: 1 },
     Relation { name: "a later start", pair: changes::later_start, pairs: 3 },
     Relation { name: "half of the speed", pair: changes::half_speed, pairs: 3 },
+    Relation { name: "back to normal", pair: aftermath::all_is_over, pairs: 1 },
 ];
 
 /// Draws an applicable relation by the world's seed and tests it; returns its name, and the sentence if it is broken.

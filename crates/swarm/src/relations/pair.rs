@@ -17,6 +17,8 @@ pub struct Pair {
 /// Results that must be equal, in addition to the flows and messages of the first world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Equal {
+    /// Bytes and packets of flows, without their times.
+    Counts,
     /// No others: the second world has more flows.
     Flows,
     /// Packets lost, by reason.

@@ -10,6 +10,8 @@ use crate::judge::{numbers, texts};
 
 /// Columns with flow numbers or host names, which depend on other flows and on names.
 const NAMES: [&str; 3] = ["flow", "source", "destination"];
+/// Columns with bytes and packets.
+const COUNTS: [&str; 4] = ["delivered_bytes", "packets_received", "network_packets_lost", "network_packets_reordered"];
 
 /// Key of a row: group, position, and number of the message.
 type Key = (String, u64, u64, u64);
@@ -18,7 +20,7 @@ type Row = BTreeMap<&'static str, String>;
 
 /// Finds the first difference between the second run and its prediction from the first.
 pub fn difference(before: &Outcome, after: &Outcome, times: Times, equal: Equal) -> Option<String> {
-    let of_rows = ["flows", "messages"].into_iter().find_map(|name| of_table(name, before, after, times));
+    let of_rows = ["flows", "messages"].into_iter().find_map(|name| of_table(name, before, after, times, equal));
     let unlike = |what: &str, one: String, other: String| (one != other).then(|| format!("{what}: {one} and {other}"));
     let summaries = [&before.summary, &after.summary];
     let of_drops = || {
@@ -47,7 +49,7 @@ fn counters(outcome: &Outcome) -> BTreeMap<(&str, &str), u64> {
     sums
 }
 
-fn of_table(name: &str, before: &Outcome, after: &Outcome, times: Times) -> Option<String> {
+fn of_table(name: &str, before: &Outcome, after: &Outcome, times: Times, equal: Equal) -> Option<String> {
     let (expected, found) = (rows(before, name, times), rows(after, name, Times::Same));
     // Skip groups that only the second world has.
     let groups: Vec<&String> = expected.keys().map(|(group, ..)| group).collect();
@@ -60,8 +62,9 @@ fn of_table(name: &str, before: &Outcome, after: &Outcome, times: Times) -> Opti
         let Some(other) = found.get(key) else {
             return Some(format!("there is no row of {name} of flow {position} of {group}"));
         };
+        let compared = row.iter().filter(|(column, _)| equal > Equal::Counts || COUNTS.contains(column));
         let (column, value) =
-            row.iter().find(|(column, value)| other.get(*column).is_some_and(|found| found != *value))?;
+            compared.into_iter().find(|(column, value)| other.get(*column).is_some_and(|found| found != *value))?;
         let found = &other[column];
         Some(format!("{name} have another {column}: {value} is due, and {found} found, of flow {position} of {group}"))
     })

@@ -1,6 +1,7 @@
 //! The world that a relation changes: the recorded configuration of its run.
 
 use hitless_network::topology::{Node, Topology};
+use hitless_scenario::Scenario;
 use hitless_scenario::kind::Registry;
 use toml::{Table, Value};
 
@@ -11,6 +12,7 @@ pub struct Subject {
     /// Its seed.
     pub seed: u64,
     world: World,
+    scenario: Scenario,
     topology: Topology,
 }
 
@@ -20,7 +22,7 @@ impl Subject {
         let scenario = world.check(registry).ok()?;
         let topology = scenario.build_topology().ok()?;
         let table = scenario.effective_toml().parse().ok()?;
-        Some(Self { seed: scenario.seed, world: World::new(table), topology })
+        Some(Self { seed: scenario.seed, world: World::new(table), scenario, topology })
     }
 
     /// What is written.
@@ -31,6 +33,11 @@ impl Subject {
     /// What is written, to be changed.
     pub fn table(&self) -> Table {
         self.world.table().clone()
+    }
+
+    /// Its scenario, as checked.
+    pub const fn scenario(&self) -> &Scenario {
+        &self.scenario
     }
 
     /// Its fabric.

@@ -1,13 +1,10 @@
 //! Parameters of a constant-rate flow.
 
-use hitless_settings::quantity::Text;
+use hitless_settings::quantity::{Optional, Text};
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
 use hitless_wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// How long after the last datagram was sent the sink waits for late ones.
-pub const LINGER: Duration = Duration::from_ms(1);
 
 /// Parameters of UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
@@ -22,6 +19,12 @@ pub struct UdpSettings {
     /// What of a frame is not payload: Ethernet 18, IPv4 20, UDP 8.
     #[serde(default = "udp_headers", with = "Text::<Bytes>")]
     pub header_bytes: Bytes,
+    /// Time for which the receiver waits for late datagrams after the sender has sent its last one. Later datagrams count
+    /// as dropped ("arrived after the end of the flow").
+    #[schemars(extend("x-default" = "1 ms, 32 times the longest cable, or the time of four full queues of a port with \
+        a static buffer: the longest"))]
+    #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
+    pub linger: Option<Duration>,
     /// What a frame costs on the link beyond itself. The link says it, no file.
     #[serde(skip, default = "ethernet_overhead")]
     pub wire_overhead_bytes: u32,
@@ -40,10 +43,13 @@ fn ethernet_overhead() -> u32 {
 }
 
 impl UdpSettings {
+    /// Minimum of the default of `linger`.
+    pub const LINGER_MIN: Duration = Duration::from_ms(1);
+
     /// Full-size frames at `rate` on Ethernet.
     pub fn at_rate(rate: BitRate) -> Self {
         let (frame_bytes, header_bytes) = (full_frame(), udp_headers());
-        Self { rate, frame_bytes, header_bytes, wire_overhead_bytes: ethernet_overhead() }
+        Self { rate, frame_bytes, header_bytes, linger: None, wire_overhead_bytes: ethernet_overhead() }
     }
 
     /// Payload of a full datagram.

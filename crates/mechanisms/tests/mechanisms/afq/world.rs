@@ -64,7 +64,7 @@ prop_compose! {
 pub fn settings(queues: u8, bytes_per_round: u32) -> AfqSettings {
     AfqSettings {
         queues,
-        bytes_per_round: Bytes(bytes_per_round.into()),
+        bytes_per_round: Some(Bytes(bytes_per_round.into())),
         sketch: AfqSketch { columns: 4_096, ..AfqSketch::default() },
         measure_estimation: true,
         ..AfqSettings::default()
