@@ -19,8 +19,8 @@ pub struct UdpSettings {
     /// What of a frame is not payload: Ethernet 18, IPv4 20, UDP 8.
     #[serde(default = "udp_headers", with = "Text::<Bytes>")]
     pub header_bytes: Bytes,
-    /// Time for which the receiver waits for late datagrams after the sender has sent its last one. Later datagrams count
-    /// as dropped ("arrived after the end of the flow").
+    /// Time for which the receiver waits for late datagrams after the sender has sent its last one. Later datagrams
+    /// count as dropped ("arrived after the end of the flow").
     #[schemars(extend("x-default" = "1 ms, 32 times the longest cable, or the time of four full queues of a port with \
         a static buffer: the longest"))]
     #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]

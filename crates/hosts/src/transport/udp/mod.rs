@@ -1,7 +1,7 @@
 //! Datagrams at a constant rate, and a sink that counts what became of them.
 //!
-//! Nothing is acknowledged and nothing is sent again. What a [`UdpSender`] has sent counts as acknowledged, so
-//! "done" means sent, not arrived; whoever drives the two ends keeps the [`UdpSink`] for [`UdpSettings::linger`] longer.
+//! Nothing is acknowledged or retransmitted. Bytes count as acknowledged when a [`UdpSender`] has sent them, so "done"
+//! means sent, not arrived. The driver of the two ends keeps the [`UdpSink`] for [`UdpSettings::linger`] longer.
 
 mod config;
 mod numbers;
