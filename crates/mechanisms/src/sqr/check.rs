@@ -1,4 +1,4 @@
-//! SQR: whether it can keep what it promises. The paper's equation 1 and its kin, with the numbers.
+//! Checks whether SQR can keep its guarantees: the paper's equation 1 and related bounds, with their numbers.
 
 use crate::sqr::metadata::CacheMetadata;
 use hitless_network::routing::{PathRule, Routing};
@@ -16,7 +16,7 @@ use super::constant_rates::constant_rates;
 use super::settings::{SqrCaching, SqrSettings};
 use super::two_failures::two_failures;
 
-/// Reports what of one entry cannot be meant.
+/// Reports problems of an entry.
 pub fn check_entry(settings: &SqrSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let topology = around.topology;
     let before = check.found();
@@ -134,7 +134,7 @@ fn hardware(check: &mut Check<'_>, settings: &SqrSettings, section: &str) {
     }
 }
 
-/// Local rerouting needs another port.
+/// Requires another port for local rerouting.
 fn backups(check: &mut Check<'_>, topology: &Topology, routing: &Routing, links: &[DirectedLink], section: &str) {
     if !check.reroutes() {
         return;
@@ -153,7 +153,7 @@ fn backups(check: &mut Check<'_>, topology: &Topology, routing: &Routing, links:
     }
 }
 
-/// Equation 1: what all protected ports of a switch send during the delay must fit into its buffer.
+/// Equation 1: the bytes that all protected ports of a switch send during the delay must fit into its buffer.
 fn buffer(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, links: &[DirectedLink], section: &str) {
     let BufferSettings::Shared(buffer) = check.scenario.switch.buffer else { return };
     let Some(delay) = settings.failure_delay else { return };

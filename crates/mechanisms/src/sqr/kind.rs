@@ -1,4 +1,4 @@
-//! SQR as a kind of mechanism: on the switches at the sending ends of its links.
+//! SQR as a kind of mechanism, on the switches at the sending ends of its links.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use hitless_wire::packet::MTU_FRAME_BYTES;
 use super::home::HOME_QUEUES;
 use super::{RING_SHARE, RingShare, Sqr, SqrConfig, SqrSettings, check};
 
-/// What a queue of the ring may hold beyond twice what is protected, in the longest frames.
+/// Room of a queue of the ring beyond twice the protected bytes, in frames of maximum size.
 const ROOM_IN_FRAMES: u64 = 64;
 
 impl Kind for Sqr {
@@ -49,7 +49,7 @@ impl Kind for Sqr {
         protected.map(at_port).collect()
     }
 
-    /// The ring, and the homes of copies.
+    /// The ring's queue and the home queues.
     fn queues(_: &SqrSettings) -> u16 {
         1 + u16::from(HOME_QUEUES)
     }
@@ -86,8 +86,9 @@ fn config(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_>) ->
     })
 }
 
-/// A copy that is read takes its port from other packets: at 10G a tenth of a frame's time, as the paper measured with
-/// queues of the same weight (figure 14). At other rates the ring has the weight at which it takes no more than that.
+/// Weights and limits of the ring, by port. Reading a copy takes time from other packets of the port: at 10G a tenth of
+/// a frame's time, as the paper measured with queues of equal weight (figure 14). At other rates the weight limits the
+/// ring to the same share.
 fn ring_shares(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_>) -> Vec<RingShare> {
     let Surroundings { scenario, topology } = around;
     let protected = settings.protected(topology).into_iter();
