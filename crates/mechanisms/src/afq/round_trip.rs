@@ -1,4 +1,4 @@
-//! Bytes per round from the round trip, and whether the queues fit it (section 5).
+//! Bytes per round from the round trip, and a check that the queues suffice for it (section 5).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use hitless_wire::{BitRate, Bytes, Duration};
 
 use super::settings::AfqSettings;
 
-/// DCTCP needs this part of a bandwidth-delay product queued to fill a link (section 5).
+/// DCTCP needs this fraction of a bandwidth-delay product queued to fill a link (section 5).
 const QUEUED_PART: u64 = 6;
 
 /// Derives `bytes_per_round` from `round_trip` unless it was set.
@@ -23,7 +23,7 @@ pub fn resolve(settings: &mut AfqSettings, around: Surroundings<'_>) {
     }
 }
 
-/// Computes d x l / (6 nQ), with a minimum of one full frame; `None` without d.
+/// Computes d x l / (6 nQ), with a minimum of a full frame; `None` without d.
 pub fn bytes_per_round(settings: &AfqSettings, around: Surroundings<'_>) -> Option<Bytes> {
     let ports = settings.ports_by_switch(around.topology).into_values().flatten();
     let fastest = ports.map(|at| around.link_settings_at(at).rate).max_by_key(|rate| rate.as_bps())?;
@@ -65,7 +65,7 @@ impl Nearest {
         node.switch().map_or(0, |switch| self.0[switch.0 as usize])
     }
 
-    /// The shortest round trip through a port.
+    /// The minimum round trip through a port.
     fn round_trip(&self, at: SwitchPort, around: Surroundings<'_>) -> Duration {
         let peer = around.topology.switch(at.switch).ports[usize::from(at.port.0)].peer.node;
         let link_ps = one_way_ps(around, around.link_settings_at(at));
@@ -78,7 +78,8 @@ fn one_way_ps(around: Surroundings<'_>, link: LinkSpec) -> u64 {
     around.scenario.flight_time(link).as_ps()
 }
 
-/// Warns if queues are too short for one flow to fill a link, and names the worst port. Datagrams always fill it.
+/// Warns if queues are too short for a single flow to fill a link, and names the worst port. Datagrams fill a link in any
+/// case.
 pub fn short_queues(
     settings: &AfqSettings,
     ports: impl Iterator<Item = SwitchPort>,
