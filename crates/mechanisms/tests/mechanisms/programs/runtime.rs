@@ -1,4 +1,5 @@
-//! Entries in P4Runtime's text, in a scenario: the same run as with the same entries as commands; and what is refused.
+//! Entries in P4Runtime's text format in a scenario: the run equals one with the same entries as commands; and refused
+//! entries.
 
 use std::path::{Path, PathBuf};
 
