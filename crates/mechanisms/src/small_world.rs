@@ -175,7 +175,7 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
         self.entered != [packets, returning] || self.acts_done < acts.len()
     }
 
-    /// Lets a packet or a command in, or nothing; nothing is no choice if the world is idle.
+    /// Lets a packet or a command in, or nothing; an idle world must let something in.
     fn let_in(&mut self, now: Time, is_idle: bool) {
         let mut may: Vec<Option<usize>> = Vec::new();
         if !is_idle {

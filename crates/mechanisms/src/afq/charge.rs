@@ -1,6 +1,6 @@
 //! The charge of a frame to its flow, by the weight of its class.
 
-/// The weight of a class, as the factor by which bytes are charged: 65,536 / weight.
+/// The weight of a class as a factor for charged bytes: 65,536 / weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge(u32);
 

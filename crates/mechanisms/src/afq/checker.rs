@@ -55,7 +55,7 @@ impl ExactBids {
         }
     }
 
-    /// Compares the exact bid of a packet with that of the sketch, and raises it by the sketch's rule.
+    /// Compares the exact bid of a packet with the sketch's bid, and raises it by the sketch's rule.
     pub fn compare(&mut self, estimate: &Estimate) {
         let Estimate { base_bytes, charge_bytes, ahead_bytes, limit_bytes, .. } = *estimate;
         let exact = self.bids.entry(estimate.flow).or_insert(0);

@@ -138,7 +138,7 @@ pub enum AfqScheduler {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AfqRotating {
-    /// Queue of a packet whose round was served while it crossed ingress.
+    /// Queue of a packet that crossed ingress while its round was served.
     pub late: AfqLate,
     /// Time that the scheduler takes to continue with the next queue. 0: empty queues are skipped at once (figure 3).
     #[serde(with = "Text::<Duration>")]
@@ -175,9 +175,8 @@ impl Default for AfqDeficit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AfqTwoGroups {
-    /// Maximum time for which a group has priority. Section 4 uses 10 us and says that it depends on rate and queues. A
-    /// group needs flows x queues / 2 x bytes_per_round at the rate of the link; a shorter period leaves packets
-    /// behind.
+    /// Maximum time of a group's priority. Section 4 uses 10 us and says that it depends on rate and queues. A group
+    /// needs flows x queues / 2 x bytes_per_round at the rate of the link; a shorter period leaves packets behind.
     #[schemars(extend("x-default" = "none: the groups are swapped when the rounds of the first are done"))]
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub period: Option<Duration>,
@@ -259,7 +258,7 @@ pub enum FlowKey {
     Class,
 }
 
-/// Adaptation of the number of queues in use; the defaults are those of A2FQ's public program.
+/// Adaptation of the number of queues in use; the defaults follow A2FQ's public program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AfqAdaptive {

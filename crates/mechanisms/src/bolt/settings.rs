@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 /// Bolt's switch on ports of switches: it tells senders of congestion at once, and lets packets request more if there
 /// is spare bandwidth. For flows of TCP with `congestion = "bolt"`. A queue for notices goes first at a port. Defaults
-/// are those of the authors' published simulator.
+/// follow the authors' published simulator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BoltSettings {
-    /// Ports whose packets are examined: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch.
-    /// Name a port in a single entry.
+    /// Ports with Bolt: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch. Name a port in a
+    /// single entry.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,

@@ -19,7 +19,7 @@ pub(crate) struct PortCounters {
     pub detoured: u64,
     /// Detoured packets that returned to where they had come from.
     pub sent_back: u64,
-    /// Packets for which their own port was drawn and accepted them, although it had just refused them.
+    /// Packets accepted by their own port, which was drawn although it had just refused them.
     pub stayed: u64,
     /// Packets dropped because the drawn ports were congested too.
     pub given_up: u64,

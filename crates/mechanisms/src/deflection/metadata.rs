@@ -1,7 +1,7 @@
 //! Metadata between the two halves of a switch that deflects (Practical Packet Deflection, sections 4.1 and 4.2).
 //!
-//! Both kinds stay within a switch and never go on a link. The authors' program puts the second into a separate packet,
-//! whose 72 bytes on the recirculation port have room for it.
+//! Both kinds stay within a switch and never go on a link. The authors' program puts the second into a separate packet
+//! of 72 bytes on the recirculation port.
 
 use hitless_wire::shim::{Shim, ShimId};
 

@@ -5,7 +5,7 @@
 //! [`Dibs`] and [`SimpleDeflection`] deflect any packet with a full queue. [`PreemptiveDeflection`] deflects packets of
 //! low relative priority before that. All of them use another port that faces a switch; the neighbour routes the packet
 //! by its destination like any other packet, perhaps straight back. No port of another host ever gets it. Nothing keeps
-//! order, and only the time to live ends a loop. Read [`Dibs`] first; it has the least code.
+//! order, and only the time to live ends a loop. Read [`Dibs`] first; it is the shortest.
 //!
 //! A queue is full if its committed bytes and the packet exceed its limit. In the authors' simulator a queue is also
 //! full if the packet would fill it to the last byte.

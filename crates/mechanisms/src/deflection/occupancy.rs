@@ -135,7 +135,7 @@ pub(crate) struct View {
     occupancy: Occupancy,
     /// Recirculation ports that control packets use in turn.
     recirculation_ports: Vec<PortId>,
-    /// State by queue, including queues that only extra control packets stand for.
+    /// State by queue, including the imaginary queues of extra control packets.
     egress: Vec<TickedRegister>,
     told: Vec<ReportedOccupancy>,
     /// Time of the last pass through egress, by control packet.
@@ -223,7 +223,7 @@ impl View {
         }
     }
 
-    /// Whether a queue has no room for the current packet, to the knowledge of ingress.
+    /// Whether a queue is full for the current packet, to the knowledge of ingress.
     #[inline]
     pub fn is_full(&mut self, place: Place, index: usize, context: &mut Context<'_>) -> bool {
         match self.occupancy {
@@ -275,7 +275,7 @@ impl View {
         let capacity_bytes = capacity.bytes(place, context);
         let register = &mut self.egress[index];
         let known = Known {
-            // Three frames: the one that leaves, the one on the line, and the one that would have to fit (see
+            // Three frames: the departing frame, a frame on the line, and a frame that would have to fit (see
             // `is_full`).
             is_full: capacity_bytes.is_some_and(|capacity| depth_bytes + 3 * frame_bytes > capacity),
             depth_bytes,

@@ -20,8 +20,8 @@ pub(super) fn of_simple(view: &View, ports: u64) -> Resources {
     resources.not_counting(RANDOM_PORT).not_counting(NEIGHBOURS).not_counting("the first free port in a circle")
 }
 
-/// Registers of Preemptive Deflection. A packet is tested at its own queue and at those of the drawn ports, so that the
-/// state is kept in as many arrays (two of each in the published program).
+/// Registers of Preemptive Deflection. A packet is tested at its own queue and at the queues of the drawn ports, so
+/// that the state is kept in as many arrays (two of each in the published program).
 pub(super) fn of_preemptive(settings: &PreemptiveDeflectionSettings, view: &View, queues: u64) -> Resources {
     let reads = 1 + u64::from(settings.candidates) + u64::from(settings.memory);
     let mut resources = Resources::new("preemptive-deflection");

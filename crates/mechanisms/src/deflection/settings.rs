@@ -24,7 +24,7 @@ pub struct DibsSettings {
     pub ports: Vec<String>,
     /// Whether a packet may return to the switch that it has just come from (section 2).
     pub to_arrival_port: bool,
-    /// Whether a packet may go to another full port, whose queue then drops it: naive deflection, the baseline for DIBS
+    /// Whether a packet may go to another full port and be dropped there: naive deflection, the baseline for DIBS
     /// (Practical Packet Deflection, section 2).
     pub to_full_ports: bool,
 }
@@ -70,8 +70,8 @@ pub struct PreemptiveDeflectionSettings {
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// How the priority of a packet, marked by its sender (host.priority_tagger), is compared with those of a queue
-    /// (section 3.1).
+    /// How the priority of a packet, marked by its sender (host.priority_tagger), is compared with the packets of a
+    /// queue (section 3.1).
     pub relative_priority: RelativePriority,
     /// Weight of relative priority (equation 1; section 5.4: about 0.1, and about 0.5 under extreme load).
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -133,7 +133,7 @@ pub struct ThresholdDecision {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProbabilisticDecision {
-    /// Depth up to which all packets enter. The default is that of the authors' simulator.
+    /// Maximum depth at which all packets enter. The default follows the authors' simulator.
     #[serde(with = "Text::<Bytes>")]
     pub minimum_threshold: Bytes,
     /// Whether the probability is multiplied by alpha (the authors' simulator).
@@ -164,14 +164,14 @@ pub struct AifoSettings {
     /// Packets in the window of a queue.
     #[schemars(range(min = 1, max = 10_000))]
     pub window: u32,
-    /// Sampling period: one packet in this many enters the window, admitted or not. The default is that of the
-    /// deflection paper's simulations.
+    /// Sampling period: one packet in this many enters the window, admitted or not. The default follows the deflection
+    /// paper's simulations.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub sample_every: u32,
     /// C: capacity of a queue.
     pub capacity: Capacity,
-    /// Whether each retransmission of a packet halves its rank, as in Vertigo and Preemptive Deflection. Published AIFO
-    /// has no such rule: a dropped packet returns with the same rank.
+    /// Whether each retransmission of a packet halves its rank, as in Vertigo and Preemptive Deflection. Not part of
+    /// published AIFO: there a dropped packet returns with the same rank.
     pub boost_retransmissions: bool,
 }
 
@@ -194,12 +194,12 @@ impl Default for AifoSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PaboSettings {
-    /// Ports whose packets bounce: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch. Name a
+    /// Ports with bouncing packets: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch. Name a
     /// port in a single entry.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// Theta: share of the capacity up to which a queue bounces no packet.
+    /// Theta: a queue filled to at most this share of its capacity bounces no packet.
     #[schemars(range(min = 0.0, max = 0.99))]
     pub threshold: f64,
     /// Lambda: a packet that has bounced n times bounces with a probability of (1 - exp(-lambda (x - theta) / (n + 1)))

@@ -15,7 +15,7 @@ use super::scan::{ScanStart, first_free};
 use super::settings::SimpleDeflectionSettings;
 use crate::neighbours::Neighbours;
 
-/// The capacity by which egress decides whether a queue is full.
+/// The capacity that egress compares with a queue's depth.
 const CAPACITY: Capacity = Capacity::CurrentThreshold(CurrentThreshold {});
 
 /// Simple Deflection on a switch.

@@ -1,6 +1,6 @@
-//! Explores every way in which a few packets can cross a link with Link Layer Retry. Each frame may be corrupted or
-//! vanish, and each control ordered set may be lost; packets enter, and the link is reported down and up again, at any
-//! time. Numbers wrap behind the second packet.
+//! Explores all crossings of a few packets over a link with Link Layer Retry. Each frame may be corrupted or vanish,
+//! and each control ordered set may be lost; packets enter, and the link is reported down and up again, at any time.
+//! Numbers wrap behind the second packet.
 //!
 //! Invariants: all packets are delivered in order and once, unless the transmitter had to give up; in the end nothing
 //! is held, and the next packet would be sent.

@@ -1,4 +1,4 @@
-//! The profile of Link Layer Retry. Fields, ranges and meanings are those of SONiC's `LLR_PROFILE`.
+//! The profile of Link Layer Retry. Fields, ranges and meanings follow SONiC's `LLR_PROFILE`.
 
 use hitless_settings::quantity::Text;
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
@@ -33,12 +33,11 @@ pub struct LinkLayerRetrySettings {
     #[schemars(extend("x-default" = "by link rate and delay"))]
     #[serde(with = "Text::<Duration>")]
     pub max_replay_timer: Duration,
-    /// Time for which the link may be down, as reported by failure detection, before the transmitter gives up; zero:
-    /// for ever.
+    /// Maximum outage of the link, as reported by failure detection, before the transmitter gives up; zero: no limit.
     #[serde(with = "Text::<Duration>")]
     pub pcs_lost_timeout: Duration,
-    /// Maximum time for which a frame may be unacknowledged before the transmitter gives up; zero: for ever. 24 us,
-    /// scaled like `max_replay_timer`.
+    /// Maximum age of an unacknowledged frame before the transmitter gives up; zero: no limit. 24 us, scaled like
+    /// `max_replay_timer`.
     #[schemars(extend("x-default" = "by link rate and delay"))]
     #[serde(with = "Text::<Duration>")]
     pub data_age_timeout: Duration,

@@ -210,7 +210,7 @@ impl Transmitter {
         self.arm(context);
     }
 
-    /// Handles a timer event; postponed ones have no effect.
+    /// Handles a timer event, unless it was postponed.
     pub fn look_at_time(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         if now < self.wakes_at {

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-/// The maximum distance behind the highest number at which a late packet can still be told from a duplicate.
+/// The window below the highest number that distinguishes late packets from duplicates.
 const WINDOW: usize = 1 << 16;
 
 /// Deliveries at the far end of a link.

@@ -29,8 +29,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// The number by which a switch passes the command on: bit 0 on or off, 16 bits of port, 8 of copies (0:
-    /// unchanged), one bit for the mode and one for the end.
+    /// The encoding of the command for a switch: bit 0 on or off, 16 bits of port, 8 of copies (0: unchanged), one bit
+    /// for the mode and one for the end.
     pub fn number(self) -> u32 {
         let Command { port: PortId(port), end, action } = self;
         let what = match action {

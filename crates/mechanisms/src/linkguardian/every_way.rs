@@ -1,4 +1,4 @@
-//! Explores every way in which a few packets can cross a protected link. Each frame may be lost; frames of the reverse
+//! Explores all crossings of a few packets over a protected link. Each frame may be lost; frames of the reverse
 //! direction may also arrive late, behind others, or twice. Packets enter and commands are given at any time. Numbers
 //! wrap behind the second packet.
 //!

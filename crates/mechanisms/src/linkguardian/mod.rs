@@ -10,8 +10,8 @@
 //!   happen at the instants of that grid, and their share of the pipeline is reported as arithmetic.
 //! - A dummy or an acknowledgement without news waits in a paused queue instead of circulating.
 //! - An acknowledgement never moves backwards at the sender, nor beyond the last number sent.
-//! - A gap longer than a notification can report is no loss. If a second frame confirms it, the receiver continues at
-//!   the new numbers, and the frame that showed the gap is dropped.
+//! - A gap longer than a notification can report does not count as a loss. If a second frame confirms it, the receiver
+//!   continues at the new numbers, and the frame that showed the gap is dropped.
 
 pub mod admission;
 mod build;
@@ -317,7 +317,7 @@ impl LinkGuardian {
     /// Handles an expired timer.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let (port, channel) = (PortId((token >> 4) as u16), (token >> 3 & 1) as u8);
-        // The token's layout is that of `timer_token`: 16 bits of port, one of channel, three of kind.
+        // `timer_token` defines the layout: 16 bits of port, one of channel, three of kind.
         const BACKPRESSURE: u32 = TimerKind::Backpressure as u32;
         const ACK_NUMBER_TIMEOUT: u32 = TimerKind::AckNumberTimeout as u32;
         const MONITOR: u32 = TimerKind::Monitor as u32;

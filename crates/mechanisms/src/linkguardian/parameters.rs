@@ -78,7 +78,7 @@ impl LinkShape {
         self.frame_time() + self.delay * 2
     }
 
-    /// Time in which the loop passes everything that the link sends in `span`.
+    /// Time of the loop for everything that the link sends in `span`.
     fn loop_time(self, span: Duration) -> Duration {
         let ratio = u128::from(self.rate.as_bps());
         Duration((u128::from(span.as_ps()) * ratio / u128::from(self.drain_rate.as_bps())) as u64)
@@ -116,8 +116,8 @@ impl LinkShape {
         self.rate <= DRAIN_OF_PAPER && self.delay <= CABLE_OF_PAPER
     }
 
-    /// Time for which a loss keeps a ring from delivering packets in order: the repair, and about four rounds of the
-    /// waiting packets, less if the ring is faster than the link.
+    /// Delay that a loss adds to in-order delivery with a ring: the repair, and about four rounds of the waiting
+    /// packets, less if the ring is faster than the link.
     pub fn time_of_loss(self, copies: u32) -> Duration {
         let repair = Duration(self.acknowledgement_timeout(copies).as_ps() * 3 / 4);
         let (_, pause) = self.thresholds();

@@ -21,7 +21,7 @@ pub struct LinkGuardianSettings {
     #[schemars(range(min = 1e-18, max = 0.5))]
     pub target_loss_rate: f64,
     /// Expected loss rate of the link; decides the number of copies by Equation 2. Default: the highest loss rate that
-    /// `[[link]]` gives this link in the run, and a single copy if there is none.
+    /// `[[link]]` gives this link in the run; without losses a single copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 0.5))]
     pub actual_loss_rate: Option<f64>,
@@ -33,9 +33,9 @@ pub struct LinkGuardianSettings {
     /// start. A single `active = false` leaves the decision to a control plane, such as `hitless corruptd`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub activation: Vec<ActivationChange>,
-    /// Maximum time for which the receiver waits for a retransmission (section 3.5). In the paper 13.5 us at 10G, 7.5
-    /// us at 25G, and 7 us at 100G. Lower rates, longer frames, cables of more than 40 m, more than two copies and
-    /// slower recirculation ports add to it.
+    /// Maximum wait of the receiver for a retransmission (section 3.5). In the paper 13.5 us at 10G, 7.5 us at 25G, and
+    /// 7 us at 100G. Lower rates, longer frames, cables of more than 40 m, more than two copies and slower
+    /// recirculation ports add to it.
     #[schemars(extend("x-default" = "by link rate, delay, frame size, copies and recirculation_rate"))]
     #[serde(with = "Optional::<Duration>")]
     pub ack_no_timeout: Option<Duration>,
@@ -85,15 +85,15 @@ pub struct LinkGuardianSettings {
     #[schemars(extend("x-default" = "by link rate, delay, frame size and loss rate"))]
     pub buffering: Option<Buffering>,
     /// Copies of each loss notification, pause frame and message, for links that corrupt in both directions (section
-    /// 5). Default: by Equation 2, from the highest loss rate that `[[link]]` gives the reverse direction, and once if
-    /// there is none.
+    /// 5). Default: by Equation 2, from the highest loss rate that `[[link]]` gives the reverse direction; once without
+    /// losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub control_copies: Option<u32>,
     /// Repeat an unanswered loss notification after this time, and acknowledge nothing behind the loss until then, so
     /// that the sender keeps its copies: for links that corrupt in both directions. It should be longer than a round
-    /// trip and shorter than `ack_no_timeout`. Default: never. Not in the paper, where the copies of a notification are
-    /// sent back to back (section 5).
+    /// trip and shorter than `ack_no_timeout`. Default: never. Not in the paper, which sends the copies of a
+    /// notification back to back (section 5).
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub notification_period: Option<Duration>,
     /// Time from a retransmission to its queue, without the pass of the pipeline.
@@ -110,7 +110,7 @@ pub struct LinkGuardianSettings {
     /// Drop second copies in non-blocking mode too. The published programs deliver them.
     pub deduplicate: bool,
     /// Number packets only after the receiver has confirmed the first number, so that a restarted end loses nothing.
-    /// The published programs have no handshake.
+    /// Not part of the published programs.
     pub handshake: bool,
     /// Number of the first packet. With a handshake, a restarted sender should use another one.
     #[schemars(range(min = 0, max = 65535))]
@@ -121,7 +121,7 @@ pub struct LinkGuardianSettings {
     /// Adapt the protection to the losses that the receiver counts (section 5 names such a fallback as an extension).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<FallbackSettings>,
-    /// Refuse the link if the recirculation ports of its switches have no room for it.
+    /// Refuse the link if the recirculation ports of its switches are too small for it.
     pub admission_control: bool,
 }
 
@@ -144,14 +144,13 @@ pub struct FallbackSettings {
     /// Consecutive periods above a bound that change the level.
     #[schemars(range(min = 1, max = 1000))]
     pub bad_periods: u32,
-    /// Time for which the loss rate must be low before the next better level is tried; doubles each time it was too
-    /// short.
+    /// Minimum time with a low loss rate before the next better level is tried; doubles each time it was too short.
     #[serde(with = "Text::<Duration>")]
     pub hold: Duration,
     /// Maximum of this time.
     #[serde(with = "Text::<Duration>")]
     pub hold_max: Duration,
-    /// Minimum number of frames for an estimate; fewer frames are counted together with those of the next period.
+    /// Minimum number of frames for an estimate; fewer frames are added to the next period.
     #[schemars(range(min = 1, max = 1000000000))]
     pub frames_min: u64,
 }

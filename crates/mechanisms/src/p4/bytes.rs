@@ -216,7 +216,7 @@ fn carry_back_base(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet)
         return Err(("its code point (DSCP) is 8 times its class, one of 8", IP + 1));
     }
     packet.class = service >> 5;
-    // The switch has counted the hop. A program that counts it too agrees, and one that does not changes nothing.
+    // The switch has counted the hop. The result is the same whether the program counts the hop or not.
     packet.ttl = after[IP + 8].saturating_sub(1).max(packet.ttl.min(after[IP + 8]));
     let host = |at: usize| {
         let address = u32::from_be_bytes([after[at], after[at + 1], after[at + 2], after[at + 3]]);

@@ -163,7 +163,7 @@ impl Queues {
         own.map_or(queue.0.into(), |own| OWN_QUEUE + own as u32)
     }
 
-    /// The rotating queues of a port; `None` if it has no such queues.
+    /// The rotating queues of a port, if any.
     pub fn rounds(&self, port: PortId, context: &mut Context<'_>) -> Option<Rounds> {
         let queues = self.ports[usize::from(port.0)].group?.queues.into();
         let rounds = context.group(port).rounds()?;

@@ -23,14 +23,14 @@ pub struct P4Settings {
     /// Digest of these files, as shown in the effective configuration. If given, changed files are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Table entries, added after those of the files.
+    /// Table entries, added after the files.
     pub table: Vec<P4Entry>,
     /// Table that gets an entry for each host, with the port of the shortest path to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routes: Option<P4Routes>,
     /// Queues for the program: the i-th at a port is its queue 224 + i (`OWN_QUEUE` of p4/hitless.p4).
     pub queue: Vec<P4Queue>,
-    /// Rotating queues, whose round `current_round` returns.
+    /// Rotating queues; `current_round` returns their round.
     pub rounds: Vec<P4Rounds>,
     /// Name of each switch's stream of random numbers: a program draws the same numbers as a mechanism of that name.
     pub random_stream: String,

@@ -36,7 +36,7 @@ impl Kind for RankGuard {
         Vec::new()
     }
 
-    /// The mark for packets that have none.
+    /// The mark for unmarked packets.
     fn headers(_: &RankGuardSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
         vec![Header::of::<PriorityMark>(MARKS, Reach::Everywhere)]
     }

@@ -18,7 +18,7 @@
 //! gains at most its promise, and beyond that no more than under least attained service. The network cannot detect a
 //! long message that pretends to be many short ones; it gains the same as under least attained service, too.
 //!
-//! Flows share slots of a table by their hash. A flow whose slot is taken passes unguarded, and is counted.
+//! Flows share slots of a table by their hash. A flow with a hash collision passes unguarded, and is counted.
 
 mod kind;
 mod settings;

@@ -19,15 +19,14 @@ pub struct RankGuardSettings {
     #[schemars(extend("x-default" = "all ports that face hosts"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// Slots of a switch's table of flows, which flows share by their hash. A flow whose slot is taken passes
+    /// Slots of a switch's table of flows, which flows share by their hash. A flow with a hash collision passes
     /// unguarded.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub slots: u32,
-    /// Share of its promise by which a flow may exceed it: headers and retransmissions.
+    /// Maximum excess over a flow's promise, as a share of it: headers and retransmissions.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub tolerance: f64,
-    /// Extra bytes by which a flow may exceed its promise. The same number of bytes of a flow may claim to be urgent as
-    /// retransmissions.
+    /// Additional excess in bytes. The same number of bytes of a flow may claim to be urgent as retransmissions.
     #[serde(with = "Text::<Bytes>")]
     pub allowance: Bytes,
     /// Maximum length of frames that pass unchecked: acknowledgements.

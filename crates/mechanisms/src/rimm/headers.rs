@@ -87,7 +87,7 @@ impl Shim for TelemetryHeader {
     }
 }
 
-/// The message by which egress of a switch tells its ingress a depth, through a neighbour (section III-A, microburst
+/// The message with a depth from egress of a switch to its ingress, through a neighbour (section III-A, microburst
 /// detector).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct MessageHeader {

@@ -143,7 +143,7 @@ fn neighbours(
     Ok(neighbours)
 }
 
-/// Merges the configurations of a switch from two entries: one has its ports, the other those of a neighbour.
+/// Merges the configurations of a switch from two entries: one for its ports, the other for a neighbour's ports.
 fn merge(one: RimmConfig, other: RimmConfig) -> RimmConfig {
     let (mut main, side) = if other.watched.is_empty() { (one, other) } else { (other, one) };
     for (neighbour, again) in main.neighbours.iter_mut().zip(side.neighbours) {

@@ -313,7 +313,7 @@ impl Rimm {
     }
 
     /// Tells ingress a depth, through the first neighbour that sends the message back, with the neighbour behind the
-    /// port itself as a last resort. Returns false if there is none.
+    /// port itself as a last resort. Returns false if none can.
     fn tell(&mut self, context: &mut Context<'_>, depth_segments: u16, news: ThresholdEvent) -> bool {
         let (port, is_repeated) = (context.port(), news == ThresholdEvent::StillAbove);
         let may_carry = |way: PortId| self.is_up[usize::from(way.0)] && context.returns(way);
@@ -445,7 +445,7 @@ impl Mechanism for Rimm {
         let registers = relieves.then(relief).into_iter().flatten().chain(self.monitor.stated());
         let queues = |port: usize| self.message_queues[port].map_or(self.class_queues[port], |_| 1);
         let ways = self.config.neighbours.iter().map(|neighbour| queues(usize::from(neighbour.port.0)) as u64);
-        // Messages go to any neighbour, through RIMM's queue or that of the class of the triggering packet.
+        // Messages go to any neighbour, through RIMM's queue or the class queue of the triggering packet.
         let mirror_sessions = if relieves { ways.sum() } else { 0 };
         Resources { registers: registers.collect(), mirror_sessions, ..Resources::new("rimm") }
             .not_counting("the hash of a flow, and the minimum over the QDM table")

@@ -15,7 +15,7 @@ const NAMES: [&str; 24] = [
     "QDM 23",
 ];
 
-/// The first stage, behind those of LinkGuardian, which shares the pass.
+/// The first stage, after LinkGuardian's stages, which share the pass.
 const FIRST_STAGE: u8 = 6;
 
 /// The two depths of a path through a neighbour (section V: "two queue-depth values for one port and its connecting
@@ -59,7 +59,7 @@ impl Choice {
     }
 }
 
-/// The bit of a port; ports beyond the 128th have none.
+/// The bit of a port; 0 beyond the 128th port.
 fn bit(port: PortId) -> u128 {
     1u128.checked_shl(port.0.into()).unwrap_or(0)
 }
@@ -109,7 +109,7 @@ impl DepthMonitor {
     }
 
     /// Notes a reported depth, and finds the neighbour with the shortest queue among those that `may_take` the packet;
-    /// the lowest port wins ties. Returns `None` if there is no such neighbour.
+    /// the lowest port wins ties. Returns `None` without such a neighbour.
     pub fn choose(
         &mut self,
         pass: &mut Pass,

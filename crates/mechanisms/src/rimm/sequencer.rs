@@ -86,7 +86,7 @@ impl Next {
     }
 
     /// Notes that a packet waits. After a wait of `timeout_ns` the number counts as lost, and this returns true. The
-    /// next number gets only a quarter of that time, in which each packet that still exists comes by once.
+    /// next number gets only a quarter of that time, which is enough for each remaining packet to come by once.
     fn gives_up(&mut self, now_ns: u32, timeout_ns: u32) -> bool {
         if self.waiting_since_ns == 0 {
             self.waiting_since_ns = not_zero(now_ns);

@@ -53,8 +53,7 @@ pub struct RimmSettings {
     /// packet to return; with release = "unordered", or if this time is shorter, within this time.
     #[serde(with = "Text::<Duration>")]
     pub congestion_after: Duration,
-    /// Maximum time for which the packets of a flow are detoured, regardless of its queue. Default: until its detour
-    /// ends.
+    /// Maximum detour time of a flow, regardless of its queue. Default: until its detour ends.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub flow_detour_max: Option<Duration>,
     /// Bits of the hash of the 5-tuple that selects a flow's sequence numbers (section III-B: 12).
@@ -63,20 +62,20 @@ pub struct RimmSettings {
     /// Maximum number of detours of a packet. Then it is forwarded, regardless of its number and its queue.
     #[schemars(range(min = 1, max = 255))]
     pub detours_max: u8,
-    /// Time for which packets wait for an earlier one that has not come back, before it counts as lost.
+    /// Maximum wait for an earlier packet that has not come back; then it counts as lost.
     #[schemars(extend(
         "x-default" = "four times the longest round trip through a neighbour whose queue is at the threshold"
     ))]
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub predecessor_timeout: Option<Duration>,
-    /// Time for which a queue towards a neighbour counts as above its threshold without further messages from the
+    /// Lifetime of the news that a queue towards a neighbour is above its threshold, without further messages from the
     /// switch's egress: the message that the queue is below again may have been lost. While the queue stays above,
     /// egress repeats its message in each quarter of this time. The default is far above the duration of a microburst,
     /// so that only a lost message makes a difference.
     #[serde(with = "Text::<Duration>")]
     pub crossing_lifetime: Duration,
-    /// Time for which a depth reported by a neighbour counts; later its queue counts as empty, as before the first
-    /// report. Default: until the next report.
+    /// Lifetime of a depth reported by a neighbour; later its queue counts as empty, as before the first report.
+    /// Default: until the next report.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub telemetry_lifetime: Option<Duration>,
     /// Record the chosen ports, and the times when alarms were raised and cleared, as series. This takes memory, and
@@ -116,9 +115,9 @@ pub enum RimmMessages {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "RimmChange")]
 pub enum NeighbourChange {
-    /// When a detour of the flow begins. All packets of a detour take one path, on which none overtakes another. They
-    /// leave it when the neighbour's queue is at half of its threshold, which leaves room until its next report, or
-    /// when the link is down.
+    /// When a detour of the flow begins. All packets of a detour take one path and stay in order there. They leave it
+    /// when the neighbour's queue is at half of its threshold, which leaves room until its next report, or when the
+    /// link is down.
     #[default]
     BetweenDetours,
     /// Whenever another neighbour's queue is the shortest (section III-A2). Packets on different paths wait for each

@@ -8,11 +8,11 @@ use super::settings::SqrSettings;
 /// The ports of a switch with SQR, and their settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SqrConfig {
-    /// Ports whose links are protected.
+    /// Ports of protected links.
     pub protected: Vec<PortId>,
     /// The number of ports with a link, numbered from 0. Each gets a caching queue, because any can become a backup.
     pub line_ports: u16,
-    /// Ports whose caching queues form the ring.
+    /// Ports of the ring.
     pub caching_ports: Vec<PortId>,
     /// The ring's share of each port; a full share for ports beyond the end.
     pub ring_shares: Vec<RingShare>,

@@ -4,7 +4,7 @@ use hitless_switch::Report;
 use hitless_wire::{PortId, Time};
 
 hitless_switch::counters! {
-    /// Counters of one protected port.
+    /// Counters of a protected port.
     pub struct PortCounters {
         /// Protected packets in egress.
         marked = "packets marked",
@@ -20,7 +20,7 @@ hitless_switch::counters! {
         copies_refused = "copies refused by the buffer",
         /// Packets that were kept back and found no room.
         kept_back_refused = "packets lost for want of buffer",
-        /// Tags for which no copy answered.
+        /// Tags without a copy.
         skipped = "tags skipped",
         /// Marked and unmarked packets.
         moved = "packets moved to the backup",

@@ -1,5 +1,5 @@
-//! Explores every way in which a few packets can leave a switch with SQR while links fail. Packets enter and links fail
-//! at any step of time; repairs happen at any step that recovery allows. Tags and the clock wrap in the middle.
+//! Explores how a few packets can leave a switch with SQR while links fail. Packets enter and links fail at any step of
+//! time; repairs happen at any step that recovery allows. Tags and the clock wrap in the middle.
 //!
 //! Invariants for masked outages (section III-C: each copy is kept until a failure that lost its original is detected):
 //! all packets reach the receiver, in order on their first arrival, and nothing is kept in the end.
@@ -14,7 +14,7 @@ use hitless_wire::{Duration, Packet, PortId, Time};
 use super::{Sqr, SqrCaching, SqrConfig, SqrRelease, SqrSettings};
 use crate::small_world::{STEP, found, number_of, packet, steps, switch};
 
-/// The port by which packets enter, and in which copies circulate.
+/// The input port, whose caching queue is the ring.
 const SOURCE: PortId = PortId(0);
 const PRIMARY: PortId = PortId(1);
 const BACKUP: PortId = PortId(2);
@@ -24,7 +24,7 @@ const PORTS: u16 = 3;
 const DETECTION: u64 = 3;
 /// Maximum number of steps from detection to repair.
 const REPAIR_MAX: u64 = 2;
-/// Steps from the last bit at a MAC to the receiver, by port, without the rest of the step in which it leaves.
+/// Steps from the last bit at a MAC to the receiver, by port, without the rest of the departure step.
 const WAYS: [u64; 3] = [1, 1, 2];
 
 /// How a route is repaired.

@@ -119,8 +119,7 @@ hitless_state::state!(Sqr {
 impl Sqr {
     /// SQR with an empty cache.
     ///
-    /// # Panics
-    /// If a delay is longer than half the clock's range, or the ring has no port.
+    /// # Panics If a delay is longer than half the clock's range, or the ring is empty.
     pub fn new(config: SqrConfig) -> Self {
         Self::with_first_tag(config, 0)
     }
@@ -132,7 +131,7 @@ impl Sqr {
         let clock = Clock::new(settings.clock_bits);
         let (steady_delay, failure_delay) = settings.delays();
         let failure_delay_ns = clock.ticks(failure_delay);
-        // The stall time only has to be long; the paper has no counterpart, because its order never skips a packet.
+        // The stall time only has to be long. It is not from the paper, where the order never skips a packet.
         let stall_timeout_ns = failure_delay_ns.saturating_mul(4).max(STALL_NS);
         let window_ns = clock.ticks(settings.utilization_window);
         Self {

@@ -65,7 +65,7 @@ impl CachedTurn {
 /// Places for missing tags of a port; the low bits of a tag select the place.
 const MISSING_PLACES: usize = 1_024;
 
-/// The tag for which the order waits, and since when.
+/// The awaited tag, and the start of the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 struct Stall {
     next: u32,
@@ -93,7 +93,7 @@ hitless_state::state!(PacketOrder {
 });
 
 impl PacketOrder {
-    /// The order of `ports` ports, whose first tags are `first_tag`. It skips a packet that stays away for
+    /// The order of `ports` ports, with `first_tag` as their first tag. It skips a packet that stays away for
     /// `stall_timeout_ns`.
     pub fn new(ports: usize, stall_timeout_ns: u32, first_tag: u32) -> Self {
         let stall = Stall { next: first_tag.wrapping_sub(1), since_ns: 0 };
@@ -202,7 +202,7 @@ impl PacketOrder {
         }
     }
 
-    /// Notes that the packet has no copy.
+    /// Notes a packet without a copy.
     pub fn note_missing(&mut self, pass: &mut Pass, cached: &CacheMetadata) {
         let place = missing_place(usize::from(cached.primary.0), cached.tag);
         self.missing.access(pass, place, |tag| *tag = cached.tag);

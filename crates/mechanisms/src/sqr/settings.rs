@@ -34,16 +34,16 @@ pub struct SqrSettings {
     /// Where copies are kept.
     #[serde(default)]
     pub caching: SqrCaching,
-    /// Ports whose caching queues form the ring; each port is named by its outgoing link.
+    /// Ports of the ring of caching queues; each port is named by its outgoing link.
     #[schemars(extend("x-default" = "all of the sending switches"))]
     #[serde(default)]
     pub caching_ports: Vec<String>,
-    /// Time for which a copy is kept without a failure (section III-C). It must cover the detection of a failure and
-    /// the flight of the original, so that a copy still exists when the loss of its original is detected.
+    /// Lifetime of a copy without a failure (section III-C). It must cover the detection of a failure and the flight of
+    /// the original, so that a copy still exists when the loss of its original is detected.
     #[schemars(extend("x-default" = "the longest detection and the longest flight of a full frame"))]
     #[serde(default, with = "Optional::<Duration>")]
     pub steady_delay: Option<Duration>,
-    /// Time for which a copy is kept once a failure is detected (section III-C).
+    /// Lifetime of a copy once a failure is detected (section III-C).
     #[schemars(extend("x-default" = "steady_delay and reconfiguration"))]
     #[serde(default, with = "Optional::<Duration>")]
     pub failure_delay: Option<Duration>,
@@ -51,7 +51,7 @@ pub struct SqrSettings {
     #[serde(default = "clock_bits")]
     #[schemars(range(min = 8, max = 32))]
     pub clock_bits: u32,
-    /// Window in which the bytes of each port are counted to find the least loaded one (section III-F: 150 us).
+    /// Window for counting the bytes of each port, to find the least loaded port (section III-F: 150 us).
     #[serde(default = "utilization_window", with = "Text::<Duration>")]
     pub utilization_window: Duration,
     /// Whether copies look for a less loaded port, in turn. In section III-D only originals update the least loaded
@@ -64,8 +64,8 @@ pub struct SqrSettings {
     /// Stop caching while the packet buffer is nearly full (section VI). Default: always cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backstop: Option<SqrBackstop>,
-    /// Time for which packets wait before they return to their own port after local rerouting, so that none overtakes
-    /// packets on the other path.
+    /// Hold of packets before they return to their own port after local rerouting, so that none overtakes packets on
+    /// the other path.
     #[schemars(extend("x-default" = "125 KB at the lowest rate (100 us at 10G), or four flights of a frame"))]
     #[serde(default, with = "Optional::<Duration>")]
     pub return_hold: Option<Duration>,
@@ -183,7 +183,7 @@ impl SqrSettings {
         Duration(scenario.detection().bound().as_ps().saturating_add(longest.as_ps()))
     }
 
-    /// The time for which packets wait before they return to their own port.
+    /// The hold of packets before they return to their own port.
     pub fn return_hold(&self) -> Duration {
         self.return_hold.unwrap_or(Duration::ZERO).max(self.delays().0)
     }

@@ -12,7 +12,7 @@ use super::settings::SqrSettings;
 /// The maximum number of failures examined per entry.
 const MOST_FAILURES: u64 = 10_000;
 
-/// A link, and the time in which a failure may keep or move its packets.
+/// A link, and the time of a failure that may keep or move its packets.
 struct Trouble {
     from: Time,
     to: Time,

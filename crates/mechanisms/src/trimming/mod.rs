@@ -41,7 +41,7 @@ hitless_switch::counters! {
 #[derive(Debug)]
 pub struct Trimming {
     settings: TrimmingSettings,
-    /// Ports whose refused packets are cut.
+    /// Ports that cut refused packets.
     ports: ConfiguredPorts<PortCounters>,
     /// The queue of the headers, by port.
     header_queues: Vec<Option<QueueId>>,

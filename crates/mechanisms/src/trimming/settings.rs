@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrimmingSettings {
-    /// Ports whose refused packets are cut: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a
-    /// switch. Name a port in a single entry.
+    /// Ports that cut refused packets: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch.
+    /// Name a port in a single entry.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,

@@ -35,7 +35,7 @@ pub enum CodingError {
     TooManyLost,
     /// The parity frames of a block have different lengths, or are shorter than a data frame.
     ParityLength,
-    /// The restored bytes are no frame: parity and data do not belong to the same block.
+    /// The restored bytes are not a frame: parity and data do not belong to the same block.
     Damaged,
 }
 

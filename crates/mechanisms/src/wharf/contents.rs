@@ -1,4 +1,4 @@
-//! The information in parity frames about other frames, for simulations, in which frames have no bytes.
+//! The information in parity frames about other frames, for simulations, which have frames without bytes.
 //!
 //! The two ends of a link share it. The receiving end gets a lost packet from it only if the coder could have restored
 //! it from the received frames ([`super::coder::can_restore`]).
@@ -65,7 +65,7 @@ impl Writer {
         coded.filter(|coded| now <= coded.sent_at + LATEST).for_each(|coded| see(&coded.packet));
     }
 
-    /// Stores packets whose parity is about to be sent; returns the number of the block.
+    /// Stores the packets of a block before its parity is sent; returns the number of the block.
     pub(super) fn put(&mut self, packets: &[Coded]) -> u32 {
         let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         assert!(packets.len() <= DATA_FRAMES_MAX, "a block has a bit for each of its {} frames", packets.len());

@@ -65,7 +65,7 @@ pub(super) fn check_below(line: &str, rows: &[(&str, &str)]) {
     rows.iter().for_each(|(added, expected)| check_rows(&[(line, &format!("{line}\n{added}"), expected)]));
 }
 
-/// Checks rows that are added above `line`, as a section or as the last lines of one.
+/// Checks rows that are added above `line`, as a section or as the end of a section.
 pub(super) fn check_above(line: &str, rows: &[(&str, &str)]) {
     rows.iter().for_each(|(added, expected)| check_rows(&[(line, &format!("{added}\n\n{line}"), expected)]));
 }

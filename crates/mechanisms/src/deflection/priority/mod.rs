@@ -1,5 +1,5 @@
-//! Relative priority: a packet's rank compared with those of the packets in a queue (section 3.1). 0 means more urgent
-//! than all of them, 1 less urgent than all.
+//! Relative priority: a packet's rank compared with the ranks in a queue (section 3.1). 0 means more urgent than all of
+//! them, 1 less urgent than all.
 
 mod mean;
 mod quantile;

@@ -1,4 +1,4 @@
-//! The quantile of a rank among those of recent packets.
+//! The quantile of a rank among recent packets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

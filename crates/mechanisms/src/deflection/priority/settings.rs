@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::quantile::QuantileSettings;
 
-/// How the priority of a packet is compared with those of a queue (section 3.1).
+/// How the priority of a packet is compared with the packets of a queue (section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[schemars(rename = "RelativePrioritySettings")]
@@ -37,7 +37,7 @@ impl Default for DistributionSettings {
 }
 
 impl DistributionSettings {
-    /// The number n for which the newest packet has weight 1/n in a moving average.
+    /// The inverse weight of the newest packet in a moving average.
     pub(super) fn parts(self) -> u32 {
         (1.0 / self.gain).round() as u32
     }

@@ -91,7 +91,7 @@ proptest! {
         prop_assert_eq!(window.share_below(rank), expected);
     }
 
-    /// Packets leave a FIFO queue in any rhythm: the mean is that of the packets still present.
+    /// Packets leave a FIFO queue in any rhythm: only the packets still present count in the mean.
     #[test]
     fn the_mean_is_that_of_what_is_in_the_queue(
         steps in prop::collection::vec((0u32..100_000, 64u32..1_600, 0usize..3), 1..200),

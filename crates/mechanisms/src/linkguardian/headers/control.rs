@@ -43,7 +43,7 @@ pub enum Message {
     Start,
     /// From the receiver: it has accepted the number of [`Message::Start`].
     Started,
-    /// From the receiver: it knows no numbers, because it has restarted.
+    /// From the receiver: it has restarted and asks for the first number.
     AskForStart,
     /// From the sender: this is the next unsent number; asks for the last one received.
     Probe,
@@ -52,7 +52,7 @@ pub enum Message {
         /// Whether no packet waits for a repair.
         in_order: bool,
     },
-    /// From the receiver: the level of protection that it wants from now on.
+    /// From the receiver: a request for another level of protection.
     Request(Level),
     /// A message that no switch sends.
     Unknown,
@@ -99,7 +99,7 @@ pub struct ControlHeader {
     pub message: Message,
     /// The sequence space of the link.
     pub channel: u8,
-    /// The number of the message; 0 if it has no number.
+    /// The number of the message; 0 in messages without a number.
     pub sequence: SequenceNumber,
 }
 

@@ -47,9 +47,9 @@ impl Receiver {
         self.is_active
     }
 
-    /// Handles a departing loss notification: other acknowledgements may acknowledge its numbers from now on, not
-    /// before. Its repetitions are right behind it, so that no other acknowledgement comes between. A notification that
-    /// can be repeated later must find the sender's copies, so that nothing else is acknowledged before it is answered.
+    /// Handles a departing loss notification: only now may other acknowledgements acknowledge its numbers. Its
+    /// repetitions are right behind it, so that no other acknowledgement comes between. A notification that can be
+    /// repeated later must find the sender's copies, so that nothing else is acknowledged before it is answered.
     pub fn publish_loss(&mut self, context: &mut Context<'_>) {
         if self.config.notification_period.is_some() {
             return;

@@ -67,13 +67,13 @@ impl Receiver {
     /// Turns a timer packet into a pause frame for each class; the content is decided when it leaves. If the reverse
     /// direction loses frames, a pause is repeated while the sender must wait, and a resume a few times.
     pub fn send_pause_frame(&mut self, context: &mut Context<'_>) {
-        // A change came before the repetition for which this timer packet was meant.
+        // A change has replaced the repetition that this timer packet was for.
         if self.config.control_copies > 1 && self.pause_due_at.take_if(|at| *at == context.now()).is_none() {
             return;
         }
         if self.pause_repetitions > 0 {
-            // The depth also counts packets of others. It is tested when a packet leaves the buffer, and an empty
-            // buffer has none.
+            // The depth also counts packets of others. It is tested when a packet leaves the buffer, which never
+            // happens in an empty buffer.
             if self.waiting_packets == 0 {
                 self.is_pausing.poke(0, false);
             }

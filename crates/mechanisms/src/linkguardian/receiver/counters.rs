@@ -10,7 +10,7 @@ pub struct ReceiverCounters {
     pub loss_runs: [u64; 8],
     /// Missing packets that arrived by retransmission.
     pub recovered: u64,
-    /// Retransmissions for which the wait timed out.
+    /// Waits for a retransmission that timed out.
     pub timeouts: u64,
     /// Packets that waited in the reordering buffer.
     pub buffered: u64,
@@ -36,6 +36,6 @@ pub struct ReceiverCounters {
     pub order_changes: u64,
     /// Repeated loss notifications, because no answer had come.
     pub repeated_notifications: u64,
-    /// The maximum time for which a packet in front made others wait.
+    /// The longest wait for a packet in front.
     pub longest_stall: Duration,
 }

@@ -53,7 +53,7 @@ use place::{Place, place_of};
 enum Arrival {
     /// An original, or a repair that others may wait for.
     InTurn,
-    /// A missing packet for which nothing waits.
+    /// A missing packet that other packets do not wait for.
     Overdue,
     /// A copy of a packet that is not missing.
     Spare,
@@ -301,7 +301,7 @@ impl Receiver {
     }
 
     /// Handles a number that was considered lost and arrives late. In ordered mode it gets its turn if it can wait for
-    /// it (a late packet cannot wait in a queue with counted packets); without order there is no turn to miss.
+    /// it (a late packet cannot wait in a queue with counted packets); without order a late packet misses nothing.
     fn take_late(&mut self, header: DataHeader) -> Option<Arrival> {
         if header.dummy {
             return Some(Arrival::Spent);

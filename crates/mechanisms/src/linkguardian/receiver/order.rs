@@ -187,7 +187,7 @@ impl Receiver {
         Verdict::Continue
     }
 
-    /// Selects the queue in which a packet waits. A packet that left a paused queue before its turn used up another's
+    /// Selects the queue of a waiting packet. A packet that left a paused queue before its turn used up another's
     /// credit.
     fn hold(&mut self, header: DataHeader, comes_from_queue: bool, context: &mut Context<'_>) -> QueueId {
         if self.config.buffering != Buffering::PausedQueue {

@@ -5,7 +5,7 @@ use crate::linkguardian::headers::SequenceNumber;
 /// The maximum gap that counts as a loss, in numbers: the maximum of a notification. After a longer gap the receiver
 /// continues at the new numbers.
 pub const GAP_MAX: i32 = u8::MAX as i32;
-/// The maximum distance of the latest number from the first awaited one: the range in which numbers can be compared.
+/// The maximum distance of the latest number from the first awaited one: the range of comparable numbers.
 const WINDOW: i32 = (SequenceNumber::RANGE / 2) as i32 - GAP_MAX;
 
 /// The place of the number of an original packet or a dummy.

@@ -100,7 +100,7 @@ impl Sender {
     }
 
     /// Handles the answer to a probe. Only newly acknowledged packets extend the deadline of closing; otherwise a
-    /// receiver with other numbers, or one that never has everything, could keep the port closed for ever.
+    /// receiver with other numbers or with a permanent gap could keep the port closed for ever.
     fn take_answer(&mut self, in_order: bool, sequence: SequenceNumber, context: &mut Context<'_>) {
         let (_, progress) = self.acknowledge(sequence, context);
         self.counters.refused += u64::from(progress.is_none());

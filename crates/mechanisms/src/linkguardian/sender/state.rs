@@ -6,7 +6,7 @@ use super::super::settings::Buffering;
 use super::Sender;
 use super::lifecycle::{Lifecycle, Phase};
 
-/// The range of numbers around the last one sent whose requests are part of the state: more than a small world has.
+/// The state includes requests for this many numbers around the last one sent: more than a small world has.
 const NUMBERS_TOLD: u16 = 32;
 
 impl State for Sender {

@@ -101,7 +101,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// The order in which packets of the schedule left.
+    /// The departure order of the schedule's packets.
     pub fn order(&self) -> Vec<usize> {
         self.departures.iter().map(|departure| departure.arrival).collect()
     }

@@ -275,8 +275,8 @@ fn both_directions_of_a_link_retry_side_by_side() {
     assert_eq!((pair.numbers(0), pair.numbers(1)), (in_order(3_000), in_order(3_000)));
 }
 
-/// The maximum time for which the expected frame is missing: each allowed replay waits for the timer and then for all
-/// held frames, and the first frame of the last replay arrives.
+/// The maximum delay of the expected frame: each allowed replay waits for the timer and then for all held frames, and
+/// the first frame of the last replay arrives.
 fn stall_max(rate_gbps: u64, profile: &LinkLayerRetrySettings) -> Duration {
     let held_ns = (profile.max_outstanding_bytes.0 + 2 * 1_538) * 8 / rate_gbps;
     (profile.max_replay_timer + Duration::from_ns(held_ns + 2 * 330 + 400)) * u64::from(profile.max_replay_count + 1)

@@ -90,7 +90,7 @@ impl Witness {
         self.frames.values().filter(|&&(sent, lost)| sent > lost).count() as u64
     }
 
-    /// The number of lost packets for which not all frames allowed by the protection were lost.
+    /// The number of packets that were lost although the protection could have sent another copy.
     fn lost_without_excuse(&self, copies: u32) -> u64 {
         self.frames.values().filter(|&&(sent, lost)| sent == lost && sent != 1 + copies).count() as u64
     }

@@ -76,7 +76,7 @@ fn guardians(sender: SenderConfig, receiver: ReceiverConfig) -> Ends {
     boxed(ends)
 }
 
-/// Decides the fate of each frame of one direction.
+/// Decides the fate of each frame in a direction.
 type Fates = Box<dyn FnMut(&Packet) -> Fate>;
 
 /// Corrupts frames from switch 0 to switch 1 for which `lose` is true.

@@ -9,7 +9,7 @@ use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, PortSta
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
 use hitless_wire::{BitRate, Duration, Packet, PortId, ServiceKey, Time, Transport, UdpHeader};
 
-/// The port by which packets enter.
+/// The input port.
 pub const SOURCE: PortId = PortId(0);
 /// The protected port.
 pub const PRIMARY: PortId = PortId(1);
@@ -18,7 +18,7 @@ pub const BACKUP: PortId = PortId(2);
 /// A third path.
 pub const THIRD: PortId = PortId(3);
 
-/// Time for which packets wait before they return to their own port.
+/// Hold of packets before they return to their own port.
 pub const RETURN_HOLD: Duration = Duration::from_us(20);
 
 /// The class of protected packets; packets of other classes are unprotected.
@@ -43,7 +43,7 @@ pub struct Setting {
     pub recovery: Recovery,
     pub caching: SqrCaching,
     pub release: SqrRelease,
-    /// Extra time for which copies are kept after a failure.
+    /// Extra lifetime of copies after a failure.
     pub slack: Duration,
     pub clock_bits: u32,
     pub first_tag: u32,
