@@ -36,6 +36,7 @@ impl ActiveQueues {
     /// more per packet.
     pub fn adapt(&mut self, context: &mut Context<'_>, port: PortId, rounds: Rounds) -> u8 {
         let Some(threshold_bytes) = context.buffer().threshold_bytes() else { return self.active };
+        // A2FQ's program compares the depth of the second queue with the shared buffer's threshold.
         let second = ((rounds.current + 1) % u64::from(self.queues)) as u8;
         let bytes = context.queue(port, QueueId(rounds.first.0 + second)).bytes();
         if bytes > threshold_bytes.saturating_sub(self.config.margin.0) {

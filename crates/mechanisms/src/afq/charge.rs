@@ -22,6 +22,7 @@ impl Charge {
         if self == Self::WHOLE {
             return u64::from(frame_bytes);
         }
+        // Rounded to the nearest byte. A charge of 0 would let a flow of small frames send without limit.
         ((u64::from(frame_bytes) * u64::from(self.0) + (1 << 15)) >> 16).max(1)
     }
 }

@@ -303,6 +303,7 @@ impl Afq {
             return;
         }
         self.ports[place].counters.refused += 1;
+        // Hardware charges in ingress, and cannot write the sketch from behind the traffic manager.
         if self.settings.charge_refused {
             return;
         }

@@ -49,6 +49,8 @@ impl RoundEstimate {
             self.occupied = self.see(context, port, actual.first);
             self.valid_until = context.now() + self.refresh;
         }
+        // Section 4: an empty queue of an assigned round is served. The estimate stops at the first queue that is
+        // occupied, or that no packet was assigned to.
         while self.is_over() {
             self.round += 1;
         }

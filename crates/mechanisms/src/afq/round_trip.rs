@@ -49,6 +49,7 @@ impl Nearest {
         });
         let mut waiting: BinaryHeap<_> = attached.collect();
         while let Some(Reverse((distance_ps, switch))) = waiting.pop() {
+            // A switch can be in the heap several times; only its first, shortest entry counts.
             let Some(known) = found.get_mut(switch as usize).filter(|known| distance_ps < **known) else { continue };
             *known = distance_ps;
             for port in &topology.switches[switch as usize].ports {
@@ -78,14 +79,15 @@ fn one_way_ps(around: Surroundings<'_>, link: LinkSpec) -> u64 {
     around.scenario.flight_time(link).as_ps()
 }
 
-/// Warns if queues are too short for a single flow to fill a link, and names the worst port. Datagrams fill a link in any
-/// case.
+/// Warns if queues are too short for a single flow to fill a link, and names the worst port. Datagrams fill a link
+/// without a queue.
 pub fn short_queues(
     settings: &AfqSettings,
     ports: impl Iterator<Item = SwitchPort>,
     nearest: &Nearest,
     around: Surroundings<'_>,
 ) -> Option<String> {
+    // Only transports with congestion control need a standing queue; constant-rate datagrams fill a link without one.
     let yields = |protocol: &Protocol| !matches!(protocol, Protocol::Udp(_));
     if !around.scenario.transports.iter().any(|transport| yields(&transport.protocol)) {
         return None;

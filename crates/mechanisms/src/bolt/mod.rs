@@ -101,6 +101,7 @@ impl Bolt {
         let queue_bytes = context.queue(port, queue).committed_bytes();
         if queue_bytes >= self.settings.threshold.0 {
             self.tell_of_congestion(context, port, flags, queue_bytes);
+            // DEC stops other switches on the path from telling the sender again (algorithm 1).
             return flags.with(BoltFlags::DEC).without(BoltFlags::INC);
         }
         let tokens = self.tokens.of(port);

@@ -98,6 +98,7 @@ impl TickedRegister {
     /// Writes a value. Times never decrease.
     pub fn write(&mut self, now: Time, gap: Duration, value: Known) {
         assert!(now >= self.written_at, "a register is written in the order of time");
+        // The old value was valid at the last tick. Two values suffice, because no earlier tick is ever asked for.
         if self.written_at < last_tick(now, gap) {
             self.at_tick = self.value;
         }

@@ -23,6 +23,7 @@ pub fn bounce_probability(share: f64, threshold: f64, lambda: f64, bounces: u8) 
     if share <= threshold {
         return 0.0;
     }
+    // exp(-700) is practically 0, and smaller arguments would underflow.
     let part = |above: f64| 1.0 - exp((-lambda * above / (f64::from(bounces) + 1.0)).max(-700.0));
     (part(share - threshold) / part(1.0 - threshold)).min(1.0)
 }

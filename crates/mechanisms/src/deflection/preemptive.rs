@@ -1,9 +1,9 @@
 //! Preemptive Deflection: reject now the packets that a sorted queue would evict later (section 3).
 //!
 //! A packet of relative priority R enters a queue of capacity Q with q bytes unless q > Q (1 - alpha R) (equation 1),
-//! or the queue is full. Otherwise it is deflected to a random port that faces a switch, if that port passes the same
-//! test with the packet's relative priority there. If not, it is dropped ("given up"). The authors' simulator takes the
-//! less occupied of two ports that pass, and tests it once more.
+//! or the queue is full. A packet that may not enter is deflected to a random port that faces a switch, if that port
+//! passes the same test with the packet's relative priority there. If not, it is dropped ("given up"). The authors'
+//! simulator takes the less occupied of two ports that pass, and tests it once more.
 
 use crate::deflection::metadata::CarriedMean;
 use hitless_engine::Stream;
@@ -103,6 +103,7 @@ impl PreemptiveDeflection {
                 let minimum = minimum_threshold.0 as f64;
                 let factor = if times_alpha { alpha } else { 1.0 };
                 let share = self.relative_priority(place, index, rank, context);
+                // Section 6: a probability of R (q - minimum) / (Q - minimum), compared without a division.
                 unit(&mut self.stream) * (capacity - minimum) < factor * share * (depth - minimum)
             }
         }

@@ -124,6 +124,7 @@ impl Receiver {
             _ if self.state == State::Off => Verdict::Drop(DropReason::OutOfSequence),
             0 => self.deliver(context),
             1.. => {
+                // A gap: go-back-N drops everything until the replay brings the expected frame.
                 self.counters.rx_missing_seq += 1;
                 self.miss(context);
                 Verdict::Drop(DropReason::OutOfSequence)
@@ -143,6 +144,8 @@ impl Receiver {
             return;
         }
         self.counters.rx_bad += 1;
+        // The number of a corrupted frame is unreadable. A link keeps order, so that it was the expected frame if none
+        // is missing.
         self.counters.rx_expected_seq_bad += u64::from(self.state == State::SendAcks);
         self.miss(context);
     }
@@ -174,6 +177,7 @@ impl Receiver {
     fn miss(&mut self, context: &mut Context<'_>) {
         if self.state == State::SendAcks {
             self.state = State::SendNack;
+            // One NACK per gap: each would restart the replay.
             self.missing_since = context.now();
             self.seek_slot(context);
         }

@@ -331,6 +331,7 @@ impl Transmitter {
         self.held.clear();
         self.held_bytes = 0;
         self.replays_in_a_row = 0;
+        // Numbers continue after a flush, so that frames in flight cannot be taken for new ones.
         self.state = State::Flush { since: context.now() };
     }
 

@@ -172,6 +172,7 @@ pub fn carry_back(written: Written<'_>, hosts: u32, packet: &mut Packet, room: &
     after.extend_from_slice(rest);
     let unseen_bytes = build_base(packet, before);
     let is_shortest = written.is_cut && written.bytes.len() + CHECK_SEQUENCE_BYTES == MINIMUM_FRAME_BYTES as usize;
+    // The descriptor has no payload bytes, so that a program may change the length only by headers that it knows.
     let is_whole = after.len() + written.unseen_bytes == before.len() + unseen_bytes && !written.is_cut;
     if after.len() < IP + IPV4_BYTES || !(is_whole || is_shortest) {
         let what = "it has no headers of a program's own, and can be cut off to the shortest frame alone";

@@ -388,6 +388,7 @@ impl Mechanism for P4 {
             return Verdict::Continue;
         };
         let (port, queue, now_ns) = (context.port(), context.packet().queue, nanoseconds(context.now()));
+        // The packet leaves the recirculation port: the program sees it next in ingress, not in egress.
         if frame.get(self.program.standard.instance_type) == Instance::Recirculated as u64 {
             let again = self.bridge((port, queue), frame, context);
             return if matches!(again, Verdict::Drop(_)) { again } else { Verdict::Continue };

@@ -134,6 +134,7 @@ impl Slot {
         } else if self.flow != Some(flow) {
             return Ruling::Unguarded;
         }
+        // Numbers of messages wrap, so that their order is the sign of the difference.
         let ahead = mark.flowlet.wrapping_sub(self.flowlet) as i16;
         if ahead > 0 {
             self.begin_message(mark);

@@ -180,8 +180,8 @@ impl Detector {
         (before.told_at.until(now) >= repeat_after_ns).then_some(ThresholdEvent::StillAbove)
     }
 
-    /// Records the depth of a port at a dequeue, and the time of the news to ingress, if any. Skip the call if news cannot
-    /// be sent: the next packet then finds them.
+    /// Records the depth of a port at a dequeue, and the time of the news to ingress, if any. Skip the call if news
+    /// cannot be sent: the next packet then finds them.
     pub fn record(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16, told_at: Option<Stamp>) {
         self.depths.access(pass, usize::from(port.0), |depth| {
             *depth = Depth { segments: depth_segments, told_at: told_at.unwrap_or(depth.told_at) };

@@ -155,6 +155,7 @@ impl Rimm {
         let mut may_take = 0u128;
         for (index, neighbour) in neighbours.iter().enumerate().take(128) {
             let port = neighbour.port;
+            // Only a neighbour that routes the packet back to this switch can hold it (section III-A1).
             let may = port != towards && is_up[usize::from(port.0)] && context.returns(port);
             may_take |= u128::from(may) << index;
         }
@@ -203,6 +204,8 @@ impl Rimm {
         // The order of the calls is the order of the registers' stages: QDM table, alarm, then the sequencer.
         let (phase, end) = self.alarms.phase(context.pass(), towards, are_full, now);
         end.into_iter().for_each(|end| self.counters.note_end(towards, end));
+        // A full neighbour gets no new packets: that would only move the loss there ("congestion propagation", section
+        // III-A2).
         let open = choice.filter(|choice| !choice.is_full);
         let has_waiting = self.sequencer.has_waiting(slot);
         let turn = self.sequencer.new_packet(context.pass(), slot, (towards, phase), open.is_some(), now);
@@ -255,6 +258,7 @@ impl Rimm {
             false => (Phase::NoAlarm, None),
         };
         end.into_iter().for_each(|end| self.counters.note_end(towards, end));
+        // A packet must not go round for ever: it is forwarded even out of order, or into a long queue.
         let is_forced = header.detours >= self.config.settings.detours_max || choice.is_none();
         let gate = match phase {
             _ if is_forced => Gate::Forced,
@@ -280,6 +284,7 @@ impl Rimm {
     fn message(&mut self, context: &mut Context<'_>, header: MessageHeader, now: Stamp) -> Verdict {
         let threshold = self.detector.threshold(header.port).filter(|_| header.origin == self.config.origin);
         if let Some(threshold) = threshold {
+            // The QDM table has the depth of our queue next to the neighbour's (section V, "Size of Memory Usage").
             self.monitor.note_own(context.pass(), header.port, header.depth_segments, now);
             if header.is_repeated {
                 self.counters.count(header.port, |counters| counters.messages_returned += 1);
@@ -397,6 +402,7 @@ impl Mechanism for Rimm {
         if let Some(header) = context.packet().shims.get::<MessageHeader>() {
             return self.message(context, header, now);
         }
+        // Any packet from a neighbour can carry a depth, whatever else happens to it.
         let told = self.take_told(context);
         let towards = context.packet().egress_port;
         match context.packet().shims.get::<DetourHeader>() {

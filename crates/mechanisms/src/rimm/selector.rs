@@ -120,6 +120,7 @@ impl DepthMonitor {
         let mut least: Option<Choice> = None;
         let mut roomy_ports = 0;
         for (index, (neighbour, entry)) in self.neighbours.iter().zip(&mut self.entries).enumerate() {
+            // Each entry is read once per pass, also to take in the new depth: a second access would need another pass.
             let choice = entry.access(pass, 0, |entry| {
                 if let Some(told) = told.filter(|told| told.port == neighbour.port) {
                     (entry.depth_segments, entry.told_at) = (told.depth_segments, now);

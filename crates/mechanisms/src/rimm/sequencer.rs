@@ -225,6 +225,7 @@ impl Sequencer {
 
     /// Detours until all earlier packets are released: reads S_f first, and advances S_a if the packet is detoured.
     fn exact(&mut self, pass: &mut Pass, slot: usize, phase: Phase, can_be_detoured: bool) -> NewTurn {
+        // S_f is in an earlier stage than S_a, because `returning` decides with S_f alone.
         let next = self.next.access(pass, slot, |next| next.number);
         self.attached.access(pass, slot, |attached| {
             let wants = match phase {
@@ -260,6 +261,7 @@ impl Sequencer {
             // detour.
             let is_gap = flow.arrived_at.until(now) >= gap;
             flow.arrived_at = now;
+            // The slot is shared by hash (section III-B): only the flow that is being detoured may end its detour.
             if was_detoured && flow.towards != towards && (phase == Phase::Ended || !can_be_detoured) {
                 return None;
             }
@@ -308,6 +310,7 @@ impl Sequencer {
                     next.go_on(number.wrapping_add(1));
                     (ReturnTurn::Released, gives_up.into())
                 }
+                // Its number was given up, so that holding it back would gain nothing.
                 (-1, Gate::Open | Gate::Forced) => (ReturnTurn::Late, 0),
                 (1, Gate::Open) if sings(Canary::LostTurn) => (ReturnTurn::Early, 0),
                 // Packets before it are given up: releasing them later would reorder them anyway.

@@ -100,6 +100,7 @@ impl BackupPaths {
         }
         let now = self.next_ports.peek(usize::from(primary.0));
         let target = self.resolve(primary);
+        // A move takes its target at its end (`finish_move`), since the target can still change.
         if is_moving || now == target {
             return Vec::new();
         }

@@ -101,6 +101,7 @@ fn ring_shares(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_
     let share = |port: &Port| {
         let rate_bps = topology.link(port.link.link).settings.rate.as_bps();
         let reading_bps = architecture(&scenario.switch).buffer_read_rate.as_bps().max(rate_bps);
+        // Reading this quantum takes at most a tenth of a full frame's time on the line, and thus 1/11 of a busy port.
         let quantum =
             u128::from(MTU_FRAME_BYTES) * u128::from(reading_bps) / (u128::from(RING_SHARE - 1) * u128::from(rate_bps));
         RingShare { quantum_bytes: quantum.clamp(1, u128::from(MTU_FRAME_BYTES)) as u32, limit_bytes }

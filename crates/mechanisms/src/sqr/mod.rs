@@ -158,6 +158,7 @@ impl Sqr {
     fn judge_original(&mut self, context: &mut Context<'_>) -> Verdict {
         let (port, now_ns) = (context.port(), self.clock.now_ns(context));
         let bytes = context.packet().frame_bytes;
+        // Unprotected originals count too: the utilization is that of the whole port (section III-D).
         let least_loaded = self.utilization.note(context.pass(), port, bytes, now_ns, self.clock);
         if !self.is_protected[usize::from(port.0)] {
             return Verdict::Continue;
@@ -203,6 +204,7 @@ impl Sqr {
         let now_ns = self.clock.now_ns(context);
         let (port, bytes) = (context.port(), context.packet().frame_bytes);
         let is_at_home = self.is_for_home(context.packet(), cached.primary);
+        // A kept-back packet comes to egress from a home queue, or from a queue of the backup after a move.
         let has_moved = cached.is_kept_back && !is_at_home;
         let least_loaded = if has_moved {
             self.moved[usize::from(cached.primary.0)].remove();
@@ -220,9 +222,12 @@ impl Sqr {
         let is_old_enough = cached.is_kept_back
             || self.config.settings.release == SqrRelease::WhenRerouted
             || age_ns >= self.failure_delay_ns;
+        // A copy leaves from a home queue only. A copy in the ring moves there first (`CachedTurn::Waiting`), which
+        // sorts it.
         let may_leave = is_old_enough && is_at_home && way.is_some();
         let (turn, skipped) = self.order.cached(context.pass(), &cached, may_leave);
         self.counters.port(cached.primary).skipped += u64::from(skipped);
+        // The order has advanced, so that another home queue may have the next tag.
         if let Some(next) = turn.next(cached.tag).filter(|_| skipped > 0 || turn == CachedTurn::Due) {
             self.open_next(context, cached.primary, next);
         }
@@ -239,6 +244,7 @@ impl Sqr {
                 // Only a packet that may leave counts as waiting: before, the stall timer would run for a packet that
                 // is early.
                 if may_leave {
+                    // Not the configurable clock: the stall time can exceed the range of a short one.
                     let stall_now_ns = context.timestamp_ns() as u32;
                     cached.skip = self.order.wait(context.pass(), &cached, next, stall_now_ns);
                     context.packet().shims.replace(cached);
@@ -351,6 +357,7 @@ impl Sqr {
         self.counters.cached.remove(context.now(), context.packet().frame_bytes);
         context.packet().remove_shim::<CacheMetadata>();
         let copy = CacheMetadata { started_ns: now_ns, is_kept_back: false, skip: None, ..cached };
+        // A packet that leaves on an unprotected link has no copy, and its tag is done.
         if !self.is_protected[usize::from(context.port().0)] {
             self.order.retire(context.pass(), &copy);
         } else if self.may_copy(context, least_loaded) {
@@ -427,10 +434,13 @@ impl Sqr {
                 context.scheduler(primary).hold_hosts_but(&[]);
             }
             PathChange::Found { primary, number } => {
+                // The outage itself is no stall of the order.
                 self.order.restart_wait(primary);
                 if self.order.has_copies_to_send(primary) {
                     let next = self.order.next(primary);
                     context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
+                    // Egress steps over a missing tag only if a packet waits in the served home queue. The control
+                    // plane covers the case of an empty queue.
                     self.looked_at[usize::from(primary.0)] = Look { next, idle: 0 };
                     self.look_later(primary, number, context);
                 } else {
@@ -509,6 +519,7 @@ impl Mechanism for Sqr {
 
     fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         let cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
+        // A moved packet found no room at the backup.
         if cached.is_kept_back && !self.is_for_home(context.packet(), cached.primary) {
             self.moved[usize::from(cached.primary.0)].remove();
         }
@@ -549,6 +560,8 @@ impl Sqr {
         let (primary, number) = (PortId(((token & !LOOK) >> 16) as u16), token as u16);
         if token & LOOK != 0 {
             self.look_after_copies(primary, number, context);
+        // Packets still wait at the backup, or have left it during this hold: hold again, or new packets would overtake
+        // them.
         } else if self.moved[usize::from(primary.0)].may_be_overtaken() {
             self.hold_longer(primary, number, context);
         } else if let Some(change) = self.ways.finish_move(primary, number) {

@@ -169,12 +169,14 @@ impl PacketOrder {
             }
             (is_first, now_ns.wrapping_sub(stall.since_ns) >= self.stall_timeout_ns)
         });
+        // If everything before it is lost, the order can continue at the lowest waiting tag.
         let lowest = self.lowest_waiting.access(pass, port, |lowest| {
             if is_first || (cached.tag.wrapping_sub(*lowest) as i32) < 0 {
                 *lowest = cached.tag;
             }
             *lowest
         });
+        // A note allows the step over its tag at once, without the stall time.
         let is_missing = self.missing.access(pass, missing_place(port, next), |tag| *tag == next);
         if is_missing {
             return Some(Skip { from: next, to: next.wrapping_add(1) });

@@ -118,6 +118,7 @@ impl Mechanism for Vertigo {
         if context.packet().is_congestion_notice() {
             return Verdict::Continue;
         }
+        // The packet has been deflected to this port already: no second deflection in a switch.
         if context.is_last_try() {
             self.counters.port(port).given_up += 1;
             return Verdict::Continue;

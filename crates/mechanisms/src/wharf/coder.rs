@@ -65,6 +65,7 @@ pub const fn can_restore(data_frames: usize, data_received: usize, parity_receiv
 /// Coded bytes of each frame of a block with a longest frame of `longest_bytes` without check sequence: length and
 /// frame, rounded up to an even number.
 const fn shard_bytes(longest_bytes: usize) -> usize {
+    // `reed_solomon_simd` needs shards of even length.
     (LENGTH_BYTES + longest_bytes).next_multiple_of(2)
 }
 

@@ -122,6 +122,7 @@ impl Decoder {
         };
         let block = &mut self.open[place];
         block.parity |= 1 << parity;
+        // Parity carries the number of data frames in its block, because a flushed block has fewer.
         let is_whole = block.data.count_ones() == u32::from(header.ether_type);
         if !is_whole && !block.is_done {
             let (data, parity) = (block.data, block.parity.count_ones() as usize);
@@ -158,6 +159,7 @@ impl Decoder {
 
     /// The position of the block; `None` if it is over. A newer block replaces the older of the two.
     fn place_of(&mut self, block: u8) -> Option<usize> {
+        // Block numbers have 5 bits: less than half of the range ahead is newer, everything else is old.
         let ahead = block.wrapping_sub(self.newest) % WharfHeader::BLOCKS;
         const BEHIND_BY_ONE: u8 = WharfHeader::BLOCKS - 1;
         match ahead {

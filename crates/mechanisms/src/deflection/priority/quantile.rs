@@ -111,6 +111,7 @@ impl Window {
         if self.ranks.len() < self.settings.window as usize {
             self.ranks.push(rank);
         } else {
+            // Section 4.2: the new rank overwrites the oldest element of the circular window.
             self.ranks[self.next] = rank;
             self.next = (self.next + 1) % self.ranks.len();
         }

@@ -20,6 +20,7 @@ impl Receiver {
         let pending = self.use_acknowledgement(context);
         self.push_acknowledgement(false, context);
         self.counters.explicit_acknowledgements += 1;
+        // Nothing new: the acknowledgement pauses instead of circulating, until the next number reaches egress.
         if pending == 0 {
             context.queue(port, queue).pause();
             if let Some(visible_at) = self.latest_received.next_visible_at() {
@@ -126,6 +127,7 @@ impl Receiver {
         runs[(count as usize - 1).min(runs.len() - 1)] += 1;
         self.counters.losses += u64::from(count);
         let now = context.now();
+        // In non-blocking mode no timeout removes entries; after this time their repairs can no longer arrive.
         self.missing.forget_older_than(self.config.acknowledgement_timeout * TIMEOUTS_UNTIL_HOPELESS, now);
         self.missing.note(first_lost, count, now, self.is_ordered);
         let gap = Gap::new(first_lost, count, seen_until);

@@ -56,6 +56,7 @@ impl Receiver {
     }
 
     fn wake_for_pause(&mut self, timer_packets: u64, context: &mut Context<'_>) {
+        // The receiver turns a timer packet into a pause frame (section 3.5, "Packet Generation").
         let at = self.timer_packet_after(context.now(), timer_packets);
         let is_due = self.pause_due_at.replace(at) == Some(at);
         // Without repetitions each change has a separate frame, as in the published programs.

@@ -73,6 +73,7 @@ impl Missing {
 
     /// The last of the numbers that are given up together if there are too many to be losses.
     pub fn last_of_crowd(&self) -> Option<SequenceNumber> {
+        // The maximum number of awaited numbers stays awaited.
         let crowd = self.awaited().count().checked_sub(AWAITED_MAX + 1)?;
         self.awaited().nth(crowd).map(|missing| missing.sequence)
     }

@@ -265,6 +265,7 @@ impl Receiver {
     /// Compares an original packet or a dummy with the expected number. Returns `None` if the frame is not credible.
     fn take_original(&mut self, header: DataHeader, context: &mut Context<'_>) -> Option<Arrival> {
         let sequence = header.sequence;
+        // A dummy has the number of the next packet, which is still to come.
         let behind = if header.dummy { sequence } else { sequence.plus(1) };
         let is_confirmed = self.suspect == Some(sequence);
         let waited_for = self.ack_number.peek(0);
@@ -277,6 +278,7 @@ impl Receiver {
             }
             (before, place)
         });
+        // A single number far off may be forged; a second frame in sequence confirms it.
         self.suspect = (place == Place::Far && !is_confirmed).then_some(behind);
         let seen_until = behind.previous();
         match place {

@@ -250,6 +250,8 @@ impl Receiver {
             self.let_all_out(context);
         }
         let port = self.config.recirculation_port;
+        // The next packet is a repair in the separate queue: it gets the only credit, and its departure calls this
+        // function again.
         if self.early.contains(from) {
             if self.early.call(from) {
                 context.queue(port, self.repair_queue).grant(1);
@@ -261,10 +263,12 @@ impl Receiver {
         }
         // All packets up to the next missing number have arrived, so that each of them can leave in turn.
         let until = self.missing.first_awaited().unwrap_or_else(|| self.expected.peek(0));
+        // An early repair in between stops the credit, because the packets behind it follow it.
         let early = self.early.first_from(self.credited_until).filter(|early| early.ahead_of(until) < 0);
         let until = early.unwrap_or(until);
         let packets = until.ahead_of(self.credited_until);
         if packets > 0 {
+            // Refused packets have no place in the queue; their credit would release packets before their turn.
             let absent = self.overflow.count(self.credited_until, packets as u64);
             self.credited_until = until;
             context.queue(port, self.hold_queue).grant(packets as u64 - absent);

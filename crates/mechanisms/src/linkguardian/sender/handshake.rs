@@ -60,6 +60,7 @@ impl Sender {
             (Phase::Off, true) if self.config.handshake => self.begin(context),
             (Phase::Off | Phase::Closing { .. }, true) => self.lifecycle.phase = Phase::On,
             (Phase::Starting { .. }, false) => self.lifecycle.phase = Phase::Off,
+            // Packets without numbers would overtake those that wait at the receiver, so that the port closes first.
             (Phase::On, false) if self.keeps_order() => {
                 self.lifecycle.phase = Phase::Closing { until: self.closing_until(context) };
                 self.say(Message::Probe, context);

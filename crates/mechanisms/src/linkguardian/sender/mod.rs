@@ -94,6 +94,7 @@ pub const REQUEST_REGISTERS_MAX: usize = REQUEST_NAMES.len();
 /// The number of newly acknowledged numbers; 0 for an old acknowledgement, `None` for numbers never sent.
 fn progress_to(acknowledged: SequenceNumber, latest: SequenceNumber, latest_sent: SequenceNumber) -> Option<u16> {
     let (progress, outstanding) = (acknowledged.steps_from(latest), latest_sent.steps_from(latest));
+    // Both distances count forward from the latest acknowledgement, so that a wrap needs no special case.
     if progress <= outstanding {
         return u16::try_from(progress).ok();
     }
@@ -320,6 +321,8 @@ impl Sender {
         if dummies == 0 {
             return;
         }
+        // Dummies have the lowest priority, so that they leave as soon as the port has nothing else (section 3.2).
+        // Several of them survive the loss of some (section 5, "Handling bursty losses").
         self.dummies_pending.access(context.pass(), 0, |pending| *pending = dummies);
         if context.queue(self.config.port, self.dummy_queue).is_paused() {
             context.queue(self.config.port, self.dummy_queue).resume();
@@ -354,6 +357,7 @@ impl Sender {
         self.counters.retransmitted += 1;
         self.counters.retransmitted_frames += u64::from(self.config.copies);
         let (port, queue, latency) = (self.config.port, self.repair_queue, self.config.repair_latency);
+        // Equation 2: N copies reduce the loss rate to its (N + 1)-th power (section 3.4).
         for _ in 1..self.config.copies {
             context.queue(port, queue).mirror_after(latency, role);
         }
