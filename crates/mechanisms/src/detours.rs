@@ -5,7 +5,6 @@ use hitless_switch::Report;
 use hitless_wire::Packet;
 use hitless_wire::shim::DetourCount;
 
-/// Names in a report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
     /// Maximum number of detours of a packet.

@@ -22,9 +22,7 @@ use hitless_wire::{BitRate, Duration, HostId, OrderedSet, Packet, PortId, Time, 
 
 /// The host side of both switches.
 pub const EDGE: PortId = PortId(0);
-/// The link between them.
 pub const LINK: PortId = PortId(1);
-/// The recirculation port of both.
 pub const RECIRCULATION: PortId = PortId(2);
 pub const STEP: Duration = Duration::from_ns(100);
 

@@ -15,7 +15,6 @@ use hitless_wire::{Bytes, Duration};
 use super::round_trip::bytes_per_round;
 use super::settings::{AfqHash, AfqIdleRound, AfqRound, AfqScheduler, AfqSettings, UpdateRule};
 
-/// Reports problems of an entry.
 pub fn check_entry(settings: &AfqSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let topology = around.topology;
     let before = check.found();

@@ -4,7 +4,6 @@ use hitless_switch::Report;
 use hitless_wire::PortId;
 
 hitless_switch::counters! {
-    /// Counters of a port.
     pub struct PortCounters {
         assigned = "packets given a queue",
         too_far_ahead = "packets dropped too far ahead",

@@ -8,7 +8,6 @@ use super::settings::AfqHash;
 pub struct Key(pub u64);
 
 impl Key {
-    /// The key of a 5-tuple.
     #[inline]
     pub const fn of_five_tuple(flow_hash: u32, source: u32, destination: u32) -> Self {
         Self((source ^ destination.rotate_left(16)) as u64 ^ ((flow_hash as u64) << 32))

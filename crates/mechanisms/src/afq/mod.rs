@@ -451,7 +451,6 @@ impl Afq {
         })
     }
 
-    /// Handles an expired timer.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let place = self.place(PortId((token >> 16) as u16));
         if token & PERIOD == 0 {

@@ -44,7 +44,6 @@ fn saturated(bytes: u64) -> u32 {
 }
 
 hitless_switch::counters! {
-    /// Counters of a port.
     struct PortCounters {
         /// Data packets of Bolt's senders.
         seen = "packets seen",

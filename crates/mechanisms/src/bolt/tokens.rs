@@ -11,7 +11,6 @@ pub enum Grant {
     Supply,
 }
 
-/// The tokens of a port.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     rate: BitRate,

@@ -14,7 +14,6 @@ use super::settings::AifoSettings;
 use crate::configured_ports::ConfiguredPorts;
 
 hitless_switch::counters! {
-    /// Counters of a port.
     struct PortCounters {
         seen = "packets seen",
         full = "packets of a full queue",
@@ -22,7 +21,6 @@ hitless_switch::counters! {
     }
 }
 
-/// AIFO on a switch.
 #[derive(Debug)]
 pub struct Aifo {
     settings: AifoSettings,

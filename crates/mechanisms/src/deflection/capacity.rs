@@ -52,7 +52,7 @@ pub(crate) struct Place {
 }
 
 impl Capacity {
-    /// The capacity in bytes; `None` without a limit.
+    /// The capacity; `None` without a limit.
     #[inline]
     pub(crate) fn bytes(self, place: Place, context: &Context<'_>) -> Option<u64> {
         let own = || context.ports().queue_limit_bytes(place.port, place.queue);
@@ -81,12 +81,10 @@ impl Queues {
         Self { first: std::iter::once(0).chain(ends).collect() }
     }
 
-    /// The number of queues.
     pub fn count(&self) -> usize {
         self.first.last().copied().unwrap_or(0)
     }
 
-    /// The number of ports.
     pub fn ports(&self) -> usize {
         self.first.len().saturating_sub(1)
     }

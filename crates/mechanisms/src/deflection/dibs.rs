@@ -20,7 +20,6 @@ use super::resources;
 use super::settings::DibsSettings;
 use crate::neighbours::{Neighbours, take_any};
 
-/// DIBS on a switch.
 #[derive(Debug)]
 pub struct Dibs {
     relieved: Vec<PortId>,

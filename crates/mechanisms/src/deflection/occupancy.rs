@@ -179,7 +179,6 @@ impl View {
         if matches!(self.occupancy, Occupancy::ControlPackets(_)) { &self.recirculation_ports } else { &[] }
     }
 
-    /// The number of queues.
     pub fn queues(&self) -> usize {
         self.told.len()
     }

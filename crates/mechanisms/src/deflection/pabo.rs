@@ -28,7 +28,6 @@ pub fn bounce_probability(share: f64, threshold: f64, lambda: f64, bounces: u8) 
     (part(share - threshold) / part(1.0 - threshold)).min(1.0)
 }
 
-/// PABO on a switch.
 #[derive(Debug)]
 pub struct Pabo {
     relieved: Vec<PortId>,

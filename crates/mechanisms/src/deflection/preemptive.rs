@@ -27,7 +27,6 @@ enum Test {
     Full,
 }
 
-/// Preemptive Deflection on a switch.
 #[derive(Debug)]
 pub struct PreemptiveDeflection {
     settings: PreemptiveDeflectionSettings,

@@ -18,7 +18,6 @@ use crate::neighbours::Neighbours;
 /// The capacity that egress compares with a queue's depth.
 const CAPACITY: Capacity = Capacity::CurrentThreshold(CurrentThreshold {});
 
-/// Simple Deflection on a switch.
 #[derive(Debug)]
 pub struct SimpleDeflection {
     relieved: Vec<PortId>,

@@ -161,7 +161,6 @@ impl Mechanism for LinkLayerRetry {
 }
 
 impl LinkLayerRetry {
-    /// Handles an expired timer.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let port = PortId((token >> 1) as u16);
         if token == timer_token(port, Timer::Receiver) {

@@ -30,7 +30,6 @@ pub fn admission(around: Surroundings<'_>, check: &mut Check<'_>) {
     check.report(Problem::new(field, "", rule).hint(hint));
 }
 
-/// Reports problems of an entry.
 pub fn check_entry(settings: &LinkGuardianSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let field = format!("{section}.link");
     let link = check.link_between_switches(around.topology, &settings.link, "LinkGuardian", &field);

@@ -11,7 +11,6 @@ use hitless_wire::{Duration, Time};
 
 use super::settings::FallbackSettings;
 
-/// The policy, without a clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Fallback {
     config: FallbackSettings,

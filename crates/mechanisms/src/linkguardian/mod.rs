@@ -314,7 +314,6 @@ impl Mechanism for LinkGuardian {
 }
 
 impl LinkGuardian {
-    /// Handles an expired timer.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let (port, channel) = (PortId((token >> 4) as u16), (token >> 3 & 1) as u8);
         // `timer_token` defines the layout: 16 bits of port, one of channel, three of kind.

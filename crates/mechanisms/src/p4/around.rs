@@ -11,9 +11,7 @@ use super::told::InVain;
 
 /// The switch as seen by a program.
 pub struct Around<'c, 'a> {
-    /// The view of the hook.
     pub context: &'c mut Context<'a>,
-    /// The source of random numbers.
     pub stream: &'c mut Stream,
     /// Whether there is a current packet.
     pub has_packet: bool,

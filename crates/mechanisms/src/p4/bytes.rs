@@ -134,7 +134,6 @@ impl From<&'static str> for Limit {
 /// A packet as a program leaves it.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'b> {
-    /// The bytes present.
     pub bytes: &'b [u8],
     /// The number of the remaining bytes.
     pub unseen_bytes: usize,

@@ -11,7 +11,6 @@ use hitless_wire::priority_mark::PriorityMark;
 use hitless_wire::shim::ShimStackFull;
 use hitless_wire::{Packet, Shim, ShimId};
 
-/// Bytes of an Ethernet header.
 pub const ETHERNET_BYTES: usize = 14;
 const TYPE_AT: usize = 12;
 const LINK_TYPE: u16 = 0x88b5;

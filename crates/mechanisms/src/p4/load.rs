@@ -41,7 +41,6 @@ pub struct Loaded {
     /// The entries in P4Runtime, with the meaning of their numbers.
     runtime: Option<(P4Info, Request)>,
     routing: Routing,
-    /// The digest of all files.
     pub digest: String,
 }
 

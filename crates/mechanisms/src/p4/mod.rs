@@ -48,7 +48,6 @@ const NOWHERE: PortId = PortId(DROP_PORT as u16);
 /// The maximum number of resubmissions of a packet.
 const RESUBMITS_MAX: u32 = 16;
 
-/// Counters of a switch.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Counters {
     came: u64,
@@ -58,7 +57,6 @@ struct Counters {
     moved: u64,
 }
 
-/// A program on a switch.
 pub struct P4 {
     program: Arc<Program>,
     switch: Switch,

@@ -11,15 +11,12 @@ use hitless_switch::Report;
 use super::bytes::{Cause, Limit};
 use super::queues::Queues;
 
-/// A missing destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
 pub enum Missing {
     Port(u32),
-    /// A queue of a port.
     Queue(u32, u32),
     /// A multicast group without copies.
     Group(u32),
-    /// A clone session.
     Session(u32),
 }
 

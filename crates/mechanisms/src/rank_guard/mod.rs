@@ -75,7 +75,6 @@ hitless_switch::counters! {
     }
 }
 
-/// The guard on a switch.
 #[derive(Debug)]
 pub struct RankGuard {
     /// Ports through which hosts send.

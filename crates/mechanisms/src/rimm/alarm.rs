@@ -12,7 +12,6 @@ use super::clock::Stamp;
 pub enum Phase {
     /// The queue is below the threshold.
     NoAlarm,
-    /// Packets are detoured.
     Detour,
     /// The queue is above the threshold, but packets are forwarded until it falls below.
     Ended,
@@ -40,7 +39,6 @@ struct Alarm {
 }
 
 impl RegisterCell for Phase {
-    /// Three phases.
     const BITS: u32 = 2;
 }
 

@@ -19,7 +19,6 @@ const DEPTH_BITS: u32 = 16;
 /// The maximum number of origins of detoured packets: an origin has 8 bits.
 const ORIGINS_MAX: usize = 256;
 
-/// Reports problems of an entry.
 pub fn check_entry(settings: &RimmSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let topology = around.topology;
     let before = check.found();

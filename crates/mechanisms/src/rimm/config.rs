@@ -31,12 +31,9 @@ pub struct RimmConfig {
     pub origin: u8,
     /// Number of ports with a link; the ports after them recirculate.
     pub line_ports: u16,
-    /// Number of recirculation ports.
     pub recirculation_ports: u16,
     /// Watched and relieved ports; none on a switch that only reports its depths.
     pub watched: Vec<WatchedPort>,
-    /// Ports that face switches.
     pub neighbours: Vec<Neighbour>,
-    /// Settings of all ports.
     pub settings: RimmSettings,
 }

@@ -12,7 +12,6 @@ use super::sequencer::{ReturnTurn, Sequencer};
 use crate::configured_ports::ConfiguredPorts;
 
 hitless_switch::counters! {
-    /// Counters of a watched port.
     pub struct PortCounters {
         alarms = "alarms",
         /// Alarms that lasted too long.

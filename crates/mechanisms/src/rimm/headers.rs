@@ -36,7 +36,6 @@ pub struct DetourHeader {
     pub sequence: u32,
     /// The switch that assigned the number. Only this switch may release the packet.
     pub origin: u8,
-    /// Number of detours so far.
     pub detours: u8,
     /// Like [`TelemetryHeader::depth_segments`].
     pub depth_segments: u16,

@@ -47,7 +47,6 @@ const REPETITIONS: u64 = 4;
 /// the time to live.
 const HOPS: u8 = 2;
 
-/// RIMM on a switch.
 #[derive(Debug)]
 pub struct Rimm {
     config: RimmConfig,

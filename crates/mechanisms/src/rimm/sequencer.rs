@@ -19,9 +19,7 @@ use super::settings::{RimmRelease, RimmSettings};
 /// The decision on a new packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewTurn {
-    /// Forward it.
     Forward,
-    /// Detour it.
     Detour {
         number: u32,
         /// Whether a detour of its slot begins with it.
@@ -38,7 +36,6 @@ pub enum ReturnTurn {
     Early,
     /// Forward it after packets that were behind it: it had been given up, or is a copy.
     Late,
-    /// Detour it again.
     Detour,
 }
 
@@ -106,14 +103,12 @@ fn not_zero(time_ns: u32) -> u32 {
 }
 
 impl RegisterCell for FlowState {
-    /// Three states.
     const BITS: u32 = 2;
 }
 
 register_cell!(Flow { state: FlowState, since: Stamp, arrived_at: Stamp, towards: PortId });
 register_cell!(Next { number: u32, waiting_since_ns: u32 });
 
-/// The numbers of all slots.
 #[derive(Debug)]
 pub struct Sequencer {
     flows: RegisterArray<Flow>,

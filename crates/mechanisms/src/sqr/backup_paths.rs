@@ -10,14 +10,12 @@ pub enum PathChange {
     Lost(PortId),
     /// A path exists again.
     Found {
-        /// The protected port.
         primary: PortId,
         /// The number of the change, for [`BackupPaths::is_latest`].
         number: u16,
     },
     /// Packets change their path although nothing was lost. They wait until those on the old path have arrived.
     Moving {
-        /// The protected port.
         primary: PortId,
         /// The number of the change, for [`BackupPaths::finish_move`].
         number: u16,

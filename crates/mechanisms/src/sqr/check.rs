@@ -16,7 +16,6 @@ use super::constant_rates::constant_rates;
 use super::settings::{SqrCaching, SqrSettings};
 use super::two_failures::two_failures;
 
-/// Reports problems of an entry.
 pub fn check_entry(settings: &SqrSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let topology = around.topology;
     let before = check.found();

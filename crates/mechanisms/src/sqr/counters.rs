@@ -4,7 +4,6 @@ use hitless_switch::Report;
 use hitless_wire::{PortId, Time};
 
 hitless_switch::counters! {
-    /// Counters of a protected port.
     pub struct PortCounters {
         /// Protected packets in egress.
         marked = "packets marked",

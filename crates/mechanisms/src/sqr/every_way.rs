@@ -27,7 +27,6 @@ const REPAIR_MAX: u64 = 2;
 /// Steps from the last bit at a MAC to the receiver, by port, without the rest of the departure step.
 const WAYS: [u64; 3] = [1, 1, 2];
 
-/// How a route is repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recovery {
     /// The same port works again.
@@ -69,7 +68,6 @@ struct Case {
     release: SqrRelease,
 }
 
-/// The link of a port.
 #[derive(Clone, Debug, Default, Hash)]
 struct Link {
     is_down: bool,
@@ -301,7 +299,6 @@ fn in_every_way_of_larger_worlds_nothing_is_lost() {
     Case::new(Reroute, DelayQueue, 4, 1).tried("delay queue, other port");
 }
 
-/// A planted bug is found.
 #[test]
 fn a_copy_that_is_forgotten_early_is_found_missing() {
     let told = found(Canary::EarlyForget, || Case::new(SamePort, Ring, 2, 1).explored());

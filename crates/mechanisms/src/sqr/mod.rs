@@ -84,7 +84,6 @@ struct Look {
     idle: u32,
 }
 
-/// SQR on a switch.
 #[derive(Debug)]
 pub struct Sqr {
     config: SqrConfig,
@@ -555,7 +554,6 @@ impl Mechanism for Sqr {
 }
 
 impl Sqr {
-    /// Handles an expired timer.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let (primary, number) = (PortId(((token & !LOOK) >> 16) as u16), token as u16);
         if token & LOOK != 0 {

@@ -43,7 +43,6 @@ pub enum OriginalTurn {
 pub enum CachedTurn {
     /// A copy of a packet that has been sent.
     Sent,
-    /// Leave now.
     Due,
     Waiting {
         /// The tag that is due.

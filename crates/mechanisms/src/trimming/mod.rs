@@ -27,7 +27,6 @@ pub use settings::TrimmingSettings;
 const HEADER_PRIORITY: u8 = 199;
 
 hitless_switch::counters! {
-    /// Counters of a port.
     struct PortCounters {
         seen = "packets seen",
         /// Headers that another switch had cut.

@@ -23,12 +23,7 @@ const CHECK_SEQUENCE_BYTES: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodingError {
     /// The block has no data frame or more than [`DATA_FRAMES_MAX`], or more parity frames than [`PARITY_FRAMES_MAX`].
-    BlockSize {
-        /// Data frames.
-        data_frames: usize,
-        /// Parity frames.
-        parity_frames: usize,
-    },
+    BlockSize { data_frames: usize, parity_frames: usize },
     /// A frame's length exceeds two bytes.
     TooLong(usize),
     /// Fewer frames are left than the block has data frames.

@@ -13,9 +13,7 @@ use hitless_wire::{BitRate, Bytes, Duration, HostId, OrderedSet, Packet, PortId,
 
 /// The host side of both switches.
 const EDGE: PortId = PortId(0);
-/// The link between them.
 pub const LINK: PortId = PortId(1);
-/// The recirculation port of both.
 pub const RECIRCULATION: PortId = PortId(2);
 
 pub use hitless_switch::testing::Fate;

@@ -168,7 +168,6 @@ fn ways_that_stop_at_a_known_state_miss_no_end() {
     }
 }
 
-/// Each planted bug is found.
 #[test]
 fn what_is_broken_is_found() {
     let bugs = [

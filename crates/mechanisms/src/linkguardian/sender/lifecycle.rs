@@ -8,14 +8,11 @@ use super::super::settings::Mode;
 /// Whether packets are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub(super) enum Phase {
-    /// Packets are not numbered.
     Off,
     /// Packets are not numbered yet: the receiver must confirm the first number.
     Starting {
-        /// The first number.
         first: SequenceNumber,
     },
-    /// Packets are numbered.
     On,
     /// Packets are numbered, but nothing new is sent until the receiver has everything.
     Closing {

@@ -25,7 +25,6 @@ use super::settings::{Buffering, Mode};
 use lifecycle::Lifecycle;
 
 hitless_switch::counters! {
-    /// Counters of the sending end.
     pub struct SenderCounters {
         /// Packets that got a sequence number.
         protected = "packets protected",

@@ -16,7 +16,6 @@ use crate::one_switch::OneSwitch;
 const IN: PortId = PortId(0);
 pub const OUT: PortId = PortId(1);
 
-/// A byte takes 100 ps.
 pub const RATE: BitRate = BitRate::from_gbps(80);
 pub const BYTE: Duration = Duration::from_ps(100);
 
@@ -91,7 +90,6 @@ pub struct Departure {
     pub is_marked: bool,
 }
 
-/// The outcome of a schedule.
 pub struct Run {
     pub departures: Vec<Departure>,
     pub drops: BTreeMap<DropReason, usize>,

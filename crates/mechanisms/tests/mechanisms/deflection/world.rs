@@ -13,7 +13,6 @@ pub const OUT: PortId = PortId(1);
 pub const OTHER_HOST: PortId = PortId(2);
 pub const NEIGHBOURS: [PortId; 3] = [PortId(3), PortId(4), PortId(5)];
 
-/// Properties of the switch.
 #[derive(Clone, Copy)]
 pub struct Hardware {
     pub limit: QueueLimit,
@@ -35,7 +34,6 @@ pub const HARDWARE: Hardware = Hardware {
     depth_visibility: DepthVisibility::IngressAndEgress,
 };
 
-/// A switch that runs `mechanism`.
 pub fn switch_with(hardware: Hardware, mechanism: impl Mechanism + 'static) -> OneSwitch {
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(hardware.limit));
     let faces_switch =

@@ -73,7 +73,6 @@ impl Settings {
     }
 }
 
-/// A frame on the link.
 #[derive(Clone, Debug, PartialEq)]
 struct OnLink {
     last_bit_at: Time,

@@ -14,7 +14,6 @@ use proptest::prelude::*;
 
 use super::beside::{Arrival, BYTE, Happening, Outcome, boundary, program, route, run, schedule, switch_of};
 
-/// Size of a segment.
 const SEGMENT: u32 = 80;
 
 /// The settings of both implementations.

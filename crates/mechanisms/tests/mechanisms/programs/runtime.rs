@@ -10,7 +10,6 @@ use super::beside::{Arrival, FABRIC, Happening, both};
 
 const SWITCH: &str = "[switch]\npreset = \"ideal\"\nbuffer = { kind = \"static\", per_port = \"200 KB\" }\n";
 
-/// A file of p4/afq.
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/afq").join(name)
 }

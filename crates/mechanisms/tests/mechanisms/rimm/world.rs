@@ -27,7 +27,6 @@ const FRAME_BYTES: u32 = 1_500;
 #[derive(Clone, Copy, Debug)]
 pub struct Burst {
     pub flow: u32,
-    /// The receiving host.
     pub sink: u16,
     /// The source: 0 is the host at the middle, higher numbers are behind a neighbour.
     pub from: u16,
@@ -36,7 +35,6 @@ pub struct Burst {
     pub gap_ns: u64,
 }
 
-/// The traffic and the faults.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub neighbours: u16,
@@ -51,7 +49,6 @@ pub struct Plan {
     pub relay_packets: u32,
 }
 
-/// A packet at its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     pub flow: u32,
@@ -59,7 +56,6 @@ pub struct Delivery {
     pub at: Time,
 }
 
-/// The outcome of a plan.
 pub struct Run {
     pub deliveries: Vec<Delivery>,
     pub sent: u64,

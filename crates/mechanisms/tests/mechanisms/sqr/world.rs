@@ -9,13 +9,10 @@ use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, PortSta
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
 use hitless_wire::{BitRate, Duration, Packet, PortId, ServiceKey, Time, Transport, UdpHeader};
 
-/// The input port.
 pub const SOURCE: PortId = PortId(0);
-/// The protected port.
 pub const PRIMARY: PortId = PortId(1);
 /// Another path to the receiver.
 pub const BACKUP: PortId = PortId(2);
-/// A third path.
 pub const THIRD: PortId = PortId(3);
 
 /// Hold of packets before they return to their own port.
@@ -24,7 +21,6 @@ pub const RETURN_HOLD: Duration = Duration::from_us(20);
 /// The class of protected packets; packets of other classes are unprotected.
 pub const MARKED: u8 = 1;
 
-/// How a route is repaired.
 #[derive(Clone, Copy, Debug)]
 pub enum Recovery {
     /// The same port works again after this time from detection.
@@ -136,7 +132,6 @@ pub struct Arrival {
     pub service: ServiceKey,
 }
 
-/// The fates of the packets.
 #[derive(Default)]
 pub struct World {
     /// Marked packets that reached the receiver, by intended port: numbers and times, duplicates included.
