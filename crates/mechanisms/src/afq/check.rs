@@ -192,6 +192,7 @@ fn rounds(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
     let field = |name: &str| format!("{section}.{name}");
     let per_round = settings.bytes_per_round;
     let two_groups = matches!(settings.scheduler, AfqScheduler::TwoGroups(_));
+    // With two groups "the number of active queues the system can use could drop from 2n to n" (section 4).
     let always = if two_groups { settings.queues / 2 } else { settings.queues };
     let least = settings.adaptive.map_or(always, |adaptive| adaptive.queues_min.min(always));
     let open = Bytes(per_round.0.saturating_mul(least.into()));

@@ -40,6 +40,8 @@ impl Hashes {
     pub fn column(&self, row: usize, key: Key, columns: u32) -> usize {
         match self {
             Self::MultiplyShift(multipliers) => {
+                // The upper half of the product is well mixed; scaling it by `columns` avoids a division, and works for
+                // any count.
                 let high = key.0.wrapping_mul(multipliers[row]) >> 32;
                 ((high * u64::from(columns)) >> 32) as usize
             }

@@ -238,6 +238,7 @@ impl Afq {
         if context.group(port).waits_for_swap() {
             self.ask_for_swap(place, context);
         }
+        // An empty port needs no period: the next packet starts one.
         if context.group(port).bytes() > 0 {
             self.time_period(place, context);
         }

@@ -253,6 +253,7 @@ impl View {
             }
             Occupancy::ControlPackets(_) => {
                 let told = self.told[index];
+                // Before its first report a queue counts as empty, which has no age.
                 if told.told_at.is_some() {
                     self.age_ns.saturating_record(ns(now - told.read_at));
                 }

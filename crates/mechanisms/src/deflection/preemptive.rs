@@ -112,6 +112,7 @@ impl PreemptiveDeflection {
         let estimator = &mut self.estimators[index];
         if !self.view.is_immediate() {
             let mean = self.view.known(index, context.now()).mean_rank;
+            // Section 4.2: the mean comes from egress with the depth, in the same control packet.
             if let Some(share) = estimator.by_mean(rank, mean) {
                 return share;
             }

@@ -187,6 +187,7 @@ impl Receiver {
     fn seek_slot(&mut self, context: &mut Context<'_>) {
         let Some(control) = self.due() else { return };
         let now = context.now();
+        // Sets are spaced, so that acknowledgements take a bounded share of the reverse direction.
         if now < self.next_slot {
             if !self.slot_is_awaited {
                 self.slot_is_awaited = true;

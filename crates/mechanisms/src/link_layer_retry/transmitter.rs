@@ -285,6 +285,7 @@ impl Transmitter {
         if let State::Replay { next } = &mut self.state {
             *next = next.saturating_sub(count as usize);
         }
+        // Progress of any size restarts the timers: the link works.
         if count > 0 {
             self.replays_in_a_row = 0;
             self.progress_at = now;
@@ -302,6 +303,7 @@ impl Transmitter {
             return self.flush(context);
         }
         self.state = State::Replay { next: 0 };
+        // A frame of the earlier replay is still in the queue; its departure continues from the new place.
         if !self.replay_is_queued {
             self.go_on_replaying(context);
         }

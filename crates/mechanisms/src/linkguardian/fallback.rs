@@ -57,6 +57,7 @@ impl Fallback {
     pub fn observe(&mut self, now: Time, frames: u64, losses: u64) {
         self.frames += frames;
         self.losses += losses;
+        // A loss rate of a few frames would be noise.
         if self.frames < self.config.frames_min {
             return;
         }
@@ -102,6 +103,7 @@ impl Fallback {
         self.bad_periods = 0;
         self.level = wanted;
         self.changes += 1;
+        // A fall soon after a recovery shows that the recovery was premature: the next one waits twice as long.
         self.hold = match self.recovered_at {
             Some(recovered_at) if now.saturating_since(recovered_at) < self.config.hold_max => {
                 (self.hold * 2).min(self.config.hold_max)

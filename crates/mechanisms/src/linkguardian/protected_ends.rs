@@ -57,6 +57,7 @@ pub fn protected_ends(around: Surroundings<'_>) -> Vec<ProtectedEnd<'_>> {
             for (end, at) in [(LinkEnd::Sender, from), (LinkEnd::Receiver, to)] {
                 let Node::Switch(switch) = at.node else { continue };
                 let used: &mut u16 = &mut used[switch.0 as usize];
+                // Ends take turns over the recirculation ports, so that they share one only when there are too few.
                 let recirculation = *used % ports;
                 *used += 1;
                 ends.push(ProtectedEnd { settings, mechanism, link, end, at, switch, recirculation });

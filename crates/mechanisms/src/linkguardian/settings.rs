@@ -283,10 +283,12 @@ impl LinkGuardianSettings {
     fn fill_in(&mut self, link: LinkShape) {
         let timeout = *self.ack_no_timeout.get_or_insert(link.acknowledgement_timeout(self.copy_count()));
         let in_ring = link.cost_of_recirculation(self.copy_count(), self.loss_rate_or_usual());
+        // As in the paper: recirculation within a rack, if losses cost no more of the line than in figure 8.
         let suits_a_ring = link.is_in_a_rack() && in_ring <= LINE_COST_MAX;
         let place = if suits_a_ring { Buffering::Recirculation } else { Buffering::PausedQueue };
         let buffering = *self.buffering.get_or_insert(place);
         let (resume, pause) = link.thresholds();
+        // In a paused queue waiting packets cost no bandwidth, so that a single loss need not pause the sender.
         let of_one_loss = if buffering == Buffering::PausedQueue { link.rate.bytes_in(timeout).0 } else { 0 };
         self.resume_threshold.get_or_insert(resume);
         // A configured buffer may be too small to absorb a loss without a pause.

@@ -55,6 +55,7 @@ impl Passes {
     pub fn take(&mut self, of: Bridged) -> Option<Packet> {
         let place = self.places.get_mut(of.place as usize).filter(|place| place.turn == of.turn)?;
         let kept = place.kept.take()?;
+        // A copy of the packet that still carries the number must not take the next user's metadata.
         place.turn = place.turn.wrapping_add(1);
         self.free.push(of.place);
         Some(kept)

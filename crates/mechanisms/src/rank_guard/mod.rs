@@ -142,6 +142,7 @@ impl Slot {
         // Repeated packets of an earlier message do not count against this message's promise.
         let left_bytes = if ahead < 0 { 0 } else { self.promised_bytes.saturating_sub(self.sent_bytes) };
         let was_found_out = self.is_found_out;
+        // Frames have headers that the promise does not count, and lost packets are sent again.
         let explained_bytes = self.promised_bytes as f64 * (1.0 + settings.tolerance) + settings.allowance.0 as f64;
         self.is_found_out |= self.sent_bytes as f64 > explained_bytes;
         let floor_bytes = if self.is_found_out { self.sent_bytes } else { left_bytes };

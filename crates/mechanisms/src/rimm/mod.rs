@@ -175,6 +175,7 @@ impl Rimm {
             && arrival != towards
             && self.is_up.get(usize::from(arrival.0)).is_some_and(|&is_up| is_up)
             && context.returns(arrival);
+        // The packets on one path stay in order, and each one that returns makes room for itself.
         if may_go_back {
             told.into_iter().for_each(|told| self.monitor.note(context.pass(), told, now));
             return Some(arrival);
@@ -192,6 +193,7 @@ impl Rimm {
     ) -> Verdict {
         let slot = self.sequencer.slot(context.packet().flow_hash);
         // In hardware the minimum is always available. Here it takes time, and is rarely needed.
+        // Without an alarm or a detour in progress the packet is forwarded whatever the minimum is.
         let matters = !self.alarms.has_no_alarm(towards) || self.sequencer.is_detoured(slot);
         let choice = if matters {
             self.choose(context, towards, told, now)

@@ -128,6 +128,7 @@ impl DepthMonitor {
                 entry.depth(neighbour, self.lifetime, self.own_lifetime, now)
             });
             if may_take(index) {
+                // Half of the threshold leaves room for the packets that are sent there before its next report.
                 let is_roomy = !choice.is_full && choice.depth_segments < neighbour.full_segments / 2;
                 roomy_ports |= if is_roomy { bit(choice.port) } else { 0 };
                 if least.is_none_or(|least| choice.depth_segments < least.depth_segments) {
@@ -142,6 +143,7 @@ impl DepthMonitor {
 impl Entry {
     /// The depth of the path through `neighbour`.
     fn depth(&self, neighbour: &Neighbour, lifetime: Option<u64>, own_lifetime: u64, now: Stamp) -> Choice {
+        // A neighbour without traffic towards us reports nothing, so that an old depth says little about its queue now.
         let is_stale = lifetime.is_some_and(|lifetime| self.told_at.until(now) > lifetime);
         let theirs = if is_stale { 0 } else { self.depth_segments };
         // Below the threshold our egress does not report; above it the report is repeated.

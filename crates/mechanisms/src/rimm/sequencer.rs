@@ -220,7 +220,7 @@ impl Sequencer {
 
     /// Detours until all earlier packets are released: reads S_f first, and advances S_a if the packet is detoured.
     fn exact(&mut self, pass: &mut Pass, slot: usize, phase: Phase, can_be_detoured: bool) -> NewTurn {
-        // S_f is in an earlier stage than S_a, because `returning` decides with S_f alone.
+        // The decision advances S_a, so that S_f must be in an earlier stage.
         let next = self.next.access(pass, slot, |next| next.number);
         self.attached.access(pass, slot, |attached| {
             let wants = match phase {
@@ -256,7 +256,8 @@ impl Sequencer {
             // detour.
             let is_gap = flow.arrived_at.until(now) >= gap;
             flow.arrived_at = now;
-            // The slot is shared by hash (section III-B): only the flow that is being detoured may end its detour.
+            // Flows towards other ports share the slot (section III-B). Their ended alarm, or their lack of a path,
+            // says nothing about the flow that is being detoured.
             if was_detoured && flow.towards != towards && (phase == Phase::Ended || !can_be_detoured) {
                 return None;
             }

@@ -242,6 +242,7 @@ impl RimmSettings {
         }
         let bound = self.round_trip_bound(scenario, topology).as_ps();
         if self.release == RimmRelease::FlowletGap {
+            // chi must exceed the time of every detoured packet to return (section III-C).
             let steps = bound.saturating_mul(GAP_ROUND_TRIPS).div_ceil(GAP_STEP.as_ps()).max(1);
             self.flowlet_gap.get_or_insert(Duration(steps.saturating_mul(GAP_STEP.as_ps())));
         }

@@ -23,6 +23,7 @@ pub fn check_entry(settings: &SqrSettings, around: Surroundings<'_>, section: &s
     ports(check, topology, settings, section);
     delays(check, topology, settings, section);
     hardware(check, settings, section);
+    // The checks below need valid names and delays.
     if check.found() == before {
         let routing = Routing::new(topology, PathRule::default());
         let failing: Vec<_> = links.iter().copied().filter(|&link| check.fails(topology, link)).collect();

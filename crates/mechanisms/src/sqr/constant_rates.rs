@@ -70,6 +70,7 @@ fn ring(
         let rate_bps = topology.link(port.link.link).settings.rate.as_bps();
         let sent_bps = bps_over(check, topology, routing, None, port.link).min(rate_bps);
         let reading_bps = architecture(&check.scenario.switch).buffer_read_rate.as_bps().max(rate_bps);
+        // A busy port still gives the ring its weight, 1/11; an idle one all of its time.
         let idle = u128::from(reading_bps) * u128::from(rate_bps - sent_bps) / u128::from(rate_bps);
         (idle as u64).max(reading_bps / RING_SHARE)
     });

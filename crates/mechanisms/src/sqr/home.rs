@@ -29,6 +29,7 @@ impl HomeQueues {
     }
 
     pub fn queue(&self, primary: PortId, tag: u32) -> QueueId {
+        // Blocks instead of single tags: the served queue changes only at the border of a block.
         QueueId(self.first(primary) + ((tag >> self.block_shift) % u32::from(HOME_QUEUES)) as u8)
     }
 

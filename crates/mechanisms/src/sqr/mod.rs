@@ -163,8 +163,8 @@ impl Sqr {
             return Verdict::Continue;
         }
         let is_marked = self.is_marked(context);
-        // The order needs to know now whether a copy will exist: a packet without a copy gets no tag, since nobody
-        // could answer for that tag later (section III-E).
+        // The order needs to know now whether a copy will exist: a packet that leaves without a copy gets no tag, since
+        // nothing could answer for that tag later (section III-E).
         let may_copy = is_marked && self.may_copy(context, least_loaded);
         let way = self.ways.way(context.pass(), port);
         if !is_marked {
@@ -172,8 +172,7 @@ impl Sqr {
         }
         self.counters.port(port).marked += 1;
         let metadata = |tag| CacheMetadata { tag, started_ns: now_ns, primary: port, is_kept_back: false, skip: None };
-        // A packet that the order holds back becomes its own only copy: it waits in its home queue and carries the
-        // metadata.
+        // Towards the backup the packet itself is in the cache until it is sent there, so that it needs no copy now.
         let backup = way.filter(|&way| way != port);
         match (self.order.original(context.pass(), port, way.is_some(), may_copy || backup.is_some()), backup) {
             (OriginalTurn::Direct(tag), None) => {
@@ -189,6 +188,7 @@ impl Sqr {
                 self.counters.port(port).unprotected += 1;
                 Verdict::Continue
             }
+            // The packet becomes its own only copy: it waits in its home queue and carries the metadata.
             (OriginalTurn::KeptBack(tag), _) => {
                 self.counters.port(port).kept_back += 1;
                 self.hold_only_copy(context, metadata(tag));
@@ -240,8 +240,8 @@ impl Sqr {
             CachedTurn::Due => self.leave(context, cached, now_ns, least_loaded, way),
             CachedTurn::Waiting { next } => {
                 self.counters.port(cached.primary).kept_back += u64::from(has_moved);
-                // Only a packet that may leave counts as waiting: before, the stall timer would run for a packet that
-                // is early.
+                // Only a packet that may leave counts as waiting: the stall timer must not run while copies are not
+                // due yet.
                 if may_leave {
                     // Not the configurable clock: the stall time can exceed the range of a short one.
                     let stall_now_ns = context.timestamp_ns() as u32;

@@ -80,6 +80,7 @@ impl Utilization {
     /// Looks at a caching port, selected by the tag of a copy, because an idle port has no original to report its load.
     /// Returns the least loaded port.
     pub fn look(&mut self, pass: &mut Pass, tag: u32, now_ns: u32, clock: Clock) -> PortId {
+        // Consecutive tags visit all ports of the ring in turn, without another register.
         let port = self.caching_ports[tag as usize % self.caching_ports.len()];
         self.note(pass, port, 0, now_ns, clock)
     }

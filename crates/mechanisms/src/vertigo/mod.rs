@@ -76,6 +76,7 @@ impl Vertigo {
         // The first candidate is as random as the second, so that chance breaks a tie.
         let second = (first + 1 + below(&mut self.stream, count - 1)) % count;
         let [first, second] = [first, second].map(|place| eligible[place]);
+        // Committed bytes include the packets in transit to the queue.
         let mut load = |port| context.queue(port, context.ports().class_queue(port, class)).committed_bytes();
         Some(if load(second) < load(first) { second } else { first })
     }

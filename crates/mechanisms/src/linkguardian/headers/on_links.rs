@@ -33,8 +33,7 @@ fn may_combine(shims: &ShimStack, has_packet: bool) -> bool {
     if shims.contains::<PauseFrame>() || shims.contains::<ControlHeader>() {
         return shims.iter().count() == 1 && !has_packet;
     }
-    // With a packet an acknowledgement is piggybacked; a dummy, an explicit acknowledgement and a notification have
-    // none.
+    // With a packet an acknowledgement is piggybacked; all other frames carry no packet.
     match (shims.get::<DataHeader>(), shims.get::<AckHeader>(), shims.get::<LossNotification>(), has_packet) {
         (data, ack, None, true) => data.is_none_or(|data| !data.dummy) && ack.is_none_or(|ack| ack.piggybacked),
         (Some(data), None, None, false) => data.dummy,

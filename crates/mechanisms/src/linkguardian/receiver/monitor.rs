@@ -34,6 +34,7 @@ impl Monitor {
         assert!(mac.frames_received_all >= self.frames_seen, "the counters of a MAC do not fall");
         assert!(losses >= self.losses_seen, "losses that were found stay");
         let corrupted = mac.frames_received_all - mac.frames_received_ok;
+        // Counters of a MAC only grow; the policy needs the difference to the last period.
         let frames = mac.frames_received_all - std::mem::replace(&mut self.frames_seen, mac.frames_received_all);
         let of_mac = corrupted - std::mem::replace(&mut self.corrupted_seen, corrupted);
         let of_numbers = losses - std::mem::replace(&mut self.losses_seen, losses);

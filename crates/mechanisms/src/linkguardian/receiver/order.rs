@@ -250,8 +250,8 @@ impl Receiver {
             self.let_all_out(context);
         }
         let port = self.config.recirculation_port;
-        // The next packet is a repair in the separate queue: it gets the only credit, and its departure calls this
-        // function again.
+        // The next packet is a repair in the separate queue: it gets the only credit, and its turn calls this function
+        // again.
         if self.early.contains(from) {
             if self.early.call(from) {
                 context.queue(port, self.repair_queue).grant(1);

@@ -23,6 +23,7 @@ pub enum Place {
 pub fn place_of(sequence: SequenceNumber, expected: SequenceNumber, waited_for: SequenceNumber) -> Place {
     let gap = sequence.offset_from(expected);
     match gap {
+        // Beyond the window the era correction of section 3.5 would compare numbers wrongly.
         0..=GAP_MAX if sequence.offset_from(waited_for) <= WINDOW => Place::Ahead(gap as u32),
         _ if (-GAP_MAX..0).contains(&gap) => Place::Late,
         _ => Place::Far,

@@ -46,6 +46,7 @@ impl Receiver {
             }
             self.reports.gaps.pop_front();
         }
+        // Nothing was settled: the number that may be acknowledged is still the one before the first gap.
         if self.reports.gaps.len() == before {
             return;
         }

@@ -20,6 +20,7 @@ impl Receiver {
         let last_of_crowd = missing.last_of_crowd();
         let overflow = &mut self.overflow;
         let given_up = self.ack_number.access(context.pass(), 0, |ack_number| {
+            // Nothing repairs a packet that the buffer refused, so that it must not wait for the timeout.
             *ack_number = overflow.step_over(*ack_number);
             if *ack_number == expected || !is_ordered {
                 return None;

@@ -141,6 +141,8 @@ impl Sender {
                     self.lifecycle.seen_at_probe = None;
                     return;
                 }
+                // Only a whole period without progress sends a probe: while packets flow, acknowledgements arrive
+                // anyway.
                 if self.lifecycle.seen_at_probe.replace(latest) == Some(latest) {
                     self.say(Message::Probe, context);
                 }
@@ -180,6 +182,8 @@ impl Sender {
     fn forget_before(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
         let last = first.previous();
         let progress = self.latest_acknowledged.access(context.pass(), 0, |latest| {
+            // Copies of the earlier numbers would otherwise circulate for ever: the receiver no longer acknowledges
+            // them.
             let progress = last.steps_from(*latest);
             *latest = last;
             progress
