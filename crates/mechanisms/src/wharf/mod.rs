@@ -3,7 +3,7 @@
 //!
 //! The sending port puts frames into blocks and sends parity frames behind each block ([`encoder`]). The receiving port
 //! restores as many lost frames as it has parity frames ([`decoder`]). The code itself is in [`coder`] and works on
-//! bytes. In a simulation packets have no bytes: there the two ends share the parity's information ([`contents`]).
+//! bytes. In a simulation packets have no bytes: there the two ends share the parity's information (`contents.rs`).
 //!
 //! As in the published programs of Flightplan, data frames are forwarded as they arrive, so that a restored frame is
 //! late; limits, header and flush by timeout are the same. Differences and choices:
