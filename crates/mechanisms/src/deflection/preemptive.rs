@@ -89,9 +89,8 @@ impl PreemptiveDeflection {
         let (capacity, depth, alpha) = (capacity_bytes as f64, depth_bytes as f64, self.settings.alpha);
         match self.settings.decision {
             Decision::Threshold(_) => {
-                // Relative priority is at most 1, so that this cheap test avoids most of the estimates.
                 // Equation 1. The depth before this packet counts, so that a queue at its threshold still takes a
-                // packet.
+                // packet. Relative priority is at most 1, so that the first, cheap test avoids most of the estimates.
                 depth > capacity * (1.0 - alpha)
                     && depth > capacity * (1.0 - alpha * self.relative_priority(place, index, rank, context))
             }
@@ -111,8 +110,8 @@ impl PreemptiveDeflection {
     fn relative_priority(&mut self, place: Place, index: usize, rank: u32, context: &mut Context<'_>) -> f64 {
         let estimator = &mut self.estimators[index];
         if !self.view.is_immediate() {
-            let mean = self.view.known(index, context.now()).mean_rank;
             // Section 4.2: the mean comes from egress with the depth, in the same control packet.
+            let mean = self.view.known(index, context.now()).mean_rank;
             if let Some(share) = estimator.by_mean(rank, mean) {
                 return share;
             }

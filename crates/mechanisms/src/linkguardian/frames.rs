@@ -44,6 +44,7 @@ impl Role {
 
     /// The role of a packet that LinkGuardian owns.
     pub(crate) fn of_packet(packet: &Packet) -> Option<Role> {
+        // The channel is above the low four bits; 0 is no role.
         Role::ALL.get(usize::from(packet.role & 15).checked_sub(1)?).copied()
     }
 }

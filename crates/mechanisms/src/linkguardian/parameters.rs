@@ -80,6 +80,7 @@ impl LinkShape {
 
     /// Time of the loop for everything that the link sends in `span`.
     fn loop_time(self, span: Duration) -> Duration {
+        // At 100G the product exceeds 64 bits after 184 us.
         let ratio = u128::from(self.rate.as_bps());
         Duration((u128::from(span.as_ps()) * ratio / u128::from(self.drain_rate.as_bps())) as u64)
     }
@@ -98,6 +99,7 @@ impl LinkShape {
             let (_, _, resume_cells, pause_cells) = row(self.rate);
             return (Bytes(resume_cells * CELL_BYTES), Bytes(pause_cells * CELL_BYTES));
         }
+        // The paper's margin as a time, so that a slower drain has a smaller one; never more than the paper's bytes.
         let margin = MARGIN_BYTES.min(self.drain_rate.bytes_in(DRAIN_OF_PAPER.time_for(MARGIN_BYTES)).0);
         let resume = self.drain_rate.bytes_in(self.resume_flight()).0 + margin;
         (Bytes(resume), Bytes(resume + HYSTERESIS_BYTES.max(2 * self.frame_max.0)))
@@ -158,6 +160,7 @@ fn paper_frame_time(rate: BitRate) -> Duration {
 }
 
 fn row(rate: BitRate) -> (u64, u64, u64, u64) {
+    // Rounded up, so that a rate slightly above a row takes the next one; above 100G there is only the last row.
     let gbps = rate.as_bps().div_ceil(1_000_000_000);
     *BY_RATE.iter().find(|row| gbps <= row.0).unwrap_or(&BY_RATE[BY_RATE.len() - 1])
 }
@@ -169,6 +172,7 @@ const ROUNDING: f64 = 1e-9;
 ///
 /// At least 1. Both rates lie strictly between 0 and 1.
 pub fn copies_for(actual_loss_rate: f64, target_loss_rate: f64) -> u32 {
+    // The original and n copies are all lost with probability actual^(n + 1), which may be at most the target.
     let copies = target_loss_rate.log10() / actual_loss_rate.log10() - 1.0;
     (copies - ROUNDING).ceil().max(1.0) as u32
 }
@@ -177,6 +181,7 @@ pub fn copies_for(actual_loss_rate: f64, target_loss_rate: f64) -> u32 {
 /// all its notifications are lost (`reverse_loss_rate` each); this must be rarer than `target_loss_rate` (Equation 2,
 /// applied to the control messages of section 5). At least 1. Rates lie strictly between 0 and 1.
 pub fn control_copies_for(forward_loss_rate: f64, reverse_loss_rate: f64, target_loss_rate: f64) -> u32 {
+    // Solves forward * reverse^n = target for n.
     let copies = (target_loss_rate / forward_loss_rate).log10() / reverse_loss_rate.log10();
     (copies - ROUNDING).ceil().max(1.0) as u32
 }

@@ -98,6 +98,7 @@ pub fn wrap(packet: &Packet, bytes: &mut Vec<u8>, unseen_bytes: usize) -> usize 
     }
     for (seen, shim) in seen(packet) {
         if let Place::Ethernet(ether_type) = seen.place {
+            // The packet's EtherType moves behind the inserted header, as with a VLAN tag.
             let own = [bytes[TYPE_AT], bytes[TYPE_AT + 1]];
             bytes[TYPE_AT..ETHERNET_BYTES].copy_from_slice(&ether_type.to_be_bytes());
             bytes.splice(ETHERNET_BYTES..ETHERNET_BYTES, shim.iter().copied().chain(own));
@@ -120,6 +121,7 @@ pub fn wrap(packet: &Packet, bytes: &mut Vec<u8>, unseen_bytes: usize) -> usize 
     outer.extend([LINK_VERSION, inner | count]);
     on_link().for_each(|(kind, shim)| outer.extend(std::iter::once(kind).chain(shim.iter().copied())));
     if inner == 0 {
+        // The minimum frame without its check sequence.
         outer.resize(outer.len().max(60), 0);
         *bytes = outer;
         return 0;
@@ -155,6 +157,7 @@ pub fn unwrap(bytes: &[u8]) -> Result<Unwrapped<'_>, &'static str> {
         rest = Some(behind).filter(|behind| behind.len() >= 2).ok_or("half a header")?;
     }
     all.base = Some((addresses, rest));
+    // Behind the two bytes of the EtherType, IPv4 has its protocol in byte 9 (RFC 791, section 3.1).
     let is_marked = rest.get(2 + 9) == Some(&MARK_PROTOCOL) && type_at(rest) == 0x0800;
     if let Some(number) = named(|place| place == Place::Ip && is_marked) {
         take(number, rest.get(2 + IPV4_BYTES..).ok_or("half a header")?, &mut all)?;
@@ -203,6 +206,7 @@ impl Unwrapped<'_> {
             return Ok(());
         }
         let both = || SEEN.iter().zip(self.shims);
+        // Removals come first: they make room for new headers.
         let mut all = both().filter(|(_, bytes)| bytes.is_none()).chain(both().filter(|(_, bytes)| bytes.is_some()));
         all.try_for_each(|(seen, bytes)| (seen.set)(packet, bytes))
             .map_err(|_| "more headers than a packet can have")?;

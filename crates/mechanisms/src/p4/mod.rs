@@ -111,6 +111,7 @@ impl P4 {
     /// the last copy. An error is the reason of a drop.
     fn enter(&mut self, frame: Frame, context: &mut Context<'_>, has_packet: bool) -> Result<Going, DropReason> {
         let mut frame = frame;
+        // A program that resubmits each time would never end.
         for _ in 0..RESUBMITS_MAX {
             let now_ns = nanoseconds(context.now());
             let (stream, queues, in_vain) = (&mut self.stream, &self.queues, &mut self.in_vain);
@@ -371,6 +372,7 @@ impl Mechanism for P4 {
     fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         let frame = self.frame_of(context);
         match self.enter(frame, context, true) {
+            // With an unchanged length the queue needs no deparsed headers to be as deep as in hardware.
             Ok((to, frame)) if frame.length == frame.whole_bytes() as i64 => self.bridge(to, frame, context),
             Ok((to, frame)) => self.forward(to, frame, context),
             Err(reason) => {
@@ -430,6 +432,7 @@ impl Mechanism for P4 {
     }
 
     fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        // The switch numbers the queues of a group after `needs`.
         if event == Event::Start {
             self.queues.note_groups(context);
         }

@@ -176,6 +176,8 @@ impl Queues {
             return 0;
         }
         let Some(Rounds { current, first_queue, queues }) = self.rounds(port, context) else { return 0 };
+        // The first round from the current one that this queue serves: round r is served by queue r modulo their
+        // number.
         let place = u64::from(queue.0) - u64::from(first_queue);
         let ahead = (place + u64::from(queues) - current % u64::from(queues)) % u64::from(queues);
         (current + ahead) as u8

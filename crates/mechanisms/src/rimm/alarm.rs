@@ -241,8 +241,8 @@ mod tests {
         }
     }
 
-    /// Each burst lasts 200 ns and the next begins 600 ns later. They used to count as one congestion, although their
-    /// packets were all back after 500 ns.
+    /// Each burst lasts 200 ns and the next begins 600 ns later. They are not one congestion, because the packets of a
+    /// burst are all back after 500 ns.
     #[test]
     fn bursts_whose_packets_are_all_back_are_no_congestion() {
         let mut alarms = Alarms::new(2, 1_000, 500);

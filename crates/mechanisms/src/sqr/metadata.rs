@@ -60,6 +60,7 @@ impl Shim for CacheMetadata {
         let word = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let port = u16::from_be_bytes([bytes[8], bytes[9]]);
         let from = word(10);
+        // The word begins with the last byte of `from`, which the mask removes.
         let to = from.wrapping_add(word(13) & Skip::LONGEST);
         Self {
             tag: word(0),

@@ -107,6 +107,7 @@ impl Mechanism for Trimming {
             counters.headers_lost += 1;
             return Verdict::Continue;
         }
+        // At the last try the packet ends whatever this returns, and a cut header could not be sent.
         if context.is_last_try() || !context.packet().trim(self.settings.trimmed_frame.0 as u32) {
             counters.uncut += 1;
             return Verdict::Continue;

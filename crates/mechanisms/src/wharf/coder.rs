@@ -132,6 +132,7 @@ fn shard(frame: &[u8], bytes: usize) -> Vec<u8> {
 
 fn frame_in(shard: &[u8]) -> Result<Vec<u8>, CodingError> {
     let (length, rest) = shard.split_first_chunk::<LENGTH_BYTES>().ok_or(CodingError::Damaged)?;
+    // Bytes restored from another block's parity are arbitrary: length and padding reveal most of them.
     let (frame, padding) =
         rest.split_at_checked(usize::from(u16::from_be_bytes(*length))).ok_or(CodingError::Damaged)?;
     if padding.iter().any(|&byte| byte != 0) { Err(CodingError::Damaged) } else { Ok(frame.to_vec()) }

@@ -61,6 +61,7 @@ impl Decoder {
             settings: settings.clone(),
             contents,
             newest: 0,
+            // Nothing comes before the first block, so that stray parity must not restore there.
             open: [Block::default(), Block { is_done: true, ..Block::default() }],
             restoration_delay_ns: Histogram::new_with_max(HIGHEST_DELAY_NS, 3).expect("valid bounds"),
             checker: Checker::default(),
@@ -153,6 +154,7 @@ impl Decoder {
         if let Some(CheckNumber(number)) = packet.remove_shim() {
             self.checker.deliver(number);
         }
+        // Reception counts the hop, and this packet does not pass it.
         packet.ttl = packet.ttl.saturating_sub(1);
         context.mac(self.port).emit_at_ingress(packet);
     }
@@ -166,6 +168,7 @@ impl Decoder {
             0 => Some(0),
             BEHIND_BY_ONE => Some(1),
             _ if ahead < WharfHeader::BLOCKS / 2 => {
+                // If blocks are skipped, no frame of the one before the newest has arrived.
                 let before = if ahead == 1 { self.open[0] } else { Block::default() };
                 self.open = [Block::default(), before];
                 self.newest = block;

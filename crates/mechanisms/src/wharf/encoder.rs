@@ -96,6 +96,7 @@ impl Encoder {
         let packet = context.packet();
         let length = (packet.frame_bytes - CHECK_SEQUENCE_BYTES) as u16;
         let pushed = packet.push_shim(check_number);
+        // Parity covers the frame without Wharf's header, so that the copy is taken before it is pushed.
         let coded = *packet;
         let header = WharfHeader { class: 0, block, index, ether_type: 0, length };
         let pushed = pushed.and_then(|()| packet.push_shim(header));
@@ -118,6 +119,8 @@ impl Encoder {
             return;
         }
         self.wakes_at = Time::NEVER;
+        // The timer may be left from a block that was filled in time; the current block is then armed below, because
+        // `arm` never moves a timer back.
         if self.flush_at() <= context.now() {
             self.counters.blocks_flushed += 1;
             self.end_block(context);

@@ -73,6 +73,7 @@ impl SequenceNumber {
     ///
     /// Unlike [`Self::ahead_of`] it is right for any two numbers, including forged ones.
     pub const fn steps_from(self, other: Self) -> u32 {
+        // The circle of 2^17 numbers divides 2^32, so that the wrapped difference has the right remainder.
         self.position().wrapping_sub(other.position()) % (2 * Self::RANGE)
     }
 
