@@ -1,17 +1,17 @@
-//! What a mechanism keeps for the ports that it was configured for: mostly counters.
+//! Values of a mechanism for its configured ports, mostly counters.
 
 use hitless_state::{Damaged, Reader, State, Writer};
 use hitless_wire::PortId;
 
-/// An entry for each of some ports, in the order in which they were named; one is found by its port in one step.
+/// Entries of some ports, in the order of the configuration. Finding an entry by its port takes one step.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfiguredPorts<T> {
     entries: Vec<(PortId, T)>,
-    /// By port: its place in `entries`.
+    /// The position in `entries`, by port.
     places: Vec<Option<u16>>,
 }
 
-/// What is kept; the ports are as they were configured.
+/// Saves the entries only; the ports come from the configuration.
 impl<T: State> State for ConfiguredPorts<T> {
     fn save(&self, out: &mut Writer) {
         out.value(&self.entries.len());
@@ -25,14 +25,12 @@ impl<T: State> State for ConfiguredPorts<T> {
 }
 
 impl<T: Default> ConfiguredPorts<T> {
-    /// These ports, each with the default.
     pub fn with_default(ports: impl IntoIterator<Item = PortId>) -> Self {
         Self::new(ports.into_iter().map(|port| (port, T::default())))
     }
 }
 
 impl<T> ConfiguredPorts<T> {
-    /// These ports with their entries.
     pub fn new(entries: impl IntoIterator<Item = (PortId, T)>) -> Self {
         let entries: Vec<_> = entries.into_iter().collect();
         let count = entries.iter().map(|(port, _)| usize::from(port.0) + 1).max().unwrap_or(0);
@@ -49,7 +47,6 @@ impl<T> ConfiguredPorts<T> {
         self.places.get(usize::from(port.0)).copied().flatten().map(usize::from)
     }
 
-    /// The entry of a port, if it is one of them.
     #[inline]
     pub fn get_mut(&mut self, port: PortId) -> Option<&mut T> {
         let place = self.place(port)?;
@@ -59,13 +56,13 @@ impl<T> ConfiguredPorts<T> {
     /// The entry of a port.
     ///
     /// # Panics
-    /// When the port is not one of them.
+    /// If the port is not configured.
     #[inline]
     pub fn of(&mut self, port: PortId) -> &mut T {
         self.get_mut(port).expect("only packets of configured ports are looked at")
     }
 
-    /// All, in the order in which they were named.
+    /// All entries, in the order of the configuration.
     pub fn iter(&self) -> impl Iterator<Item = (PortId, &T)> {
         self.entries.iter().map(|(port, entry)| (*port, entry))
     }

@@ -1,42 +1,40 @@
-//! How often packets are detoured: in the packet, wherever it goes in the fabric, and in what a switch counts of it.
+//! The number of detours of packets: in the packet across the fabric, and in a switch's counters.
 
 use hdrhistogram::Histogram;
 use hitless_switch::Report;
 use hitless_wire::Packet;
 use hitless_wire::shim::DetourCount;
 
-/// What a report calls it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
-    /// The most detours of a packet.
+    /// Maximum number of detours of a packet.
     pub most: &'static str,
-    /// Detours that the packet had no room to be counted in.
+    /// Detours that were not counted, because the packet had no room for the count.
     pub uncounted: &'static str,
-    /// The histogram of the detours of packets that were detoured.
+    /// Histogram of detours of packets with at least one.
     pub of_packet: &'static str,
 }
 
-/// The detours of the packets of one switch.
+/// Counts of detours at a switch.
 #[derive(Debug)]
 pub(crate) struct Detours {
-    /// The most that a packet has had in the whole fabric when it was detoured here.
+    /// The maximum number of detours in the fabric of any packet that was detoured here.
     most: u64,
-    /// Those of packets that had been detoured and left for their host.
+    /// Detours of detoured packets that left for their host.
     ended: Histogram<u64>,
-    /// Those that the packet has no room to be counted in.
+    /// Detours that were not counted, because the packet had no room for the count.
     uncounted: u64,
 }
 
 hitless_state::state!(Detours { values: most, uncounted; parts: ended });
 
 impl Detours {
-    /// None yet.
     pub fn new() -> Self {
         let ended = Histogram::new_with_bounds(1, u64::from(u8::MAX), 3).expect("these bounds are legal");
         Self { most: 0, ended, uncounted: 0 }
     }
 
-    /// The packet is detoured once more.
+    /// Counts a detour of the packet.
     pub fn once_more(&mut self, packet: &mut Packet) {
         let before = packet.shims.get::<DetourCount>();
         let count = DetourCount(before.map_or(0, |count| count.0).saturating_add(1));
@@ -46,7 +44,7 @@ impl Detours {
         self.most = self.most.max(u64::from(count.0));
     }
 
-    /// The packet leaves for its host: its detours are over.
+    /// Ends the count of a packet that leaves for its host.
     #[inline]
     pub fn end(&mut self, packet: &mut Packet) {
         if let Some(DetourCount(count)) = packet.remove_shim::<DetourCount>() {
@@ -54,7 +52,6 @@ impl Detours {
         }
     }
 
-    /// All of it, as of the switch.
     pub fn report(&self, names: Names, report: &mut Report) {
         report.count("switch", names.most, self.most);
         report.count("switch", names.uncounted, self.uncounted);

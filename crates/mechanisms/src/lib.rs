@@ -1,6 +1,10 @@
-//! The mechanisms that a switch can run, one folder each: what implements
-//! [`Mechanism`](hitless_switch::Mechanism), and its [`Kind`](hitless_scenario::kind::Kind), which is all that
-//! scenarios and runs know of it.
+//! Mechanisms that a switch can run, one folder each. A folder implements [`Mechanism`](hitless_switch::Mechanism) and
+//! a [`Kind`](hitless_scenario::kind::Kind); scenarios and runs see only the kind. Start with the folder's `mod.rs`,
+//! then its `settings.rs`.
+
+// Users see a mechanism's settings and the Python API; only these need docs. Scenarios and runs reach the types below
+// through `Kind` alone.
+#![allow(missing_docs)]
 
 mod by_port;
 mod configured_ports;
@@ -18,7 +22,7 @@ use std::sync::LazyLock;
 
 use hitless_scenario::kind::Registry;
 
-/// Folders, each with the kinds that are in it. The hooks of kinds of one stage run in this order.
+/// Folders with their kinds. Hooks of kinds of the same stage run in this order.
 macro_rules! mechanisms {
     ($($folder:ident: $($kind:ident),+;)*) => {
         $(
@@ -45,7 +49,6 @@ mechanisms! {
     p4: P4;
 }
 
-/// The kinds of this crate.
 pub fn builtin() -> &'static Registry {
     &BUILTIN
 }

@@ -1,20 +1,18 @@
-//! The ports that face switches, and which of them may get a packet that is not to leave by its own.
+//! Ports with neighbouring switches, and which of them may take a packet that does not leave through its own port.
 
 use hitless_engine::Stream;
 use hitless_engine::draws::below;
 use hitless_switch::{Context, Event, PortState};
 use hitless_wire::PortId;
 
-/// The ports of a switch that face switches.
 #[derive(Debug, hitless_state::Value)]
 pub(crate) struct Neighbours {
-    /// Whether a packet may go to the port by which it came.
+    /// Whether a packet may return through its arrival port.
     to_arrival_port: bool,
-    /// In their order.
     ports: Vec<PortId>,
-    /// By port: whether its link works, as far as is known.
+    /// Whether a port's link is known to work, by port.
     is_up: Vec<bool>,
-    /// The ports that may be drawn for the packet at hand.
+    /// Candidate ports of the current packet; kept to reuse its memory.
     eligible: Vec<PortId>,
 }
 
@@ -23,7 +21,7 @@ impl Neighbours {
         Self { to_arrival_port, ports: Vec::new(), is_up: Vec::new(), eligible: Vec::new() }
     }
 
-    /// The switch has been built, or a port's link works or does not.
+    /// Handles the start of the switch and changes of a port's link.
     pub fn on(&mut self, event: Event, context: &Context<'_>) {
         match event {
             Event::Start => self.start(context),
@@ -37,17 +35,16 @@ impl Neighbours {
         self.is_up = vec![true; usize::from(context.ports().count())];
     }
 
-    /// All of them, in order.
     pub fn all(&self) -> &[PortId] {
         &self.ports
     }
 
-    /// Whether a packet that came by `arrived_by` may go to `port`.
+    /// Whether a packet that arrived through `arrived_by` may leave through `port`.
     pub fn may_take(&self, port: PortId, arrived_by: PortId) -> bool {
         (self.to_arrival_port || port != arrived_by) && self.is_up[usize::from(port.0)]
     }
 
-    /// Those to which a packet that came by `arrived_by` may go, but for `without`; for the caller to take from.
+    /// Candidate ports for a packet that arrived through `arrived_by`, except `without`. The caller may remove ports.
     pub fn eligible(&mut self, arrived_by: PortId, without: Option<PortId>) -> &mut Vec<PortId> {
         let mut eligible = std::mem::take(&mut self.eligible);
         eligible.clear();
@@ -58,7 +55,7 @@ impl Neighbours {
     }
 }
 
-/// Takes one of `ports`, each with the same probability.
+/// Removes a port from `ports`, drawn uniformly.
 pub(crate) fn take_any(ports: &mut Vec<PortId>, stream: &mut Stream) -> Option<PortId> {
     (!ports.is_empty()).then(|| ports.swap_remove(below(stream, ports.len())))
 }

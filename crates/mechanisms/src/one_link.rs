@@ -1,4 +1,4 @@
-//! Mechanisms between the two ends of one link, which their settings name in a field `link`.
+//! Helpers for mechanisms between the two ends of a link, which their settings name in a field `link`.
 
 use std::collections::BTreeSet;
 
@@ -7,22 +7,21 @@ use hitless_network::topology::{DirectedLink, LinkSpec, SwitchId, Topology};
 use hitless_scenario::kind::{Surroundings, switches_at_ends};
 use toml::{Table, Value};
 
-/// The links that the name means.
+/// The links of that name.
 pub fn named(link: &str, topology: &Topology) -> Vec<DirectedLink> {
     select_links(topology, link).unwrap_or_default()
 }
 
-/// The switches at their ends.
 pub fn switches(link: &str, topology: &Topology) -> BTreeSet<SwitchId> {
     switches_at_ends(topology, &named(link, topology))
 }
 
-/// The ports that send on them.
+/// The ports that send on the links.
 pub fn sending_ports(link: &str, around: Surroundings<'_>) -> Vec<SwitchPort> {
     named(link, around.topology).into_iter().filter_map(|link| around.sending_port(link)).collect()
 }
 
-/// What the link of an entry is like that has not been read yet.
+/// The properties of the link named in an entry that is not parsed yet.
 pub fn written(entry: &Table, topology: &Topology) -> Option<LinkSpec> {
     let links = named(entry.get("link").and_then(Value::as_str)?, topology);
     Some(topology.link(links.first()?.link).settings)

@@ -1,5 +1,5 @@
-//! Mechanisms that choose where packets of some ports go, which their settings name in a field `ports`: what they
-//! claim, what packets carry for them, whether there is somewhere to go, and whether their switch can tell.
+//! Mechanisms that choose another port for packets of some ports, which their settings name in a field `ports`: claims,
+//! packet headers, and checks that there is another port and that the switch shows the queues.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,29 +13,28 @@ use hitless_switch::Mechanism;
 use hitless_wire::PortId;
 use hitless_wire::shim::DetourCount;
 
-/// A mechanism that chooses where packets of some ports go.
+/// A mechanism that chooses the port of packets.
 #[derive(Clone, Copy)]
 pub struct PortChoice<'a> {
-    /// As messages call it.
+    /// The name in messages.
     pub name: &'static str,
-    /// Its field `ports`.
+    /// The field `ports` of its settings.
     pub ports: &'a [String],
     /// Whether it sends packets to neighbours.
     pub deflects: bool,
-    /// Whether it must see in ingress how full queues are.
+    /// Whether it reads queue depths in ingress.
     pub sees_queues: bool,
     /// Whether it sorts the queues.
     pub sorts: bool,
 }
 
 impl PortChoice<'_> {
-    /// The switches that run it.
     pub fn switches(self, topology: &Topology) -> BTreeSet<SwitchId> {
         select_ports_by_switch(topology, self.ports).into_keys().collect()
     }
 
-    /// That it chooses the port of the packets of its ports, and sends them to all ports of its switches that face
-    /// switches.
+    /// Claims the choice of port for its ports, and the sending of packets to all ports of its switches with a
+    /// neighbouring switch.
     pub fn claims(self, topology: &Topology) -> Vec<Claimed> {
         let own = select_ports_by_switch(topology, self.ports).into_values().flatten();
         let chooses = Claim::ChoosesPort.at_ports(own);
@@ -51,13 +50,13 @@ impl PortChoice<'_> {
         self.switches(topology).into_iter().flat_map(of_switch).collect()
     }
 
-    /// A packet that is sent elsewhere counts how often.
+    /// The header that counts the deflections of a packet.
     pub fn headers(self) -> Vec<Header> {
         let counts = || Header::of::<DetourCount>("counts of deflections", Reach::Everywhere);
         self.deflects.then(counts).into_iter().collect()
     }
 
-    /// Reports ports that nothing can be sent elsewhere from, and switches that do not show what it goes by.
+    /// Reports ports without an alternative, and switches that do not show the queues that the mechanism reads.
     pub fn check(self, topology: &Topology, section: &str, check: &mut Check<'_>) {
         let field = format!("{section}.ports");
         let before = check.found();
@@ -87,13 +86,13 @@ impl PortChoice<'_> {
     }
 }
 
-/// Whether another port of the same switch faces a switch.
+/// Whether another port of the switch faces a switch.
 fn has_other_neighbour(topology: &Topology, at: SwitchPort) -> bool {
     let ports = topology.switch(at.switch).ports.iter().enumerate();
     ports.into_iter().any(|(number, port)| number != usize::from(at.port.0) && port.faces_switch())
 }
 
-/// For each entry one mechanism on each switch of the ports that it has, which are those of `by_switch`.
+/// Builds one mechanism per entry and switch, with the ports given by `by_switch`.
 pub fn on_each_switch<S, M: Mechanism + 'static>(
     entries: &[&S],
     by_switch: impl Fn(&S) -> BTreeMap<SwitchId, Vec<SwitchPort>>,

@@ -1,4 +1,4 @@
-//! What a queue of a mechanism may hold.
+//! Limits of a mechanism's queues.
 
 use hitless_network::switch::BufferSettings;
 use hitless_network::topology::Topology;
@@ -7,7 +7,7 @@ use hitless_scenario::Scenario;
 use hitless_settings::quantity::QueueLength;
 use hitless_switch::QueueLimit;
 
-/// The limit that a length means. In a checked scenario 32 bits can count its packets.
+/// Converts a length to a limit. A checked scenario guarantees that the packets fit into 32 bits.
 pub(crate) const fn queue_limit(length: QueueLength) -> QueueLimit {
     match length {
         QueueLength::Packets(packets) => QueueLimit::Packets(packets as u32),
@@ -15,7 +15,7 @@ pub(crate) const fn queue_limit(length: QueueLength) -> QueueLimit {
     }
 }
 
-/// The static limit of a port. None: ports share a buffer.
+/// The static limit of a port; `None` if ports share a buffer.
 pub(crate) fn limit_of_port(scenario: &Scenario, topology: &Topology, at: SwitchPort) -> Option<QueueLength> {
     let port = &topology.switch(at.switch).ports[usize::from(at.port.0)];
     match scenario.switch.of_port(topology, at.switch, port).buffer {

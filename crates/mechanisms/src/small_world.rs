@@ -1,9 +1,9 @@
-//! Two switches joined by a link, small enough for every way in which they can go: each packet enters at any step of
-//! time, and each thing that a switch is told is told at any, while the test decides what becomes of each frame.
+//! Two linked switches, small enough to explore all their behaviours. Packets enter and commands arrive at any step of
+//! time, and the test decides the fate of each frame.
 //!
-//! Time goes in steps: a frame takes one to leave a port, one to cross the link and one for ingress, and a timer runs
-//! out at a step. What happens at one step at one switch is in the order of its causes, but for timers, which come
-//! before and after whatever arrives.
+//! Time advances in steps. A frame takes a step each to leave a port, to cross the link and to pass ingress; a timer
+//! expires at a step. Events of the same step at the same switch follow their causes, except timers, which are tried
+//! both before and after arrivals.
 
 use std::cell::RefCell;
 use std::hash::Hash;
@@ -20,32 +20,28 @@ use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::{BitRate, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
 
-/// Host side of both switches.
+/// The host side of both switches.
 pub const EDGE: PortId = PortId(0);
-/// The link between them.
 pub const LINK: PortId = PortId(1);
-/// The recirculation port of both.
 pub const RECIRCULATION: PortId = PortId(2);
-/// The step of time.
 pub const STEP: Duration = Duration::from_ns(100);
 
-/// So many steps.
 pub const fn steps(count: u64) -> Duration {
     Duration::from_ns(100 * count)
 }
 
-/// What is done to the switches from outside.
+/// The stimuli of the switches.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
-    /// Packets that go from switch 0 to switch 1.
+    /// Number of packets from switch 0 to switch 1.
     pub packets: u64,
-    /// Packets that go the other way.
+    /// Number of packets in the other direction.
     pub returning: u64,
-    /// What switches are told, in this order.
+    /// Stimuli other than packets, in order, with the switch that receives each.
     pub acts: Vec<(usize, Act)>,
 }
 
-/// What a switch is told beside packets.
+/// A stimulus other than a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Act {
     /// A command of the control plane.
@@ -55,7 +51,7 @@ pub enum Act {
 }
 
 impl Scene {
-    /// A line of the table in docs/evidence/reliability.md.
+    /// Prints a line of the table in docs/evidence/reliability.md.
     pub fn print(&self, mechanism: &str, name: &str, faults: usize, found: &Explored) {
         let Self { packets, returning, acts } = self;
         let Explored { states, ways, depth, .. } = found;
@@ -64,12 +60,12 @@ impl Scene {
     }
 }
 
-/// The switches, what is still to be done to them, and what came out.
+/// The switches, the remaining stimuli, and the delivered packets.
 pub struct SmallWorld<M, L> {
     pub ends: [Shared<M>; 2],
-    /// What the test writes down about frames; part of the state.
+    /// The test's notes about frames, which are part of the state.
     pub ledger: Rc<RefCell<L>>,
-    /// The packets that came out at the edge of switch 1, and of switch 0.
+    /// Packets that left through the edge of switch 1, and of switch 0.
     pub delivered: [Vec<u64>; 2],
     pub harness: Harness,
     scene: Scene,
@@ -79,7 +75,7 @@ pub struct SmallWorld<M, L> {
     remembers: bool,
 }
 
-/// The number of a host's packet; none for a frame that a mechanism made.
+/// The number of a host's packet; `None` for a frame made by a mechanism.
 pub fn number_of(packet: &Packet) -> Option<u64> {
     match packet.transport {
         Transport::Udp(header) => Some(header.number),
@@ -87,7 +83,7 @@ pub fn number_of(packet: &Packet) -> Option<u64> {
     }
 }
 
-/// A switch whose pipelines take a step; the last of its three ports is a loopback, if it has one.
+/// A switch with ingress and mirror latencies of a step. The last of its three ports may be a loopback.
 pub fn switch(has_loopback: bool, mechanism: Box<dyn Mechanism>) -> Switch {
     let architecture =
         Architecture { checked: true, ingress_latency: STEP, mirror_latency: STEP, ..Architecture::ideal() };
@@ -98,8 +94,8 @@ pub fn switch(has_loopback: bool, mechanism: Box<dyn Mechanism>) -> Switch {
 }
 
 impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, L> {
-    /// The switches with their mechanisms. `fate` and `loses_set` decide what becomes of the frames and control ordered
-    /// sets of a switch, and write it down.
+    /// Builds the switches with their mechanisms. `fate` and `loses_set` decide and record the fate of a switch's
+    /// frames and control ordered sets.
     pub fn new(
         choices: &Choices,
         scene: Scene,
@@ -127,7 +123,7 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
                 asked.tell(|| format!("switch {from} sends {control:?}: {}", if is_lost { "Lost" } else { "Arrives" }));
                 is_lost
             };
-            // With its own time on the line a frame takes one step.
+            // With its serialization a frame takes one step.
             harness.connect((from, LINK), (1 - from, LINK), STEP / 2, fate, loses_set);
         }
         harness.start();
@@ -136,13 +132,13 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
         Self { ends, ledger, delivered, harness, scene, choices, entered, acts_done: 0, remembers: true }
     }
 
-    /// The same without a memory of states: each way is followed to its end, which it must have.
+    /// The same world without a memory of states: each path is followed to its end, so that it must have one.
     pub fn forgetful(self) -> Self {
         Self { remembers: false, ..self }
     }
 
-    /// Lets everything happen until nothing is left to happen; `judge` is asked after each step, with the present time,
-    /// and whether it was the last. A way that circles for ever is at its end too.
+    /// Runs until no event is left. Calls `judge` after each step, with the present time and whether it was the last
+    /// step. A path that repeats a state for ever has ended too.
     pub fn run(mut self, mut judge: impl FnMut(&Self, Time, bool) -> Result<(), String>) -> Result<(), String> {
         let mut now = Time::ZERO;
         loop {
@@ -156,7 +152,7 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
             let visit = if self.remembers { self.choices.visit(|| self.digest(now)) } else { Visit::First };
             match visit {
                 Visit::First => {}
-                // What circles for ever is at rest, as far as it will ever be.
+                // A loop without further stimuli is the final state.
                 Visit::Again if !self.has_more() => return judge(&self, now, true),
                 Visit::Known | Visit::Again => return Ok(()),
             }
@@ -177,7 +173,7 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
         self.entered != [packets, returning] || self.acts_done < acts.len()
     }
 
-    /// A packet, a command, or neither; if nothing else is to happen, not neither.
+    /// Lets a packet or a command in, or nothing; an idle world must let something in.
     fn let_in(&mut self, now: Time, is_idle: bool) {
         let mut may: Vec<Option<usize>> = Vec::new();
         if !is_idle {
@@ -232,7 +228,6 @@ impl<M: Mechanism + State + 'static, L: Hash + Default + 'static> SmallWorld<M, 
     }
 }
 
-/// A packet of a host.
 pub fn packet(number: u64) -> Packet {
     Packet {
         frame_bytes: MINIMUM_FRAME_BYTES,
@@ -242,7 +237,7 @@ pub fn packet(number: u64) -> Packet {
     }
 }
 
-/// What is told of a way of `explored` that a bug leads to; nothing where bugs are not compiled in.
+/// The message of the failure that a planted bug leads to; `None` if bugs are not compiled in.
 pub fn found(bug: Canary, explored: impl FnOnce() -> Explored + UnwindSafe) -> Option<String> {
     ARE_COMPILED_IN.then(|| {
         sow(Some(bug));
@@ -252,7 +247,7 @@ pub fn found(bug: Canary, explored: impl FnOnce() -> Explored + UnwindSafe) -> O
     })
 }
 
-/// What a frame is, for whoever reads how a world went.
+/// Describes a frame for readers of a trace.
 fn name_of(packet: &Packet) -> String {
     let shims = &packet.shims;
     let headers = [

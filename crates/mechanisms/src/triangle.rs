@@ -1,10 +1,10 @@
-//! For tests: three switches joined by links, and mechanisms on them.
+//! For tests: three linked switches, and mechanisms on them.
 
 use hitless_network::topology::Topology;
 use hitless_scenario::kind::{Kind, Registry};
 use hitless_scenario::{Scenario, check};
 
-/// sw3 has the ports h, sw4, sw5; sw4 and sw5 are joined too.
+/// sw3 has the ports h, sw4 and sw5; sw4 and sw5 are linked too.
 const TRIANGLE: &str = include_str!("../tests/scenario/triangle.toml");
 
 /// The triangle with entries of the kind `K`.

@@ -1,19 +1,19 @@
-//! The number of queues in use, which adapts to the room in the shared buffer: the idea of A2FQ, as its public program
-//! has it. When the queue of the next round comes close to what it may hold, packets that are due soon will be lost for
-//! those that are due late, and fewer rounds are let in.
+//! The number of queues in use, adapted to the room in the shared buffer: the idea of A2FQ, following its public
+//! program. When the queue of the next round comes close to its limit, packets due soon would be lost in favour of
+//! packets due late, so that fewer rounds are admitted.
 
 use hitless_switch::{Context, Report, Rounds};
 use hitless_wire::{PortId, QueueId};
 
 use super::settings::AfqAdaptive;
 
-/// The queues of one port that are in use.
+/// The queues of a port that are in use.
 #[derive(Debug)]
 pub struct ActiveQueues {
     config: AfqAdaptive,
     queues: u8,
     active: u8,
-    /// The round in which there was one fewer, the last time.
+    /// The round of the last reduction.
     reduced_in: Option<u64>,
     least: u8,
     reductions: u64,
@@ -26,17 +26,17 @@ hitless_state::state!(ActiveQueues {
 });
 
 impl ActiveQueues {
-    /// All queues in use.
     pub fn new(config: AfqAdaptive, queues: u8) -> Self {
         assert!((1..=queues).contains(&config.queues_min), "at least one queue of {queues} stays in use");
         assert!(config.low_divisor > 0, "a share of the threshold is a part of it");
         Self { config, queues, active: queues, reduced_in: None, least: queues, reductions: 0, extensions: 0 }
     }
 
-    /// How many are in use, after a look at the queue of the next round: at most one fewer in each round, one more with
-    /// each packet.
+    /// Adapts to the queue of the next round and returns the number of queues in use: at most one fewer per round, one
+    /// more per packet.
     pub fn adapt(&mut self, context: &mut Context<'_>, port: PortId, rounds: Rounds) -> u8 {
         let Some(threshold_bytes) = context.buffer().threshold_bytes() else { return self.active };
+        // A2FQ's program compares the depth of the second queue with the shared buffer's threshold.
         let second = ((rounds.current + 1) % u64::from(self.queues)) as u8;
         let bytes = context.queue(port, QueueId(rounds.first.0 + second)).bytes();
         if bytes > threshold_bytes.saturating_sub(self.config.margin.0) {

@@ -1,28 +1,28 @@
-//! What a flow is charged for a frame, by the weight of its class.
+//! The charge of a frame to its flow, by the weight of its class.
 
-/// A weight of a class, as the factor by which bytes are charged: 65,536 / weight.
+/// The weight of a class as a factor for charged bytes: 65,536 / weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge(u32);
 
 impl Charge {
-    /// What is charged of weight 1: the bytes themselves.
+    /// The charge for weight 1: the bytes themselves.
     pub const WHOLE: Charge = Charge(1 << 16);
 
-    /// The charge of a flow that may send `weight` times the bytes of a round in each round (above 1/1000, below 1000).
+    /// The charge of a flow that may send `weight` times the bytes of a round in each round (1/1000 to 1000).
     ///
-    /// # Panics
-    /// With a weight outside of that.
+    /// # Panics If the weight is out of range.
     pub fn for_weight(weight: f64) -> Self {
         assert!((0.001..=1_000.0).contains(&weight), "a weight is between 0.001 and 1000, not {weight}");
         Charge((65_536.0 / weight).round() as u32)
     }
 
-    /// The bytes that are charged for a frame; at least one.
+    /// The bytes charged for a frame, at least 1.
     #[inline]
     pub fn of(self, frame_bytes: u32) -> u64 {
         if self == Self::WHOLE {
             return u64::from(frame_bytes);
         }
+        // Rounded to the nearest byte. A charge of 0 would let a flow of small frames send without limit.
         ((u64::from(frame_bytes) * u64::from(self.0) + (1 << 15)) >> 16).max(1)
     }
 }

@@ -1,4 +1,4 @@
-//! AFQ: whether its numbers fit together. Sections are those of the paper.
+//! Checks that AFQ's numbers fit together. Sections refer to the paper.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,6 @@ use hitless_wire::{Bytes, Duration};
 use super::round_trip::by_round_trip;
 use super::settings::{AfqHash, AfqIdleRound, AfqRound, AfqScheduler, AfqSettings, UpdateRule};
 
-/// Reports what of one entry cannot be meant.
 pub fn check_entry(settings: &AfqSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let topology = around.topology;
     let before = check.found();
@@ -48,19 +47,18 @@ fn ports(check: &mut Check<'_>, topology: &Topology, settings: &AfqSettings, sec
     check.report_all(twice.map(problem));
 }
 
-/// Of a round trip and bytes per round one gives the other.
+/// Requires that a round trip and bytes per round agree if both are set.
 fn round_trip(check: &mut Check<'_>, around: Surroundings<'_>, settings: &AfqSettings, section: &str) {
     let Some(given) = settings.round_trip else { return };
     check.require(given > Duration::ZERO, &format!("{section}.round_trip"), "must be above zero");
     let (own, derived) = (settings.bytes_per_round(), by_round_trip(settings, given, around));
     check.require_else(own == derived, || {
         let rule = format!("is {} by round_trip: d x l / (6 x {} queues)", derived.text(), settings.queues);
-        Problem::new(format!("{section}.bytes_per_round"), own.text(), rule)
-            .hint("leave out one of the two")
+        Problem::new(format!("{section}.bytes_per_round"), own.text(), rule).hint("leave out one of the two")
     });
 }
 
-/// Whether what `[switch]` says of ports is compatible with AFQ on them.
+/// Requires that the settings of `[switch]` for ports are compatible with AFQ on them.
 fn switch(check: &mut Check<'_>, settings: &AfqSettings) {
     let switch = &check.scenario.switch;
     let is_everywhere = settings.ports.is_empty();
@@ -120,7 +118,7 @@ fn scheduler(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
     match settings.scheduler {
         AfqScheduler::RotatingStrictPriority(_) => {}
         AfqScheduler::DeficitRoundRobin(deficit) => {
-            // Less than a round ends turns before their queues are empty: the round would run away.
+            // A quantum below a round ends turns before their queues are empty: the round would run away.
             let least = settings.bytes_per_round().0.max(u64::from(hitless_wire::packet::MTU_FRAME_BYTES));
             let fits = (least..=u64::from(u32::MAX)).contains(&deficit.quantum.0);
             check.require_else(fits, || {
@@ -144,7 +142,7 @@ fn scheduler(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
     }
 }
 
-/// What hardware of today cannot do.
+/// Refuses features that hardware of today lacks.
 fn checked(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
     let switch = &check.scenario.switch;
     if !switch.checked {
@@ -188,11 +186,12 @@ fn adaptive(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
     check.require(fits, &format!("{section}.adaptive.queues_min"), "must not be above queues");
 }
 
-/// A full frame must fit into the rounds, and the rounds into a bid.
+/// Requires that a full frame fits into the rounds, and the rounds into a bid.
 fn rounds(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
     let field = |name: &str| format!("{section}.{name}");
     let per_round = settings.bytes_per_round();
     let two_groups = matches!(settings.scheduler, AfqScheduler::TwoGroups(_));
+    // With two groups "the number of active queues the system can use could drop from 2n to n" (section 4).
     let always = if two_groups { settings.queues / 2 } else { settings.queues };
     let least = settings.adaptive.map_or(always, |adaptive| adaptive.queues_min.min(always));
     let open = Bytes(per_round.0.saturating_mul(least.into()));
@@ -217,7 +216,7 @@ fn rounds(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
     });
 }
 
-/// One flow must not be able to fill the buffer before the rounds stop it (section 3.4).
+/// Requires that a single flow cannot fill the buffer before the rounds stop it (section 3.4).
 fn buffer(check: &mut Check<'_>, topology: &Topology, settings: &AfqSettings, section: &str) {
     let heaviest = settings.heaviest();
     let one_flow = settings.bytes_per_round().0.saturating_mul(settings.queues.into());

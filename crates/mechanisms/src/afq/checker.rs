@@ -1,4 +1,4 @@
-//! The exact bids of flows, to measure what the sketch makes of them (appendix E). No switch could keep them.
+//! Exact bids of flows, to measure the error of the sketch (appendix E). A switch could not keep them.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,23 @@ use hitless_wire::PortId;
 
 use super::settings::UpdateRule;
 
-/// A packet and what the sketch said of it.
+/// A packet with the result of the sketch.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
-    /// Its flow, without collisions.
+    /// The flow, without collisions.
     pub flow: u64,
-    /// The beginning of the current round.
+    /// Beginning of the current round.
     pub base_bytes: u64,
-    /// Bytes it is charged.
     pub charge_bytes: u64,
-    /// Its bid by the sketch, from the beginning of the current round.
+    /// The bid of the sketch, from the beginning of the current round.
     pub ahead_bytes: u64,
-    /// From this distance on a packet is dropped.
+    /// Distance at which a packet is dropped.
     pub limit_bytes: u64,
-    /// Whether it was dropped for it: not where the port had nothing else to send.
+    /// Whether the packet was dropped because of its bid; false if the port had nothing else to send.
     pub is_dropped: bool,
 }
 
-/// The bid of each flow that a port has seen.
+/// The bid of each flow seen by a port.
 #[derive(Debug)]
 pub struct ExactBids {
     bids: BTreeMap<u64, u64>,
@@ -43,7 +42,6 @@ hitless_state::state!(ExactBids {
 });
 
 impl ExactBids {
-    /// No flows.
     pub fn new(bytes_per_round: u32, update: UpdateRule) -> Self {
         Self {
             bids: BTreeMap::new(),
@@ -57,7 +55,7 @@ impl ExactBids {
         }
     }
 
-    /// Compares the exact bid of a packet with that of the sketch, and raises it as the rule of the sketch would.
+    /// Compares the exact bid of a packet with the sketch's bid, and raises it by the sketch's rule.
     pub fn compare(&mut self, estimate: &Estimate) {
         let Estimate { base_bytes, charge_bytes, ahead_bytes, limit_bytes, .. } = *estimate;
         let exact = self.bids.entry(estimate.flow).or_insert(0);
@@ -77,14 +75,14 @@ impl ExactBids {
         self.earlier += u64::from(ahead_bytes < exact_bytes);
     }
 
-    /// A packet of `flow` got its charge back.
+    /// Takes back the charge of a packet of `flow`.
     pub fn refund(&mut self, flow: u64, charge_bytes: u64) {
         if let Some(exact) = self.bids.get_mut(&flow) {
             *exact = exact.saturating_sub(charge_bytes);
         }
     }
 
-    /// Adds what was measured at `port` to a report.
+    /// Adds the measurements at `port` to a report.
     pub fn report(&self, port: PortId, can_fall_short: bool, report: &mut Report) {
         let scope = format!("port {}", port.0);
         let counters = [

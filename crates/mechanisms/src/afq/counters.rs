@@ -1,32 +1,31 @@
-//! What AFQ counts.
+//! AFQ's counters.
 
 use hitless_switch::Report;
 use hitless_wire::PortId;
 
 hitless_switch::counters! {
-    /// Counters of one port.
     pub struct PortCounters {
         assigned = "packets given a queue",
         too_far_ahead = "packets dropped too far ahead",
         taken_when_idle = "packets too far ahead that an idle port took",
         refused = "packets the traffic manager refused",
-        /// Of those, the ones whose charge was taken back.
+        /// Refused packets with a refunded charge.
         refunded = "packets refunded",
         marked = "packets marked",
-        /// Packets that should have been marked, and whose transport knows no ECN.
+        /// Packets above the marking threshold, without ECN support.
         not_capable = "packets not capable of a mark",
-        /// Packets for which the rows of the sketch did not agree.
+        /// Packets with different bids in the rows of the sketch.
         rows_differed = "packets whose rows differed",
         rounds_ahead_max = "most rounds ahead",
-        /// At the last packet.
+        /// The round at the last packet.
         round = "round",
-        /// Of the two groups, by the control plane.
+        /// Swaps of the two groups by the control plane.
         swaps = "swaps",
     }
 }
 
 impl PortCounters {
-    /// Adds all to the report of `port`.
+    /// Adds all counters to the report of `port`.
     pub fn report_port(&self, port: PortId, report: &mut Report) {
         let scope = format!("port {}", port.0);
         self.report(&scope, report);

@@ -1,31 +1,30 @@
-//! The hash functions of a sketch. "AFQ re-uses one of several hashes that are already computed by the switch" (section
-//! 3.2): their input is what a descriptor has of the 5-tuple, its hash and the two addresses.
+//! Hash functions of a sketch. "AFQ re-uses one of several hashes that are already computed by the switch" (section
+//! 3.2): their input is the 5-tuple as a descriptor has it, a hash and the two addresses.
 
 use super::settings::AfqHash;
 
-/// What tells a flow from others.
+/// The identity of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(pub u64);
 
 impl Key {
-    /// The key of a 5-tuple.
     #[inline]
     pub const fn of_five_tuple(flow_hash: u32, source: u32, destination: u32) -> Self {
         Self((source ^ destination.rotate_left(16)) as u64 ^ ((flow_hash as u64) << 32))
     }
 }
 
-/// The hash functions, one for each row.
+/// The hash functions, one per row.
 #[derive(Clone, Debug)]
 pub enum Hashes {
     /// Odd multipliers.
     MultiplyShift(Vec<u64>),
-    /// Row 0 to 3: CRC-32, CRC-16, Internet checksum, the key itself.
+    /// Rows 0 to 3: CRC-32, CRC-16, Internet checksum, the key itself.
     Checksums,
 }
 
 impl Hashes {
-    /// The functions for `rows` rows; those of multiply-shift (Dietzfelbinger et al. 1997) follow from `seed`.
+    /// The functions of `rows` rows. The multipliers of multiply-shift (Dietzfelbinger et al. 1997) follow from `seed`.
     pub fn new(family: AfqHash, seed: u64, rows: u8) -> Self {
         match family {
             AfqHash::MultiplyShift => {
@@ -41,6 +40,8 @@ impl Hashes {
     pub fn column(&self, row: usize, key: Key, columns: u32) -> usize {
         match self {
             Self::MultiplyShift(multipliers) => {
+                // The upper half of the product is well mixed; scaling it by `columns` avoids a division, and works for
+                // any count.
                 let high = key.0.wrapping_mul(multipliers[row]) >> 32;
                 ((high * u64::from(columns)) >> 32) as usize
             }

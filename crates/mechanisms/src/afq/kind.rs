@@ -1,4 +1,4 @@
-//! AFQ as a kind of mechanism: on the ports that its entries name.
+//! AFQ as a kind of mechanism, on the ports that its entries name.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ impl Kind for Afq {
         settings.ports_by_switch(topology).into_keys().collect()
     }
 
-    /// The sketch of each port, in cells of 64 bits.
+    /// The sketches of all ports, in cells of 64 bits.
     fn memory_bytes(settings: &AfqSettings, around: Surroundings<'_>) -> u64 {
         let ports = settings.ports_by_switch(around.topology).into_values().flatten().count() as u64;
         8 * ports * u64::from(settings.sketch.rows) * u64::from(settings.sketch.columns)
@@ -43,7 +43,7 @@ impl Kind for Afq {
         vec![Claim::ChoosesQueue.at_ports(settings.ports_by_switch(topology).into_values().flatten())]
     }
 
-    /// One for each of the next rounds.
+    /// A queue per round.
     fn queues(settings: &AfqSettings) -> u16 {
         settings.queues.into()
     }
@@ -72,7 +72,7 @@ impl Kind for Afq {
     }
 }
 
-/// The hash functions of each switch are its own.
+/// The seed of a switch's hash functions, different on each switch.
 fn seed(switch: SwitchId, around: Surroundings<'_>) -> u64 {
     around.stream(switch, "afq hashes").next_u64()
 }

@@ -1,8 +1,9 @@
 //! AFQ, approximate fair queueing (Sharma, Liu, Atreya, Krishnamurthy; NSDI 2018; sections as printed there).
 //!
-//! Ingress estimates from a [`sketch`] of bids in which round a packet would leave under bit-by-bit round robin, and
-//! sends it to the queue of that round; a [group of queues](hitless_switch::QueueGroup) serves one round after the
-//! other. What the paper leaves open is a parameter, with its reason in docs/explanation/afq.md.
+//! Ingress estimates from a [`sketch`] of bids the round in which a packet would leave under bit-by-bit round robin,
+//! and sends the packet to the queue of that round. A [group of queues](hitless_switch::QueueGroup) serves one round
+//! after the other. Choices that the paper leaves open are settings, with reasons in docs/explanation/afq.md. Read
+//! `Afq::ingress` first, then [`sketch`].
 
 mod adaptive;
 mod charge;
@@ -38,29 +39,28 @@ pub use settings::{
     AfqSettings, AfqSketch, AfqTwoGroups, DropAhead, FlowKey, UpdateRule,
 };
 
-/// A timer that stands for the end of a period; without this bit, for the write that swaps the groups.
+/// The bit of a timer token for the end of a period; without it, the timer is for the write that swaps the groups.
 const PERIOD: u32 = 1 << 15;
 
-/// A port that AFQ runs on.
+/// A port with AFQ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AfqPort {
-    /// The port.
     pub port: PortId,
-    /// What its queues may hold together (section 3.3.1).
+    /// Common limit of all its queues (section 3.3.1).
     pub limit: QueueLimit,
-    /// While it is idle the round goes on by one in this time; none: it stands still.
+    /// Time of a round while the port is idle; `None` if the round stands still.
     pub idle_round_time: Option<Duration>,
 }
 
-/// AFQ on some ports of a switch.
+/// AFQ on ports of a switch.
 #[derive(Debug)]
 pub struct Afq {
     settings: AfqSettings,
     /// BpR, in the width of a bid.
     bytes_per_round: u32,
-    /// By traffic class; a class beyond the list has weight 1.
+    /// Charges by traffic class; a class beyond the list has weight 1.
     charges: Vec<Charge>,
-    /// By port of the switch: its place in `ports`.
+    /// Position in `ports`, by port of the switch.
     place: Vec<Option<u16>>,
     ports: Vec<PortState>,
     /// Warning about queues that are too short for the fabric.
@@ -73,7 +73,6 @@ hitless_state::state!(Afq {
     configured: settings, charges, short_queues
 });
 
-/// What AFQ keeps of one port.
 #[derive(Debug)]
 struct PortState {
     of: AfqPort,
@@ -87,7 +86,7 @@ struct PortState {
 
 hitless_state::state!(PortState { values: estimate, swaps, counters; parts: sketch, active, exact; configured: of });
 
-/// What of a packet's first cache line AFQ needs.
+/// Packet fields that AFQ reads, all in the first cache line.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     egress_port: PortId,
@@ -114,24 +113,23 @@ impl Facts {
     }
 }
 
-/// What the control plane is about to do with the two groups of a port.
+/// Pending work of the control plane for the two groups of a port.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct SwapState {
-    /// The number of the period, which every swap ends.
+    /// The number of the period; every swap ends a period.
     period: u16,
     is_timed: bool,
-    /// A write is on its way that lets the other half go first than that of this round.
+    /// A pending write that gives the other group priority, with the oldest round at its request.
     pending: Option<u64>,
     /// Packets left behind by all swaps.
     left_behind: u64,
 }
 
 impl Afq {
-    /// AFQ on `ports`, which has seen no flow; those that the settings name are not looked at. The hash functions of
-    /// its sketches follow from `seed`.
+    /// AFQ on `ports`, with an empty sketch; the ports in the settings are ignored. The hash functions of its sketches
+    /// follow from `seed`.
     ///
-    /// # Panics
-    /// When bids of the width chosen cannot tell the rounds apart.
+    /// # Panics If bids of the configured width cannot distinguish the rounds.
     pub fn new(ports: Vec<AfqPort>, settings: AfqSettings, seed: u64) -> Self {
         let count = ports.iter().map(|port| usize::from(port.port.0) + 1).max().unwrap_or(0);
         let mut place = vec![None; count];
@@ -149,7 +147,7 @@ impl Afq {
         }
     }
 
-    /// Warns of queues that are too short for the fabric.
+    /// Adds a warning about queues that are too short for the fabric.
     pub fn warning(self, short_queues: Option<String>) -> Self {
         Self { short_queues, ..self }
     }
@@ -160,11 +158,12 @@ impl Afq {
         usize::from(place.expect("AFQ is called for ports that it subscribed to"))
     }
 
-    /// The bytes from the beginning of the current round at which a packet is dropped.
+    /// The distance from the beginning of the current round at which a packet is dropped.
     #[inline]
     fn limit_bytes(&self, active: u8, rounds: Rounds) -> u64 {
         assert!(rounds.oldest <= rounds.current, "the oldest round that has a queue has begun");
         let beyond = self.settings.rounds_max() - u64::from(self.settings.queues);
+        // Queues of rounds before the current one still hold packets, and cannot take a new round yet.
         let open = (u64::from(active) + beyond).saturating_sub(rounds.current - rounds.oldest);
         open * u64::from(self.bytes_per_round)
     }
@@ -178,7 +177,7 @@ impl Afq {
         }
     }
 
-    /// The flow without collisions.
+    /// The flow, without collisions.
     fn flow(&self, packet: &Facts) -> u64 {
         match self.settings.flow_key {
             FlowKey::FiveTuple => u64::from(packet.flow) << 32 | u64::from(packet.source),
@@ -204,14 +203,14 @@ impl Afq {
         }
     }
 
-    /// The queue, from the first, of a round.
+    /// The queue of a round, counted from the first queue.
     #[inline]
     fn queue_of(&self, round: u64) -> u8 {
         let queues = self.settings.queues;
         if queues.is_power_of_two() { round as u8 & (queues - 1) } else { (round % u64::from(queues)) as u8 }
     }
 
-    /// Asks the control plane for a swap of the groups of a port, which takes its delay.
+    /// Asks the control plane to swap the groups of a port, which takes its delay.
     fn ask_for_swap(&mut self, place: usize, context: &mut Context<'_>) {
         let AfqScheduler::TwoGroups(AfqTwoGroups { delay, .. }) = self.settings.scheduler else { return };
         let state = &mut self.ports[place];
@@ -225,7 +224,7 @@ impl Afq {
         context.wake_at(context.now() + delay, u32::from(state.of.port.0) << 16);
     }
 
-    /// The write takes effect, if what it says is not so by now: an idle port's rounds may have gone on without it.
+    /// Performs the pending write, unless it has become void: an idle port's rounds may have advanced without it.
     fn swap(&mut self, place: usize, context: &mut Context<'_>) {
         let state = &mut self.ports[place];
         let port = state.of.port;
@@ -239,13 +238,13 @@ impl Afq {
         if context.group(port).waits_for_swap() {
             self.ask_for_swap(place, context);
         }
+        // An empty port needs no period: the next packet starts one.
         if context.group(port).bytes() > 0 {
             self.time_period(place, context);
         }
     }
 
-    /// The period of a port is over. With nothing to serve the groups stay as they are, unless the first has been
-    /// served.
+    /// Ends the period of a port. Without packets to serve the groups stay as they are, unless the first group is done.
     fn end_period(&mut self, place: usize, context: &mut Context<'_>) {
         let PortState { of: AfqPort { port, .. }, swaps, .. } = &mut self.ports[place];
         swaps.is_timed = false;
@@ -260,7 +259,7 @@ impl Afq {
         }
     }
 
-    /// Starts the timer that ends the period of the group that goes first, if there is a period.
+    /// Starts the timer for the period of the group with priority, if there is a period.
     fn time_period(&mut self, place: usize, context: &mut Context<'_>) {
         let AfqScheduler::TwoGroups(AfqTwoGroups { period, .. }) = self.settings.scheduler else { return };
         let Some(period) = period else { return };
@@ -295,16 +294,17 @@ impl Afq {
         }
     }
 
-    /// The traffic manager has left out a packet that was charged.
+    /// Handles a charged packet that the traffic manager refused.
     fn count_tm_drop(&mut self, context: &mut Context<'_>) {
         let packet = Facts::of(context.packet());
         let place = self.place(packet.egress_port);
         let rounds = context.group(packet.egress_port).rounds().expect("AFQ's ports have its group of queues");
-        // What another mechanism sends to other queues of the port was never charged here.
+        // Packets that another mechanism sent to other queues of the port were not charged here.
         if context.packet().queue.0.wrapping_sub(rounds.first.0) >= self.settings.queues {
             return;
         }
         self.ports[place].counters.refused += 1;
+        // Hardware charges in ingress, and cannot write the sketch from behind the traffic manager.
         if self.settings.charge_refused {
             return;
         }
@@ -369,6 +369,8 @@ impl Mechanism for Afq {
         };
         let request = self.request(&packet, rounds, active);
         let bid = self.ports[place].sketch.raise(context.pass(), &request);
+        // Figure 3 drops if `pkt_round - R > nQ`. The queues hold rounds R to R + nQ - 1, so that the limit is nQ
+        // rounds unless `drop_ahead` asks for the paper's comparison.
         let is_too_far = bid.ahead_bytes >= request.limit_bytes;
         let is_idle = is_too_far && context.group(port).is_idle();
         if self.settings.measure_estimation {
@@ -379,13 +381,15 @@ impl Mechanism for Afq {
         state.counters.round = rounds.current;
         if is_idle {
             state.counters.taken_when_idle += 1;
+            // At an idle port the round may stand still (figure 3 spins), so that its flow could stay too far
+            // ahead for ever. The packet takes the last queue, and serving that queue advances the round.
             return self.assign(place, rounds, rounds.oldest + u64::from(active) - 1, context);
         }
         if is_too_far {
             state.counters.too_far_ahead += 1;
             return Verdict::Drop(DropReason::Mechanism);
         }
-        // Below the limit, which fits 32 bits.
+        // The bid is below the limit, which fits into 32 bits.
         let ahead = bid.ahead_bytes as u32 / self.bytes_per_round;
         assert!(u64::from(ahead) < self.settings.rounds_max(), "a bid below the limit is of a round that has a queue");
         self.assign(place, rounds, rounds.current + u64::from(ahead), context)
@@ -411,7 +415,8 @@ impl Mechanism for Afq {
 
     fn report(&self, _now: Time) -> Report {
         let mut report = Report::new("afq");
-        // Rows that are left as they were, estimates of the round that go back and forth, and refunds may fall short.
+        // The sketch may fall short if rows stay unchanged, if the estimated round moves back and forth, or after
+        // refunds.
         let can_fall_short = self.settings.sketch.update == UpdateRule::PredicatedIncrement
             || self.settings.round != AfqRound::Shared
             || !self.settings.charge_refused;
@@ -447,7 +452,6 @@ impl Afq {
         })
     }
 
-    /// A timer has run out.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let place = self.place(PortId((token >> 16) as u16));
         if token & PERIOD == 0 {
@@ -468,6 +472,7 @@ impl Afq {
         let queue = QueueId(rounds.first.0 + self.queue_of(round));
         let state = &mut self.ports[place];
         let packet = context.packet();
+        // The scheduler sees by the round whether the packet is late: its round may end while it crosses ingress.
         packet.round = round as u8;
         if self.settings.ecn_rounds.is_some_and(|threshold| ahead >= threshold.into()) {
             let is_marked = packet.mark_congestion();

@@ -1,11 +1,11 @@
-//! The round as the enqueue side can infer it (section 4): from which queues are empty.
+//! The round as the enqueue side can infer it from empty queues (section 4).
 
 use hitless_switch::{Context, Report, Rounds};
 use hitless_wire::{Duration, PortId, QueueId, Time};
 
 use super::settings::AfqOccupancy;
 
-/// `roundEstimate` and `lastAssigned` of one port, and how far the estimate was off.
+/// `roundEstimate` and `lastAssigned` of a port, and the error of the estimate.
 #[derive(Debug, hitless_state::Value)]
 pub struct RoundEstimate {
     queues: u8,
@@ -13,7 +13,7 @@ pub struct RoundEstimate {
     refresh: Duration,
     round: u64,
     last_assigned: Option<u64>,
-    /// What was seen, and until when it is not looked at again.
+    /// The last view of the queues, and the time until which it is reused.
     occupied: u64,
     valid_until: Time,
     packets: u64,
@@ -24,7 +24,6 @@ pub struct RoundEstimate {
 }
 
 impl RoundEstimate {
-    /// The estimate at the start: round 0.
     pub fn new(queues: u8, seen: AfqOccupancy) -> Self {
         assert!((1..=64).contains(&queues), "the occupancy of {queues} queues has a bit for each in 64");
         Self {
@@ -43,13 +42,15 @@ impl RoundEstimate {
         }
     }
 
-    /// The round that a packet towards `port` is taken to arrive in. `actual` is what the scheduler would say, and is
-    /// only compared.
+    /// Estimates the round in which a packet for `port` arrives. `actual` is the scheduler's round, which is only
+    /// compared.
     pub fn look(&mut self, context: &mut Context<'_>, port: PortId, actual: Rounds) -> Rounds {
         if context.now() >= self.valid_until {
             self.occupied = self.see(context, port, actual.first);
             self.valid_until = context.now() + self.refresh;
         }
+        // Section 4: an empty queue of an assigned round is served. The estimate stops at the first queue that is
+        // occupied, or that no packet was assigned to.
         while self.is_over() {
             self.round += 1;
         }
@@ -59,12 +60,12 @@ impl RoundEstimate {
         Rounds { current: self.round, oldest: self.round, ..actual }
     }
 
-    /// A packet goes to the queue of `round`.
+    /// Notes that a packet goes to the queue of `round`.
     pub fn note_assigned(&mut self, round: u64) {
         self.last_assigned = self.last_assigned.max(Some(round));
     }
 
-    /// A round that a packet was assigned to, and whose queue is empty, has been served.
+    /// Whether the round has been served: a packet was assigned to it, and its queue is empty.
     fn is_over(&self) -> bool {
         let queue = self.round % u64::from(self.queues);
         self.last_assigned.is_some_and(|last| self.round <= last) && self.occupied >> queue & 1 == 0
@@ -88,7 +89,7 @@ impl RoundEstimate {
         self.ahead_max = self.ahead_max.max(ahead);
     }
 
-    /// Adds how far the estimate of `port` was off to a report.
+    /// Adds the error of the estimate of `port` to a report.
     pub fn report(&self, port: PortId, report: &mut Report) {
         let counters = [
             ("rounds estimated", self.packets),

@@ -1,4 +1,4 @@
-//! What AFQ takes of a switch.
+//! AFQ's use of a switch's resources.
 
 use hitless_switch::{Half, RegisterUse, Resources};
 
@@ -6,7 +6,7 @@ use super::settings::{AfqRound, AfqScheduler, AfqSettings, UpdateRule};
 
 pub(super) fn resources(settings: &AfqSettings, ports: u64, rows: impl Iterator<Item = RegisterUse>) -> Resources {
     let mut resources = Resources::new("afq");
-    // Where scheduler and pipeline share no state, ingress keeps `roundEstimate` and `lastAssigned` (section 4).
+    // If scheduler and pipeline share no state, ingress keeps `roundEstimate` and `lastAssigned` (section 4).
     match settings.round {
         AfqRound::Shared => {
             resources.add_register(RegisterUse::outside::<u32>("round", Half::Ingress, 0, ports));

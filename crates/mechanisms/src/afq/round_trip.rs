@@ -1,4 +1,4 @@
-//! Bytes per round from the round trip, and whether the queues fit it (section 5).
+//! Bytes per round from the round trip, and a check that the queues suffice for it (section 5).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use hitless_wire::{BitRate, Bytes, Duration};
 
 use super::settings::{AfqScheduler, AfqSettings};
 
-/// DCTCP needs this part of a bandwidth-delay product queued to fill a link (section 5).
+/// DCTCP needs this fraction of a bandwidth-delay product queued to fill a link (section 5).
 const QUEUED_PART: u64 = 6;
 
 /// Derives `bytes_per_round` if it is left out: from `round_trip`, or from the links as far as the buffers allow.
@@ -78,6 +78,7 @@ impl Nearest {
         });
         let mut waiting: BinaryHeap<_> = attached.collect();
         while let Some(Reverse((distance_ps, switch))) = waiting.pop() {
+            // A switch can be in the heap several times; only its first, shortest entry counts.
             let Some(known) = found.get_mut(switch as usize).filter(|known| distance_ps < **known) else { continue };
             *known = distance_ps;
             for port in &topology.switches[switch as usize].ports {
@@ -94,7 +95,7 @@ impl Nearest {
         node.switch().map_or(0, |switch| self.0[switch.0 as usize])
     }
 
-    /// The shortest round trip through a port.
+    /// The minimum round trip through a port.
     fn round_trip(&self, at: SwitchPort, around: Surroundings<'_>) -> Duration {
         let peer = around.topology.switch(at.switch).ports[usize::from(at.port.0)].peer.node;
         let link_ps = one_way_ps(around, around.link_settings_at(at));
@@ -107,13 +108,15 @@ fn one_way_ps(around: Surroundings<'_>, link: LinkSpec) -> u64 {
     around.scenario.flight_time(link).as_ps()
 }
 
-/// Warns if queues are too short for one flow to fill a link, and names the worst port. Datagrams always fill it.
+/// Warns if queues are too short for a single flow to fill a link, and names the worst port. Datagrams fill a link
+/// without a queue.
 pub fn short_queues(
     settings: &AfqSettings,
     ports: impl Iterator<Item = SwitchPort>,
     nearest: &Nearest,
     around: Surroundings<'_>,
 ) -> Option<String> {
+    // Only transports with congestion control need a standing queue; constant-rate datagrams fill a link without one.
     let yields = |protocol: &Protocol| !matches!(protocol, Protocol::Udp(_));
     if !around.scenario.transports.iter().any(|transport| yields(&transport.protocol)) {
         return None;

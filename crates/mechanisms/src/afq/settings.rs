@@ -1,4 +1,4 @@
-//! AFQ's parameters. Sections are those of the paper (Sharma et al., NSDI 2018).
+//! AFQ's parameters. Sections refer to the paper (Sharma et al., NSDI 2018).
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::queue_limit::limit_of_port;
 
-/// AFQ on ports of switches: fair queueing by a sketch of bids and a queue for each of the next rounds.
+/// AFQ on ports of switches: fair queueing with a sketch of bids and a queue for each of the next rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AfqSettings {
-    /// The ports: "sw2->sw6" is the one that sends on this link, "sw2" all ports of a switch. A port is named by one
-    /// entry only.
+    /// Ports: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch. Name a port in a single
+    /// entry.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
@@ -37,43 +37,43 @@ pub struct AfqSettings {
     /// DCTCP needs to fill a link).
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<Duration>,
-    /// The sketch of bids, one for each port.
+    /// Sketch of bids, separate for each port.
     pub sketch: AfqSketch,
-    /// What serves the queues (section 4).
+    /// Scheduler of the queues (section 4).
     pub scheduler: AfqScheduler,
-    /// Where the enqueue side knows the round from (section 4).
+    /// Source of the round on the enqueue side (section 4).
     pub round: AfqRound,
-    /// With round = "from-occupancy": how well the enqueue side sees which queues are empty.
+    /// With round = "from-occupancy": how precisely the enqueue side sees which queues are empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occupancy: Option<AfqOccupancy>,
-    /// From which distance to the current round on a packet is dropped.
+    /// Distance from the current round at which a packet is dropped.
     pub drop_ahead: DropAhead,
-    /// Mark a packet that is at least so many rounds ahead (section 5: 8); left out: mark none.
+    /// Mark a packet that is at least this many rounds ahead (section 5: 8). Default: mark none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 63))]
     pub ecn_rounds: Option<u32>,
-    /// Whether a packet that finds no room in the port's buffer stays charged. Hardware decides on the queue before the
-    /// traffic manager decides on the buffer, so it does.
+    /// Whether a packet that the port's buffer refuses stays charged. In hardware it does, because the queue is chosen
+    /// before the traffic manager decides about the buffer.
     pub charge_refused: bool,
-    /// What the round does while a port has nothing to send.
+    /// Progress of the round while a port has nothing to send.
     pub idle_round: AfqIdleRound,
-    /// What is a flow.
+    /// Definition of a flow.
     pub flow_key: FlowKey,
-    /// Weight of each traffic class, from class 0 on: a flow of this class may send so many times `bytes_per_round` in
+    /// Weight of each traffic class, starting with class 0: a flow of this class may send weight x `bytes_per_round` in
     /// a round. With flow_key = "class" these are weights of tenants. Classes beyond the list have weight 1.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 128), inner(range(min = 0.001, max = 1000.0)))]
     pub class_weights: Vec<f64>,
-    /// Use fewer queues when the shared buffer gets short (the idea of A2FQ); left out: always all.
+    /// Use fewer queues when the shared buffer gets short (the idea of A2FQ). Default: always all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<AfqAdaptive>,
-    /// What all queues of a port may hold together (section 3.3.1).
+    /// Maximum contents of all queues of a port together (section 3.3.1).
     #[schemars(extend(
         "x-default" = "the static limit of the port; with a shared buffer only its alpha decides, for each queue"
     ))]
     #[serde(with = "Optional::<QueueLength>", skip_serializing_if = "Option::is_none")]
     pub port_buffer: Option<QueueLength>,
-    /// Keep the exact bid of each flow too, and count how often the sketch was wrong (appendix E). It costs time and
+    /// Also keep the exact bid of each flow, and count the errors of the sketch (appendix E). This costs time and
     /// memory, and changes nothing else.
     pub measure_estimation: bool,
 }
@@ -82,7 +82,7 @@ pub struct AfqSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AfqSketch {
-    /// Rows, each with a hash function of its own (simulation of the paper: 2, prototype: 4).
+    /// Rows, each with a separate hash function (simulation of the paper: 2, prototype: 4).
     #[schemars(range(min = 1, max = 8))]
     pub rows: u8,
     /// Cells of a row (section 6: 16,384).
@@ -112,23 +112,23 @@ pub enum AfqHash {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "AfqUpdate")]
 pub enum UpdateRule {
-    /// Each row for itself, in one access, S = max(S, R x BpR) + size, unless it would come out too far ahead: a
+    /// Each row separately, in a single access, S = max(S, R x BpR) + size, unless the result is too far ahead: a
     /// predicated register (section 3.2). A packet that is dropped as too far ahead charges nothing.
     #[default]
     PredicatedIncrement,
-    /// Each row for itself, in one access, S = max(S, R x BpR) + size: also for a packet that is then dropped.
+    /// Each row separately, in a single access, S = max(S, R x BpR) + size, even for a packet that is then dropped.
     Increment,
-    /// All rows are read, and when the packet is queued, those below its bid are raised to it (figure 3). Two accesses
-    /// to each row: not with switch.checked.
+    /// All rows are read, and if the packet is queued, rows below its bid are raised to it (figure 3). This takes two
+    /// accesses to each row: not with switch.checked.
     #[serde(rename = "figure-3")]
     Figure3,
 }
 
-/// What serves the queues of a port.
+/// Scheduler of a port's queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum AfqScheduler {
-    /// A scheduler made for it (section 3.3.2): a queue is served until it is empty, then it is the last.
+    /// A dedicated scheduler (section 3.3.2): a queue is served until it is empty, and then becomes the last.
     RotatingStrictPriority(AfqRotating),
     /// Deficit round robin with a quantum that no queue can use up (section 4).
     DeficitRoundRobin(AfqDeficit),
@@ -141,21 +141,21 @@ pub enum AfqScheduler {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AfqRotating {
-    /// Where a packet goes whose round was served while it was on its way from ingress to its queue.
+    /// Queue of a packet that crossed ingress while its round was served.
     pub late: AfqLate,
-    /// How long the scheduler takes to go on to the next queue. 0: empty queues are passed in no time (figure 3).
+    /// Time that the scheduler takes to continue with the next queue. 0: empty queues are skipped at once (figure 3).
     #[serde(with = "Text::<Duration>")]
     pub step: Duration,
 }
 
-/// Where a packet goes whose round is over.
+/// Queue of a packet whose round is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfqLate {
-    /// Into the queue that is being served: a scheduler that knows rounds can see that it is late.
+    /// The queue being served: a scheduler that knows rounds can see that the packet is late.
     #[default]
     ServedQueue,
-    /// Into the queue that ingress named, which is that of a much later round by now: as with the other schedulers.
+    /// The queue chosen by ingress, which by now belongs to a much later round: as with the other schedulers.
     NamedQueue,
 }
 
@@ -178,13 +178,13 @@ impl Default for AfqDeficit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AfqTwoGroups {
-    /// Maximum time that a group goes first. Section 4 uses 10 us and says that it depends on rate and queues. A group
+    /// Maximum time of a group's priority. Section 4 uses 10 us and says that it depends on rate and queues. A group
     /// needs flows x queues / 2 x bytes_per_round at the rate of the link; a shorter period leaves packets behind.
     #[schemars(extend("x-default" = "none: the groups are swapped when the rounds of the first are done"))]
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub period: Option<Duration>,
-    /// From the processor's decision, or from the moment that a group is empty, to the new priorities: two writes over
-    /// PCIe. The default, about one crossing of PCIe, is an assumption.
+    /// Time from the processor's decision, or from the moment that a group is empty, to the new priorities: two writes
+    /// over PCIe. The default, about one crossing of PCIe, is an assumption.
     #[serde(with = "Text::<Duration>")]
     pub delay: Duration,
 }
@@ -195,25 +195,25 @@ impl Default for AfqTwoGroups {
     }
 }
 
-/// Where the enqueue side knows the round from.
+/// Source of the round on the enqueue side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfqRound {
-    /// From memory that it shares with the scheduler.
+    /// Memory shared with the scheduler.
     #[default]
     Shared,
-    /// From queues that are empty: it counts a round as served when packets were assigned to it and its queue is empty.
+    /// Empty queues: a round counts as served when packets were assigned to it and its queue is empty.
     FromOccupancy,
 }
 
-/// How well the enqueue side sees which queues are empty.
+/// How precisely the enqueue side sees which queues are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AfqOccupancy {
-    /// A queue with fewer bytes looks empty: the grain in which occupancy is told (section 4).
+    /// A queue with fewer bytes looks empty: the granularity of the reported occupancy (section 4).
     #[serde(with = "Text::<Bytes>")]
     pub granularity: Bytes,
-    /// How old what is seen may be.
+    /// Maximum age of the reported occupancy.
     #[serde(with = "Text::<Duration>")]
     pub refresh: Duration,
 }
@@ -224,30 +224,30 @@ impl Default for AfqOccupancy {
     }
 }
 
-/// From which distance on a packet is dropped.
+/// Distance at which a packet is dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "AfqDropAhead")]
 pub enum DropAhead {
-    /// From nQ rounds on: the queues hold rounds R to R + nQ - 1.
+    /// From nQ rounds: the queues hold rounds R to R + nQ - 1.
     #[default]
     AtQueues,
-    /// Above nQ rounds (figure 3): a packet of round R + nQ goes into the queue that is being served.
+    /// Above nQ rounds (figure 3): a packet of round R + nQ goes into the queue being served.
     BeyondQueues,
 }
 
-/// What the round does while a port has nothing to send.
+/// Progress of the round while a port has nothing to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfqIdleRound {
-    /// It stands still (figure 3 spins).
+    /// The round stands still (figure 3 spins).
     #[default]
     StandsStill,
-    /// It goes on by one in the time that a round of one flow takes on the line.
+    /// The round advances by 1 in the time of a round of a single flow on the line.
     LineRate,
 }
 
-/// What is a flow.
+/// Definition of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "AfqFlowKey")]
@@ -255,23 +255,23 @@ pub enum FlowKey {
     /// A 5-tuple (section 3).
     #[default]
     FiveTuple,
-    /// All that a host sends.
+    /// All packets of a host.
     Source,
     /// All packets of a traffic class.
     Class,
 }
 
-/// How the number of queues in use adapts; the defaults are those of A2FQ's public program.
+/// Adaptation of the number of queues in use; the defaults follow A2FQ's public program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AfqAdaptive {
-    /// The least number of queues in use.
+    /// Minimum number of queues in use.
     #[schemars(range(min = 2, max = 63))]
     pub queues_min: u8,
-    /// One queue fewer, at most once a round, when the queue of the next round has come so close to what it may hold.
+    /// Use one queue fewer, at most once a round, when the queue of the next round is this close to its limit.
     #[serde(with = "Text::<Bytes>")]
     pub margin: Bytes,
-    /// One queue more when the queue of the next round holds something, but less than its limit divided by this.
+    /// Use one queue more when the queue of the next round is not empty, but below its limit divided by this number.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub low_divisor: u32,
 }
@@ -324,17 +324,17 @@ impl AfqSettings {
         self.bytes_per_round.unwrap_or(Bytes(MTU_FRAME_BYTES.into()))
     }
 
-    /// The ports whose names mean something, in order, by switch.
+    /// The existing ports among `ports`, in order, by switch.
     pub fn ports_by_switch(&self, topology: &Topology) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
         select_ports_by_switch(topology, &self.ports)
     }
 
-    /// What the queues of a port may hold together; none: only the shared buffer limits them.
+    /// The common limit of a port's queues; `None` if only the shared buffer limits them.
     pub fn limit_of(&self, scenario: &Scenario, topology: &Topology, at: SwitchPort) -> Option<QueueLength> {
         self.port_buffer.or_else(|| limit_of_port(scenario, topology, at))
     }
 
-    /// The minimum of what the queues of a port, and the shared buffer, may hold.
+    /// The smallest buffer of a port, or the shared buffer if it is smaller.
     pub(super) fn buffer_min(&self, scenario: &Scenario, topology: &Topology) -> Option<Bytes> {
         let ports = self.ports_by_switch(topology).into_values().flatten();
         let limits = ports.filter_map(|port| self.limit_of(scenario, topology, port)).map(|limit| match limit {
@@ -353,12 +353,11 @@ impl AfqSettings {
         self.class_weights.iter().copied().fold(1.0, f64::max)
     }
 
-    /// Rounds from the oldest with a queue of its own at which a packet is dropped, with all queues in use.
+    /// The distance in rounds from the oldest queued round at which a packet is dropped, with all queues in use.
     pub fn rounds_max(&self) -> u64 {
         u64::from(self.queues) + u64::from(self.drop_ahead == DropAhead::BeyondQueues)
     }
 
-    /// The weight of a class.
     pub fn weight(&self, class: usize) -> f64 {
         self.class_weights.get(class).copied().unwrap_or(1.0)
     }

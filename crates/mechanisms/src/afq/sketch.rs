@@ -1,37 +1,33 @@
-//! The bids of flows, in a sketch like a count-min sketch (section 3.2).
+//! Bids of flows, in a structure like a count-min sketch (section 3.2).
 //!
-//! A bid is a number of bytes: that up to which a flow will have been served when the packet leaves, counted from the
-//! beginning of the first round. Of a bid only its distance to the beginning of the current round matters, so a cell
-//! may have 32 bits and wrap.
+//! A bid is a number of bytes from the beginning of the first round: the service of the flow once the packet has left.
+//! Only a bid's distance from the beginning of the current round matters, so that a cell may have 32 bits and wrap.
 
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse};
 
 use super::hash::{Hashes, Key};
 use super::settings::{AfqSketch, UpdateRule};
 
-/// What a packet's bid is.
+/// The bid of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bid {
     /// Bytes from the beginning of the current round.
     pub ahead_bytes: u64,
-    /// The rows do not agree: in one of them at least the flow shares its cell.
+    /// Whether the rows differ: in at least one of them the flow shares its cell.
     pub rows_differ: bool,
 }
 
 /// A packet that asks for its bid.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// Its flow.
     pub key: Key,
     /// The bid at the beginning of the current round: R x BpR.
     pub base_bytes: u64,
-    /// Bytes that it is charged.
     pub charge_bytes: u64,
-    /// From this distance on it is dropped.
+    /// Distance at which the packet is dropped.
     pub limit_bytes: u64,
 }
 
-/// A sketch with bids of either width.
 #[derive(Debug)]
 pub enum Sketch {
     /// 32 bits, which wrap.
@@ -48,8 +44,8 @@ hitless_state::state!(
 );
 
 impl Sketch {
-    /// An empty sketch, whose hash functions follow from `seed`. `limit_max_bytes` is the most that
-    /// [`Request::limit_bytes`] will ever be.
+    /// An empty sketch; its hash functions follow from `seed`. `limit_max_bytes` is the maximum of
+    /// [`Request::limit_bytes`].
     pub fn new(settings: AfqSketch, seed: u64, limit_max_bytes: u64) -> Self {
         if settings.bid_bits == 64 {
             Self::Wide(Cells::new(settings, seed, limit_max_bytes))
@@ -58,7 +54,7 @@ impl Sketch {
         }
     }
 
-    /// The bid of a packet, which it raises by the rule.
+    /// Raises the bid of a packet by the rule, and returns it.
     #[inline]
     pub fn raise(&mut self, pass: &mut Pass, request: &Request) -> Bid {
         match self {
@@ -67,7 +63,7 @@ impl Sketch {
         }
     }
 
-    /// What it takes of a switch.
+    /// The registers for the report of resources.
     pub fn stated(&self) -> Vec<RegisterUse> {
         match self {
             Self::Narrow(cells) => cells.rows.iter().map(RegisterArray::stated).collect(),
@@ -75,7 +71,7 @@ impl Sketch {
         }
     }
 
-    /// Takes back what a packet was charged that has found no room in its queue.
+    /// Takes back the charge of a packet that found no room in its queue.
     pub fn refund(&mut self, pass: &mut Pass, request: &Request) {
         match self {
             Self::Narrow(cells) => cells.refund(pass, request),
@@ -86,11 +82,11 @@ impl Sketch {
 
 /// A cell of a sketch.
 pub trait Cell: RegisterCell + Default {
-    /// Half of all values: what is further ahead is behind.
+    /// Half of the values: a cell further ahead is behind.
     const HALF: u64;
-    /// The cell that holds `bid_bytes`, as far as it can.
+    /// The cell that holds `bid_bytes`, truncated to its width.
     fn of(bid_bytes: u64) -> Self;
-    /// How far it is ahead of `base_bytes`, if it is not behind.
+    /// The distance ahead of `base_bytes`, modulo the width; very large if it is behind.
     fn ahead_of(self, base_bytes: u64) -> u64;
 }
 
@@ -122,7 +118,7 @@ impl Cell for u64 {
     }
 }
 
-/// The names of the rows; as many as there can be.
+/// The names of the rows; the maximum number of rows.
 const ROW_NAMES: [&str; 8] = [
     "bids, row 0",
     "bids, row 1",
@@ -134,7 +130,7 @@ const ROW_NAMES: [&str; 8] = [
     "bids, row 7",
 ];
 
-/// The stage of the first row: those before it have the round.
+/// The stage of the first row; earlier stages hold the round.
 const FIRST_STAGE: u8 = 2;
 
 /// Rows of cells.
@@ -144,7 +140,7 @@ pub struct Cells<C> {
     columns: u32,
     hashes: Hashes,
     update: UpdateRule,
-    /// What is further ahead is a bid of long ago.
+    /// A cell further ahead than this is an old bid.
     window_bytes: u64,
 }
 
@@ -160,7 +156,7 @@ impl<C: Cell> Cells<C> {
             let name = ROW_NAMES[usize::from(number)];
             RegisterArray::new(name, Half::Ingress, FIRST_STAGE + number, settings.columns as usize, C::default())
         };
-        // Only increments without a bound run ahead further than a packet may.
+        // Only unbounded increments run further ahead than a packet may.
         let window_bytes = if settings.update == UpdateRule::Increment { C::HALF } else { limit_max_bytes };
         assert!(window_bytes <= C::HALF, "bids of {} bits cannot tell so many rounds apart", 8 * size_of::<C>());
         assert!(settings.rows > 0 && settings.columns > 0, "a sketch has cells");
@@ -182,14 +178,14 @@ impl<C: Cell> Cells<C> {
         }
     }
 
-    /// How far the bid in a cell is ahead; none when it is behind.
+    /// The distance of the bid in a cell ahead of the base; 0 if it is behind.
     #[inline]
     fn ahead(cell: C, base_bytes: u64, window_bytes: u64) -> u64 {
         let ahead_bytes = cell.ahead_of(base_bytes);
         if ahead_bytes > window_bytes { 0 } else { ahead_bytes }
     }
 
-    /// One access to each row, which stays as it was if it would come to `bound_bytes` or more.
+    /// Raises each row in a single access. A row stays unchanged if it would reach `bound_bytes`.
     #[inline]
     fn increment(&mut self, pass: &mut Pass, request: &Request, bound_bytes: u64) -> Bid {
         let Request { key, base_bytes, charge_bytes, limit_bytes } = *request;
@@ -200,6 +196,9 @@ impl<C: Cell> Cells<C> {
             let column = self.hashes.column(number, key, self.columns);
             let bid = row.access(pass, column, |cell| {
                 let bid = Self::ahead(*cell, base_bytes, window_bytes) + charge_bytes;
+                // A predicated register updates in the same access that reads (section 3.2). The row decides alone,
+                // without the minimum over all rows: a row above the bound keeps its value although the packet may be
+                // queued.
                 if bid < bound_bytes {
                     *cell = C::of(base_bytes.wrapping_add(bid));
                 }
@@ -210,7 +209,7 @@ impl<C: Cell> Cells<C> {
         Bid { ahead_bytes: least, rows_differ: least != most }
     }
 
-    /// Figure 3: `read_sketch`, and for a packet that is queued `update_sketch`.
+    /// Figure 3: `read_sketch`, and `update_sketch` for a packet that is queued.
     fn read_then_write(&mut self, pass: &mut Pass, request: &Request) -> Bid {
         let Request { key, base_bytes, charge_bytes, limit_bytes } = *request;
         let window_bytes = self.window_bytes;
@@ -235,7 +234,7 @@ impl<C: Cell> Cells<C> {
         Bid { ahead_bytes: bid, rows_differ: least != most }
     }
 
-    /// Lowers each row that the packet can have raised; none below the current round.
+    /// Lowers each row that the packet can have raised, but not below the current round.
     fn refund(&mut self, pass: &mut Pass, request: &Request) {
         let Request { key, base_bytes, charge_bytes, .. } = *request;
         let window_bytes = self.window_bytes;

@@ -1,4 +1,4 @@
-//! Bolt as a kind of mechanism: on the switches of the ports that its entries name.
+//! Bolt as a kind of mechanism, on the switches of the ports that its entries name.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ impl Kind for Bolt {
         vec![Claim::NoticesToSenders.on_switches(&Self::switches(settings, topology))]
     }
 
-    /// For notices.
+    /// A queue for notices.
     fn queues(_: &BoltSettings) -> u16 {
         1
     }
@@ -57,7 +57,7 @@ fn port(at: SwitchPort, around: Surroundings<'_>) -> BoltPort {
     BoltPort { port: at.port, rate: link.rate, overhead_bytes: link.overhead_bytes }
 }
 
-/// Senders and switches need each other, and switches must see their queues.
+/// Requires senders that use Bolt, and switches that see their queues.
 fn check_entry(settings: &BoltSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let field = |name: &str| format!("{section}.{name}");
     check.ports_named_once(around.topology, &settings.ports, &field("ports"));

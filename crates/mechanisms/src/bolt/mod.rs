@@ -1,14 +1,14 @@
 //! Bolt's switch (Arslan, Li, Kumar, Dukkipati; NSDI 2023; sections and algorithms as printed there).
 //!
-//! For each data packet of a sender that runs Bolt, by the queue that it is about to join (algorithm 1): at a queue of
-//! `threshold` or more the switch tells the sender at once by a packet of its own, unless another switch has (DEC), and
-//! takes back what the packet asks for (INC). Otherwise a packet of a flow's last window leaves a token for the
-//! bandwidth that will be free a round-trip time later (proactive ramp-up), and a packet that asks for more gets it for
-//! such a token, or for a segment's worth of bandwidth that the link had and nobody used (supply matching, algorithm
-//! 2); else it loses what it asks for.
+//! The switch treats each data packet of a Bolt sender by the queue that it is about to join (algorithm 1). At a queue
+//! of `threshold` or more the switch tells the sender at once with a separate packet, unless another switch has (DEC),
+//! and clears the packet's request (INC). Otherwise a packet of a flow's last window leaves a token for the bandwidth
+//! that will be free a round-trip time later (proactive ramp-up). A packet that requests more gets it for such a token,
+//! or for a segment's worth of unused bandwidth of the link (supply matching, algorithm 2); without either its request
+//! is cleared.
 //!
-//! Notices have a queue of their own at every port, which goes first, and are routed like any packet. The queue is what
-//! is committed to it when the packet is in ingress, which needs hardware that shows depths there.
+//! Notices have a separate queue at every port, which goes first, and are routed like any packet. The length of a queue
+//! is its committed bytes when the packet is in ingress, which needs hardware that shows depths there.
 
 mod kind;
 mod settings;
@@ -24,34 +24,31 @@ use tokens::{Grant, Tokens};
 
 pub use settings::BoltSettings;
 
-/// A port whose packets are looked at.
+/// A port with Bolt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoltPort {
-    /// The port.
     pub port: PortId,
-    /// Its line rate.
     pub rate: BitRate,
-    /// Bytes that each frame costs on the line beyond itself.
+    /// Bytes that each frame costs on the line in addition to itself.
     pub overhead_bytes: u32,
 }
 
-/// What notices may take of a buffer at most: more is a fault.
+/// Limit of a queue of notices: more indicates a fault.
 const NOTICE_QUEUE_PACKETS: u32 = 4_096;
-/// Above all classes, whatever the scheduler; headers of trimmed packets alone go before them.
+/// Priority above all classes, for any scheduler; only headers of trimmed packets go before notices.
 const NOTICE_PRIORITY: u8 = 198;
 
-/// What of a queue is told: the field has 32 bits.
+/// The reported length of a queue, saturated to the 32 bits of the field.
 fn saturated(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 hitless_switch::counters! {
-    /// Counters of one port.
     struct PortCounters {
         /// Data packets of Bolt's senders.
         seen = "packets seen",
         congested = "packets that met a congested queue",
-        /// For those.
+        /// Notices for congested packets.
         notices = "notices sent",
         by_ramp_up = "increases for flows about to end",
         by_supply = "increases for unused bandwidth",
@@ -59,13 +56,12 @@ hitless_switch::counters! {
     }
 }
 
-/// Bolt on one switch.
 #[derive(Debug)]
 pub struct Bolt {
     settings: BoltSettings,
-    /// Of the ports whose packets are looked at.
+    /// Tokens of the ports with Bolt.
     tokens: ConfiguredPorts<Tokens>,
-    /// By port: the queue of notices.
+    /// The queue of notices, by port.
     notice_queues: Vec<QueueId>,
     counters: ConfiguredPorts<PortCounters>,
 }
@@ -73,7 +69,7 @@ pub struct Bolt {
 hitless_state::state!(Bolt { values: notice_queues; parts: tokens, counters; configured: settings });
 
 impl Bolt {
-    /// It looks at the packets of `ports`; those that the settings name are not looked at.
+    /// Bolt on `ports`; the ports in the settings are ignored.
     pub fn new(ports: Vec<BoltPort>, settings: BoltSettings) -> Self {
         let counters = ConfiguredPorts::with_default(ports.iter().map(|port| port.port));
         let (supply_bytes, ramp_up_most) = (settings.supply_max.0 as u32, settings.ramp_up_max);
@@ -82,7 +78,7 @@ impl Bolt {
         Self { tokens: ConfiguredPorts::new(tokens), settings, notice_queues: Vec::new(), counters }
     }
 
-    /// The packet that tells the sender of `data`, which meets a queue of `queue_bytes` before a line of `rate`.
+    /// The notice to the sender of `data`, which meets a queue of `queue_bytes` before a line of `rate`.
     fn notice(&self, data: &Packet, sequence: u64, rate: BitRate, queue_bytes: u64) -> Packet {
         let (source, destination): (HostId, HostId) = (data.destination, data.source);
         let notice = CongestionNotice { sequence, rate, queue_bytes: saturated(queue_bytes) };
@@ -98,12 +94,13 @@ impl Bolt {
         }
     }
 
-    /// Algorithm 1 for a data packet that is to leave by `port`; returns its new flags.
+    /// Applies algorithm 1 to a data packet for `port`; returns its new flags.
     fn judge(&mut self, context: &mut Context<'_>, port: PortId, flags: BoltFlags) -> BoltFlags {
         let queue = context.packet().queue;
         let queue_bytes = context.queue(port, queue).committed_bytes();
         if queue_bytes >= self.settings.threshold.0 {
             self.tell_of_congestion(context, port, flags, queue_bytes);
+            // DEC stops other switches on the path from telling the sender again (algorithm 1).
             return flags.with(BoltFlags::DEC).without(BoltFlags::INC);
         }
         let tokens = self.tokens.of(port);
@@ -184,7 +181,7 @@ impl Mechanism for Bolt {
         resources.add_register(RegisterUse::outside::<u64>("last_sm_time", Half::Ingress, 0, ports));
         resources.add_register(RegisterUse::outside::<u64>("sm_token", Half::Ingress, 1, ports));
         resources.add_register(RegisterUse::outside::<u32>("pru_token", Half::Ingress, 2, ports));
-        // A notice is a copy of the packet's head that goes back by the port where that came in.
+        // A notice is a copy of the packet's head that returns through the packet's arrival port.
         resources.mirror_sessions = self.notice_queues.len() as u64;
         resources
             .not_counting("hardware that shows the depths of queues in ingress, as Tofino 2 does")

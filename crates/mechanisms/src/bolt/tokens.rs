@@ -1,25 +1,24 @@
-//! What a port has to give: bandwidth that nobody used, and bandwidth that is about to fall free.
+//! Spare bandwidth of a port: unused bandwidth, and bandwidth that is about to become free.
 
 use hitless_wire::{BitRate, Duration, Time};
 
-/// Why a packet may ask for more.
+/// The reason for granting a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// A flow is about to end (proactive ramp-up).
     RampUp,
-    /// The link had time that nobody used (supply matching).
+    /// The link had unused time (supply matching).
     Supply,
 }
 
-/// The tokens of one port.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     rate: BitRate,
     overhead_bytes: u32,
-    /// sm_token of algorithm 2, as time of the line: exact for every rate.
+    /// sm_token of algorithm 2, as line time: exact for every rate.
     supply_ps: i64,
     supply_most_ps: i64,
-    /// last_sm_time; none before the first packet.
+    /// last_sm_time; `None` before the first packet.
     last: Option<Time>,
     /// pru_token of algorithm 1.
     ramp_up: u32,
@@ -32,19 +31,18 @@ hitless_state::state!(Tokens {
 });
 
 impl Tokens {
-    /// Of a port that has been idle: it has as much to give as it remembers.
+    /// The tokens of an idle port, which has the maximum to give.
     pub fn new(rate: BitRate, overhead_bytes: u32, supply_bytes: u32, ramp_up_most: u32) -> Self {
         let supply_most_ps = time_of(rate, supply_bytes);
         assert!(supply_most_ps < i64::MAX, "a port remembers a time that can be counted");
         Self { rate, overhead_bytes, supply_ps: supply_most_ps, supply_most_ps, last: None, ramp_up: 0, ramp_up_most }
     }
 
-    /// The rate of the line.
     pub const fn rate(&self) -> BitRate {
         self.rate
     }
 
-    /// Algorithm 2: what the line could have sent since the last packet, less what this one takes.
+    /// Algorithm 2: adds the bytes that the line could have sent since the last packet, and subtracts this packet.
     #[inline]
     pub fn packet(&mut self, now: Time, frame_bytes: u32) {
         assert!(self.last.is_none_or(|last| now >= last), "packets leave a port in the order of time");
@@ -56,15 +54,15 @@ impl Tokens {
         self.supply_ps = self.supply_ps.saturating_add(supplied).saturating_sub(demand).min(self.supply_most_ps);
     }
 
-    /// A packet of a flow's last window; what a flow took that has been there for less than a round-trip time was never
-    /// the others' to miss.
+    /// Handles a packet of a flow's last window. A flow that has existed for less than a round-trip time leaves no
+    /// bandwidth that others could miss.
     pub fn flow_ends(&mut self, had_its_share: bool) {
         if had_its_share && self.ramp_up < self.ramp_up_most {
             self.ramp_up += 1;
         }
     }
 
-    /// A packet asks for `segment_bytes` more in each round-trip time.
+    /// Handles a packet's request for `segment_bytes` more in each round-trip time.
     pub fn grant(&mut self, segment_bytes: u32) -> Option<Grant> {
         let segment_ps = time_of(self.rate, segment_bytes + self.overhead_bytes);
         assert!(self.ramp_up <= self.ramp_up_most, "no more tokens of ending flows than are remembered");
@@ -89,7 +87,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A byte in a nanosecond.
+    /// A byte per nanosecond.
     const RATE: BitRate = BitRate::from_gbps(8);
 
     fn at(ns: u64) -> Time {
@@ -99,14 +97,14 @@ mod tests {
     #[test]
     fn what_the_line_did_not_send_is_granted_once() {
         let mut tokens = Tokens::new(RATE, 20, 2_000, 256);
-        // 2,000 bytes are there beside the first packet; packets of 1,000 bytes take 1,020, and so does a segment.
+        // 2,000 bytes are available at the first packet; packets of 1,000 bytes take 1,020, and so does a segment.
         let supplied = Some(Grant::Supply);
         let table = [(0, supplied), (1_020, None), (2_080, supplied), (3_100, None), (3_139, None)];
         for (time_ns, expected) in table {
             tokens.packet(at(time_ns), 1_000);
             assert_eq!(tokens.grant(1_000), expected, "at {time_ns} ns");
         }
-        // Idle for long: no more than 2,000.
+        // After a long idle time no more than 2,000 bytes are available.
         tokens.packet(at(1_000_000), 1_000);
         assert_eq!((tokens.grant(1_000), tokens.grant(1_000)), (Some(Grant::Supply), None));
     }

@@ -1,8 +1,8 @@
-//! AIFO: a queue that admits as if it were sorted (Yu et al., SIGCOMM 2021). The rival that drops where others deflect.
+//! AIFO: a FIFO queue with the admission of a sorted queue (Yu et al., SIGCOMM 2021). It drops packets where its
+//! competitors deflect them.
 //!
-//! A packet enters a queue of capacity C that holds q if q <= k C, or if the share of recent packets that are more
-//! urgent is at most (C - q) / (C (1 - k)). Else it is dropped. The window takes in samples of all packets, admitted or
-//! not.
+//! A packet enters a queue of capacity C with q bytes if q <= k C, or if the share of more urgent packets among recent
+//! ones is at most (C - q) / (C (1 - k)). Otherwise it is dropped. The window samples all packets, admitted or not.
 
 use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, Report, Resources, Verdict};
 use hitless_wire::{Packet, PortId, PriorityMark, Time};
@@ -14,7 +14,6 @@ use super::settings::AifoSettings;
 use crate::configured_ports::ConfiguredPorts;
 
 hitless_switch::counters! {
-    /// Counters of one port.
     struct PortCounters {
         seen = "packets seen",
         full = "packets of a full queue",
@@ -22,7 +21,6 @@ hitless_switch::counters! {
     }
 }
 
-/// AIFO on one switch.
 #[derive(Debug)]
 pub struct Aifo {
     settings: AifoSettings,
@@ -62,6 +60,7 @@ impl Aifo {
             return true;
         }
         let share = self.windows[self.queues.index(place)].share_below(rank);
+        // The admission rule without the division, as a switch computes it.
         share * (1.0 - headroom) * capacity <= capacity - depth
     }
 }
@@ -87,7 +86,7 @@ impl Mechanism for Aifo {
         self.windows[self.queues.index(place)].offer(rank);
         let counters = self.ports.of(place.port);
         counters.seen += 1;
-        // What finds no room, its own queue drops.
+        // A packet without room is dropped by its own queue.
         counters.full += u64::from(!has_room);
         counters.dropped += u64::from(!is_admitted);
         if is_admitted { Verdict::Continue } else { Verdict::Drop(DropReason::Mechanism) }

@@ -1,4 +1,4 @@
-//! What a queue may hold.
+//! Capacities of queues.
 
 use hitless_settings::quantity::Text;
 use hitless_switch::Context;
@@ -6,16 +6,16 @@ use hitless_wire::{Bytes, PortId, QueueId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Q: what a queue may hold.
+/// Q: capacity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[schemars(rename = "DeflectionCapacity")]
 pub enum Capacity {
-    /// The limit of its own: switch.buffer.per_port, or queue_max of a shared buffer.
+    /// The queue's own limit: switch.buffer.per_port, or queue_max of a shared buffer.
     StaticLimit(StaticLimit),
-    /// A number of bytes, whatever its limit is (section 6: "setting the queue capacity to a constant value").
+    /// A number of bytes, regardless of the limit (section 6: "setting the queue capacity to a constant value").
     Constant(ConstantCapacity),
-    /// What the shared buffer grants it at present, at most its own limit.
+    /// The current grant of the shared buffer, at most the queue's own limit.
     CurrentThreshold(CurrentThreshold),
 }
 
@@ -25,12 +25,12 @@ impl Default for Capacity {
     }
 }
 
-/// A queue's own limit.
+/// The queue's own limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StaticLimit {}
 
-/// What a shared buffer grants a queue.
+/// The current grant of a shared buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CurrentThreshold {}
@@ -39,12 +39,12 @@ pub struct CurrentThreshold {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantCapacity {
-    /// How many.
+    /// Number of bytes.
     #[serde(with = "Text::<Bytes>")]
     pub size: Bytes,
 }
 
-/// A queue that a packet may go to.
+/// A queue as a destination of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub port: PortId,
@@ -52,7 +52,7 @@ pub(crate) struct Place {
 }
 
 impl Capacity {
-    /// In bytes; none: there is no limit.
+    /// The capacity; `None` without a limit.
     #[inline]
     pub(crate) fn bytes(self, place: Place, context: &Context<'_>) -> Option<u64> {
         let own = || context.ports().queue_limit_bytes(place.port, place.queue);
@@ -64,15 +64,15 @@ impl Capacity {
     }
 }
 
-/// The queues of all ports of a switch, by one number.
+/// The queues of all ports of a switch, with consecutive numbers.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(crate) struct Queues {
-    /// By port: where its queues begin. Then how many there are.
+    /// The first queue of each port, and finally the number of queues.
     first: Vec<usize>,
 }
 
 impl Queues {
-    /// Of ports with so many queues each.
+    /// Numbers the queues of ports with the given counts.
     pub fn new(queue_counts: &[usize]) -> Self {
         let ends = queue_counts.iter().scan(0, |sum, count| {
             *sum += count;
@@ -81,23 +81,21 @@ impl Queues {
         Self { first: std::iter::once(0).chain(ends).collect() }
     }
 
-    /// How many there are.
     pub fn count(&self) -> usize {
         self.first.last().copied().unwrap_or(0)
     }
 
-    /// Of how many ports.
     pub fn ports(&self) -> usize {
         self.first.len().saturating_sub(1)
     }
 
-    /// The number of one; none: another mechanism has asked for it later.
+    /// The number of a queue; `None` if another mechanism requested the queue later.
     pub fn find(&self, place: Place) -> Option<usize> {
         let index = self.index(place);
         (index < self.first[usize::from(place.port.0) + 1]).then_some(index)
     }
 
-    /// The number of one.
+    /// The number of a queue.
     #[inline]
     pub fn index(&self, Place { port, queue }: Place) -> usize {
         self.first[usize::from(port.0)] + usize::from(queue.0)

@@ -1,4 +1,4 @@
-//! What of one entry cannot be meant, beside its ports.
+//! Checks of an entry, except of its ports.
 
 use hitless_network::switch::{BufferSettings, StaticBuffer};
 use hitless_scenario::Check;
@@ -11,10 +11,10 @@ use super::occupancy::Occupancy;
 use super::priority::{Mean, RelativePriority};
 use super::settings::{Decision, PreemptiveDeflectionSettings, SimpleDeflectionSettings};
 
-/// What a host sends with the usual payload of 1,460 bytes, with its check sequence.
+/// Size of a host's frame with the usual payload of 1,460 bytes, with its check sequence.
 const FULL_FRAME: Bytes = Bytes(1_518);
 
-/// What a queue may hold must be known in bytes.
+/// Requires that the capacity of a queue is known in bytes.
 pub(super) fn capacity(check: &mut Check<'_>, capacity: Capacity, section: &str) {
     let field = format!("{section}.capacity");
     let buffers = buffers(check);
@@ -42,7 +42,7 @@ pub(super) fn capacity(check: &mut Check<'_>, capacity: Capacity, section: &str)
     }
 }
 
-/// What of Preemptive Deflection cannot be meant.
+/// Reports problems of Preemptive Deflection.
 pub(super) fn preemptive_deflection(check: &mut Check<'_>, settings: &PreemptiveDeflectionSettings, section: &str) {
     capacity(check, settings.capacity, section);
     occupancy(check, settings.occupancy, section);
@@ -63,7 +63,7 @@ pub(super) fn preemptive_deflection(check: &mut Check<'_>, settings: &Preemptive
     }
 }
 
-/// What of Simple Deflection cannot be meant.
+/// Reports problems of Simple Deflection.
 pub(super) fn simple_deflection(check: &mut Check<'_>, settings: &SimpleDeflectionSettings, section: &str) {
     occupancy(check, settings.occupancy, section);
     let is_late = !matches!(settings.occupancy, Occupancy::Immediate(_));
@@ -90,7 +90,7 @@ fn occupancy(check: &mut Check<'_>, occupancy: Occupancy, section: &str) {
     }
 }
 
-/// That of the switches, and those of ports that differ.
+/// The buffer of the switches, and the buffers of ports that differ.
 fn buffers(check: &Check<'_>) -> Vec<BufferSettings> {
     let switch = &check.scenario.switch;
     let of_ports = switch.ports.iter().filter_map(|port| port.buffer);
@@ -98,7 +98,7 @@ fn buffers(check: &Check<'_>) -> Vec<BufferSettings> {
     std::iter::once(switch.buffer).chain(of_ports.map(as_static)).collect()
 }
 
-/// Whether ingress must see how full queues are.
+/// Whether ingress must see queue depths.
 pub(super) const fn sees_queues(occupancy: Occupancy) -> bool {
     match occupancy {
         Occupancy::Immediate(_) => true,
@@ -107,19 +107,19 @@ pub(super) const fn sees_queues(occupancy: Occupancy) -> bool {
     }
 }
 
-/// Whether packets take the new mean of a queue from ingress to egress.
+/// Whether packets carry the new mean of a queue from ingress to egress.
 pub(super) fn carries_mean(settings: &PreemptiveDeflectionSettings) -> bool {
     let by_mean = matches!(settings.relative_priority, RelativePriority::Distribution(_));
     by_mean && !matches!(settings.occupancy, Occupancy::Immediate(_))
 }
 
-/// Whether relative priority goes by the mean of the packets that are in a queue.
+/// Whether relative priority uses the mean of the packets in a queue.
 pub(super) fn has_exact_mean(settings: &PreemptiveDeflectionSettings) -> bool {
     let RelativePriority::Distribution(distribution) = settings.relative_priority else { return false };
     distribution.mean == Mean::Exact
 }
 
-/// What a queue may hold at most, if that is known in bytes.
+/// The maximum contents of a queue, if known in bytes.
 fn limit_bytes(buffer: &BufferSettings) -> Option<u64> {
     match buffer {
         BufferSettings::Static(buffer) => match buffer.per_port {

@@ -1,4 +1,4 @@
-//! What deflection counts.
+//! Counters of deflection.
 
 use hitless_switch::{Context, Report, Verdict};
 use hitless_wire::{PortId, QueueId};
@@ -6,25 +6,24 @@ use hitless_wire::{PortId, QueueId};
 use crate::configured_ports::ConfiguredPorts;
 use crate::detours::{Detours, Names};
 
-/// Counters of one relieved port. Each packet that is to go elsewhere is detoured, stays after all, is given up, or has
-/// nowhere to go.
+/// Counters of a relieved port. A packet to deflect is detoured, stays after all, is given up, or has nowhere to go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PortCounters {
-    /// Packets that were to leave by the port.
+    /// Packets routed to the port.
     pub seen: u64,
-    /// Of those, the ones that were to go elsewhere although the queue had room.
+    /// Packets to deflect although the queue had room.
     pub preempted: u64,
-    /// Of those seen, the ones whose queue was full.
+    /// Packets with a full queue.
     pub full: u64,
-    /// Packets that went elsewhere.
+    /// Packets sent elsewhere.
     pub detoured: u64,
-    /// Of the detoured ones, those that went back to where they had come from.
+    /// Detoured packets that returned to where they had come from.
     pub sent_back: u64,
-    /// Packets for which their own port was drawn and that entered it, though it had just refused them.
+    /// Packets accepted by their own port, which was drawn although it had just refused them.
     pub stayed: u64,
-    /// Packets that were dropped because the ports drawn for them were congested as well.
+    /// Packets dropped because the drawn ports were congested too.
     pub given_up: u64,
-    /// Packets for which there was no other port.
+    /// Packets without another port.
     pub nowhere_to_go: u64,
 }
 
@@ -39,12 +38,12 @@ hitless_state::state!(PortCounters {
     nowhere_to_go
 });
 
-/// Which counters a mechanism has.
+/// The set of counters of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// It deflects what its queue has no room for.
+    /// Counters of a mechanism that deflects when a queue is full.
     WhenFull,
-    /// It deflects, and gives up, before that.
+    /// Counters of a mechanism that deflects, and gives up, before that.
     Preemptive,
 }
 
@@ -54,7 +53,6 @@ const NAMES: Names = Names {
     of_packet: "detours of a packet that was detoured",
 };
 
-/// Counters of one switch.
 #[derive(Debug)]
 pub(crate) struct SwitchCounters {
     name: &'static str,
@@ -66,7 +64,6 @@ pub(crate) struct SwitchCounters {
 hitless_state::state!(SwitchCounters { parts: ports, detours; configured: name, counted });
 
 impl SwitchCounters {
-    /// Of these ports, nothing yet.
     pub fn new(name: &'static str, counted: Counted, relieved: &[PortId]) -> Self {
         let ports = ConfiguredPorts::with_default(relieved.iter().copied());
         Self { name, counted, ports, detours: Detours::new() }
@@ -80,14 +77,13 @@ impl SwitchCounters {
 
     /// The counters of a relieved port.
     ///
-    /// # Panics
-    /// When the port is not relieved.
+    /// # Panics If the port is not relieved.
     #[inline]
     pub fn port(&mut self, port: PortId) -> &mut PortCounters {
         self.ports.of(port)
     }
 
-    /// The packet at hand, which was to leave by `port`, goes to `towards` instead.
+    /// Counts the detour of the current packet from `port` to `towards`.
     pub fn detour(&mut self, port: PortId, towards: PortId, context: &mut Context<'_>) {
         let is_sent_back = towards == context.port();
         self.detours.once_more(context.packet());
@@ -96,7 +92,7 @@ impl SwitchCounters {
         counters.sent_back += u64::from(is_sent_back);
     }
 
-    /// The packet at hand finds the queue of `port` full: it goes to `choice`, or is dropped if there is none.
+    /// Handles the current packet if the queue of `port` is full: sends it to `choice`, or lets the queue drop it.
     pub fn relieve(&mut self, port: PortId, choice: Option<(PortId, QueueId)>, context: &mut Context<'_>) -> Verdict {
         self.port(port).full += 1;
         let Some((towards, queue)) = choice else {
@@ -107,13 +103,13 @@ impl SwitchCounters {
         Verdict::Forward { port: towards, queue }
     }
 
-    /// The packet at hand, which was to go elsewhere, has drawn the port that it was to leave by.
+    /// Counts a deflected packet that drew its own port.
     pub fn stay(&mut self, port: PortId, context: &mut Context<'_>) {
         self.port(port).stayed += 1;
         self.leaves_by(port, context);
     }
 
-    /// The packet at hand leaves by `port` as it was to: if a host is there, its detours are over.
+    /// Handles the departure of the current packet through `port`: at a host's port its detours are over.
     #[inline]
     pub fn leaves_by(&mut self, port: PortId, context: &mut Context<'_>) {
         if !context.ports().faces_switch(port) {
@@ -121,7 +117,6 @@ impl SwitchCounters {
         }
     }
 
-    /// All of it.
     pub fn report(&self) -> Report {
         let mut report = Report::new(self.name);
         for (port, counters) in self.ports.iter() {

@@ -1,15 +1,15 @@
-//! DIBS, detour-induced buffer sharing: a packet whose queue is full goes to a random neighbour instead (Zarifis, Miao,
+//! DIBS, detour-induced buffer sharing: a packet with a full queue goes to a random neighbour instead (Zarifis, Miao,
 //! Calder, Katz-Bassett, Yu, Padhye; EuroSys 2014; sections as printed there).
 //!
-//! When the queue of the port that routing has chosen has no room for a packet, the switch sends it out of another port
-//! that faces a switch and has room, chosen at random and anew for each packet (section 2). The neighbour routes it by
-//! its destination as any other packet, perhaps straight back. No port of another host ever gets it. If no such port
-//! has room, the packet is dropped by its own queue. Notices of congestion to senders stay on their way. Nothing keeps
-//! order, and nothing but the time to live ends a loop.
+//! If the queue of the routed port has no room for a packet, the switch sends it through another port that faces a
+//! switch and has room, chosen at random for each packet (section 2). The neighbour routes it by its destination like
+//! any other packet, perhaps straight back. No port of another host ever gets it. If no such port has room, the packet
+//! is dropped by its own queue. Congestion notices to senders are not deflected. Nothing keeps order, and only the time
+//! to live ends a loop.
 //!
-//! Ingress decides, so it must know there which queues are full: exactly, as in the authors' simulations, which needs
-//! hardware that shows depths in ingress. A packet that is on its way to a queue counts as being there; one that will
-//! have left the queue when the next arrives is not foreseen.
+//! Ingress decides, so that it must know which queues are full: exactly, as in the authors' simulations, which needs
+//! hardware that shows depths in ingress. A packet in transit to a queue counts as being there; departures before the
+//! next arrival are not foreseen.
 
 use hitless_engine::Stream;
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
@@ -20,7 +20,6 @@ use super::resources;
 use super::settings::DibsSettings;
 use crate::neighbours::{Neighbours, take_any};
 
-/// DIBS on one switch.
 #[derive(Debug)]
 pub struct Dibs {
     relieved: Vec<PortId>,
@@ -33,14 +32,14 @@ pub struct Dibs {
 hitless_state::state!(Dibs { values: relieved, to_full_ports, stream, neighbours; parts: counters });
 
 impl Dibs {
-    /// DIBS that detours the packets of `relieved` when their queue is full. The choices are drawn from `stream`.
+    /// DIBS that detours packets of `relieved` if their queue is full, with random choices from `stream`.
     pub fn new(relieved: Vec<PortId>, settings: &DibsSettings, stream: Stream) -> Self {
         let counters = SwitchCounters::new("dibs", Counted::WhenFull, &relieved);
         let neighbours = Neighbours::new(settings.to_arrival_port);
         Self { relieved, to_full_ports: settings.to_full_ports, stream, neighbours, counters }
     }
 
-    /// A port that has room, or any, each with the same probability.
+    /// Draws a port with room, or any port, uniformly.
     fn choose(&mut self, context: &mut Context<'_>) -> Option<(PortId, QueueId)> {
         let (full, class) = (context.packet().egress_port, context.packet().class);
         let candidates = self.neighbours.eligible(context.port(), Some(full));

@@ -1,5 +1,4 @@
-//! Single steps of deflection outside of any switch, by the code that runs in one: for what the paper shows in small
-//! examples.
+//! Single steps of deflection outside a switch, with the switch's code: for the small examples in the paper.
 
 use hitless_engine::RandomStreams;
 use hitless_engine::draws::unit;
@@ -10,17 +9,16 @@ use super::scan::{ScanStart, first_free};
 /// Two estimates of a packet's relative priority.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimates {
-    /// By the share of a window.
+    /// Estimate by the share of a window.
     pub quantile: f64,
-    /// By the exponential distribution with the mean of the queue.
+    /// Estimate by the exponential distribution with the mean of the queue.
     pub distribution: f64,
 }
 
-/// The relative priority of each of some packets that come one after the other into a queue that holds `queue_packets`,
-/// and a window of the last `window` that entered it (appendix C, figure 15). Nothing leaves the queue.
+/// The relative priorities of packets that arrive one after the other at a queue of `queue_packets` packets, and at a
+/// window of the last `window` packets that entered it (appendix C, figure 15). Nothing leaves the queue.
 ///
-/// # Panics
-/// When the window has no entries.
+/// # Panics If the window has no entries.
 pub fn relative_priorities(ranks: &[u32], window: usize, queue_packets: usize) -> Vec<Estimates> {
     let window = window.try_into().unwrap_or(u32::MAX);
     let settings = QuantileSettings { window, sample_every: 1, ..QuantileSettings::default() };
@@ -37,8 +35,8 @@ pub fn relative_priorities(ranks: &[u32], window: usize, queue_packets: usize) -
     ranks.iter().enumerate().map(estimate).collect()
 }
 
-/// How often each of some ports is the first that is not full from a random start on, each being full with a
-/// probability of its own (appendix E); and how often none is free.
+/// Counts how often each port is the first free one from a random start, if port i is full with probability
+/// `full_probabilities[i]` (appendix E), and how often no port is free.
 pub fn scan_counts(full_probabilities: &[f64], draws: u64, seed: u64, start: ScanStart) -> (Vec<u64>, u64) {
     let mut stream = RandomStreams::new(seed).stream("deflection scan");
     let (mut counts, mut none) = (vec![0; full_probabilities.len()], 0);
@@ -67,8 +65,8 @@ mod tests {
         assert!((last.distribution - (1.0 - (-2.0f64 / 3.0).exp())).abs() < 1e-12);
     }
 
-    /// Equation 6: 1/n for each port when all are as likely to be full. Chi-square with seven degrees of freedom: 99.9
-    /// % below 24.4.
+    /// Equation 6: 1/n for each port if all are equally likely to be full. Chi-square with seven degrees of freedom:
+    /// 99.9 % below 24.4.
     #[test]
     fn ports_that_are_as_likely_to_be_full_are_as_likely_to_be_chosen() {
         let chi_square = |start| {

@@ -1,4 +1,4 @@
-//! DIBS, Simple and Preemptive Deflection, AIFO and PABO as kinds of mechanisms: on the switches of the ports that
+//! DIBS, Simple and Preemptive Deflection, AIFO and PABO as kinds of mechanisms, on the switches of the ports that
 //! their entries name.
 
 use std::collections::BTreeSet;
@@ -235,7 +235,6 @@ impl Kind for Pabo {
     }
 }
 
-/// All recirculation ports of a switch.
 fn recirculation_ports(around: Surroundings<'_>, switch: SwitchId) -> Vec<PortId> {
     let numbers = 0..around.scenario.switch.recirculation_ports;
     numbers.map(|number| around.topology.recirculation_port(switch, number)).collect()

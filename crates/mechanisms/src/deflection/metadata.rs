@@ -1,27 +1,24 @@
-//! What packets carry between the two halves of a switch that deflects (Practical Packet Deflection, sections 4.1 and
-//! 4.2).
+//! Metadata between the two halves of a switch that deflects (Practical Packet Deflection, sections 4.1 and 4.2).
 //!
-//! Both are metadata of one switch and never on a link. The authors' program puts the second into a packet of its
-//! own, whose 72 bytes on the recirculation port have room for it.
+//! Both kinds stay within a switch and never go on a link. The authors' program puts the second into a separate packet
+//! of 72 bytes on the recirculation port.
 
 use hitless_wire::shim::{Shim, ShimId};
 
-/// The new moving average of a queue's ranks, which a packet takes from ingress to egress.
+/// The new moving average of a queue's ranks, which a packet carries from ingress to egress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct CarriedMean(pub u32);
 
 hitless_wire::metadata_number!(CarriedMean, ShimId::new(4, 3));
 
-/// What a control packet says of one queue.
+/// A control packet's report about a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct QueueState {
-    /// Which queue of the switch.
+    /// Number of the queue on the switch.
     pub index: u16,
-    /// Whether it is full.
     pub is_full: bool,
-    /// Its depth.
     pub depth_bytes: u32,
-    /// The mean rank of its packets.
+    /// The mean rank of the queue's packets.
     pub mean_rank: u32,
 }
 

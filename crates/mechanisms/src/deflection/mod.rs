@@ -1,14 +1,14 @@
-//! Deflection: a packet that would meet a congested queue goes to a neighbouring switch instead (Abdous, Sharafzadeh,
-//! Ghorbani: "Practical Packet Deflection in Datacenters", PACMNET 1, CoNEXT3, 2023; sections as printed there). "The
-//! authors' simulator" and "the authors' programs" are what they have published with it.
+//! Deflection: a packet for a congested queue goes to a neighbouring switch instead (Abdous, Sharafzadeh, Ghorbani:
+//! "Practical Packet Deflection in Datacenters", PACMNET 1, CoNEXT3, 2023; sections as printed there). "The authors'
+//! simulator" and "the authors' programs" are their published artifacts.
 //!
-//! [`Dibs`] and [`SimpleDeflection`] deflect any packet whose queue is full. [`PreemptiveDeflection`] deflects a packet
-//! of low relative priority before that. All of them send it out of another port that faces a switch, by which the
-//! neighbour routes it by its destination as any other packet, perhaps straight back. No port of another host ever gets
-//! it. Nothing keeps order, and nothing but the time to live ends a loop.
+//! [`Dibs`] and [`SimpleDeflection`] deflect any packet with a full queue. [`PreemptiveDeflection`] deflects packets of
+//! low relative priority before that. All of them use another port that faces a switch; the neighbour routes the packet
+//! by its destination like any other packet, perhaps straight back. No port of another host ever gets it. Nothing keeps
+//! order, and only the time to live ends a loop. Read [`Dibs`] first; it is the shortest.
 //!
-//! A queue is full when what is committed to it and the packet are more than its limit; the authors' simulator calls a
-//! queue full that the packet would fill to the last byte.
+//! A queue is full if its committed bytes and the packet exceed its limit. In the authors' simulator a queue is also
+//! full if the packet would fill it to the last byte.
 
 mod aifo;
 mod capacity;

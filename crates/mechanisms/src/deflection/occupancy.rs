@@ -1,10 +1,11 @@
-//! What ingress knows of queues, and how old it is (sections 4.1, 4.2 and 6, appendix D).
+//! Ingress's knowledge of queues, and its age (sections 4.1, 4.2 and 6, appendix D).
 //!
-//! Where the hardware shows depths in egress only, egress keeps of each queue what a packet finds there when it leaves:
-//! a queue that nothing leaves keeps its last value. From there it comes to ingress in one of two ways. *Control
-//! packets*, one for each queue, go round by recirculation ports for ever; each reads its queue's registers in egress
-//! and writes them in ingress. An *update gap* is the same without the packets: ingress sees what egress held at the
-//! last multiple of the gap. It costs no event, since a register of egress remembers what it held at the last tick.
+//! If the hardware shows depths only in egress, egress keeps the state of each queue as found by the last departing
+//! packet: a queue without departures keeps its last value. There are two ways from egress to ingress. *Control
+//! packets*, one per queue, circulate through recirculation ports for ever; each reads its queue's registers in egress
+//! and writes them in ingress. An *update gap* models the same without packets: ingress sees the state that egress held
+//! at the last multiple of the gap. It costs no event, because a register of egress remembers its value at the last
+//! tick.
 
 use crate::deflection::metadata::QueueState;
 use hdrhistogram::Histogram;
@@ -16,20 +17,20 @@ use serde::{Deserialize, Serialize};
 
 use super::capacity::{Capacity, Place};
 
-/// Bytes of a control packet (section 6).
+/// Size of a control packet (section 6).
 pub const CONTROL_PACKET_BYTES: u32 = 72;
 
-/// Where ingress knows from how full queues are. Where it does not see them, egress keeps of each queue what a packet
-/// finds there that leaves, and a queue that nothing leaves keeps its last value.
+/// Source of ingress's knowledge of queues. If ingress does not see depths, egress keeps the state of each queue as
+/// found by the last departing packet; a queue without departures keeps its last value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[schemars(rename = "DeflectionOccupancy")]
 pub enum Occupancy {
-    /// It sees them as they are: Tofino 2, and the authors' simulator.
+    /// Ingress sees current depths: Tofino 2, and the authors' simulator.
     Immediate(ImmediateOccupancy),
-    /// It knows what egress held at the last multiple of a time (section 6, figure 14).
+    /// Ingress sees the state that egress held at the last multiple of a time (section 6, figure 14).
     UpdateGap(UpdateGap),
-    /// It is told by control packets that go round by the recirculation ports for ever, one for each queue (section
+    /// Ingress learns from control packets that circulate through recirculation ports for ever, one per queue (section
     /// 4.1).
     ControlPackets(ControlPackets),
 }
@@ -40,19 +41,19 @@ impl Default for Occupancy {
     }
 }
 
-/// Queues as they are.
+/// Current state of queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImmediateOccupancy {}
 
-/// Queues as they were at the last tick.
+/// State of queues at the last tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UpdateGap {
-    /// From tick to tick.
+    /// Time between ticks.
     #[serde(with = "Text::<Duration>")]
     pub gap: Duration,
-    /// Whether it knows at once that a queue is full, and only depths and means are late (the authors' simulator).
+    /// Whether ingress sees at once that a queue is full, and only depths and means are late (the authors' simulator).
     pub sees_full_at_once: bool,
 }
 
@@ -62,42 +63,42 @@ impl Default for UpdateGap {
     }
 }
 
-/// Packets that tell ingress of queues.
+/// Packets that inform ingress about queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ControlPackets {
-    /// How many go round at least, as if the switch had more queues (appendix D: up to 512); left out: one for each
+    /// Minimum number of control packets, as if the switch had more queues (appendix D: up to 512). Default: one per
     /// queue.
     #[schemars(range(max = 65535))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<u16>,
 }
 
-/// What egress and ingress keep of a queue.
+/// The state of a queue as kept by egress and ingress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Known {
-    /// Whether a packet as long as the one that left last would have found no room before that, with another one like
-    /// it on the line: when a packet leaves, there is always room for one.
+    /// Whether the queue was full before the last departure: a packet as long as the departed one would have found no
+    /// room, with another one like it on the line. Right after a departure there is always room for a packet.
     pub is_full: bool,
-    /// What the packet that left last has left behind.
+    /// The depth after the last departure.
     pub depth_bytes: u64,
-    /// The mean rank.
     pub mean_rank: u32,
 }
 
-/// A register of egress, and what it held at the last tick.
+/// A register of egress, with its value at the last tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct TickedRegister {
     value: Known,
     written_at: Time,
-    /// What it held at the last tick before it was written.
+    /// The value at the last tick before the last write.
     at_tick: Known,
 }
 
 impl TickedRegister {
-    /// Writes a value. Times never fall.
+    /// Writes a value. Times never decrease.
     pub fn write(&mut self, now: Time, gap: Duration, value: Known) {
         assert!(now >= self.written_at, "a register is written in the order of time");
+        // The old value was valid at the last tick. Two values suffice, because no earlier tick is ever asked for.
         if self.written_at < last_tick(now, gap) {
             self.at_tick = self.value;
         }
@@ -105,42 +106,40 @@ impl TickedRegister {
         self.written_at = now;
     }
 
-    /// What it held at the last tick; what was written at the tick itself came later.
+    /// The value at the last tick. A write at the tick itself came later.
     pub fn at_last_tick(&self, now: Time, gap: Duration) -> Known {
         if self.written_at < last_tick(now, gap) { self.value } else { self.at_tick }
     }
 
-    /// What it holds.
     pub const fn value(&self) -> Known {
         self.value
     }
 }
 
-/// The last multiple of `gap`.
 pub fn last_tick(now: Time, gap: Duration) -> Time {
     Time(now.as_ps() - now.as_ps() % gap.as_ps())
 }
 
-/// What ingress has from a control packet.
+/// The report of a control packet in ingress.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct ReportedOccupancy {
     known: Known,
-    /// When the packet read it in egress.
+    /// Time at which the packet read it in egress.
     read_at: Time,
-    /// When it came; none: never.
+    /// Time of its arrival; `None` before the first.
     told_at: Option<Time>,
 }
 
-/// What a switch knows of its queues.
+/// The knowledge of a switch about its queues.
 #[derive(Debug)]
 pub(crate) struct View {
     occupancy: Occupancy,
-    /// Those on which control packets go round, in turn.
+    /// Recirculation ports that control packets use in turn.
     recirculation_ports: Vec<PortId>,
-    /// By queue, those that control packets beyond the number of queues stand for included.
+    /// State by queue, including the imaginary queues of extra control packets.
     egress: Vec<TickedRegister>,
     told: Vec<ReportedOccupancy>,
-    /// By control packet: when it was last in egress.
+    /// Time of the last pass through egress, by control packet.
     control_packets: Vec<Time>,
     recirculations: u64,
     between_updates_ns: Histogram<u64>,
@@ -154,7 +153,7 @@ hitless_state::state!(View {
 });
 
 impl View {
-    /// `recirculation_ports` are those of the switch.
+    /// A view for a switch with these recirculation ports.
     pub fn new(occupancy: Occupancy, recirculation_ports: Vec<PortId>) -> Self {
         let histogram = || Histogram::new_with_bounds(1, 1_000_000_000, 3).expect("these bounds are legal");
         Self {
@@ -169,27 +168,28 @@ impl View {
         }
     }
 
-    /// Whether ingress sees queues as they are.
+    /// Whether ingress sees current depths.
     #[inline]
     pub const fn is_immediate(&self) -> bool {
         matches!(self.occupancy, Occupancy::Immediate(_))
     }
 
-    /// The recirculation ports that control packets take.
+    /// The recirculation ports that control packets use.
     pub fn recirculation_ports(&self) -> &[PortId] {
         if matches!(self.occupancy, Occupancy::ControlPackets(_)) { &self.recirculation_ports } else { &[] }
     }
 
-    /// How many queues it knows of.
     pub fn queues(&self) -> usize {
         self.told.len()
     }
 
-    /// Makes room for the queues of all ports. Recirculation ports are the last of a switch.
+    /// Allocates the state of the queues of all ports. Recirculation ports are the last ports of a switch.
     pub fn size(&mut self, queue_counts: &[usize]) {
         let queues: usize = queue_counts.iter().sum();
         let packets = match self.occupancy {
             Occupancy::ControlPackets(ControlPackets { packets }) => {
+                // Control packets serve only queues of other ports: one for each such queue, or more if the settings
+                // ask for them.
                 let of_recirculation = self.recirculation_ports.iter().map(|port| queue_counts[usize::from(port.0)]);
                 usize::from(packets.unwrap_or(0)).max(queues - of_recirculation.sum::<usize>())
             }
@@ -203,18 +203,17 @@ impl View {
         assert!(packets <= usize::from(u16::MAX), "{packets} control packets are numbered by 16 bits");
     }
 
-    /// The hooks that it needs at each port.
+    /// The hooks needed at each port.
     pub const fn hooks(&self) -> HookSet {
         if self.is_immediate() { HookSet::NONE } else { HookSet::EGRESS }
     }
 
-    /// Whether the packet at hand is a control packet.
+    /// Whether the current packet is a control packet.
     #[inline]
     pub fn owns(&self, context: &mut Context<'_>) -> bool {
         !self.is_immediate() && context.is_mine()
     }
 
-    /// Injects the control packets.
     pub fn start(&self, context: &mut Context<'_>) {
         for (index, &port) in (0..self.control_packets.len() as u16).zip(self.recirculation_ports.iter().cycle()) {
             let mut packet = Packet { frame_bytes: CONTROL_PACKET_BYTES, ..Packet::default() };
@@ -224,7 +223,7 @@ impl View {
         }
     }
 
-    /// Whether a queue has no room for the packet at hand, as far as ingress knows.
+    /// Whether a queue is full for the current packet, to the knowledge of ingress.
     #[inline]
     pub fn is_full(&mut self, place: Place, index: usize, context: &mut Context<'_>) -> bool {
         match self.occupancy {
@@ -235,7 +234,7 @@ impl View {
         }
     }
 
-    /// The depth of a queue, as far as ingress knows.
+    /// The depth of a queue, to the knowledge of ingress.
     #[inline]
     pub fn depth_bytes(&mut self, place: Place, index: usize, context: &mut Context<'_>) -> u64 {
         match self.occupancy {
@@ -244,7 +243,7 @@ impl View {
         }
     }
 
-    /// What ingress knows of a queue by way of egress.
+    /// The state of a queue that ingress has from egress.
     pub fn known(&mut self, index: usize, now: Time) -> Known {
         match self.occupancy {
             Occupancy::Immediate(_) => Known::default(),
@@ -254,6 +253,7 @@ impl View {
             }
             Occupancy::ControlPackets(_) => {
                 let told = self.told[index];
+                // Before its first report a queue counts as empty, which has no age.
                 if told.told_at.is_some() {
                     self.age_ns.saturating_record(ns(now - told.read_at));
                 }
@@ -262,7 +262,7 @@ impl View {
         }
     }
 
-    /// The packet at hand leaves a queue: egress keeps what it finds.
+    /// Records the state of the queue that the current packet leaves.
     pub fn leaves(
         &mut self,
         place: Place,
@@ -276,6 +276,8 @@ impl View {
         let capacity_bytes = capacity.bytes(place, context);
         let register = &mut self.egress[index];
         let known = Known {
+            // Three frames: the departing frame, a frame on the line, and a frame that would have to fit (see
+            // `is_full`).
             is_full: capacity_bytes.is_some_and(|capacity| depth_bytes + 3 * frame_bytes > capacity),
             depth_bytes,
             mean_rank: mean_rank.unwrap_or(register.value.mean_rank),
@@ -287,7 +289,7 @@ impl View {
         register.write(context.now(), gap, known);
     }
 
-    /// A control packet is in egress: it reads the registers of its queue.
+    /// Lets a control packet read the registers of its queue in egress.
     pub fn read(&mut self, context: &mut Context<'_>) -> Verdict {
         let now = context.now();
         let index = index_of(context.packet());
@@ -298,7 +300,7 @@ impl View {
         Verdict::Continue
     }
 
-    /// A control packet is in ingress, which learns what it says; then it goes round again.
+    /// Lets ingress learn from a control packet, which then goes round again.
     pub fn learn(&mut self, context: &mut Context<'_>) -> Verdict {
         let now = context.now();
         let state = context.packet().shims.get::<QueueState>().expect("all control packets have one");
@@ -314,7 +316,7 @@ impl View {
         Verdict::Continue
     }
 
-    /// Adds how old it was.
+    /// Adds the age of the knowledge to a report.
     pub fn report(&self, report: &mut Report) {
         let scope = "switch";
         if !self.control_packets.is_empty() {
@@ -344,7 +346,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The slow way: all that was ever written.
+        /// The slow implementation: the history of all writes.
         #[test]
         fn a_register_shows_what_it_held_at_the_last_tick(
             steps in prop::collection::vec((0u64..500, any::<bool>()), 1..200), gap in 1u64..2_000,

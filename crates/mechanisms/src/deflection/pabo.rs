@@ -1,11 +1,10 @@
-//! PABO: packets of a queue that fills up bounce back to the switch that they came from (Shi, Wang, Zhang, Zheng, Liu:
-//! "PABO: Congestion Mitigation via Packet Bounce", IEEE ICC 2017).
+//! PABO: packets of a filling queue bounce back to the switch that they came from (Shi, Wang, Zhang, Zheng, Liu: "PABO:
+//! Congestion Mitigation via Packet Bounce", IEEE ICC 2017).
 //!
-//! Of a queue that is filled to a share x above theta, a packet that has bounced n times bounces with a probability of
-//! (1 - exp(-lambda (x - theta) / (n + 1))) / (1 - exp(-lambda (1 - theta) / (n + 1))), which is 0 at theta and 1 when
-//! the queue is full. It goes out of the port by which it came, if that faces a switch and has room; the switch there
-//! sends it again. A packet that is back where it bounced to, on its way forward, does not bounce to the switch that it
-//! is to go to.
+//! In a queue filled to a share x above theta, a packet that has bounced n times bounces with a probability of (1 -
+//! exp(-lambda (x - theta) / (n + 1))) / (1 - exp(-lambda (1 - theta) / (n + 1))), which is 0 at theta and 1 when the
+//! queue is full. It leaves through its arrival port, if that faces a switch and has room; the switch there sends it
+//! again. A packet on its way forward does not bounce to the switch that it must go to.
 
 use hitless_engine::Stream;
 use hitless_engine::draws::{exp, unit};
@@ -19,16 +18,16 @@ use super::resources;
 use super::settings::PaboSettings;
 use crate::neighbours::Neighbours;
 
-/// The probability with which a packet bounces that has bounced so often.
+/// The bounce probability of a packet after `bounces` bounces.
 pub fn bounce_probability(share: f64, threshold: f64, lambda: f64, bounces: u8) -> f64 {
     if share <= threshold {
         return 0.0;
     }
+    // exp(-700) is practically 0, and smaller arguments would underflow.
     let part = |above: f64| 1.0 - exp((-lambda * above / (f64::from(bounces) + 1.0)).max(-700.0));
     (part(share - threshold) / part(1.0 - threshold)).min(1.0)
 }
 
-/// PABO on one switch.
 #[derive(Debug)]
 pub struct Pabo {
     relieved: Vec<PortId>,
@@ -47,7 +46,7 @@ hitless_state::state!(Pabo {
 });
 
 impl Pabo {
-    /// PABO that bounces packets of `relieved`. The choices are drawn from `stream`.
+    /// PABO that bounces packets of `relieved`, with random choices from `stream`.
     pub fn new(relieved: Vec<PortId>, settings: &PaboSettings, stream: Stream) -> Self {
         let &PaboSettings { threshold, lambda, capacity, .. } = settings;
         assert!((0.0..1.0).contains(&threshold), "theta is a share of the queue below all of it, not {threshold}");
@@ -65,7 +64,7 @@ impl Pabo {
         probability > 0.0 && unit(&mut self.stream) < probability
     }
 
-    /// Where the packet at hand came from, if it can go back there.
+    /// The arrival port of the current packet, if the packet can return there.
     fn way_back(&self, own: PortId, context: &mut Context<'_>) -> Option<Place> {
         let port = context.port();
         let class = context.packet().class;

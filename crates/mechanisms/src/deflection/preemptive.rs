@@ -1,10 +1,9 @@
-//! Preemptive Deflection: a packet that a scheme with sorted queues would take out of its queue later is not let in
-//! (section 3).
+//! Preemptive Deflection: reject now the packets that a sorted queue would evict later (section 3).
 //!
-//! A packet of relative priority R enters a queue of capacity Q that holds q unless q > Q (1 - alpha R) (equation 1),
-//! or there is no room for it. Else it is deflected: to a port that faces a switch, at random, if that port passes the
-//! same test with the packet's relative priority there. If not, it is dropped ("given up"). In the authors' simulator
-//! the less occupied of two such ports that pass is taken, and tested once more.
+//! A packet of relative priority R enters a queue of capacity Q with q bytes unless q > Q (1 - alpha R) (equation 1),
+//! or the queue is full. A packet that may not enter is deflected to a random port that faces a switch, if that port
+//! passes the same test with the packet's relative priority there. If not, it is dropped ("given up"). The authors'
+//! simulator takes the less occupied of two ports that pass, and tests it once more.
 
 use crate::deflection::metadata::CarriedMean;
 use hitless_engine::Stream;
@@ -20,7 +19,7 @@ use super::resources;
 use super::settings::{Decision, PreemptiveDeflectionSettings, ProbabilisticDecision};
 use crate::neighbours::{Neighbours, take_any};
 
-/// How a packet fares at a queue.
+/// The result of testing a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Test {
     Passed,
@@ -28,7 +27,6 @@ enum Test {
     Full,
 }
 
-/// Preemptive Deflection on one switch.
 #[derive(Debug)]
 pub struct PreemptiveDeflection {
     settings: PreemptiveDeflectionSettings,
@@ -36,9 +34,9 @@ pub struct PreemptiveDeflection {
     neighbours: Neighbours,
     view: View,
     queues: Queues,
-    /// By queue.
+    /// Estimators by queue.
     estimators: Vec<Estimator>,
-    /// The port taken last.
+    /// The last port used for deflection.
     taken_last: Option<PortId>,
     counters: SwitchCounters,
 }
@@ -50,8 +48,8 @@ hitless_state::state!(PreemptiveDeflection {
 });
 
 impl PreemptiveDeflection {
-    /// Preemptive Deflection of the packets of `relieved`. The choices are drawn from `stream`; `recirculation_ports`
-    /// are those of the switch.
+    /// Preemptive Deflection for the packets of `relieved`, with random choices from `stream`, on a switch with these
+    /// recirculation ports.
     pub fn new(
         relieved: &[PortId],
         settings: &PreemptiveDeflectionSettings,
@@ -70,7 +68,7 @@ impl PreemptiveDeflection {
         }
     }
 
-    /// Whether the packet at hand may enter a queue.
+    /// Tests whether the current packet may enter a queue.
     fn test(&mut self, place: Place, rank: u32, context: &mut Context<'_>) -> Test {
         let index = self.queues.index(place);
         let test = if self.view.is_full(place, index, context) {
@@ -80,6 +78,7 @@ impl PreemptiveDeflection {
         } else {
             Test::Passed
         };
+        // Also for candidates: the authors' simulator samples a rank at each test, whatever its result.
         self.estimators[index].evaluated(rank);
         test
     }
@@ -90,7 +89,8 @@ impl PreemptiveDeflection {
         let (capacity, depth, alpha) = (capacity_bytes as f64, depth_bytes as f64, self.settings.alpha);
         match self.settings.decision {
             Decision::Threshold(_) => {
-                // No relative priority is above 1.
+                // Equation 1. The depth before this packet counts, so that a queue at its threshold still takes a
+                // packet. Relative priority is at most 1, so that the first, cheap test avoids most of the estimates.
                 depth > capacity * (1.0 - alpha)
                     && depth > capacity * (1.0 - alpha * self.relative_priority(place, index, rank, context))
             }
@@ -101,6 +101,7 @@ impl PreemptiveDeflection {
                 let minimum = minimum_threshold.0 as f64;
                 let factor = if times_alpha { alpha } else { 1.0 };
                 let share = self.relative_priority(place, index, rank, context);
+                // Section 6: a probability of R (q - minimum) / (Q - minimum), compared without a division.
                 unit(&mut self.stream) * (capacity - minimum) < factor * share * (depth - minimum)
             }
         }
@@ -109,6 +110,7 @@ impl PreemptiveDeflection {
     fn relative_priority(&mut self, place: Place, index: usize, rank: u32, context: &mut Context<'_>) -> f64 {
         let estimator = &mut self.estimators[index];
         if !self.view.is_immediate() {
+            // Section 4.2: the mean comes from egress with the depth, in the same control packet.
             let mean = self.view.known(index, context.now()).mean_rank;
             if let Some(share) = estimator.by_mean(rank, mean) {
                 return share;
@@ -118,14 +120,15 @@ impl PreemptiveDeflection {
         estimator.relative_priority(rank, committed_bytes)
     }
 
-    /// The packet at hand goes to a queue.
+    /// Notes that the current packet enters a queue.
     fn enter(&mut self, place: Place, rank: u32, context: &mut Context<'_>) {
         let index = self.queues.index(place);
         let estimator = &mut self.estimators[index];
         if !self.view.is_immediate() {
             let mean = self.view.known(index, context.now()).mean_rank;
             if let Some(next) = estimator.next_mean(mean, rank) {
-                // Egress stores it when the packet leaves. A packet without room for it does not count in the average.
+                // Egress stores the mean when the packet leaves. A packet without room for it does not count in the
+                // average.
                 let _ = context.packet().push_shim(CarriedMean(next));
                 return;
             }
@@ -137,10 +140,9 @@ impl PreemptiveDeflection {
         estimator.enqueued(rank, context.packet().frame_bytes, committed_bytes);
     }
 
-    /// A queue elsewhere that the packet at hand may enter.
+    /// Finds another queue for the current packet.
     ///
-    /// # Errors
-    /// Whether any port was drawn.
+    /// # Errors Whether any port was drawn.
     fn choose(&mut self, own: PortId, rank: u32, context: &mut Context<'_>) -> Result<Place, WithoutPlace> {
         let candidates = self.draw(own, context.port());
         if candidates[0].is_none() {
@@ -158,6 +160,8 @@ impl PreemptiveDeflection {
             }
         }
         let (_, place) = best.ok_or(WithoutPlace::Congested)?;
+        // The authors' simulator repeats the test for the chosen one of several ports. The test is not idempotent: it
+        // moves the windows, and the probabilistic decision draws again.
         let is_alone = candidates[1].is_none();
         if is_alone || self.test(place, rank, context) == Test::Passed {
             Ok(place)
@@ -166,7 +170,7 @@ impl PreemptiveDeflection {
         }
     }
 
-    /// Different ports for a packet that was to leave by `own`, in random order, and the one taken last.
+    /// Draws distinct ports for a packet routed to `own`, in random order, and adds the last used port.
     fn draw(&mut self, own: PortId, arrived_by: PortId) -> [Option<PortId>; 3] {
         let without = (!self.settings.draw_own_port).then_some(own);
         let eligible = self.neighbours.eligible(arrived_by, without);
@@ -174,7 +178,7 @@ impl PreemptiveDeflection {
         for candidate in candidates.iter_mut().take(usize::from(self.settings.candidates)) {
             *candidate = take_any(eligible, &mut self.stream);
         }
-        // What was drawn is no longer among them.
+        // Drawn ports are no longer in `eligible`.
         let remembered = self.taken_last.filter(|port| self.settings.memory && eligible.contains(port));
         let free = candidates.iter_mut().find(|candidate| candidate.is_none());
         free.into_iter().for_each(|candidate| *candidate = remembered);
@@ -210,13 +214,13 @@ impl PreemptiveDeflection {
 /// Why a packet cannot be deflected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WithoutPlace {
-    /// No port drawn for it may have it.
+    /// No drawn port accepts it.
     Congested,
     /// There is no port to draw.
     NoPort,
 }
 
-/// What is committed to a queue, for an estimator that must know.
+/// The bytes committed to a queue, if the estimator needs them.
 fn committed_bytes(estimator: &Estimator, place: Place, context: &mut Context<'_>) -> u64 {
     if estimator.asks_for_committed_bytes() { context.queue(place.port, place.queue).committed_bytes() } else { 0 }
 }
@@ -224,7 +228,7 @@ fn committed_bytes(estimator: &Estimator, place: Place, context: &mut Context<'_
 impl Mechanism for PreemptiveDeflection {
     hitless_switch::is_its_own_state!();
 
-    /// Of all ports: windows and means are of all packets that a queue gets.
+    /// Hooks at all ports: windows and means cover all packets of a queue.
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.queues = Queues::new(queue_counts);
         self.estimators = vec![Estimator::new(self.settings.relative_priority); self.queues.count()];

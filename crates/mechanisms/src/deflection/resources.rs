@@ -1,5 +1,5 @@
-//! What the mechanisms that deflect take of a switch. None of them keeps its state in register arrays here: what is
-//! stated is computed from the same configuration, and marked so.
+//! Resources of a switch that deflection uses. These mechanisms do not keep their state in register arrays here: the
+//! figures are computed from the configuration, and marked so.
 
 use hitless_switch::{Half, RegisterUse, Resources};
 
@@ -12,16 +12,16 @@ const NEIGHBOURS: &str = "the table of ports that face switches and are up";
 const SEES_DEPTHS: &str = "hardware that shows the depths of queues in ingress, as Tofino 2 does";
 const EXPONENTIAL: &str = "the tables of the exponential distribution and of the moving average";
 
-/// Ingress reads the bit of every port that faces a switch, so each has an array of its own (8 in the published
-/// program).
+/// Registers of Simple Deflection. Ingress reads the bit of every port that faces a switch, so that each has a separate
+/// array (8 in the published program).
 pub(super) fn of_simple(view: &View, ports: u64) -> Resources {
     let mut resources = Resources::new("simple-deflection");
     add_view(&mut resources, view, Needs { depth: false, mean: false, reads: ports, cells_are_ports: true });
     resources.not_counting(RANDOM_PORT).not_counting(NEIGHBOURS).not_counting("the first free port in a circle")
 }
 
-/// A packet is tested at its own queue and at those of the ports drawn for it, so that each is in so many arrays (two
-/// of each in the published program).
+/// Registers of Preemptive Deflection. A packet is tested at its own queue and at the queues of the drawn ports, so
+/// that the state is kept in as many arrays (two of each in the published program).
 pub(super) fn of_preemptive(settings: &PreemptiveDeflectionSettings, view: &View, queues: u64) -> Resources {
     let reads = 1 + u64::from(settings.candidates) + u64::from(settings.memory);
     let mut resources = Resources::new("preemptive-deflection");
@@ -53,7 +53,7 @@ pub(super) fn of_preemptive(settings: &PreemptiveDeflectionSettings, view: &View
     }
 }
 
-/// One window, of the own queue.
+/// Registers of AIFO: a window of the packet's own queue.
 pub(super) fn of_aifo(window: QuantileSettings, queues: u64) -> Resources {
     with_window(Resources::new("aifo"), window, 1, queues).not_counting(SEES_DEPTHS)
 }
@@ -67,8 +67,8 @@ pub(super) fn of_pabo() -> Resources {
     resources.not_counting("the random choice of what bounces, and its table of probabilities").not_counting(NEIGHBOURS)
 }
 
-/// Each entry of a window is an array, for all are compared with a packet in its pass; which one is written next, and
-/// how many packets were skipped, are one more each.
+/// Adds the registers of a window. Each entry is an array, because a packet is compared with all of them in a pass. The
+/// next entry to write and the number of skipped packets are an array each.
 fn with_window(mut resources: Resources, window: QuantileSettings, reads: u64, queues: u64) -> Resources {
     let entries = reads * u64::from(window.window);
     if window.sample_every > 1 {
@@ -79,14 +79,14 @@ fn with_window(mut resources: Resources, window: QuantileSettings, reads: u64, q
     resources.not_counting("the sum of the comparisons with a window")
 }
 
-/// What ingress must know of queues.
+/// The state of queues that ingress needs.
 #[derive(Clone, Copy)]
 struct Needs {
     depth: bool,
     mean: bool,
-    /// Of how many queues it reads it in one pass.
+    /// Number of queues that a pass reads.
     reads: u64,
-    /// Each array is of one port; else it has all queues.
+    /// Whether an array holds the queues of a single port, instead of all queues.
     cells_are_ports: bool,
 }
 

@@ -1,23 +1,23 @@
-//! The scan for a port that is not congested, in a circle.
+//! The circular scan for a free port.
 
 use hitless_engine::Stream;
 use hitless_engine::draws::below;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the scan for a port that is not full begins.
+/// Start of the scan for a port that is not full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScanStart {
-    /// At each port that faces a switch with the same probability (appendix E).
+    /// Each port that faces a switch, with equal probability (appendix E).
     #[default]
     Uniform,
-    /// At a random number of five bits, and at the first port where it is beyond the last (the authors' program).
+    /// A random number of five bits; the first port if it is beyond the last (the authors' program).
     FiveBit,
 }
 
 impl ScanStart {
-    /// A place among `count`.
+    /// Draws a position below `count`.
     pub fn draw(self, stream: &mut Stream, count: usize) -> usize {
         match self {
             Self::Uniform => below(stream, count),
@@ -26,8 +26,8 @@ impl ScanStart {
     }
 }
 
-/// The first place from `start` on that is free, in a circle of `count`: "the first 0 in the bitmap after the r'th bit"
-/// (appendix E, whose example begins with the r'th itself).
+/// The first free position from `start`, in a circle of `count`: "the first 0 in the bitmap after the r'th bit"
+/// (appendix E; its example starts at the r'th bit itself).
 pub fn first_free(start: usize, count: usize, mut is_free: impl FnMut(usize) -> bool) -> Option<usize> {
     (start..count).chain(0..start).find(|&place| is_free(place))
 }

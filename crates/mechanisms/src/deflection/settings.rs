@@ -1,6 +1,6 @@
-//! Parameters of DIBS, Simple and Preemptive Deflection, AIFO and PABO. Sections are those of the paper of Simple and
-//! Preemptive Deflection (Abdous et al., CoNEXT 2023), and of DIBS its own (Zarifis et al., EuroSys 2014); "the
-//! authors' simulator" and "program" are what they published with them. The defaults are the papers'.
+//! Parameters of DIBS, Simple and Preemptive Deflection, AIFO and PABO. Sections refer to the paper of Simple and
+//! Preemptive Deflection (Abdous et al., CoNEXT 2023), for DIBS to its own (Zarifis et al., EuroSys 2014); "the
+//! authors' simulator" and "program" are their published artifacts. The defaults are the papers'.
 
 use hitless_settings::quantity::Text;
 use hitless_wire::Bytes;
@@ -12,19 +12,20 @@ use super::occupancy::Occupancy;
 use super::priority::{QuantileSettings, RelativePriority};
 use super::scan::ScanStart;
 
-/// DIBS on ports of switches: a packet whose queue is full goes to a random neighbouring switch whose port has room.
+/// DIBS on ports of switches: a packet with a full queue goes to a random neighbouring switch, through a port with
+/// room.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DibsSettings {
-    /// The ports that are relieved when their queue is full: "sw2->sw6" is the one that sends on this link, "sw2" all
-    /// ports of a switch. A port is named by one entry only.
+    /// Ports that are relieved when their queue is full: "sw2->sw6" is the port that sends on this link, "sw2" all
+    /// ports of a switch. Name a port in a single entry.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// Whether a packet may go back to the switch that it has just come from (section 2).
+    /// Whether a packet may return to the switch that it has just come from (section 2).
     pub to_arrival_port: bool,
-    /// Whether a packet may go to a port that is full as well, whose queue then drops it: naive deflection, with which
-    /// DIBS is compared (Practical Packet Deflection, section 2).
+    /// Whether a packet may go to another full port and be dropped there: naive deflection, the baseline for DIBS
+    /// (Practical Packet Deflection, section 2).
     pub to_full_ports: bool,
 }
 
@@ -34,22 +35,22 @@ impl Default for DibsSettings {
     }
 }
 
-/// Simple Deflection on ports of switches: a packet whose queue is full goes to the first port that faces a switch and
-/// is not full, in a circle from a random one on.
+/// Simple Deflection on ports of switches: a packet with a full queue goes to the first port that faces a switch and is
+/// not full, in a circle from a random start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimpleDeflectionSettings {
-    /// The ports whose packets are deflected: "sw2->sw6" is the one that sends on this link, "sw2" all ports of a
-    /// switch. A port is named by one entry only.
+    /// Ports whose packets are deflected: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch.
+    /// Name a port in a single entry.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// Whether a packet may go back to the switch that it has just come from (the paper does not say; in the authors'
-    /// simulator it may).
+    /// Whether a packet may return to the switch that it has just come from (not stated in the paper; allowed in the
+    /// authors' simulator).
     pub to_arrival_port: bool,
-    /// Where the scan begins.
+    /// Start of the scan.
     pub start: ScanStart,
-    /// Where ingress knows from which queues are full (section 4.1).
+    /// How ingress knows which queues are full (section 4.1).
     pub occupancy: Occupancy,
 }
 
@@ -60,38 +61,38 @@ impl Default for SimpleDeflectionSettings {
 }
 
 /// Preemptive Deflection on ports of switches: a packet of low relative priority goes to a neighbouring switch before
-/// its queue is full, if it passes the same test there, and is dropped if not.
+/// its queue is full if it passes the same test there, and is dropped otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PreemptiveDeflectionSettings {
-    /// The ports whose packets are deflected: "sw2->sw6" is the one that sends on this link, "sw2" all ports of a
-    /// switch. A port is named by one entry only.
+    /// Ports whose packets are deflected: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch.
+    /// Name a port in a single entry.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// How the priority of a packet, as marked by its sender (host.priority_tagger), is compared with those of a queue
-    /// (section 3.1).
+    /// How the priority of a packet, marked by its sender (host.priority_tagger), is compared with the packets of a
+    /// queue (section 3.1).
     pub relative_priority: RelativePriority,
-    /// How much relative priority counts (equation 1; section 5.4: about 0.1, and about 0.5 under extreme load).
+    /// Weight of relative priority (equation 1; section 5.4: about 0.1, and about 0.5 under extreme load).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub alpha: f64,
     /// Whether a packet enters a queue that has room for it.
     pub decision: Decision,
-    /// Q: what a queue may hold.
+    /// Q: capacity of a queue.
     pub capacity: Capacity,
-    /// Where ingress knows depths, and means of distributions, from (section 4.2).
+    /// How ingress knows depths, and means of distributions (section 4.2).
     pub occupancy: Occupancy,
-    /// How many ports are drawn for a packet to be deflected to. Of two (the authors' simulator) the less occupied is
-    /// taken that passes the test, and tested once more.
+    /// Number of ports drawn for a deflected packet. With two (the authors' simulator), the less occupied port that
+    /// passes the test is taken and tested once more.
     #[schemars(range(min = 1, max = 2))]
     pub candidates: u8,
-    /// Whether the port taken last is one more candidate (the authors' simulator with Swift and Bolt).
+    /// Whether the last used port is an additional candidate (the authors' simulator with Swift and Bolt).
     pub memory: bool,
-    /// Whether the port that the packet was to leave by is drawn as the others are, though it has failed the test (the
-    /// authors' simulator).
+    /// Whether the packet's own port can be drawn like the others, although it has failed the test (the authors'
+    /// simulator).
     pub draw_own_port: bool,
-    /// Whether a packet may go back to the switch that it has just come from (the paper does not say; in the authors'
-    /// simulator it may).
+    /// Whether a packet may return to the switch that it has just come from (not stated in the paper; allowed in the
+    /// authors' simulator).
     pub to_arrival_port: bool,
 }
 
@@ -117,9 +118,9 @@ impl Default for PreemptiveDeflectionSettings {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[schemars(rename = "DeflectionDecision")]
 pub enum Decision {
-    /// Unless the queue holds more than Q (1 - alpha R), R being the relative priority (equation 1).
+    /// Enter unless the queue holds more than Q (1 - alpha R), with relative priority R (equation 1).
     Threshold(ThresholdDecision),
-    /// Always while the queue is short; else it is deflected by chance (section 6).
+    /// Always enter while the queue is short; otherwise deflect with a probability (section 6).
     Probabilistic(ProbabilisticDecision),
 }
 
@@ -128,11 +129,11 @@ pub enum Decision {
 #[serde(deny_unknown_fields, default)]
 pub struct ThresholdDecision {}
 
-/// Deflection by chance, with a probability of R (q - minimum) / (Q - minimum).
+/// Deflection with a probability of R (q - minimum) / (Q - minimum).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProbabilisticDecision {
-    /// Up to this depth all packets enter. The default is that of the authors' simulator.
+    /// Maximum depth at which all packets enter. The default follows the authors' simulator.
     #[serde(with = "Text::<Bytes>")]
     pub minimum_threshold: Bytes,
     /// Whether the probability is multiplied by alpha (the authors' simulator).
@@ -145,17 +146,17 @@ impl Default for ProbabilisticDecision {
     }
 }
 
-/// AIFO on ports of switches: a queue that admits packets as if it were sorted, and drops the others (Yu et al.,
+/// AIFO on ports of switches: a queue that admits packets as a sorted queue would, and drops the others (Yu et al.,
 /// SIGCOMM 2021).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AifoSettings {
-    /// The ports: "sw2->sw6" is the one that sends on this link, "sw2" all ports of a switch. A port is named by one
-    /// entry only.
+    /// Ports: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch. Name a port in a single
+    /// entry.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// k: the headroom for bursts, a share of what a queue may hold.
+    /// k: headroom for bursts, as a share of the capacity.
     #[schemars(range(min = 0.0, max = 0.99))]
     pub headroom: f64,
     /// Whether all packets are admitted while a queue is within its headroom.
@@ -163,14 +164,14 @@ pub struct AifoSettings {
     /// Packets in the window of a queue.
     #[schemars(range(min = 1, max = 10_000))]
     pub window: u32,
-    /// One packet in so many enters the window, admitted or not. The default is that of the deflection paper's
-    /// simulations.
+    /// Sampling period: one packet in this many enters the window, admitted or not. The default follows the deflection
+    /// paper's simulations.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub sample_every: u32,
-    /// C: what a queue may hold.
+    /// C: capacity of a queue.
     pub capacity: Capacity,
-    /// Whether each retransmission of a packet halves its rank, as Vertigo and Preemptive Deflection do.
-    /// AIFO has nothing of the kind: what it has dropped comes back with the same rank.
+    /// Whether each retransmission of a packet halves its rank, as in Vertigo and Preemptive Deflection. Not part of
+    /// published AIFO: there a dropped packet returns with the same rank.
     pub boost_retransmissions: bool,
 }
 
@@ -188,24 +189,24 @@ impl Default for AifoSettings {
     }
 }
 
-/// PABO on ports of switches: packets of queues that fill up bounce back to the switch that they came from (Shi et al.,
-/// ICC 2017).
+/// PABO on ports of switches: packets of a filling queue bounce back to the switch that they came from (Shi et al., ICC
+/// 2017).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PaboSettings {
-    /// The ports whose packets bounce: "sw2->sw6" is the one that sends on this link, "sw2" all ports of a switch. A
-    /// port is named by one entry only.
+    /// Ports with bouncing packets: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch. Name a
+    /// port in a single entry.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// Theta: a queue that is filled to a smaller share bounces none.
+    /// Theta: a queue filled to at most this share of its capacity bounces no packet.
     #[schemars(range(min = 0.0, max = 0.99))]
     pub threshold: f64,
     /// Lambda: a packet that has bounced n times bounces with a probability of (1 - exp(-lambda (x - theta) / (n + 1)))
-    /// / (1 - exp(-lambda (1 - theta) / (n + 1))), the queue being filled to a share x.
+    /// / (1 - exp(-lambda (1 - theta) / (n + 1))), with the queue filled to a share x.
     #[schemars(range(min = 0.001, max = 10_000.0))]
     pub lambda: f64,
-    /// What a queue may hold.
+    /// Capacity of a queue.
     pub capacity: Capacity,
 }
 

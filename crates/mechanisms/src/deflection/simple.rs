@@ -1,7 +1,7 @@
-//! Simple Deflection: DIBS as a programmable switch can do it (section 4.1).
+//! Simple Deflection: DIBS as a programmable switch can implement it (section 4.1).
 //!
-//! A packet whose queue is full goes to the first port that faces a switch and is not full, in a circle from a random
-//! one on. If all are full, it stays with its own queue, which drops it. Packets of any kind are deflected.
+//! A packet with a full queue goes to the first port that faces a switch and is not full, in a circle from a random
+//! start. If all are full, it stays with its own queue, which drops it. Packets of any kind are deflected.
 
 use hitless_engine::Stream;
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
@@ -15,10 +15,9 @@ use super::scan::{ScanStart, first_free};
 use super::settings::SimpleDeflectionSettings;
 use crate::neighbours::Neighbours;
 
-/// What a queue may hold, by which egress tells whether it is full.
+/// The capacity that egress compares with a queue's depth.
 const CAPACITY: Capacity = Capacity::CurrentThreshold(CurrentThreshold {});
 
-/// Simple Deflection on one switch.
 #[derive(Debug)]
 pub struct SimpleDeflection {
     relieved: Vec<PortId>,
@@ -37,8 +36,8 @@ hitless_state::state!(SimpleDeflection {
 });
 
 impl SimpleDeflection {
-    /// Simple Deflection of the packets of `relieved`. The choices are drawn from `stream`; `recirculation_ports` are
-    /// those of the switch.
+    /// Simple Deflection for the packets of `relieved`, with random choices from `stream`, on a switch with these
+    /// recirculation ports.
     pub fn new(
         relieved: Vec<PortId>,
         settings: &SimpleDeflectionSettings,
@@ -56,7 +55,7 @@ impl SimpleDeflection {
         }
     }
 
-    /// The first port that is not full. The port that the packet was to leave by is one of the circle, and full.
+    /// The first port that is not full. The packet's own port is in the circle, and full.
     fn choose(&mut self, context: &mut Context<'_>) -> Option<(PortId, QueueId)> {
         let (full, arrived_by, class) = (context.packet().egress_port, context.port(), context.packet().class);
         let ports = self.neighbours.all();

@@ -1,4 +1,4 @@
-//! Every Nth: losses and marks of an exact period, so that a test of a transport knows which of its packets meet them.
+//! Every Nth: drops and marks packets with an exact period, so that a test of a transport knows which packets are hit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,19 +8,18 @@ use hitless_scenario::kind::{Built, Claimed, Kind, Stage, Surroundings};
 use hitless_switch::{Context, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict};
 use hitless_wire::{PortId, Time};
 
-/// Drops every so many packets that leave by a port, and marks others.
+/// Drops every Nth packet that leaves through a port, and marks every Nth.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EveryNthSettings {
-    /// Where: "leaf0->spine1" is one port, "leaf0" all of a switch. Without any: all ports of all switches.
+    /// Ports: "leaf0->spine1" is a single port, "leaf0" all ports of a switch. Default: all ports of all switches.
     pub ports: Vec<String>,
-    /// Of so many packets of a port the last is dropped; 0: none.
+    /// Drop period in packets of a port; 0 drops nothing.
     pub drop_every: u64,
-    /// Of so many packets of a port the last is marked, if it is not dropped and its transport knows ECN; 0: none.
+    /// Mark period in packets of a port; 0 marks nothing. Only packets that are not dropped and support ECN are marked.
     pub mark_every: u64,
 }
 
-/// Every Nth on one switch.
 pub struct EveryNth {
     settings: EveryNthSettings,
     seen: BTreeMap<PortId, u64>,
@@ -42,7 +41,7 @@ impl Kind for EveryNth {
         select_ports_by_switch(topology, &settings.ports).into_keys().collect()
     }
 
-    /// None: it touches a packet between its queue and the line, as a bad line would.
+    /// No claims: it changes a packet between its queue and the line, as a faulty line would.
     fn claims(_: &EveryNthSettings, _: &Topology) -> Vec<Claimed> {
         Vec::new()
     }

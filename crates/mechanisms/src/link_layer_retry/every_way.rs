@@ -1,9 +1,9 @@
-//! Every way in which a few packets can cross a link with Link Layer Retry: each frame may be corrupted or vanish, and
-//! each control ordered set may be lost; packets enter, and the link is said to be down and up again, at any time.
+//! Explores all crossings of a few packets over a link with Link Layer Retry. Each frame may be corrupted or vanish,
+//! and each control ordered set may be lost; packets enter, and the link is reported down and up again, at any time.
 //! Numbers wrap behind the second packet.
 //!
-//! What must hold: all packets come out in order and once, unless the transmitter had to give up; and in the end
-//! nothing is held, and the next packet would be sent.
+//! Invariants: all packets are delivered in order and once, unless the transmitter had to give up; in the end nothing
+//! is held, and the next packet would be sent.
 
 use crate::link_layer_retry::header::SequenceNumber;
 use hitless_switch::PortState;
@@ -23,7 +23,7 @@ impl State for LinkLayerRetry {
     }
 }
 
-/// Nothing is written down: there is no excuse on the link.
+/// Nothing is recorded: no fault on the link excuses a loss.
 type World = SmallWorld<LinkLayerRetry, ()>;
 
 fn fate(_from: usize, _packet: &Packet, choices: &Choices, (): &mut ()) -> Fate {
@@ -34,7 +34,7 @@ fn loses_set(_from: usize, _set: OrderedSet, choices: &Choices, (): &mut ()) -> 
     choices.fault(2) == 1
 }
 
-/// A profile for a link that is a few steps long.
+/// A profile for a link of a few steps.
 fn profile() -> LinkLayerRetrySettings {
     LinkLayerRetrySettings {
         link: String::new(),
@@ -59,7 +59,7 @@ struct Case {
     faults: usize,
     /// Whether the transmitter may have to give up.
     may_flush: bool,
-    /// What is broken in the receiver after each step, to see that it is found.
+    /// A fault planted in the receiver after each step, to test that it is found.
     sabotage: fn(&mut Receiver),
 }
 
@@ -101,7 +101,7 @@ impl Case {
         transmitter.left_over().or_else(|| receiver.left_over()).map_or(Ok(()), Err)
     }
 
-    /// Goes through it, and says what was gone through.
+    /// Explores the case and prints a line of the table.
     fn tried(&self, name: &str) {
         let found = self.explored();
         self.scene.print("Link Layer Retry", name, self.faults, &found);
@@ -115,8 +115,9 @@ fn in_every_way_frames_come_out_in_order_and_once() {
     Case::new(LinkLayerRetrySettings { max_outstanding_frames: 2, ..profile() }, 4, 2).tried("a buffer of two frames");
 }
 
-/// An acknowledgement is lost, then the first replay is corrupted, which looks like a loss of the next frame, and then
-/// what is said about that. The receiver used to say nothing more until the transmitter gave up what had long come.
+/// An acknowledgement is lost; the first replay is corrupted, which looks like a loss of the next frame; then the
+/// report of that loss is lost. The receiver used to stay silent until the transmitter gave up frames that had long
+/// arrived.
 #[test]
 fn a_replay_of_what_has_come_is_acknowledged_behind_a_nack_too() {
     Case::new(profile(), 1, 3).tried("replay, one packet");

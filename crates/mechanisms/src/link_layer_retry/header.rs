@@ -1,45 +1,42 @@
-//! What Link Layer Retry (Ultra Ethernet 1.0) puts on a link: a number in the preamble of each frame, and control
-//! ordered sets the other way.
+//! Link Layer Retry (Ultra Ethernet 1.0) on a link: a number in the preamble of each frame, and control ordered sets in
+//! the other direction.
 //!
-//! After the public descriptions of the standard (SAI proposal "Link Layer Retry", SONiC's design of the same name).
-//! The number replaces bytes of the preamble, so that a frame becomes no longer. The bits of the real sets are not
-//! public; these are our own.
+//! Sources are the public descriptions of the standard (SAI proposal "Link Layer Retry", SONiC's design of the same
+//! name). The number replaces bytes of the preamble, so that frames do not grow. The bits of the real sets are not
+//! public; these are our choice.
 
 use std::fmt;
 
 use hitless_wire::ordered_set::OrderedSet;
 use hitless_wire::shim::{Shim, ShimId};
 
-/// Where a frame stands among those of its link: 20 bits that wrap.
+/// The position of a frame on its link: 20 bits that wrap.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct SequenceNumber(u32);
 
 impl SequenceNumber {
-    /// How many numbers there are. At most half of them may be unacknowledged (SONiC: max_outstanding_frames up to
-    /// 524,288).
+    /// The count of numbers. At most half of them may be unacknowledged (SONiC: max_outstanding_frames up to 524,288).
     pub const RANGE: u32 = 1 << 20;
 
-    /// The number with these bits; those beyond 20 are cut off.
+    /// The number with these bits, truncated to 20.
     pub const fn new(value: u32) -> Self {
         Self(value % Self::RANGE)
     }
 
-    /// The bits.
     pub const fn value(self) -> u32 {
         self.0
     }
 
-    /// The number `count` further on.
+    /// The number `count` steps ahead.
     pub const fn plus(self, count: u32) -> Self {
         Self::new(self.0.wrapping_add(count))
     }
 
-    /// The number before this one.
     pub const fn previous(self) -> Self {
         Self::new(self.0.wrapping_sub(1))
     }
 
-    /// How far this number lies ahead of `other`, from -524,288 to 524,287.
+    /// The distance of this number ahead of `other`, from -524,288 to 524,287.
     pub const fn offset_from(self, other: Self) -> i32 {
         let steps = (self.0.wrapping_sub(other.0) % Self::RANGE) as i32;
         const RANGE: i32 = SequenceNumber::RANGE as i32;
@@ -72,23 +69,23 @@ impl Shim for PreambleSequence {
     }
 }
 
-/// What a control ordered set says.
+/// The content of a control ordered set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Control {
-    /// The transmitter begins, with this number on its first frame (LLR_INIT).
+    /// The transmitter starts, with this number on its first frame (LLR_INIT).
     Init(SequenceNumber),
-    /// The receiver is ready for that (LLR_INIT_ECHO).
+    /// The receiver is ready for the start (LLR_INIT_ECHO).
     InitEcho(SequenceNumber),
-    /// All up to this number have come (LLR_ACK, cumulative).
+    /// All frames up to this number have arrived (LLR_ACK, cumulative).
     Ack(SequenceNumber),
-    /// All up to this number have come, and the next has not (LLR_NACK).
+    /// All frames up to this number have arrived, and the next has not (LLR_NACK).
     Nack(SequenceNumber),
 }
 
 const KIND_SHIFT: u32 = 24;
 
 impl Control {
-    /// Its bits: 8 of kind, 4 of zero, 20 of number.
+    /// Encodes the set: 8 bits of kind, 4 of zero, 20 of number.
     pub const fn ordered_set(self) -> OrderedSet {
         let (kind, SequenceNumber(value)) = match self {
             Control::Init(number) => (1, number),
@@ -99,7 +96,7 @@ impl Control {
         OrderedSet(kind << KIND_SHIFT | value)
     }
 
-    /// Reads them; none for a set that is not of this protocol.
+    /// Decodes a set; `None` if it does not belong to this protocol.
     pub const fn read(set: OrderedSet) -> Option<Self> {
         let value = set.0 & !(u32::MAX << KIND_SHIFT);
         if value >= SequenceNumber::RANGE {

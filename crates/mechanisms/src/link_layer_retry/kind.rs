@@ -1,4 +1,4 @@
-//! Link Layer Retry as a kind of mechanism: at both ends of its links.
+//! Link Layer Retry as a kind of mechanism, at both ends of its links.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ impl Kind for LinkLayerRetry {
         vec![Header::of::<PreambleSequence>("Link Layer Retry", reach).and::<CheckNumber>()]
     }
 
-    /// For replays.
+    /// A queue for replays.
     fn queues(_: &LinkLayerRetrySettings) -> u16 {
         1
     }
@@ -65,10 +65,10 @@ impl Kind for LinkLayerRetry {
     }
 }
 
-/// The share of the line that losses may cost.
+/// Maximum share of the line that losses may cost.
 const LINE_COST_MAX: f64 = 0.15;
 
-/// Whether a link can have it.
+/// Checks whether a link can have Link Layer Retry.
 fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let topology = around.topology;
     let field = |name: &str| format!("{section}.{name}");
@@ -84,7 +84,7 @@ fn check_entry(settings: &LinkLayerRetrySettings, around: Surroundings<'_>, sect
         let rule = format!("must be longer than {least}: the way there and back, and a frame each way");
         Problem::new(field("max_replay_timer"), "", rule).hint("leave it out: it then follows from the link")
     });
-    // Each loss resends all later frames (go-back-N), so the line loses a round trip.
+    // Each loss resends all later frames (go-back-N), so that the line loses a round trip.
     let loss_rate = check.scenario.loss_rate_max(topology, link);
     let lost = least.as_ps() as f64 * loss_rate / frame.as_ps() as f64;
     let is_cheap = lost <= LINE_COST_MAX / (1.0 - LINE_COST_MAX);

@@ -1,20 +1,20 @@
 //! Link Layer Retry of Ultra Ethernet 1.0 (LLR): go-back-N between the two ends of a link.
 //!
-//! The sending port numbers frames and keeps them in a replay buffer ([`transmitter`]); the receiving port takes them
-//! in order only, and acknowledges, or asks for a replay, with control ordered sets ([`receiver`]). Nothing is held
-//! back at the receiver, and nothing leaves it out of order.
+//! The sending port numbers frames and keeps them in a replay buffer ([`transmitter`]). The receiving port accepts
+//! frames only in order, and acknowledges, or asks for a replay, with control ordered sets ([`receiver`]). The receiver
+//! holds nothing back and forwards nothing out of order.
 //!
-//! After the public descriptions of the standard: the SAI proposal "Link Layer Retry" (states, actions, counters and
-//! what each means) and SONiC's design of the same name (profile, ranges and defaults). Where they leave a choice:
-//! - all frames are eligible;
-//! - LLR_INIT carries the number of the first frame, is repeated after `max_replay_timer`, and that is how long FLUSH
-//!   lasts too, so that no frame or set of before can be taken for one of after;
-//! - the replay timer runs from the last progress: an acknowledgement that freed a frame, the end of a replay, or the
-//!   first frame into an empty buffer. Any replay counts towards `max_replay_count` until one frees a frame;
-//! - a corrupted frame is taken for the expected one as long as none is missing: a link keeps the order of its frames;
-//! - a control ordered set leaves between two frames and takes eight bytes of the line's time. A link loses it as
-//!   often as a frame, which is pessimistic;
-//! - a replayed frame passes the egress latency again, which a buffer in the MAC would spare.
+//! Sources are the public descriptions of the standard: the SAI proposal "Link Layer Retry" (states, actions, counters
+//! and their meaning) and SONiC's design of the same name (profile, ranges and defaults). Choices that they leave open:
+//! - All frames are eligible.
+//! - LLR_INIT carries the number of the first frame and is repeated after `max_replay_timer`. FLUSH lasts as long, so
+//!   that no earlier frame or set can be taken for a later one.
+//! - The replay timer runs from the last progress: an acknowledgement that freed a frame, the end of a replay, or the
+//!   first frame into an empty buffer. Every replay counts towards `max_replay_count` until one frees a frame.
+//! - A corrupted frame is taken for the expected one as long as none is missing: a link keeps the order of its frames.
+//! - A control ordered set leaves between two frames and takes eight bytes of line time. A link loses it as often as a
+//!   frame, which is pessimistic.
+//! - A replayed frame passes the egress latency again, which a buffer in the MAC would avoid.
 
 #[cfg(test)]
 mod every_way;
@@ -44,7 +44,6 @@ struct Ends {
 
 hitless_state::state!(Ends { parts: transmitter, receiver });
 
-/// Link Layer Retry on one switch.
 #[derive(Default)]
 pub struct LinkLayerRetry {
     ports: ByPort<Ends>,
@@ -53,12 +52,12 @@ pub struct LinkLayerRetry {
 hitless_state::state!(LinkLayerRetry { parts: ports });
 
 impl LinkLayerRetry {
-    /// Makes `port` the sending end of a link; `settings` are those of both ends.
+    /// Makes `port` the sending end of a link with the settings of both ends.
     pub fn add_transmitter(&mut self, port: PortId, settings: &LinkLayerRetrySettings) {
         self.ends(port).transmitter = Some(Transmitter::new(port, settings));
     }
 
-    /// Makes `port` the receiving end of a link; `settings` are those of both ends.
+    /// Makes `port` the receiving end of a link with the settings of both ends.
     pub fn add_receiver(&mut self, port: PortId, settings: &LinkLayerRetrySettings) {
         self.ends(port).receiver = Some(Receiver::new(port, settings));
     }
@@ -162,7 +161,6 @@ impl Mechanism for LinkLayerRetry {
 }
 
 impl LinkLayerRetry {
-    /// A timer has run out.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let port = PortId((token >> 1) as u16);
         if token == timer_token(port, Timer::Receiver) {
@@ -174,7 +172,7 @@ impl LinkLayerRetry {
         }
     }
 
-    /// The partner of a port has sent a control ordered set.
+    /// Handles a control ordered set from the neighbour of a port.
     fn hear(&mut self, port: PortId, set: OrderedSet, context: &mut Context<'_>) {
         let Some(control) = Control::read(set) else { return };
         if let Control::Init(first) = control {

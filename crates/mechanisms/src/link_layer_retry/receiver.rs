@@ -1,4 +1,4 @@
-//! The receiving end: takes frames in order, and says what it has.
+//! The receiving end: accepts frames in order, and acknowledges them.
 
 #[cfg(test)]
 mod state;
@@ -16,19 +16,19 @@ use crate::linkguardian::checker::Checker;
 /// The states of the receiver (SAI: `sai_port_llr_rx_status_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
 enum State {
-    /// No LLR_INIT has come yet.
+    /// No LLR_INIT has arrived yet.
     Off,
     /// Every frame was the expected one.
     SendAcks,
-    /// One was not; the NACK waits for its place.
+    /// A frame was not the expected one; the NACK waits for its slot.
     SendNack,
-    /// The NACK is sent; until the expected frame comes only replays of what has come are answered.
+    /// The NACK is sent; until the expected frame arrives only replays of received frames are answered.
     NackSent,
 }
 
 hitless_switch::counters! {
-    /// What the receiver counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`. No frame is poisoned: a
-    /// switch that stores frames before it forwards them poisons none.
+    /// Counters of the receiver, named as in SAI without `SAI_PORT_STAT_LLR_`. No frame is poisoned, because a
+    /// store-and-forward switch poisons none.
     struct Counters {
         rx_init_ctl_os = "rx_init_ctl_os",
         tx_init_echo_ctl_os = "tx_init_echo_ctl_os",
@@ -46,20 +46,19 @@ hitless_switch::counters! {
     }
 }
 
-/// The state of the receiving end.
 #[derive(Debug)]
 pub struct Receiver {
     port: PortId,
     spacing_bytes: u32,
     state: State,
     expected: SequenceNumber,
-    /// The number that came last, expected or not.
+    /// The last received number, expected or not.
     last: Option<SequenceNumber>,
     ack_is_due: bool,
-    /// When the next control ordered set may be sent.
+    /// Time of the next slot for a control ordered set.
     next_slot: Time,
     slot_is_awaited: bool,
-    /// Since when a frame has been missing; meaningful in the last two states.
+    /// Time since when a frame has been missing; only valid in the last two states.
     missing_since: Time,
     recovery_delay_ns: Histogram<u64>,
     checker: Checker,
@@ -91,12 +90,12 @@ impl Receiver {
         }
     }
 
-    /// The second hook makes the port one that decides when its line falls free: sets go between frames.
+    /// Requests the hooks. The TX hook makes the port decide when its line falls free, because sets go between frames.
     pub fn subscribe(&self, wanted: &mut Needs) {
         wanted.hooks.push((self.port, HookSet::RX.with(HookSet::TX)));
     }
 
-    /// LLR_INIT: the transmitter begins, or begins anew.
+    /// Handles LLR_INIT: the transmitter starts, or starts again.
     pub fn initialise(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
         self.counters.rx_init_ctl_os += 1;
         self.counters.tx_init_echo_ctl_os += 1;
@@ -108,7 +107,7 @@ impl Receiver {
         self.next_slot = context.now() + context.mac(self.port).line_time(self.spacing_bytes);
     }
 
-    /// A good frame has come in.
+    /// Handles a good frame.
     pub fn take(&mut self, context: &mut Context<'_>) -> Verdict {
         let Some(PreambleSequence(number)) = context.packet().remove_shim() else {
             if let Some(CheckNumber(next)) = context.packet().remove_shim() {
@@ -125,6 +124,7 @@ impl Receiver {
             _ if self.state == State::Off => Verdict::Drop(DropReason::OutOfSequence),
             0 => self.deliver(context),
             1.. => {
+                // A gap: go-back-N drops everything until the replay brings the expected frame.
                 self.counters.rx_missing_seq += 1;
                 self.miss(context);
                 Verdict::Drop(DropReason::OutOfSequence)
@@ -138,17 +138,19 @@ impl Receiver {
         }
     }
 
-    /// A frame with a bad check sequence has come in.
+    /// Handles a frame with a bad check sequence.
     pub fn fcs_error(&mut self, context: &mut Context<'_>) {
         if self.state == State::Off {
             return;
         }
         self.counters.rx_bad += 1;
+        // The number of a corrupted frame is unreadable. A link keeps order, so that it was the expected frame if none
+        // is missing.
         self.counters.rx_expected_seq_bad += u64::from(self.state == State::SendAcks);
         self.miss(context);
     }
 
-    /// The time that was awaited has come.
+    /// Handles the timer of the next slot.
     pub fn slot_is_due(&mut self, context: &mut Context<'_>) {
         self.slot_is_awaited = false;
         self.seek_slot(context);
@@ -175,15 +177,17 @@ impl Receiver {
     fn miss(&mut self, context: &mut Context<'_>) {
         if self.state == State::SendAcks {
             self.state = State::SendNack;
+            // One NACK per gap: each would restart the replay.
             self.missing_since = context.now();
             self.seek_slot(context);
         }
     }
 
-    /// Says what there is to say, if a control ordered set may be sent now, else when one may.
+    /// Sends the pending control ordered set if a slot is free, otherwise waits for the next slot.
     fn seek_slot(&mut self, context: &mut Context<'_>) {
         let Some(control) = self.due() else { return };
         let now = context.now();
+        // Sets are spaced, so that acknowledgements take a bounded share of the reverse direction.
         if now < self.next_slot {
             if !self.slot_is_awaited {
                 self.slot_is_awaited = true;
@@ -206,7 +210,7 @@ impl Receiver {
         let latest = self.expected.previous();
         match self.state {
             State::SendNack => Some(Control::Nack(latest)),
-            // Behind a NACK, too: it may have been for a replay, with nothing missing, and lost.
+            // Also after a NACK: it may have been for a replay, with nothing missing, and lost.
             State::SendAcks | State::NackSent => self.ack_is_due.then_some(Control::Ack(latest)),
             State::Off => None,
         }

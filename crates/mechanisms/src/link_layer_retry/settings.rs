@@ -1,4 +1,4 @@
-//! The profile of Link Layer Retry. Fields, ranges and meanings are those of SONiC's `LLR_PROFILE`.
+//! The profile of Link Layer Retry. Fields, ranges and meanings follow SONiC's `LLR_PROFILE`.
 
 use hitless_settings::quantity::Text;
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
@@ -6,63 +6,64 @@ use hitless_wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Link Layer Retry on one link in one direction. Both ends must be switches.
+/// Link Layer Retry on a link in one direction. Both ends must be switches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkLayerRetrySettings {
-    /// The protected link and direction, "sw2->sw6": the first node is the sending switch.
+    /// Protected link and direction, "sw2->sw6": the first node is the sending switch.
     #[schemars(extend("x-required" = true))]
     pub link: String,
-    /// Frames that may be unacknowledged: the size of the replay buffer. One for each 84 B of `max_outstanding_bytes`,
-    /// the smallest frame on the wire. SONiC's sample profiles have one for each 510 B, which throttles streams of
-    /// smaller frames.
+    /// Maximum number of unacknowledged frames: the size of the replay buffer. One for each 84 B of
+    /// `max_outstanding_bytes`, the minimum frame on the wire. SONiC's sample profiles have one for each 510 B, which
+    /// throttles streams of smaller frames.
     #[schemars(range(min = 1, max = 524_288), extend("x-default" = "by link rate and delay"))]
     pub max_outstanding_frames: u32,
-    /// Bytes that may be unacknowledged; the last frame may be beyond. 4,144 B and 159.04 B for each Gbps, which is
-    /// SONiC's sample profiles for 200G and 400G with 40 m of cable; more for longer links, and below 200G for the
-    /// longer time of a frame.
+    /// Maximum unacknowledged bytes; the last frame may exceed it. 4,144 B plus 159.04 B for each Gbps, which
+    /// reproduces SONiC's sample profiles for 200G and 400G with 40 m of cable; more for longer links, and below 200G
+    /// for the longer time of a frame.
     #[schemars(extend("x-default" = "by link rate and delay"))]
     #[serde(with = "Text::<Bytes>")]
     pub max_outstanding_bytes: Bytes,
-    /// Replays in a row that free no frame; one more, and the transmitter gives up what it holds (state FLUSH).
+    /// Maximum number of consecutive replays that free no frame. After one more the transmitter gives up its frames
+    /// (state FLUSH).
     #[schemars(range(min = 1, max = 255))]
     pub max_replay_count: u32,
-    /// Time without progress before the transmitter replays unasked. It also repeats LLR_INIT after this time, and
-    /// stays in FLUSH for it. 5.5 us; longer for links longer than 40 m or slower than 200G.
+    /// Time without progress after which the transmitter replays without a NACK. It also repeats LLR_INIT after this
+    /// time, and stays in FLUSH for it. 5.5 us; longer for links longer than 40 m or slower than 200G.
     #[schemars(extend("x-default" = "by link rate and delay"))]
     #[serde(with = "Text::<Duration>")]
     pub max_replay_timer: Duration,
-    /// How long the link may be down, as failure detection tells, before the transmitter gives up; zero: for ever.
+    /// Maximum outage of the link, as reported by failure detection, before the transmitter gives up; zero: no limit.
     #[serde(with = "Text::<Duration>")]
     pub pcs_lost_timeout: Duration,
-    /// Time that a frame may be unacknowledged before the transmitter gives up; zero: for ever. 24 us, and more in the
-    /// proportion of `max_replay_timer`.
+    /// Maximum age of an unacknowledged frame before the transmitter gives up; zero: no limit. 24 us, scaled like
+    /// `max_replay_timer`.
     #[schemars(extend("x-default" = "by link rate and delay"))]
     #[serde(with = "Text::<Duration>")]
     pub data_age_timeout: Duration,
-    /// From one control ordered set to the next, in bytes of the line's time: 400 B to 16,384 B.
+    /// Spacing of control ordered sets, in bytes of line time: 400 B to 16,384 B.
     #[serde(with = "Text::<Bytes>")]
     pub ctlos_spacing: Bytes,
-    /// What becomes of frames before the receiver has answered LLR_INIT.
+    /// Treatment of frames before the receiver has answered LLR_INIT.
     pub init_action: LinkLayerRetryAction,
-    /// What becomes of frames in state FLUSH.
+    /// Treatment of frames in state FLUSH.
     pub flush_action: LinkLayerRetryAction,
-    /// Begin anew after FLUSH (SONiC always does). If not, nothing is protected any more; only with `flush_action`
-    /// "best-effort", since no packet would cross the link otherwise.
+    /// Start again after FLUSH (SONiC always does). Otherwise nothing is protected any more; only allowed with
+    /// `flush_action` "best-effort", because no packet would cross the link otherwise.
     pub re_init_on_flush: bool,
-    /// Refuse the link when losses cost more than 15 % of the line, since each sends again what is on the way.
+    /// Refuse the link if losses cost more than 15 % of the line, because each loss resends all frames in flight.
     pub admission_control: bool,
 }
 
-/// What the transmitter does with frames while it does not number them.
+/// Treatment of frames while the transmitter does not number them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkLayerRetryAction {
-    /// They are sent unprotected.
+    /// Send them unprotected.
     BestEffort,
-    /// They wait in their queues.
+    /// Let them wait in their queues.
     Block,
-    /// They are dropped.
+    /// Drop them.
     Discard,
 }
 
@@ -73,12 +74,11 @@ impl Default for LinkLayerRetrySettings {
 }
 
 impl LinkLayerRetrySettings {
-    /// A profile for a link of `rate` with `delay`, after SONiC's samples: 200G, 40 m: 35,952 B; 400G, 40 m: 67,760 B;
-    /// both 5.5 us and 24 us. The common part grows with the rate, the rest does not.
+    /// A profile for a link of `rate` with `delay`, following SONiC's samples: 200G, 40 m: 35,952 B; 400G, 40 m: 67,760
+    /// B; both 5.5 us and 24 us. One part grows with the rate, the other is fixed.
     ///
-    /// The samples are for frames of up to 9,018 B. On the way there and back such a frame is in the way three times
-    /// (the frame itself, one before it, and one before its acknowledgement): below 200G that takes longer than in the
-    /// samples.
+    /// The samples are for frames of up to 9,018 B. In a round trip such a frame delays three times (the frame itself,
+    /// one before it, and one before its acknowledgement): below 200G that takes longer than in the samples.
     pub fn for_link(rate: BitRate, delay: Duration) -> Self {
         const SAMPLE_CABLE: Duration = Duration::from_ns(200);
         const SAMPLE_RATE: BitRate = BitRate::from_gbps(200);
@@ -125,7 +125,7 @@ mod tests {
         let (timer, age) = (Duration::from_ns(5_500), Duration::from_us(24));
         assert_eq!(of(400, 200), (67_760, timer, age));
         assert_eq!(of(200, 50), (35_952, timer, age));
-        // A kilometre: 5 us there and 5 us back, less the cable of the sample.
+        // A kilometre: 5 us in each direction, less the cable of the sample.
         assert_eq!(of(400, 5_000).0, 67_760 + 480_000);
         assert_eq!(of(400, 5_000).1, timer + Duration::from_ns(9_600));
         // 9,038 B take 7.2304 us at 10G, and 0.36152 us at 200G.

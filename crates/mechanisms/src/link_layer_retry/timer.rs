@@ -2,7 +2,7 @@
 
 use hitless_wire::PortId;
 
-/// What a timer is for.
+/// The owner of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Timer {
     Transmitter,

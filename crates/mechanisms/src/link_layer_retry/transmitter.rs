@@ -13,21 +13,21 @@ use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 use super::settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
 use super::timer::{Timer, timer_token};
 
-/// Above all queues of the switch: what the MAC replays it takes from none of them.
+/// Priority above all queues of the switch: replays of the MAC do not go through these queues.
 const REPLAY_PRIORITY: u8 = u8::MAX;
-/// The only role that a packet of this mechanism has.
+/// The only role of this mechanism's packets.
 const REPLAYED: u8 = 1;
 
-/// The states of the transmitter (SAI: `sai_port_llr_tx_status_t`, which has one more for a port where LLR is off).
+/// The states of the transmitter (SAI: `sai_port_llr_tx_status_t`, with another state for a port without LLR).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 enum State {
-    /// Sends LLR_INIT until it is answered; since when it last did.
+    /// Sends LLR_INIT until it is answered; the time of the last one.
     Init { asked_at: Time },
     /// Numbers frames and sends them.
     Advance,
-    /// Sends what it holds again, and nothing else; the next is so many behind the oldest.
+    /// Resends the held frames, and nothing else; the next is this many behind the oldest.
     Replay { next: usize },
-    /// Has given up what it held; since when.
+    /// Has given up its frames, since this time.
     Flush { since: Time },
 }
 
@@ -39,20 +39,19 @@ struct Held {
 }
 
 hitless_switch::counters! {
-    /// What the transmitter counted, by the names that SAI gives it without `SAI_PORT_STAT_LLR_`, and beside the
-    /// standard.
+    /// Counters of the transmitter, named as in SAI without `SAI_PORT_STAT_LLR_`, and some outside the standard.
     struct Counters {
         tx_init_ctl_os = "tx_init_ctl_os",
         tx_discard = "tx_discard",
         tx_ok = "tx_ok",
-        /// A switch that stores frames before it forwards them poisons none.
+        /// A store-and-forward switch poisons no frame.
         tx_poisoned = "tx_poisoned",
         tx_replay = "tx_replay",
         rx_init_echo_ctl_os = "rx_init_echo_ctl_os",
         rx_ack_ctl_os = "rx_ack_ctl_os",
         rx_nack_ctl_os = "rx_nack_ctl_os",
         rx_ack_nack_seq_error = "rx_ack_nack_seq_error",
-        /// Each counted once.
+        /// Each frame counts once.
         frames_numbered = "frames numbered",
         frames_unnumbered = "frames sent unnumbered",
         frames_replayed = "frames replayed",
@@ -65,23 +64,22 @@ hitless_switch::counters! {
     }
 }
 
-/// The state of the sending end.
 #[derive(Debug)]
 pub struct Transmitter {
     port: PortId,
     settings: LinkLayerRetrySettings,
     replay_queue: QueueId,
     state: State,
-    /// Of the next frame that is sent for the first time.
+    /// The number of the next new frame.
     next: SequenceNumber,
     held: VecDeque<Held>,
     held_bytes: u64,
-    /// A replayed frame is on its way to the line.
+    /// Whether a replayed frame is in transit to the line.
     replay_is_queued: bool,
     replays_in_a_row: u32,
     progress_at: Time,
     down_since: Option<Time>,
-    /// When the next timer event comes.
+    /// Time of the next timer event.
     wakes_at: Time,
     is_shut: bool,
     check_number: u32,
@@ -95,7 +93,7 @@ hitless_state::state!(Transmitter {
 });
 
 impl Transmitter {
-    /// Shows each packet of the replay buffer.
+    /// Visits each packet in the replay buffer.
     pub fn each_held(&self, see: &mut dyn FnMut(&Packet)) {
         self.held.iter().for_each(|held| see(&held.packet));
     }
@@ -136,7 +134,7 @@ impl Transmitter {
         self.arm(context);
     }
 
-    /// A frame leaves for the first time.
+    /// Handles a frame that leaves for the first time.
     pub fn send(&mut self, context: &mut Context<'_>) -> Verdict {
         match self.action() {
             None => self.number(context),
@@ -152,8 +150,8 @@ impl Transmitter {
         Verdict::Continue
     }
 
-    /// What was flushed does not come any more: the check learns it from the first frame behind it, as numbers may
-    /// never go on.
+    /// Tells the checker with the next frame that flushed frames are lost, because frames with numbers may never
+    /// follow.
     fn tell_flushed(&self, context: &mut Context<'_>) {
         if self.counters.frames_flushed > 0 {
             let pushed = context.packet().push_shim(CheckNumber(self.check_number));
@@ -161,7 +159,7 @@ impl Transmitter {
         }
     }
 
-    /// A replayed frame leaves; the next one follows it.
+    /// Handles the departure of a replayed frame, which the next one follows.
     pub fn replayed(&mut self, context: &mut Context<'_>) -> Verdict {
         self.replay_is_queued = false;
         self.counters.tx_ok += 1;
@@ -170,7 +168,7 @@ impl Transmitter {
         Verdict::Continue
     }
 
-    /// The traffic manager had no room for a replayed frame: the replay timer begins another replay.
+    /// Handles a replayed frame without room in the traffic manager: the replay timer starts another replay.
     pub fn on_tm_drop(&mut self, context: &mut Context<'_>) {
         self.replay_is_queued = false;
         if let State::Replay { .. } = self.state {
@@ -181,7 +179,7 @@ impl Transmitter {
         self.arm(context);
     }
 
-    /// A control ordered set for the transmitter.
+    /// Handles a control ordered set for the transmitter.
     pub fn hear(&mut self, control: Control, context: &mut Context<'_>) {
         match control {
             Control::InitEcho(first) => {
@@ -206,13 +204,13 @@ impl Transmitter {
         self.arm(context);
     }
 
-    /// The link is up again, or its failure has been detected.
+    /// Handles the repair of the link, or the detection of its failure.
     pub fn link_is(&mut self, is_up: bool, context: &mut Context<'_>) {
         self.down_since = if is_up { None } else { self.down_since.or(Some(context.now())) };
         self.arm(context);
     }
 
-    /// A timer event; those that were put off since come to nothing.
+    /// Handles a timer event, unless it was postponed.
     pub fn look_at_time(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         if now < self.wakes_at {
@@ -233,7 +231,7 @@ impl Transmitter {
         self.arm(context);
     }
 
-    /// What the profile says about frames in this state; none: they are numbered.
+    /// The treatment of frames in this state; `None` if they are numbered.
     fn action(&self) -> Option<LinkLayerRetryAction> {
         match self.state {
             State::Init { .. } => Some(self.settings.init_action),
@@ -273,7 +271,7 @@ impl Transmitter {
         self.held.len() >= max_outstanding_frames as usize || self.held_bytes >= max_outstanding_bytes.0
     }
 
-    /// Frees what is acknowledged; false when the number cannot be.
+    /// Frees acknowledged frames; returns false if the number is impossible.
     fn free(&mut self, latest: SequenceNumber, now: Time) -> bool {
         let count = latest.offset_from(self.oldest()) + 1;
         if !(0..=self.held.len() as i32).contains(&count) {
@@ -287,6 +285,7 @@ impl Transmitter {
         if let State::Replay { next } = &mut self.state {
             *next = next.saturating_sub(count as usize);
         }
+        // Progress of any size restarts the timers: the link works.
         if count > 0 {
             self.replays_in_a_row = 0;
             self.progress_at = now;
@@ -294,7 +293,7 @@ impl Transmitter {
         true
     }
 
-    /// Begins a replay, anew if one is under way, or gives up.
+    /// Starts or restarts a replay, or gives up.
     fn replay(&mut self, context: &mut Context<'_>) {
         if self.action().is_some() {
             return;
@@ -304,6 +303,7 @@ impl Transmitter {
             return self.flush(context);
         }
         self.state = State::Replay { next: 0 };
+        // A frame of the earlier replay is still in the queue; its departure continues from the new place.
         if !self.replay_is_queued {
             self.go_on_replaying(context);
         }
@@ -320,8 +320,7 @@ impl Transmitter {
         };
         let tag = held.packet.shims.get::<PreambleSequence>().map(|tag| tag.0);
         assert!(tag == Some(self.oldest().plus(next as u32)), "frames are replayed in the order of their numbers");
-        // Of a replay, the first frame is the one that was lost: its loss once more is what a rare-event estimate
-        // weighs.
+        // The first frame of a replay is the lost one: its repeated loss is what a rare-event estimate weights.
         let packet = Packet { is_link_retransmission: next == 0, ..held.packet };
         context.queue(self.port, self.replay_queue).emit_at_mac(packet, REPLAYED);
         self.replay_is_queued = true;
@@ -334,10 +333,11 @@ impl Transmitter {
         self.held.clear();
         self.held_bytes = 0;
         self.replays_in_a_row = 0;
+        // Numbers continue after a flush, so that frames in flight cannot be taken for new ones.
         self.state = State::Flush { since: context.now() };
     }
 
-    /// The MAC takes frames only when it can number them, or need not.
+    /// Lets the MAC take frames only if it can number them, or need not.
     fn set_gate(&mut self, context: &mut Context<'_>) {
         let is_shut = match self.state {
             State::Advance => self.is_full(),
@@ -354,7 +354,7 @@ impl Transmitter {
         }
     }
 
-    /// When the transmitter gives up what it holds for want of time.
+    /// The time at which the transmitter gives up its frames.
     fn gives_up_at(&self) -> Time {
         let of_age =
             self.held.front().and_then(|held| Some(held.sent_at + unless_zero(self.settings.data_age_timeout)?));
@@ -390,7 +390,7 @@ impl Transmitter {
     }
 }
 
-/// Zero: never.
+/// The duration; `None` for zero, which means never.
 fn unless_zero(time: Duration) -> Option<Duration> {
     (time > Duration::ZERO).then_some(time)
 }

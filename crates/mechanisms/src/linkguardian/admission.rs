@@ -1,59 +1,54 @@
-//! How many protected ends a recirculation port can serve, by arithmetic (paper, section 5, leaves it open).
+//! Calculates how many protected ends a recirculation port can serve (paper, section 5, leaves it open).
 //!
-//! Each end may bring its link's line rate to the port at once: a sending end all copies, a receiving end all packets
-//! behind a loss. And each needs room there: for what is sent until it is acknowledged, or for what waits and still
-//! comes when the pause is under way.
+//! Each end can send its link's line rate to the port: a sending end all copies, a receiving end all packets behind a
+//! loss. Each end also needs buffer there: for unacknowledged copies, or for waiting packets and those that arrive
+//! until a pause takes effect.
 
 use std::fmt;
 
 use hitless_switch::LinkEnd;
 use hitless_wire::{BitRate, Bytes};
 
-/// What a recirculation port has.
+/// The capacity of a recirculation port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortRoom {
-    /// Its rate.
     pub rate: BitRate,
-    /// What may wait before it.
+    /// Maximum bytes that wait before the port.
     pub buffer: Bytes,
 }
 
-/// What one end of a protected link asks of it.
+/// The demand of an end of a protected link on a recirculation port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndNeeds {
-    /// The name of the link.
     pub link: String,
-    /// Which end.
     pub end: LinkEnd,
-    /// The link's rate.
     pub rate: BitRate,
-    /// What it keeps at the port at most.
+    /// Maximum bytes that it keeps at the port.
     pub buffer: Bytes,
 }
 
-/// Why a port has no room for all of them.
+/// Why a port cannot serve all ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoRoom {
-    /// Their line rates are more than the port's.
+    /// The sum of line rates exceeds the port's rate.
     Rate {
-        /// Of the port.
+        /// The port's rate.
         port: BitRate,
-        /// Each with its rate.
+        /// The ends with their rates.
         ends: Vec<EndNeeds>,
     },
-    /// What they keep is more than may wait before the port.
+    /// The sum of buffers exceeds the port's buffer.
     Buffer {
-        /// Of the port.
+        /// The port's buffer.
         port: Bytes,
-        /// Each with its need.
+        /// The ends with their buffers.
         ends: Vec<EndNeeds>,
     },
 }
 
-/// Whether a port can serve all these ends at once.
+/// Checks whether a port can serve all ends at once.
 ///
-/// # Errors
-/// [`NoRoom`], which shows the sum.
+/// # Errors [`NoRoom`] with the sum.
 pub fn admit(port: PortRoom, ends: &[EndNeeds]) -> Result<(), NoRoom> {
     let rate_bps: u64 = ends.iter().map(|end| end.rate.as_bps()).sum();
     if rate_bps > port.rate.as_bps() {

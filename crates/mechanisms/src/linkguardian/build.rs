@@ -9,10 +9,9 @@ use hitless_switch::LinkEnd;
 use super::protected_ends::{ProtectedEnd, protected_ends};
 use super::{LinkGuardian, LinkGuardianSettings, Mode, ReceiverConfig, SenderConfig};
 
-/// What all entries describe, by switch.
+/// Builds LinkGuardian for all entries, by switch.
 ///
-/// # Errors
-/// A sentence: the switches have no recirculation ports.
+/// # Errors A sentence, if the switches have no recirculation ports.
 pub fn build(around: Surroundings<'_>) -> Result<BTreeMap<SwitchId, LinkGuardian>, String> {
     if around.scenario.switch.recirculation_ports == 0 {
         return Err("a protected link needs recirculation ports: [switch] recirculation_ports is 0".into());
@@ -37,7 +36,7 @@ fn add_end(guardian: &mut LinkGuardian, protected: &ProtectedEnd<'_>, around: Su
             }
             LinkEnd::Receiver => {
                 let paused_classes = around.scenario.switch.classes_of_distinct_queues(classes);
-                // The link's losses are judged once.
+                // Only one channel judges the link's losses.
                 let fallback = settings.fallback.filter(|_| channel == 0);
                 let config = ReceiverConfig::new(settings, port, recirculation_port);
                 guardian.add_receiver(ReceiverConfig { channel, paused_classes, fallback, ..config });
@@ -46,14 +45,14 @@ fn add_end(guardian: &mut LinkGuardian, protected: &ProtectedEnd<'_>, around: Su
     }
 }
 
-/// What the recirculation ports of both ends may hold.
+/// Maximum contents of the recirculation ports of both ends.
 pub fn recirculation_limits(around: Surroundings<'_>) -> Vec<RecirculationLimit> {
     let limit =
         |end: ProtectedEnd<'_>| RecirculationLimit { switch: end.switch, port: end.recirculation, most: end.room() };
     protected_ends(around).into_iter().map(limit).collect()
 }
 
-/// The sequence spaces of a link, each with the traffic classes that it numbers, one bit each.
+/// The sequence spaces of a link, each with its traffic classes, one bit each.
 fn channels(settings: &LinkGuardianSettings) -> impl Iterator<Item = (u8, u8)> {
     let unordered = settings.non_blocking_classes.iter().fold(0, |classes: u8, class| classes | 1 << (class & 7));
     let second = (unordered != 0).then_some((1, unordered));

@@ -1,4 +1,4 @@
-//! LinkGuardian.
+//! Checks of LinkGuardian's settings.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use super::protected_ends;
 use super::sender::REQUEST_REGISTERS_MAX;
 use super::settings::{Buffering, LINE_COST_MAX, LinkGuardianSettings, Mode};
 
-/// What the least frame takes of a line, with preamble and gap (IEEE 802.3, clauses 3 and 4).
+/// Minimum size of a frame on the line, with preamble and gap (IEEE 802.3, clauses 3 and 4).
 const LINE_BYTES_MIN: u64 = 84;
 
-/// The recirculation ports that protected links share can serve them all.
+/// Requires that the shared recirculation ports can serve all protected links.
 pub fn admission(around: Surroundings<'_>, check: &mut Check<'_>) {
     let topology = around.topology;
     let Some(overload) = protected_ends::overload(around) else { return };
@@ -30,7 +30,6 @@ pub fn admission(around: Surroundings<'_>, check: &mut Check<'_>) {
     check.report(Problem::new(field, "", rule).hint(hint));
 }
 
-/// Reports what of one entry cannot be meant.
 pub fn check_entry(settings: &LinkGuardianSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let field = format!("{section}.link");
     let link = check.link_between_switches(around.topology, &settings.link, "LinkGuardian", &field);
@@ -81,10 +80,10 @@ fn parameters(check: &mut Check<'_>, settings: &LinkGuardianSettings, section: &
     check.require(has_ports, &field("link"), "needs a recirculation port: switch.recirculation_ports is 0");
 }
 
-/// The numbers that sender and receiver can compare (section 3.5: 16 bits and an era).
+/// Maximum number of numbers that sender and receiver can compare (section 3.5: 16 bits and an era).
 const NUMBERS_MAX: u64 = SequenceNumber::RANGE as u64 / 2;
 
-/// Times, buffers and numbers suffice for the link: else a loss would cost more than the packet.
+/// Requires that timeouts, buffers and numbers suffice for the link; otherwise a loss would cost more than its packet.
 fn room(settings: &LinkGuardianSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let field = |name: &str| format!("{section}.{name}");
     let link = settings.shape(around);
@@ -131,7 +130,7 @@ fn room(settings: &LinkGuardianSettings, around: Surroundings<'_>, section: &str
     }
 }
 
-/// Losses cost a bearable share of the line.
+/// Requires that losses cost an acceptable share of the line.
 fn cost(settings: &LinkGuardianSettings, link: LinkShape, section: &str, check: &mut Check<'_>) {
     let (copies, loss_rate) = (settings.copy_count(), settings.loss_rate_or_usual());
     let is_ring = settings.waiting_place() == Buffering::Recirculation && settings.mode == Mode::Blocking;
@@ -159,7 +158,7 @@ fn second_channel(check: &mut Check<'_>, settings: &LinkGuardianSettings, sectio
     check.require(is_needed, &field, "has no effect with mode = \"non-blocking\": no class is kept in order");
 }
 
-/// With a shorter one messages would wait for the link faster than it carries them.
+/// With a shorter period messages would arrive faster than the link can carry them.
 const FALLBACK_PERIOD_MIN: Duration = Duration::from_us(10);
 
 fn fallback(check: &mut Check<'_>, settings: &LinkGuardianSettings, section: &str) {

@@ -1,32 +1,32 @@
-//! Watches the promises of a protected link, independently of the protocol's own numbers.
+//! Checks the guarantees of a protected link, independently of the protocol's own numbers.
 //!
 //! Every packet that enters the link gets a [`hitless_wire::shim::CheckNumber`], which no mechanism reads and which
-//! takes no room on the wire. At the far end the checker sees what came out, in what order, and how often.
+//! takes no room on the wire. At the far end the checker records the order and the copies of delivered packets.
 
 use std::collections::VecDeque;
 
-/// How far behind the highest number a packet may come out and still be told from a duplicate.
+/// The window below the highest number that distinguishes late packets from duplicates.
 const WINDOW: usize = 1 << 16;
 
-/// What the far end of a link has delivered.
+/// Deliveries at the far end of a link.
 #[derive(Debug, Default, Hash, hitless_state::Value)]
 pub struct Checker {
     /// One past the highest number delivered.
     next: u64,
-    /// Delivered or not, for the numbers below `next`, newest at the back.
+    /// Whether numbers below `next` were delivered, newest at the back.
     seen: VecDeque<bool>,
     /// Packets delivered for the first time.
     pub delivered: u64,
     /// Packets delivered again.
     pub duplicates: u64,
-    /// Packets delivered after one with a higher number.
+    /// Packets delivered after a later one.
     pub reordered: u64,
     /// Numbers that left the window without having been delivered.
     missed: u64,
 }
 
 impl Checker {
-    /// A packet with `number` (32 bits of the count) has come out.
+    /// Records the delivery of packet `number` (32 bits of the count).
     pub fn deliver(&mut self, number: u32) {
         let ahead = i64::from(number.wrapping_sub(self.next as u32) as i32);
         if ahead >= 0 {
@@ -46,13 +46,13 @@ impl Checker {
         }
     }
 
-    /// Packets with numbers below `next` (32 bits of the count) that have not come out are lost.
+    /// Counts undelivered packets with numbers below `next` (32 bits of the count) as lost.
     pub fn skip_to(&mut self, next: u32) {
         let ahead = i64::from(next.wrapping_sub(self.next as u32) as i32);
         (0..ahead).for_each(|_| self.shift(false));
     }
 
-    /// Packets that never came out although a later one did.
+    /// The count of packets that were never delivered although a later one was.
     pub fn lost(&self) -> u64 {
         self.missed + self.seen.iter().filter(|&&seen| !seen).count() as u64
     }

@@ -1,41 +1,36 @@
-//! What the control plane may tell one end of a link, and the number by which a switch passes it on.
+//! Commands of the control plane for an end of a link, and their encoding as a number.
 
 use hitless_switch::LinkEnd;
 use hitless_wire::PortId;
 
 use super::settings::Mode;
 
-/// What the control plane has one end of a link do.
+/// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Protect the link, as configured or last told.
+    /// Protect the link, as configured or last commanded.
     Activate,
-    /// Protect the link with so many copies of each lost packet, from 1 on. What is told here decides at the sender
-    /// alone.
+    /// Protect the link with this number of copies per lost packet, at least 1. Copies and mode only affect the sender.
     Protect {
-        /// Copies retransmitted per lost packet; see [`copies_for`](super::parameters::copies_for).
+        /// Retransmitted copies per lost packet; see [`copies_for`](super::parameters::copies_for).
         copies: u8,
-        /// In-order delivery or not.
         mode: Mode,
     },
-    /// Stop protecting it; what is buffered is still acknowledged or retransmitted.
+    /// Stop protecting the link; buffered packets are still acknowledged or retransmitted.
     Deactivate,
 }
 
-/// A command of the control plane. Of a port on which both directions are protected it reaches one.
+/// A command of the control plane. On a port with both directions protected it addresses one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The port of the link.
     pub port: PortId,
-    /// Which end of the link the port is.
     pub end: LinkEnd,
-    /// What it is to do.
     pub action: Action,
 }
 
 impl Command {
-    /// The number by which a switch passes the command on: bit 0 on or off, 16 bits of port, 8 of copies (0: as they
-    /// are), one for the mode and one for the end.
+    /// The encoding of the command for a switch: bit 0 on or off, 16 bits of port, 8 of copies (0: unchanged), one bit
+    /// for the mode and one for the end.
     pub fn number(self) -> u32 {
         let Command { port: PortId(port), end, action } = self;
         let what = match action {
@@ -48,7 +43,7 @@ impl Command {
         u32::from(end == LinkEnd::Receiver) << 26 | u32::from(port) << 1 | what
     }
 
-    /// The command that a number stands for.
+    /// The command encoded by a number.
     pub(super) fn from_number(number: u32) -> Self {
         let (is_active, copies) = (number & 1 == 1, (number >> 17) as u8);
         let mode = if number >> 25 & 1 == 1 { Mode::NonBlocking } else { Mode::Blocking };

@@ -1,48 +1,44 @@
-//! What the two ends of a protected link are told.
+//! Configuration of the two ends of a protected link.
 
 use hitless_wire::{Bytes, Duration, PortId};
 
 use super::settings::{Buffering, FallbackSettings, LinkGuardianSettings, Mode};
 
-/// What the sending end of a protected link is told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SenderConfig {
-    /// The port of the protected link.
     pub port: PortId,
     /// The recirculation port that buffers copies.
     pub recirculation_port: PortId,
-    /// In-order delivery or not.
     pub mode: Mode,
-    /// Copies retransmitted per lost packet; see [`copies_for`](super::parameters::copies_for).
+    /// Retransmitted copies per lost packet; see [`copies_for`](super::parameters::copies_for).
     pub copies: u32,
-    /// What a retransmission takes to its queue beside a pass of the pipeline.
+    /// Time from a retransmission to its queue, without the pass of the pipeline.
     pub repair_latency: Duration,
-    /// Dummies sent per gap in the traffic; 0 turns the detection of tail losses off.
+    /// Dummies per gap in the traffic; 0 turns the detection of tail losses off.
     pub dummies: u8,
-    /// Losses in a row that can be requested again: 1-bit register arrays at the sender (paper, section 3.5: 5).
+    /// Maximum number of consecutive losses that can be requested: 1-bit register arrays at the sender (section 3.5:
+    /// 5).
     pub request_registers: usize,
-    /// How copies wait for their acknowledgement.
     pub buffering: Buffering,
-    /// How much the queue of waiting copies may hold (paused-queue buffering; a recirculation port has its own limit).
+    /// Maximum size of the queue of waiting copies (paused-queue buffering; a recirculation port has a separate limit).
     pub buffer: Bytes,
-    /// From the start; else when it is commanded.
+    /// Whether protection is on at the start; otherwise a command switches it on.
     pub is_on_at_start: bool,
-    /// Which of the link's sequence spaces this is: 0, or 1 where two classes of traffic are protected apart.
+    /// Sequence space of the link: 0, or 1 if two groups of classes are protected separately.
     pub channel: u8,
-    /// The traffic classes whose packets are numbered here, one bit each.
+    /// Numbered traffic classes, one bit each.
     pub classes: u8,
-    /// The number of the first packet. A sender that is started anew takes another than its predecessor.
+    /// Number of the first packet. A restarted sender takes another one than its predecessor.
     pub first_number: u16,
-    /// Whether the receiver is told where numbers begin, and must have confirmed it, before the first packet is
-    /// numbered.
+    /// Whether the receiver must confirm the first number before packets are numbered.
     pub handshake: bool,
-    /// Whether the receiver may ask for less protection than is commanded, and have it back.
+    /// Whether the receiver may ask for less protection than commanded, and take that back.
     pub follows_requests: bool,
-    /// Asks the receiver what it has seen when nothing new is acknowledged for [`Self::probe_period`].
+    /// Whether the sender probes the receiver if nothing new is acknowledged for [`Self::probe_period`].
     pub tail_probes: bool,
-    /// How often a message that wants an answer is repeated.
+    /// Period of messages that expect an answer.
     pub probe_period: Duration,
-    /// Bytes of header on each packet beside the paper's three.
+    /// Extra bytes of header on each packet, on top of the paper's three.
     pub header_bytes_more: u32,
 }
 
@@ -53,52 +49,48 @@ hitless_state::state!(SenderConfig {
         header_bytes_more
 });
 
-/// What the receiving end of a protected link is told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverConfig {
-    /// The port of the protected link.
     pub port: PortId,
     /// The recirculation port that reorders.
     pub recirculation_port: PortId,
-    /// Explicit acknowledgements sent per gap in the reverse traffic.
+    /// Explicit acknowledgements per gap in the reverse traffic.
     pub acknowledgements: u8,
-    /// How long to wait for a retransmission before going on without it.
+    /// Maximum wait for a retransmission (ackNoTimeout).
     pub acknowledgement_timeout: Duration,
     /// Period of the timer packets.
     pub timer_period: Duration,
-    /// Stop pausing the sender when the reordering buffer has sunk to this.
+    /// Fill of the reordering buffer at which the sender is resumed.
     pub resume_threshold: Bytes,
-    /// Pause the sender when the reordering buffer has grown to this.
+    /// Fill of the reordering buffer at which the sender is paused.
     pub pause_threshold: Bytes,
-    /// Whether the sender is paused at all.
+    /// Whether backpressure is used at all.
     pub backpressure: bool,
-    /// How packets wait for a retransmission.
     pub buffering: Buffering,
-    /// How much the queue of waiting packets may hold (paused-queue buffering).
+    /// Maximum size of the queue of waiting packets (paused-queue buffering).
     pub buffer: Bytes,
-    /// From the start; else when it is commanded.
+    /// Whether protection is on at the start; otherwise a command switches it on.
     pub is_on_at_start: bool,
-    /// Which of the link's sequence spaces this is: 0, or 1 where two classes of traffic are protected apart.
+    /// Sequence space of the link: 0, or 1 if two groups of classes are protected separately.
     pub channel: u8,
-    /// The traffic classes that backpressure pauses, one bit each.
+    /// Traffic classes that backpressure pauses, one bit each.
     pub paused_classes: u8,
-    /// How often loss notifications, pause frames and messages are sent, for a reverse direction that loses them
-    /// (paper, section 5).
+    /// Copies of each loss notification, pause frame and message, for a reverse direction that loses them (section 5).
     pub control_copies: u32,
-    /// After which time a loss notification that nothing has answered is sent again; `None`: never, as in the paper.
+    /// Period at which an unanswered loss notification is repeated; `None` never repeats it, as in the paper.
     pub notification_period: Option<Duration>,
     /// Whether a second copy of a packet is dropped in non-blocking mode too.
     pub deduplicates: bool,
-    /// Whether numbers mean nothing until the sender has said where they begin.
+    /// Whether numbers are only valid once the sender has announced the first one.
     pub handshake: bool,
-    /// Changes the protection by what is lost.
+    /// Settings of the automatic fallback, if any.
     pub fallback: Option<FallbackSettings>,
-    /// Bytes of header on each packet beside the paper's three.
+    /// Extra bytes of header on each packet, on top of the paper's three.
     pub header_bytes_more: u32,
 }
 
 impl SenderConfig {
-    /// As the settings of its link say, for all classes.
+    /// The configuration that follows from the link's settings, for all classes.
     pub fn new(settings: &LinkGuardianSettings, port: PortId, recirculation_port: PortId) -> Self {
         Self {
             port,
@@ -124,7 +116,7 @@ impl SenderConfig {
 }
 
 impl ReceiverConfig {
-    /// As the settings of its link say, for all classes; what it pauses is the first.
+    /// The configuration that follows from the link's settings, for all classes; it pauses the first class.
     pub fn new(settings: &LinkGuardianSettings, port: PortId, recirculation_port: PortId) -> Self {
         let (resume_threshold, pause_threshold) = settings.thresholds();
         Self {
@@ -151,7 +143,7 @@ impl ReceiverConfig {
     }
 }
 
-/// Bytes of header on each packet beside the paper's three.
+/// Extra bytes of header on each packet, on top of the paper's three.
 fn header_bytes_more(settings: &LinkGuardianSettings) -> u32 {
     const ETHER_TYPE_BYTES: u32 = 2;
     if settings.original_ether_type { ETHER_TYPE_BYTES } else { 0 }

@@ -1,16 +1,16 @@
 //! A value that ingress writes and egress reads.
 //!
-//! The two halves share no registers: what a packet learns in ingress it carries through the traffic manager and
-//! writes in egress. [`EgressView`] has that delay without the event that carrying it would cost.
+//! The two halves share no registers: a packet carries a value from ingress through the traffic manager and writes it
+//! in egress. [`EgressView`] models that delay without the event that carrying the value would cost.
 
 use std::collections::VecDeque;
 
 use hitless_wire::Time;
 
-/// More than cross within any latency: one for each of the smallest frames at 800 Gb/s for 800 ns.
+/// The maximum number of values in transit within any latency: one per minimum frame at 800 Gb/s for 800 ns.
 const UNDERWAY_MAX: usize = 1_024;
 
-/// A value on its way from ingress to egress.
+/// A value in transit from ingress to egress.
 #[derive(Debug, hitless_state::Value)]
 pub struct EgressView<T> {
     arrived: T,
@@ -29,14 +29,14 @@ impl<T: std::hash::Hash> hitless_switch::explore::State for EgressView<T> {
 }
 
 impl<T: Copy> EgressView<T> {
-    /// One that shows `initial` so far.
+    /// A view that shows `initial`.
     pub fn new(initial: T) -> Self {
         Self { arrived: initial, underway: VecDeque::new() }
     }
 
-    /// Sends `value`; egress sees it from `visible_at` on. Values must be sent in the order of that time.
+    /// Sends `value`, which egress sees from `visible_at`. Values must be sent in the order of that time.
     ///
-    /// When egress has looked at nothing for long, the last value under way is replaced: what is kept is bounded.
+    /// If egress has read nothing for long, the last value in transit is replaced, which bounds the memory.
     pub fn send(&mut self, value: T, visible_at: Time) {
         let is_in_order = self.underway.back().is_none_or(|&(before, _)| before <= visible_at);
         assert!(is_in_order, "values reach egress in the order in which they were sent");
@@ -46,7 +46,7 @@ impl<T: Copy> EgressView<T> {
         self.underway.push_back((visible_at, value));
     }
 
-    /// Lets arrive what is visible at `now`; true when anything did.
+    /// Takes in the values that are visible at `now`; returns true if there was any.
     pub fn receive(&mut self, now: Time) -> bool {
         let mut any = false;
         while let Some(&(visible_at, value)) = self.underway.front()
@@ -59,17 +59,16 @@ impl<T: Copy> EgressView<T> {
         any
     }
 
-    /// The value that egress holds.
     pub fn get(&self) -> T {
         self.arrived
     }
 
-    /// Writes in egress itself.
+    /// Writes the value in egress itself.
     pub fn set(&mut self, value: T) {
         self.arrived = value;
     }
 
-    /// When the next value becomes visible.
+    /// The time at which the next value becomes visible.
     pub fn next_visible_at(&self) -> Option<Time> {
         self.underway.front().map(|&(visible_at, _)| visible_at)
     }

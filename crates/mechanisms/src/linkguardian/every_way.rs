@@ -1,11 +1,11 @@
-//! Every way in which a few packets can cross a protected link: each frame may be lost, and each of the other direction
-//! may also come late, behind others, or twice; packets enter and commands are given at any time. Numbers wrap behind
-//! the second packet.
+//! Explores all crossings of a few packets over a protected link. Each frame may be lost; frames of the reverse
+//! direction may also arrive late, behind others, or twice. Packets enter and commands are given at any time. Numbers
+//! wrap behind the second packet.
 //!
-//! What must hold: no packet comes out twice; in blocking mode all come out in order; a packet whose original arrives
-//! comes out, and so does one that is lost, unless all its repairs are lost too or, where nothing is said twice or
-//! protection ends without a look back, what tells of the loss is; nobody waits longer than ackNoTimeout allows; and in
-//! the end nothing is held back.
+//! Invariants: no packet is delivered twice; in blocking mode all are delivered in order; a packet whose original
+//! arrives is delivered. A lost packet is delivered unless all its repairs are lost too or, if messages are not
+//! repeated or protection ends at once, its notification is lost. No packet waits longer than ackNoTimeout allows, and
+//! nothing is held back in the end.
 
 mod cases;
 
@@ -40,7 +40,7 @@ impl LinkGuardian {
     }
 }
 
-/// What became of the frames of a packet.
+/// The fates of a packet's frames.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 struct Crossing {
     is_numbered: bool,
@@ -48,7 +48,7 @@ struct Crossing {
     repairs_lost: u32,
 }
 
-/// What went wrong on the link.
+/// The faults on the link.
 #[derive(Debug, Default, Hash)]
 struct Ledger {
     crossings: Vec<Crossing>,
@@ -67,7 +67,7 @@ impl Ledger {
 fn fate(from: usize, packet: &Packet, choices: &Choices, ledger: &mut Ledger) -> Fate {
     const BACK: [Fate; 4] = [Fate::Arrives, Fate::Corrupted, Fate::Late(steps(3)), Fate::Twice(steps(2))];
     if from == 1 {
-        // A packet of a host comes once and in its place, or not at all.
+        // A packet of a host arrives once and in its place, or not at all.
         let kinds = if number_of(packet).is_some() { 2 } else { BACK.len() };
         let fate = BACK[choices.fault(kinds)];
         ledger.control_faults += u32::from(matches!(fate, Fate::Corrupted | Fate::Late(_)));
@@ -89,7 +89,7 @@ fn fate(from: usize, packet: &Packet, choices: &Choices, ledger: &mut Ledger) ->
     if is_lost { Fate::Corrupted } else { Fate::Arrives }
 }
 
-/// What is protected, how, and what happens to it.
+/// The protection, the traffic and the number of faults of a case.
 #[derive(Clone, Debug)]
 struct Case {
     scene: Scene,
@@ -99,7 +99,7 @@ struct Case {
 }
 
 impl Case {
-    /// Whether all that is said is said until it is answered.
+    /// Whether every message is repeated until it is answered.
     fn repeats_itself(&self) -> bool {
         self.receiver.notification_period.is_some() && self.sender.tail_probes
     }
@@ -125,7 +125,7 @@ impl Case {
         explore(self.faults, |choices| self.world(choices).run(|world, now, is_over| self.judge(world, now, is_over)))
     }
 
-    /// All that can have come of it in the end, by ways that stop at a state that was there before, or by all.
+    /// All final outcomes. With `remembers` a path stops at a known state, otherwise each path is followed to its end.
     fn outcomes(&self, remembers: bool) -> (Explored, BTreeSet<String>) {
         let mut outcomes = BTreeSet::new();
         let found = explore(self.faults, |choices| {
@@ -157,7 +157,7 @@ impl Case {
         if is_over { self.judge_end(world, receiver) } else { Ok(()) }
     }
 
-    /// Nothing happens any more.
+    /// Judges the state at rest.
     fn judge_end(&self, world: &World, receiver: &Receiver) -> Result<(), String> {
         let delivered = &world.delivered[0];
         let mut once = delivered.clone();
@@ -183,10 +183,10 @@ impl Case {
         left_over.map_or(Ok(()), Err)
     }
 
-    /// Whether a packet may be lost that crossed the link so.
+    /// Whether the fate of its frames explains the loss of a packet.
     fn explains(&self, crossing: Crossing, control_faults: u32) -> bool {
         let Crossing { is_numbered, original_lost, repairs_lost } = crossing;
-        // Without order protection ends without a look back.
+        // Without order protection ends at once.
         let ends_at_once = self.sender.mode == Mode::NonBlocking && !self.scene.acts.is_empty();
         let is_untold = control_faults > 0 && (!self.repeats_itself() || ends_at_once);
         original_lost && (!is_numbered || repairs_lost >= self.sender.copies || is_untold)

@@ -1,17 +1,16 @@
-//! Automatic fallback: how much protection a link is worth, from what its receiver counts (paper, section 5, names the
-//! choice between the two modes as the operator's; here it follows the losses).
+//! Automatic fallback: the level of protection for a link, from its receiver's counters (paper, section 5, "Automatic
+//! fallback", proposes it as an extension).
 //!
-//! In-order delivery costs time for each loss, and at high loss rates most of the link's speed; without order it costs
-//! little; and there is a rate above which no protection is worth its frames. Going down takes as many bad periods in a
-//! row as [`FallbackSettings::bad_periods`]; coming back takes a time without them, which doubles whenever it was too
-//! short.
+//! In-order delivery costs time for each loss, and at high loss rates most of the link's speed. Without order the cost
+//! is small, and above some rate no protection is worth its frames. Lowering the level takes
+//! [`FallbackSettings::bad_periods`] consecutive bad periods. Raising it takes a time without them, which doubles each
+//! time it was too short.
 
 use crate::linkguardian::headers::Level;
 use hitless_wire::{Duration, Time};
 
 use super::settings::FallbackSettings;
 
-/// The policy, without a clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Fallback {
     config: FallbackSettings,
@@ -31,7 +30,7 @@ hitless_state::state!(Fallback {
 });
 
 impl Fallback {
-    /// At the level that the control plane has commanded.
+    /// A policy at the commanded level.
     pub fn new(config: FallbackSettings) -> Self {
         Self {
             config,
@@ -46,20 +45,19 @@ impl Fallback {
         }
     }
 
-    /// The level that it has come to.
     pub const fn level(&self) -> Level {
         self.level
     }
 
-    /// How often the level has changed.
     pub const fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// A period is over: so many frames came, of which so many were lost.
+    /// Handles the end of a period with `frames` frames, `losses` of them lost.
     pub fn observe(&mut self, now: Time, frames: u64, losses: u64) {
         self.frames += frames;
         self.losses += losses;
+        // A loss rate of a few frames would be noise.
         if self.frames < self.config.frames_min {
             return;
         }
@@ -105,6 +103,7 @@ impl Fallback {
         self.bad_periods = 0;
         self.level = wanted;
         self.changes += 1;
+        // A fall soon after a recovery shows that the recovery was premature: the next one waits twice as long.
         self.hold = match self.recovered_at {
             Some(recovered_at) if now.saturating_since(recovered_at) < self.config.hold_max => {
                 (self.hold * 2).min(self.config.hold_max)
@@ -120,9 +119,9 @@ impl Fallback {
         self.recovered_at = Some(now);
     }
 
-    /// The most changes in a time `span`: after a recovery that was too early the next takes twice as long, until it
-    /// takes the longest time; one fall is made up for by two recoveries at most; and after a quiet time as long as the
-    /// longest hold all this may begin again.
+    /// The maximum number of changes in a time `span`. After a premature recovery the next one takes twice as long, up
+    /// to the maximum hold; at most two recoveries make up for one fall; and after a quiet time as long as the maximum
+    /// hold, this sequence may begin again.
     pub fn changes_max(config: &FallbackSettings, span: Duration) -> u64 {
         let doublings = u64::from((config.hold_max / config.hold).max(1).ilog2()) + 1;
         let longest_holds = span / config.hold_max;

@@ -1,28 +1,24 @@
-//! The packets that LinkGuardian owns, and the headers of those that it does not.
+//! Packets that LinkGuardian owns, and the headers of other packets.
 
 use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, LossNotification};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Packet, Shim};
 
-/// What a packet that LinkGuardian owns is to it.
+/// The role of a packet that LinkGuardian owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Role {
     /// A copy at the sending switch.
     TxBuffered = 1,
-    /// A retransmission on its way to the link.
+    /// A retransmission in transit to the link.
     Repair,
-    /// A dummy.
     Dummy,
     /// A packet in the reordering buffer.
     RxBuffered,
-    /// A second copy of one, which is to be dropped there.
+    /// A second copy, to drop when its number has had its turn.
     RxDuplicate,
-    /// An explicit acknowledgement.
     Acknowledgement,
-    /// A loss notification.
     LossNotification,
-    /// A pause frame.
     Pause,
     /// A message to the other end.
     Message,
@@ -41,25 +37,26 @@ impl Role {
         Role::Message,
     ];
 
-    /// The byte for a packet of one of the link's channels.
+    /// The role byte of a packet of the channel.
     pub(crate) const fn of_channel(self, channel: u8) -> u8 {
         self as u8 | channel << 4
     }
 
-    /// What a packet of LinkGuardian's is.
+    /// The role of a packet that LinkGuardian owns.
     pub(crate) fn of_packet(packet: &Packet) -> Option<Role> {
+        // The channel is above the low four bits; 0 is no role.
         Role::ALL.get(usize::from(packet.role & 15).checked_sub(1)?).copied()
     }
 }
 
-/// A frame that carries a message and nothing else.
+/// A frame with a message as its only content.
 pub(crate) fn control_frame(control: ControlHeader) -> Packet {
     let mut frame = Packet { frame_bytes: MINIMUM_FRAME_BYTES - ControlHeader::WIRE_BYTES, ..Packet::default() };
     frame.push_shim(control).expect("an empty stack has room");
     frame
 }
 
-/// Of a packet that LinkGuardian owns.
+/// The channel of a packet that LinkGuardian owns.
 pub(crate) fn channel_of(packet: &Packet) -> u8 {
     packet.role >> 4
 }

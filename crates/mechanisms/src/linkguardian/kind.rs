@@ -1,4 +1,4 @@
-//! LinkGuardian as a kind of mechanism: at both ends of its links, with a protection that can be switched on and off.
+//! LinkGuardian as a kind of mechanism, at both ends of its links. Its protection can be switched on and off.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ impl Kind for LinkGuardian {
         vec![Claim::OwnsLink.on_links(&links), Claim::PausesQueues.on_links(&links)]
     }
 
-    /// More where the other way has its data to acknowledge.
+    /// Headers on the protected link. If both directions are protected, packets also carry acknowledgements.
     fn headers(settings: &LinkGuardianSettings, around: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
         let entries = around.entries::<LinkGuardianSettings>();
         let protected: Vec<DirectedLink> = entries.flat_map(|(_, other)| around.links(&other.link)).collect();
@@ -57,7 +57,7 @@ impl Kind for LinkGuardian {
         vec![Header::of::<DataHeader>("LinkGuardian", reach).and::<CheckNumber>()]
     }
 
-    /// For copies or packets that wait, for dummies or acknowledgements, and for messages.
+    /// Queues for waiting copies or packets, for dummies or acknowledgements, and for messages.
     fn queues(_: &LinkGuardianSettings) -> u16 {
         3
     }

@@ -1,16 +1,17 @@
 //! LinkGuardian: link-local retransmission on links that corrupt packets (Joshi et al., SIGCOMM 2023).
 //!
-//! The switch before the link numbers packets and keeps copies ([`sender`]); the switch behind it finds gaps,
-//! reports them, restores order and acknowledges ([`receiver`]). A switch runs one LinkGuardian with the state of
-//! all its protected ports; a port can be a sending and a receiving end at once.
+//! The upstream switch numbers packets and keeps copies ([`sender`]). The downstream switch finds gaps, reports them,
+//! restores order and acknowledges ([`receiver`]). A switch runs one LinkGuardian with the state of all its protected
+//! ports; a port can be a sending and a receiving end at once. Read [`headers`] first, then [`sender`] and
+//! [`receiver`].
 //!
-//! Where the paper and the published switch programs leave a choice:
-//! - the timer packets, one each 100 ns, are not simulated one by one: the countdown and the pause frames they
-//!   drive happen at the instants of that grid, and their share of the pipeline is reported as arithmetic;
-//! - a dummy or an acknowledgement waits in a paused queue when it has nothing to say, instead of circling;
-//! - an acknowledgement never moves backwards at the sender, nor beyond what was sent;
-//! - a gap longer than one notification can report is no loss: when a second frame confirms it, the numbers are taken
-//!   up where it is, and the frame that showed it is dropped.
+//! Choices that the paper and the published switch programs leave open:
+//! - Timer packets, one per 100 ns, are not simulated one by one. The countdown and the pause frames that they drive
+//!   happen at the instants of that grid, and their share of the pipeline is reported as arithmetic.
+//! - A dummy or an acknowledgement without news waits in a paused queue instead of circulating.
+//! - An acknowledgement never moves backwards at the sender, nor beyond the last number sent.
+//! - A gap longer than a notification can report does not count as a loss. If a second frame confirms it, the receiver
+//!   continues at the new numbers, and the frame that showed the gap is dropped.
 
 pub mod admission;
 mod build;
@@ -52,23 +53,22 @@ use sender::Sender;
 pub use sender::REQUEST_REGISTERS_MAX;
 pub use settings::{ActivationChange, Buffering, FallbackSettings, LinkGuardianSettings, Mode};
 
-/// How many sequence spaces a link has at most: one for each of two classes of traffic.
+/// The maximum number of sequence spaces of a link: one for each of two groups of traffic classes.
 pub const CHANNELS: usize = 2;
 
 #[derive(Default)]
 struct PortRoles {
-    /// By channel.
+    /// The sending ends, by channel.
     senders: [Option<Sender>; CHANNELS],
     receivers: [Option<Receiver>; CHANNELS],
-    /// Whether all queues but LinkGuardian's own are closed.
+    /// Whether all queues except LinkGuardian's own are closed.
     is_closed: bool,
-    /// The channel whose acknowledgement rode last.
+    /// The channel of the last piggybacked acknowledgement.
     rode_last: usize,
 }
 
 hitless_state::state!(PortRoles { values: is_closed, rode_last; parts: senders, receivers });
 
-/// LinkGuardian on one switch.
 #[derive(Default)]
 pub struct LinkGuardian {
     ports: ByPort<PortRoles>,
@@ -145,7 +145,7 @@ impl LinkGuardian {
             return receiver.take_message(control, context);
         }
         if let Message::Request(level) = control.message {
-            // The receiver's losses are those of the link: they concern both channels.
+            // The losses that the receiver counts belong to the link, so that the level applies to both channels.
             let senders = self.roles_at(port).into_iter().flat_map(|roles| roles.senders.iter_mut().flatten());
             senders.for_each(|sender| sender.set_level(level, context));
             self.close_or_open(port, context);
@@ -157,7 +157,7 @@ impl LinkGuardian {
         verdict
     }
 
-    /// Serves nothing but LinkGuardian's own queues of a port while a sender there brings its protection to an end.
+    /// Serves only LinkGuardian's queues of a port while a sender there ends its protection.
     fn close_or_open(&mut self, port: PortId, context: &mut Context<'_>) {
         let Some(roles) = self.roles_at(port) else { return };
         let is_closing = roles.senders.iter().flatten().any(Sender::is_closing);
@@ -175,7 +175,8 @@ impl LinkGuardian {
         }
     }
 
-    /// One acknowledgement can ride on a packet: of the channel that has news, or of that whose turn it is.
+    /// Piggybacks an acknowledgement (section 3.1). A packet carries a single one, from the channel with news,
+    /// otherwise from the next channel in turn.
     fn piggyback(&mut self, context: &mut Context<'_>) {
         let Some(roles) = self.roles_at(context.port()) else { return };
         let next = (roles.rode_last + 1) % CHANNELS;
@@ -225,7 +226,7 @@ impl Mechanism for LinkGuardian {
             },
             None => Verdict::Continue,
         };
-        // The port is not the end that the header is for; nobody behind it may see it.
+        // The port is not the end that the header belongs to; nothing downstream may see the header.
         if verdict == Verdict::Continue && carries_header(context.packet()) {
             return Verdict::Drop(DropReason::Mechanism);
         }
@@ -313,9 +314,9 @@ impl Mechanism for LinkGuardian {
 }
 
 impl LinkGuardian {
-    /// A timer has run out.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let (port, channel) = (PortId((token >> 4) as u16), (token >> 3 & 1) as u8);
+        // `timer_token` defines the layout: 16 bits of port, one of channel, three of kind.
         const BACKPRESSURE: u32 = TimerKind::Backpressure as u32;
         const ACK_NUMBER_TIMEOUT: u32 = TimerKind::AckNumberTimeout as u32;
         const MONITOR: u32 = TimerKind::Monitor as u32;
@@ -348,7 +349,7 @@ impl LinkGuardian {
                 for (channel, sender) in roles.senders.iter_mut().enumerate() {
                     let Some(sender) = sender else { continue };
                     if let Action::Protect { copies, mode } = action {
-                        // The second channel is there for packets that need no order.
+                        // The second channel carries packets that need no order.
                         sender.set_protection(u32::from(copies), (channel == 0).then_some(mode));
                     }
                     sender.set_active(is_active, context);
@@ -361,7 +362,7 @@ impl LinkGuardian {
 }
 
 impl LinkGuardian {
-    /// The receiver whose reordering buffer the packet is in.
+    /// The receiver with the packet in its reordering buffer.
     fn buffering_receiver(&mut self, context: &mut Context<'_>) -> Option<&mut Receiver> {
         let packet = context.packet();
         let (home, channel) = (packet.ingress_port, channel_of(packet));

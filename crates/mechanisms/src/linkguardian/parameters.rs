@@ -13,7 +13,7 @@ const CELL_BYTES: u64 = 80;
 /// The lowest rate of the paper, and the rate at which its buffers drain.
 const LOWEST_OF_PAPER: BitRate = BitRate::from_gbps(10);
 const DRAIN_OF_PAPER: BitRate = BitRate::from_gbps(100);
-/// t_flight_resume at 100G (appendix B.1), including one full frame.
+/// t_flight_resume at 100G (appendix B.1), including a full frame.
 const FLIGHT_AT_100G: Duration = Duration::from_ns(1_600);
 /// The resume threshold of 36.8 KB at 100G exceeds the 20 KB that drain in that time: the paper says "conservatively".
 const MARGIN_BYTES: u64 = 460 * CELL_BYTES - 20_000;
@@ -21,7 +21,7 @@ const MARGIN_BYTES: u64 = 460 * CELL_BYTES - 20_000;
 const HYSTERESIS_BYTES: u64 = 40 * CELL_BYTES;
 /// The paper's timeouts hold for this number of copies (Equation 2 at a loss rate of 1e-3).
 const COPIES_OF_PAPER: u32 = 2;
-/// Delay of the longest cable of a rack, 40 m.
+/// Delay of the longest cable in a rack, 40 m.
 const CABLE_OF_PAPER: Duration = Duration::from_ns(200);
 /// Sizes of both buffers in section 4.
 const BUFFER_OF_PAPER: Bytes = Bytes(200_000);
@@ -35,11 +35,10 @@ const FRAMES_IN_ACKNOWLEDGEMENT: u64 = 3;
 /// Properties of a protected link that determine times and buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkShape {
-    /// Rate of the link.
     pub rate: BitRate,
-    /// Delay of the cable, one way.
+    /// One-way delay of the cable.
     pub delay: Duration,
-    /// Longest frame, without preamble and gap.
+    /// Maximum frame size, without preamble and gap.
     pub frame_max: Bytes,
     /// Rate of the recirculation ports.
     pub drain_rate: BitRate,
@@ -58,10 +57,10 @@ impl LinkShape {
 
     /// ackNoTimeout for a number of copies. Rates between the paper's take the value of the next higher one.
     ///
-    /// The worst case is the last copy of the second of two losses in a row, so each copy beyond two adds two frames'
-    /// time. Longer frames and lower rates add [`FRAMES_IN_TIMEOUT`] frames' time. A longer cable delays the
-    /// notification and the repair. A longer cable or a slower loop also keeps more copies in the sender's loop, and a
-    /// requested copy waits until it comes round.
+    /// The worst case is the last copy of the second of two consecutive losses, so that each copy beyond two adds the
+    /// time of two frames. Longer frames and lower rates add [`FRAMES_IN_TIMEOUT`] times the difference in frame time.
+    /// A longer cable delays the notification and the repair. A longer cable or a slower loop also keeps more copies in
+    /// the sender's loop, and a requested copy waits until it comes round.
     pub fn acknowledgement_timeout(self, copies: u32) -> Duration {
         let (_, timeout_ns, ..) = row(self.rate);
         let of_paper = paper_frame_time(self.rate.max(LOWEST_OF_PAPER));
@@ -74,31 +73,33 @@ impl LinkShape {
         Duration::from_ns(timeout_ns) + of_frames + of_copies + self.farther() + one_round + slower_loop
     }
 
-    /// Minimum time from a loss to its repair: the cable both ways, and one frame.
+    /// Minimum time from a loss to its repair: the cable in both directions, and one frame.
     pub fn round_trip(self) -> Duration {
         self.frame_time() + self.delay * 2
     }
 
-    /// Time for the loop to pass everything that the link sends in `span`.
+    /// Time of the loop for everything that the link sends in `span`.
     fn loop_time(self, span: Duration) -> Duration {
+        // At 100G the product exceeds 64 bits after 184 us.
         let ratio = u128::from(self.rate.as_bps());
         Duration((u128::from(span.as_ps()) * ratio / u128::from(self.drain_rate.as_bps())) as u64)
     }
 
-    /// Time from the decision to pause or resume the sender until the receiver sees its effect.
+    /// Time from the decision to pause or resume the sender to its effect at the receiver.
     pub fn resume_flight(self) -> Duration {
         FLIGHT_AT_100G.saturating_sub(paper_frame_time(DRAIN_OF_PAPER)) + self.frame_time() + self.farther()
     }
 
-    /// When to resume and when to pause the sender.
+    /// Thresholds for resuming and pausing the sender.
     ///
-    /// Within the paper's range these are the paper's values. Elsewhere the sender resumes at the bytes that drain
-    /// until the resume takes effect plus the paper's margin, and pauses two frames above.
+    /// Within the paper's range these are the paper's values. Elsewhere the resume threshold is the bytes that drain
+    /// until the resume takes effect, plus the paper's margin, and the pause threshold is two frames above.
     pub fn thresholds(self) -> (Bytes, Bytes) {
         if self.is_of_paper() {
             let (_, _, resume_cells, pause_cells) = row(self.rate);
             return (Bytes(resume_cells * CELL_BYTES), Bytes(pause_cells * CELL_BYTES));
         }
+        // The paper's margin as a time, so that a slower drain has a smaller one; never more than the paper's bytes.
         let margin = MARGIN_BYTES.min(self.drain_rate.bytes_in(DRAIN_OF_PAPER.time_for(MARGIN_BYTES)).0);
         let resume = self.drain_rate.bytes_in(self.resume_flight()).0 + margin;
         (Bytes(resume), Bytes(resume + HYSTERESIS_BYTES.max(2 * self.frame_max.0)))
@@ -112,7 +113,7 @@ impl LinkShape {
             && self.delay <= CABLE_OF_PAPER
     }
 
-    /// Whether the link is one of the paper's: up to 100G and 40 m.
+    /// Whether the link is in the paper's range: up to 100G and 40 m.
     pub fn is_in_a_rack(self) -> bool {
         self.rate <= DRAIN_OF_PAPER && self.delay <= CABLE_OF_PAPER
     }
@@ -124,67 +125,70 @@ impl LinkShape {
         self.drain_rate.as_bps().is_multiple_of(self.rate.as_bps().max(1))
     }
 
-    /// How long a loss keeps a ring from delivering packets in order: the repair, and about four rounds of the packets
-    /// that wait, fewer where the ring is faster than the link.
+    /// Delay that a loss adds to in-order delivery with a ring: the repair, and about four rounds of the waiting
+    /// packets, less if the ring is faster than the link.
     pub fn time_of_loss(self, copies: u32) -> Duration {
         let repair = Duration(self.acknowledgement_timeout(copies).as_ps() * 3 / 4);
         let (_, pause) = self.thresholds();
         repair + self.loop_time(self.drain_rate.time_for(pause.0)) * 4
     }
 
-    /// The share of the line that losses cost if packets wait in a ring. Paused queues cost next to nothing.
+    /// Share of the line that losses cost if packets wait in a ring. Paused queues cost almost nothing.
     pub fn cost_of_recirculation(self, copies: u32, loss_rate: f64) -> f64 {
         let ratio = self.time_of_loss(copies).as_ps() as f64 * loss_rate / self.frame_time().as_ps() as f64;
         ratio / (1.0 + ratio)
     }
 
-    /// The bytes that the reordering buffer holds at most: those that wait when the sender is paused, and those that
-    /// still come until the pause has an effect.
+    /// Maximum bytes in the reordering buffer: those waiting when the sender is paused, and those that arrive until the
+    /// pause takes effect.
     pub fn reordering_bytes_max(self, pause_threshold: Bytes) -> Bytes {
         Bytes(pause_threshold.0 + self.coming_until_pause().0)
     }
 
-    /// The bytes that arrive until a pause has an effect.
+    /// Bytes that arrive until a pause takes effect.
     pub fn coming_until_pause(self) -> Bytes {
         self.rate.bytes_in(self.resume_flight())
     }
 
-    /// The bytes that the sender keeps at most: a copy stays until its packet is acknowledged or repaired.
+    /// Maximum bytes that the sender keeps: a copy stays until its packet is acknowledged or repaired.
     pub fn unacknowledged_bytes_max(self, timeout: Duration) -> Bytes {
         self.rate.bytes_in(timeout)
     }
 }
 
-/// A buffer of the paper's size, or a larger one where the link needs it: a quarter more, since frames are whole.
+/// A buffer of the paper's size, or a larger one if the link needs it. The margin of a quarter covers whole frames.
 pub fn buffer_for(needed: Bytes) -> Bytes {
     Bytes(needed.0 + needed.0 / 4).max(BUFFER_OF_PAPER)
 }
 
-/// How long a frame of 1,518 bytes takes on the line.
+/// Time of a frame of 1,518 bytes on the line.
 fn paper_frame_time(rate: BitRate) -> Duration {
     rate.time_for(u64::from(MTU_FRAME_BYTES + ETHERNET_OVERHEAD_BYTES))
 }
 
 fn row(rate: BitRate) -> (u64, u64, u64, u64) {
+    // Rounded up, so that a rate slightly above a row takes the next one; above 100G there is only the last row.
     let gbps = rate.as_bps().div_ceil(1_000_000_000);
     *BY_RATE.iter().find(|row| gbps <= row.0).unwrap_or(&BY_RATE[BY_RATE.len() - 1])
 }
 
-/// 1e-4 and 1e-8 give 1 exactly; the logarithms may miss it by a rounding error.
+/// 1e-4 and 1e-8 give exactly 1; the logarithms can miss it by a rounding error.
 const ROUNDING: f64 = 1e-9;
 
-/// Equation 2 of the paper, rounded up: how many copies bring `actual_loss_rate` down to `target_loss_rate`.
+/// Equation 2 of the paper, rounded up: the number of copies that reduce `actual_loss_rate` to `target_loss_rate`.
 ///
-/// At least one. Both rates lie strictly between 0 and 1.
+/// At least 1. Both rates lie strictly between 0 and 1.
 pub fn copies_for(actual_loss_rate: f64, target_loss_rate: f64) -> u32 {
+    // The original and n copies are all lost with probability actual^(n + 1), which may be at most the target.
     let copies = target_loss_rate.log10() / actual_loss_rate.log10() - 1.0;
     (copies - ROUNDING).ceil().max(1.0) as u32
 }
 
-/// How often a loss notification is sent: so often that a packet whose original is lost with `forward_loss_rate`, and
-/// all of whose notifications are lost with `reverse_loss_rate` each, is rarer than `target_loss_rate` (Equation 2, for
-/// the control messages of section 5). At least once. Rates lie strictly between 0 and 1.
+/// The number of copies of a loss notification. A packet stays lost if its original is lost (`forward_loss_rate`) and
+/// all its notifications are lost (`reverse_loss_rate` each); this must be rarer than `target_loss_rate` (Equation 2,
+/// applied to the control messages of section 5). At least 1. Rates lie strictly between 0 and 1.
 pub fn control_copies_for(forward_loss_rate: f64, reverse_loss_rate: f64, target_loss_rate: f64) -> u32 {
+    // Solves forward * reverse^n = target for n.
     let copies = (target_loss_rate / forward_loss_rate).log10() / reverse_loss_rate.log10();
     (copies - ROUNDING).ceil().max(1.0) as u32
 }
@@ -215,7 +219,7 @@ mod tests {
         }
     }
 
-    /// The formula reproduces the paper's resume threshold where it leaves the paper's range.
+    /// The formula reproduces the paper's resume threshold at the border of the paper's range.
     #[test]
     fn the_thresholds_have_no_step_at_the_end_of_the_papers_range() {
         for gbps in [10, 25, 100] {
@@ -235,7 +239,8 @@ mod tests {
         assert_eq!([1, 2, 3, 4].map(of_copies), [13_500, 13_500, 15_960, 18_421]);
     }
 
-    /// Over 1 us at 100G a copy of the swarm's world 10,103,067 came 8.4 us after its loss was found, and was given up.
+    /// Over 1 us at 100G, in the swarm's world 10,103,067, a copy came 8.4 us after its loss was found, and was given
+    /// up.
     #[test]
     fn on_a_longer_link_the_receiver_waits_for_the_cable_and_for_the_fuller_loop() {
         let of_delay = |ns| LinkShape { delay: Duration::from_ns(ns), ..IN_A_RACK }.acknowledgement_timeout(2);
@@ -245,12 +250,12 @@ mod tests {
     #[test]
     fn the_timeout_grows_with_the_frame_time_and_with_a_slower_loop() {
         let jumbo = LinkShape { frame_max: Bytes(9_018), ..at(10) };
-        // 9,038 B take 7.2304 us, 6 us more than 1,538 B: eight times that.
+        // 9,038 B take 7.2304 us, 6 us more than 1,538 B: eight times as much.
         assert_eq!(jumbo.acknowledgement_timeout(2), Duration::from_ns(13_500 + 48_000));
         let slow = LinkShape { rate: BitRate::from_gbps(1), ..IN_A_RACK };
         // A full frame takes 12.304 us: 11.0736 us more than at 10G.
         assert_eq!(slow.acknowledgement_timeout(2).as_ps(), 13_500_000 + 8 * 11_073_600);
-        // 3.5 us and three frames of 1.2304 us are 7.1912 us: once round at 10G, a tenth of it at 100G.
+        // 3.5 us and three frames of 1.2304 us are 7.1912 us: one round at 10G, a tenth of it at 100G.
         let slow_loop = LinkShape { drain_rate: BitRate::from_gbps(10), ..at(10) };
         assert_eq!(slow_loop.acknowledgement_timeout(2).as_ps(), 13_500_000 + 7_191_200 - 719_120);
     }

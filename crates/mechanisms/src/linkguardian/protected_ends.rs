@@ -1,4 +1,4 @@
-//! Which recirculation port serves which end of a link protected by LinkGuardian, and whether it can.
+//! The recirculation ports of the ends of protected links, and their capacity.
 
 use hitless_network::topology::{DirectedLink, Endpoint, Node, SwitchId};
 use hitless_scenario::kind::Surroundings;
@@ -8,27 +8,21 @@ use hitless_wire::{Bytes, Time};
 use super::admission::{EndNeeds, NoRoom, PortRoom, admit};
 use super::settings::{Buffering, LinkGuardianSettings};
 
-/// One end of a protected link, with a recirculation port of its own as far as there are enough.
+/// An end of a protected link. It has a separate recirculation port as long as there are enough.
 #[derive(Clone, Copy, Debug)]
 pub struct ProtectedEnd<'a> {
-    /// What the link is told.
     pub settings: &'a LinkGuardianSettings,
-    /// The place of these settings among the scenario's mechanisms.
+    /// The position of these settings among the scenario's mechanisms.
     pub mechanism: usize,
-    /// The link.
     pub link: DirectedLink,
-    /// Which end.
     pub end: LinkEnd,
-    /// Where it is.
     pub at: Endpoint,
-    /// The switch there.
     pub switch: SwitchId,
-    /// The number of the recirculation port.
     pub recirculation: u16,
 }
 
 impl ProtectedEnd<'_> {
-    /// What it may keep.
+    /// The maximum bytes that the end may keep.
     pub fn room(&self) -> Bytes {
         match self.end {
             LinkEnd::Sender => self.settings.buffers().0,
@@ -37,22 +31,21 @@ impl ProtectedEnd<'_> {
     }
 }
 
-/// A recirculation port that is asked for too much.
+/// An overloaded recirculation port.
 #[derive(Clone, Debug)]
 pub struct Overload {
-    /// The last of its ends: that which is one too many.
+    /// The mechanism of its last end, which is one too many.
     pub mechanism: usize,
-    /// The switch.
     pub switch: SwitchId,
-    /// The number of the recirculation port.
     pub recirculation: u16,
-    /// From when, where it is not from the start.
+    /// Start of the overload.
     pub at: Time,
-    /// The arithmetic.
+    /// The calculation.
     pub reason: NoRoom,
 }
 
-/// The ends of all protected links at switches, in the order of the scenario: a sending end before its receiving one.
+/// The ends of all protected links at switches, in the order of the scenario; a sending end comes before its receiving
+/// end.
 pub fn protected_ends(around: Surroundings<'_>) -> Vec<ProtectedEnd<'_>> {
     let (scenario, topology) = (around.scenario, around.topology);
     let ports = scenario.switch.recirculation_ports.max(1);
@@ -64,6 +57,7 @@ pub fn protected_ends(around: Surroundings<'_>) -> Vec<ProtectedEnd<'_>> {
             for (end, at) in [(LinkEnd::Sender, from), (LinkEnd::Receiver, to)] {
                 let Node::Switch(switch) = at.node else { continue };
                 let used: &mut u16 = &mut used[switch.0 as usize];
+                // Ends take turns over the recirculation ports, so that they share one only when there are too few.
                 let recirculation = *used % ports;
                 *used += 1;
                 ends.push(ProtectedEnd { settings, mechanism, link, end, at, switch, recirculation });
@@ -73,7 +67,7 @@ pub fn protected_ends(around: Surroundings<'_>) -> Vec<ProtectedEnd<'_>> {
     ends
 }
 
-/// The first recirculation port that is asked for more than it has, by the links that the scenario itself protects.
+/// The first recirculation port that the scenario's own activations overload.
 pub fn overload(around: Surroundings<'_>) -> Option<Overload> {
     let ends = protected_ends(around);
     let changes = ends.iter().flat_map(|end| end.settings.activation.iter().map(|change| change.at));
@@ -86,8 +80,7 @@ pub fn overload(around: Surroundings<'_>) -> Option<Overload> {
     })
 }
 
-/// The first recirculation port that is asked for more than it has, when the ends for which `is_active` holds are
-/// active.
+/// The first overloaded recirculation port, if the ends that satisfy `is_active` are active.
 pub fn overload_of(
     around: Surroundings<'_>,
     ends: &[ProtectedEnd<'_>],
@@ -103,7 +96,7 @@ pub fn overload_of(
             return None;
         }
         let needs: Vec<_> = together.iter().map(|end| needs(around, end)).collect();
-        // Who has a port for itself may have made its buffer as small as they like.
+        // An end with a port to itself may have a buffer of any size.
         let is_alone = together.len() == 1;
         let largest = together.iter().map(|end| end.room()).fold(Bytes::ZERO, Bytes::max);
         let buffer = if is_alone { Bytes(u64::MAX) } else { largest };
@@ -120,7 +113,7 @@ fn needs(around: Surroundings<'_>, end: &ProtectedEnd<'_>) -> EndNeeds {
         LinkEnd::Sender => link.unacknowledged_bytes_max(end.settings.timeout()),
         LinkEnd::Receiver => link.reordering_bytes_max(end.settings.thresholds().1),
     };
-    // A paused queue of its own takes no room from others.
+    // A separate paused queue takes no room from others.
     let is_shared = end.settings.waiting_place() == Buffering::Recirculation;
     let buffer = if is_shared { buffer } else { Bytes::ZERO };
     EndNeeds { link: around.topology.link_name(end.link), end: end.end, rate: link.rate, buffer }

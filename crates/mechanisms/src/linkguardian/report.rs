@@ -1,4 +1,4 @@
-//! What the ends of protected links have to show.
+//! Reports of the ends of protected links.
 
 use hitless_switch::Report;
 use hitless_wire::{PortId, Time};
@@ -54,7 +54,7 @@ pub fn report_receiver(receiver: &Receiver, now: Time, report: &mut Report) {
     report.violated_invariants.extend(broken.map(|promise| format!("linkguardian {scope}: {promise}")));
 }
 
-/// The name of one end: the second channel of a link says so.
+/// The name of an end; the second channel of a link is named.
 fn scope(port: PortId, channel: u8, end: &str) -> String {
     match channel {
         0 => format!("port {} {end}", port.0),

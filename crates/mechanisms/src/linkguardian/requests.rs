@@ -1,23 +1,23 @@
-//! What both ends of a link ask of their switch: queues, and timers.
+//! Queues and timers that both ends of a link request from their switch.
 
 use hitless_switch::{Needs, QueueConfig};
 use hitless_wire::{PortId, QueueId};
 
-/// Above normal traffic: what repairs must not wait for what it repairs.
+/// Priority above normal traffic: repairs must not wait for the traffic that they repair.
 pub const REPAIR_PRIORITY: u8 = 200;
-/// Below all traffic: dummies and acknowledgements fill gaps only.
+/// Priority below all traffic: dummies and acknowledgements only fill gaps.
 pub const FILLER_PRIORITY: u8 = 1;
 
-/// Which timer a token stands for.
+/// The timer of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimerKind {
     Backpressure,
     AckNumberTimeout,
-    /// A sender looks whether it was answered.
+    /// A sender checks for an answer.
     Answer,
-    /// A receiver looks at its counters.
+    /// A receiver reads its counters.
     Monitor,
-    /// A receiver looks whether its report of a loss was answered.
+    /// A receiver checks whether its report of a loss was answered.
     Report,
     /// A receiver tests the depth of a paused queue.
     Depth,
@@ -28,7 +28,7 @@ pub(crate) fn timer_token(port: PortId, channel: u8, kind: TimerKind) -> u32 {
     u32::from(port.0) << 4 | u32::from(channel) << 3 | kind as u32
 }
 
-/// Asks for one more queue at `port`; returns its number.
+/// Requests another queue at `port`; returns its number.
 pub(crate) fn request_queue(port: PortId, config: QueueConfig, counts: &mut [usize], wanted: &mut Needs) -> QueueId {
     let count = &mut counts[usize::from(port.0)];
     assert!(*count <= usize::from(u8::MAX), "the queues of a port are numbered by 8 bits");

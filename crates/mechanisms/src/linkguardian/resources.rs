@@ -1,4 +1,4 @@
-//! What the ends of protected links take of a switch.
+//! Resources of a switch that the ends of protected links use.
 
 use crate::linkguardian::headers::SequenceNumber;
 use hitless_switch::{Half, RegisterUse, Resources};
@@ -10,7 +10,7 @@ use super::settings::Buffering;
 pub(super) fn of_ends(ends: impl Iterator<Item = Resources>) -> Resources {
     let mut resources = Resources::new("linkguardian");
     ends.for_each(|end| resources.add(end));
-    // One generator serves all ports.
+    // A single generator serves all ports.
     resources.generator_streams = resources.generator_streams.min(1);
     resources
         .not_counting("the tables that compare numbers of two eras, and that switch a port's protection on")
@@ -19,7 +19,7 @@ pub(super) fn of_ends(ends: impl Iterator<Item = Resources>) -> Resources {
         .not_counting("the share of the pipeline that recirculation and 10 million timer packets a second take")
 }
 
-/// Copies go to the recirculation port, retransmissions and the next dummy to the link.
+/// Mirror sessions of a sender: copies to the recirculation port, retransmissions and the next dummy to the link.
 pub(super) fn of_sender(sender: &Sender) -> Resources {
     Resources {
         registers: sender.stated(),
@@ -29,7 +29,7 @@ pub(super) fn of_sender(sender: &Sender) -> Resources {
     }
 }
 
-/// Loss notifications and the next acknowledgement go to the link.
+/// Mirror sessions of a receiver: loss notifications and the next acknowledgement to the link.
 pub(super) fn of_receiver(receiver: &Receiver) -> Resources {
     let mut registers = receiver.stated();
     let outside = [
@@ -37,7 +37,7 @@ pub(super) fn of_receiver(receiver: &Receiver) -> Resources {
         RegisterUse::outside::<u16>("ackNoTimeout", Half::Ingress, 5, 1),
     ];
     registers.extend(outside);
-    // The model remembers which numbers are missing, so that a second copy is known in either mode.
+    // The model remembers missing numbers, so that a second copy is recognised in either mode.
     registers.push(RegisterUse::outside::<bool>("missing numbers", Half::Ingress, 5, u64::from(SequenceNumber::RANGE)));
     let recirculates = receiver.config.buffering == Buffering::Recirculation;
     let ports = recirculates.then_some(receiver.config.recirculation_port.0);

@@ -1,4 +1,4 @@
-//! LinkGuardian's parameters. Sections are those of Joshi et al., SIGCOMM 2023.
+//! LinkGuardian's parameters. Sections refer to Joshi et al., SIGCOMM 2023.
 
 use hitless_scenario::kind::Surroundings;
 use hitless_settings::quantity::{Optional, Text};
@@ -8,34 +8,34 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::{LinkShape, buffer_for, control_copies_for, copies_for};
 
-/// LinkGuardian on one link in one direction. Both ends must be switches.
+/// LinkGuardian on a link in one direction. Both ends must be switches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkGuardianSettings {
-    /// The protected link and direction, "sw2->sw6": the first node is the sending switch.
+    /// Protected link and direction, "sw2->sw6": the first node is the sending switch.
     #[schemars(extend("x-required" = true))]
     pub link: String,
-    /// Whether order is kept.
+    /// Whether packets are delivered in order.
     pub mode: Mode,
-    /// The loss rate to be reached (section 4: 1e-8).
+    /// Target residual loss rate (section 4: 1e-8).
     #[schemars(range(min = 1e-18, max = 0.5))]
     pub target_loss_rate: f64,
-    /// The loss rate that the link is taken to have; decides the number of copies by Equation 2. Left out: the highest
-    /// that `[[link]]` gives this link in the run; none: one copy.
+    /// Expected loss rate of the link; decides the number of copies by Equation 2. Default: the highest loss rate that
+    /// `[[link]]` gives this link in the run; without losses a single copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 0.5))]
     pub actual_loss_rate: Option<f64>,
-    /// Copies that are retransmitted of each lost packet; left out: by Equation 2 from the two loss rates.
+    /// Retransmitted copies of each lost packet. Default: by Equation 2 from the two loss rates.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub copies: Option<u32>,
-    /// When it is switched on and off, in order of time; off before the first. Empty: on from the start. A single
-    /// `active = false` leaves it to a control plane, such as `hitless corruptd`.
+    /// Times at which protection is switched on and off, in order; it is off before the first. Empty: on from the
+    /// start. A single `active = false` leaves the decision to a control plane, such as `hitless corruptd`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub activation: Vec<ActivationChange>,
-    /// Time that the receiver waits for a retransmission before it gives the packet up (section 3.5). In the paper
-    /// 13.5 us at 10G, 7.5 us at 25G, and 7 us at 100G. Lower rates, longer frames, cables of more than 40 m, more than
-    /// two copies and slower recirculation ports add to it.
+    /// Maximum wait of the receiver for a retransmission (section 3.5). In the paper 13.5 us at 10G, 7.5 us at 25G, and
+    /// 7 us at 100G. Lower rates, longer frames, cables of more than 40 m, more than two copies and slower
+    /// recirculation ports add to it.
     #[schemars(extend("x-default" = "by link rate, delay, frame size, copies and recirculation_rate"))]
     #[serde(with = "Optional::<Duration>")]
     pub ack_no_timeout: Option<Duration>,
@@ -44,21 +44,21 @@ pub struct LinkGuardianSettings {
     pub timer_period: Duration,
     /// Fill of the reordering buffer at which the receiver resumes the sender (section 3.3). In the paper 622, 497 or
     /// 460 cells of 80 bytes at 10G, 25G, 100G. For other rates, frames, cables and recirculation ports: the bytes that
-    /// drain until the resume has an effect (appendix B.1), and the paper's margin. Zero for a ring whose rate is no
+    /// drain until the resume takes effect (appendix B.1), and the paper's margin. Zero for a ring whose rate is no
     /// multiple of the link's, because it sorts itself only while it empties.
     #[schemars(extend("x-default" = "by link rate, delay, frame size and recirculation_rate"))]
     #[serde(with = "Optional::<Bytes>")]
     pub resume_threshold: Option<Bytes>,
     /// Fill of the reordering buffer at which the receiver pauses the sender: two full frames more (section 4). With
-    /// paused queues also the bytes of `ack_no_timeout`, if `reordering_buffer` has room, so that a single loss pauses
-    /// nobody.
+    /// paused queues also the bytes that arrive in `ack_no_timeout`, if `reordering_buffer` has room, so that a single
+    /// loss pauses nothing.
     #[schemars(extend("x-default" = "by resume_threshold, frame size and buffering"))]
     #[serde(with = "Optional::<Bytes>")]
     pub pause_threshold: Option<Bytes>,
-    /// Pause the sender at all. Without it the reordering buffer may overflow (figure 9b).
+    /// Pause the sender when the reordering buffer fills up. Without backpressure the buffer can overflow (figure 9b).
     pub backpressure: bool,
-    /// Size of the receiver's reordering buffer. Section 4 has 200 KB; a fast or long link needs the pause threshold,
-    /// and the bytes that arrive until a pause has an effect.
+    /// Size of the receiver's reordering buffer. Section 4 has 200 KB; a fast or long link needs the pause threshold
+    /// and the bytes that arrive until a pause takes effect.
     #[schemars(extend("x-default" = "200 KB, or more by link rate and delay"))]
     #[serde(with = "Optional::<Bytes>")]
     pub reordering_buffer: Option<Bytes>,
@@ -67,7 +67,8 @@ pub struct LinkGuardianSettings {
     #[schemars(extend("x-default" = "200 KB, or more by link rate and delay"))]
     #[serde(with = "Optional::<Bytes>")]
     pub sender_buffer: Option<Bytes>,
-    /// Send dummies when there is nothing else to send, so that the loss of the last packet is noticed (section 3.2).
+    /// Send dummies when there is nothing else to send, so that the receiver notices the loss of the last packet
+    /// (section 3.2).
     pub tail_detection: bool,
     /// Dummies after the last packet (published programs: 3).
     #[schemars(range(min = 1, max = 255))]
@@ -75,7 +76,8 @@ pub struct LinkGuardianSettings {
     /// Explicit acknowledgements after the last packet (published programs: 2).
     #[schemars(range(min = 1, max = 255))]
     pub ack_count: u32,
-    /// Losses in a row that can be recovered: one-bit registers for retransmission requests (section 3.5: 5).
+    /// Maximum number of consecutive losses that can be recovered: one-bit registers for retransmission requests
+    /// (section 3.5: 5).
     #[schemars(range(min = 1, max = 255))]
     pub consecutive_losses_max: u32,
     /// Place where packets wait. Recirculation, as in the paper, on links of up to 100G and 40 m if losses cost no more
@@ -83,73 +85,73 @@ pub struct LinkGuardianSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "by link rate, delay, frame size and loss rate"))]
     pub buffering: Option<Buffering>,
-    /// How often loss notifications, pause frames and messages are sent, for links that corrupt both ways (section 5).
-    /// Left out: by Equation 2, from the highest loss rate that `[[link]]` gives the reverse direction; none: once.
+    /// Copies of each loss notification, pause frame and message, for links that corrupt in both directions (section
+    /// 5). Default: by Equation 2, from the highest loss rate that `[[link]]` gives the reverse direction; once without
+    /// losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 16))]
     pub control_copies: Option<u32>,
-    /// Send a loss notification again when no repair has come for so long, and acknowledge nothing behind the loss
-    /// until then, so that the sender keeps its copies: for links that corrupt both ways. It should be longer than a
-    /// round trip and shorter than `ack_no_timeout`. Left out: never again. Not in the paper, where the copies of a
-    /// notification follow each other at once (section 5).
+    /// Repeat an unanswered loss notification after this time, and acknowledge nothing behind the loss until then, so
+    /// that the sender keeps its copies: for links that corrupt in both directions. It should be longer than a round
+    /// trip and shorter than `ack_no_timeout`. Default: never. Not in the paper, which sends the copies of a
+    /// notification back to back (section 5).
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub notification_period: Option<Duration>,
-    /// Time that a retransmission takes to its queue, beside a pass of the pipeline.
+    /// Time from a retransmission to its queue, without the pass of the pipeline.
     #[serde(with = "Text::<Duration>")]
     pub repair_latency: Duration,
-    /// Ask the receiver what it has seen when nothing new is acknowledged for `ack_no_timeout`: finds a lost tail
-    /// although all dummies are lost, and replaces lost acknowledgements. Not in the paper.
+    /// Probe the receiver if nothing new is acknowledged for `ack_no_timeout`. Finds a lost tail even if all dummies
+    /// are lost, and replaces lost acknowledgements. Not in the paper.
     pub tail_probes: bool,
-    /// Traffic classes that are protected without keeping their order, in a sequence space of their own; all others are
-    /// protected as `mode` says (section 5). A flow's class is its `class`; on a real link the priority code point or
-    /// DSCP.
+    /// Traffic classes that are protected without keeping their order, in a separate sequence space; all other classes
+    /// are protected according to `mode` (section 5). A flow's class is its `class`; on a real link the priority code
+    /// point or DSCP.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub non_blocking_classes: Vec<u8>,
     /// Drop second copies in non-blocking mode too. The published programs deliver them.
     pub deduplicate: bool,
-    /// Number no packet before the receiver has confirmed where numbers begin, so that an end that is started anew
-    /// loses nothing. The published programs have none.
+    /// Number packets only after the receiver has confirmed the first number, so that a restarted end loses nothing.
+    /// Not part of the published programs.
     pub handshake: bool,
-    /// The number of the first packet. With a handshake, a sender that is started anew should take another one.
+    /// Number of the first packet. With a handshake, a restarted sender should use another one.
     #[schemars(range(min = 0, max = 65535))]
     pub first_number: u32,
-    /// Carry the packet's EtherType in two bytes more. The published programs do not, and so only IPv4 survives; the
-    /// simulator's packets have none, and this counts the bytes.
+    /// Carry the packet's EtherType in two extra bytes. The published programs do not, so that only IPv4 survives; the
+    /// simulator's packets have no EtherType, and this setting counts the bytes.
     pub original_ether_type: bool,
-    /// Change the protection by the losses that the receiver counts (section 5 leaves that to the operator).
+    /// Adapt the protection to the losses that the receiver counts (section 5 names such a fallback as an extension).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<FallbackSettings>,
-    /// Refuse the link when the recirculation ports of its switches have no room for it.
+    /// Refuse the link if the recirculation ports of its switches are too small for it.
     pub admission_control: bool,
 }
 
-/// When protection is changed by itself: to non-blocking, to none, and back.
+/// Bounds at which protection changes automatically: to non-blocking, to none, and back.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FallbackSettings {
-    /// How often the receiver reads its counters.
+    /// Period at which the receiver reads its counters.
     #[serde(with = "Text::<Duration>")]
     pub period: Duration,
-    /// Above this loss rate order is not kept.
+    /// Loss rate above which order is not kept.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub non_blocking_above: f64,
-    /// Above this loss rate nothing is protected.
+    /// Loss rate above which nothing is protected.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub off_above: f64,
-    /// A level is left for the better when the loss rate is below this share of the bound that led to it.
+    /// A better level is tried when the loss rate is below this share of the bound that led to the current level.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub recovery_share: f64,
-    /// Periods in a row above a bound until it counts.
+    /// Consecutive periods above a bound that change the level.
     #[schemars(range(min = 1, max = 1000))]
     pub bad_periods: u32,
-    /// How long the loss rate must have been low until the next better level is tried; doubles whenever it was too
-    /// short.
+    /// Minimum time with a low loss rate before the next better level is tried; doubles each time it was too short.
     #[serde(with = "Text::<Duration>")]
     pub hold: Duration,
-    /// The longest that this time grows to.
+    /// Maximum of this time.
     #[serde(with = "Text::<Duration>")]
     pub hold_max: Duration,
-    /// Fewer frames than this say nothing; they are counted together with those of the next period.
+    /// Minimum number of frames for an estimate; fewer frames are added to the next period.
     #[schemars(range(min = 1, max = 1000000000))]
     pub frames_min: u64,
 }
@@ -169,14 +171,14 @@ impl Default for FallbackSettings {
     }
 }
 
-/// Whether order is kept.
+/// Whether packets are delivered in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "LinkGuardianMode")]
 pub enum Mode {
-    /// In order: packets after a lost one wait for it. "LG" in the paper.
+    /// Deliver in order: packets after a lost one wait for it. "LG" in the paper.
     Blocking,
-    /// As they come. "LG_NB" in the paper.
+    /// Deliver as packets arrive. "LG_NB" in the paper.
     NonBlocking,
 }
 
@@ -184,30 +186,30 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Buffering {
-    /// Round and round through a recirculation port, as on the first Tofino (section 3.5).
+    /// In a recirculation port, again and again, as on the first Tofino (section 3.5).
     Recirculation,
-    /// In paused queues, as later chips can (section 5).
+    /// In paused queues, as later chips support (section 5).
     PausedQueue,
 }
 
-/// LinkGuardian being switched on or off.
+/// A change of protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActivationChange {
-    /// When.
+    /// Time of the change.
     #[serde(with = "Text::<Time>")]
     pub at: Time,
-    /// Whether it is on from then.
+    /// Whether protection is on from this time.
     pub active: bool,
 }
 
-/// Above this nothing can be promised: Equation 2 would ask for dozens of copies.
+/// The highest loss rate that is considered: above it Equation 2 would ask for dozens of copies.
 const LOSS_RATE_MAX: f64 = 0.5;
-/// More repetitions than this fill the reverse direction and help nobody.
+/// The maximum number of control copies: more would fill the reverse direction without benefit.
 const CONTROL_COPIES_MAX: u32 = 16;
 /// Maximum share of the line that losses may cost. By this arithmetic figure 8 has 14.5 % at 100G and 1.16e-3.
 pub(super) const LINE_COST_MAX: f64 = 0.146;
-/// Stands for the rate of a link that cannot be found, which is reported elsewhere.
+/// The rate assumed for a link that cannot be found, which is reported elsewhere.
 const RATE_UNKNOWN: BitRate = BitRate::from_gbps(100);
 
 impl Default for LinkGuardianSettings {
@@ -247,7 +249,7 @@ impl Default for LinkGuardianSettings {
 }
 
 impl LinkGuardianSettings {
-    /// Takes what is left out from the link: the highest loss rates that the scenario gives it, and its rate.
+    /// Fills in defaults from the link: the highest loss rates that the scenario gives it, and its rate.
     pub(super) fn resolve(&mut self, around: Surroundings<'_>) {
         let Surroundings { scenario, topology } = around;
         let links = around.links(&self.link);
@@ -267,7 +269,7 @@ impl LinkGuardianSettings {
         self.fill_in(self.shape(around));
     }
 
-    /// Properties of the protected link; if a name matches several links, the worst of each.
+    /// The properties of the protected link; if a name matches several links, the worst of each.
     pub(super) fn shape(&self, around: Surroundings<'_>) -> LinkShape {
         let links = around.links(&self.link);
         let of_links = || links.iter().map(|link| &around.topology.link(link.link).settings);
@@ -282,14 +284,16 @@ impl LinkGuardianSettings {
     fn fill_in(&mut self, link: LinkShape) {
         let timeout = *self.ack_no_timeout.get_or_insert(link.acknowledgement_timeout(self.copy_count()));
         let in_ring = link.cost_of_recirculation(self.copy_count(), self.loss_rate_or_usual());
+        // As in the paper: recirculation within a rack, if losses cost no more of the line than in figure 8.
         let suits_a_ring = link.is_in_a_rack() && in_ring <= LINE_COST_MAX && link.ring_sorts_itself();
         let place = if suits_a_ring { Buffering::Recirculation } else { Buffering::PausedQueue };
         let buffering = *self.buffering.get_or_insert(place);
         let (resume, pause) = link.thresholds();
+        // In a paused queue waiting packets cost no bandwidth, so that a single loss need not pause the sender.
         let of_one_loss = if buffering == Buffering::PausedQueue { link.rate.bytes_in(timeout).0 } else { 0 };
         let must_be_emptied = buffering == Buffering::Recirculation && !link.ring_sorts_itself();
         self.resume_threshold.get_or_insert(if must_be_emptied { Bytes::ZERO } else { resume });
-        // A buffer that is given may hold less than a loss needs without a pause.
+        // A configured buffer may be too small to absorb a loss without a pause.
         let coming = link.coming_until_pause();
         let fits = self.reordering_buffer.map_or(u64::MAX, |buffer| buffer.0.saturating_sub(coming.0));
         let pause = *self.pause_threshold.get_or_insert(Bytes((pause.0 + of_one_loss).min(fits).max(pause.0)));
@@ -297,7 +301,7 @@ impl LinkGuardianSettings {
         self.sender_buffer.get_or_insert(buffer_for(link.unacknowledged_bytes_max(timeout)));
     }
 
-    /// Loss rate of the link; by default the paper's.
+    /// The loss rate of the link; by default the paper's.
     pub(super) fn loss_rate_or_usual(&self) -> f64 {
         const LOSS_RATE_OF_PAPER: f64 = 1e-3;
         self.actual_loss_rate.filter(|&rate| rate > 0.0).unwrap_or(LOSS_RATE_OF_PAPER)
@@ -305,43 +309,39 @@ impl LinkGuardianSettings {
 
     /// Where packets wait.
     ///
-    /// # Panics
-    /// As [`Self::timeout`].
+    /// # Panics Like [`Self::timeout`].
     pub fn waiting_place(&self) -> Buffering {
         self.buffering.expect("a scenario that was checked says where packets wait")
     }
 
-    /// How long the receiver waits for a retransmission.
+    /// The maximum wait of the receiver for a retransmission.
     ///
-    /// # Panics
-    /// In a scenario that was not read by `check`, which fills it in.
+    /// # Panics If the scenario was not read by `check`, which fills it in.
     pub fn timeout(&self) -> Duration {
         self.ack_no_timeout.expect("a scenario that was checked has all timeouts")
     }
 
-    /// When the receiver resumes and pauses the sender.
+    /// The thresholds at which the receiver resumes and pauses the sender.
     ///
-    /// # Panics
-    /// As [`Self::timeout`].
+    /// # Panics Like [`Self::timeout`].
     pub fn thresholds(&self) -> (Bytes, Bytes) {
         self.resume_threshold.zip(self.pause_threshold).expect("a scenario that was checked has all thresholds")
     }
 
     /// Sizes of the sender's buffer and of the receiver's.
     ///
-    /// # Panics
-    /// As [`Self::timeout`].
+    /// # Panics Like [`Self::timeout`].
     pub fn buffers(&self) -> (Bytes, Bytes) {
         self.sender_buffer.zip(self.reordering_buffer).expect("a scenario that was checked has all buffers")
     }
 
-    /// Whether the scenario itself has it switched on at `at`.
+    /// Whether the scenario itself has protection switched on at `at`.
     pub fn is_active_at(&self, at: Time) -> bool {
         let before = self.activation.iter().rev().find(|change| change.at <= at);
         before.map_or(self.activation.is_empty(), |change| change.active)
     }
 
-    /// Copies that are retransmitted of each lost packet; one when no loss is expected.
+    /// The number of retransmitted copies of each lost packet; 1 if no loss is expected.
     pub fn copy_count(&self) -> u32 {
         let by_equation = |actual| copies_for(actual, self.target_loss_rate);
         let losses = self.actual_loss_rate.filter(|&actual| actual > 0.0);

@@ -1,4 +1,4 @@
-//! What functions beyond v1model ask of the switch.
+//! Requests to the switch by functions beyond v1model.
 
 use hitless_engine::{Stream, draws};
 use hitless_p4::action::DROP_PORT;
@@ -9,22 +9,19 @@ use hitless_wire::{Duration, PortId, QueueId};
 use super::queues::Queues;
 use super::told::InVain;
 
-/// The switch, as a program sees it.
+/// The switch as seen by a program.
 pub struct Around<'c, 'a> {
-    /// The hook's view.
     pub context: &'c mut Context<'a>,
-    /// Random numbers.
     pub stream: &'c mut Stream,
-    /// Whether a packet is at hand.
+    /// Whether there is a current packet.
     pub has_packet: bool,
-    /// The queues of the switch.
     pub queues: &'c Queues,
-    /// What is asked for in vain.
+    /// Failed requests.
     pub in_vain: &'c mut InVain,
 }
 
 impl Around<'_, '_> {
-    /// A queue by its numbers; one that is not there is told at the end.
+    /// The queue with these numbers; a missing one is reported at the end.
     fn place(&mut self, port: u32, queue: u32) -> Option<(PortId, QueueId)> {
         let place = self.queues.place(port, queue);
         if place.is_none() {
@@ -34,7 +31,7 @@ impl Around<'_, '_> {
     }
 }
 
-/// Longer than any run: a timer further off never rings.
+/// The maximum delay of a timer, longer than any run.
 const DELAY_NS_MAX: u64 = 1 << 50;
 
 impl Fabric for Around<'_, '_> {

@@ -1,7 +1,7 @@
-//! The headers of a packet as bytes, made of its descriptor, and what a program did to them back into it.
+//! Converts a packet's descriptor to header bytes, and a program's changes back into the descriptor.
 //!
-//! A host has the IPv4 address 10.0.0.0 plus its number, and a card 02:00:00:00:00:00 plus its number. The traffic
-//! class is in the upper three bits of the type of service, ECN in the lower two.
+//! A host has the IPv4 address 10.0.0.0 plus its number, and the MAC address 02:00:00:00:00:00 plus its number. The
+//! traffic class is in the upper three bits of the type of service, ECN in the lower two.
 
 use hitless_engine::identity::source_port;
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
@@ -10,35 +10,34 @@ use hitless_wire::{Ecn, HostId, Packet, Shim, TcpFlags, Transport};
 
 use super::layers::{ETHERNET_BYTES, IPV4_BYTES, MARK_BYTES, MARK_PROTOCOL, base_bytes, unwrap, wrap};
 
-/// Bytes of a packet that a program sees behind the headers of mechanisms: headers, and zeros for the payload.
+/// The number of bytes that a program sees behind the headers of mechanisms: headers, and zeros for the payload.
 pub const SEEN_BYTES: usize = 96;
 const CHECK_SEQUENCE_BYTES: usize = 4;
 const NETWORK: u32 = 0x0a00_0000;
 const IP: usize = ETHERNET_BYTES;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// For experiments (RFC 3692): packets that switches make themselves.
+/// The protocol for experiments (RFC 3692), for packets made by switches.
 const OTHER: u8 = 254;
 const ROCE_PORT: u16 = 4791;
 const SERVER_PORT: u16 = 5001;
 
-/// The IPv4 address of a host.
 pub fn address(host: HostId) -> u32 {
     NETWORK + host.0
 }
 
-/// The address of a host's card.
+/// The MAC address of a host.
 pub fn card(host: HostId) -> u64 {
     0x0200_0000_0000 | u64::from(host.0)
 }
 
-/// Writes what is seen of the packet into `bytes`, and gives how many bytes follow.
+/// Writes the visible bytes of the packet into `bytes`; returns the number of the remaining bytes.
 pub fn build(packet: &Packet, bytes: &mut Vec<u8>) -> usize {
     let unseen_bytes = build_base(packet, bytes);
     wrap(packet, bytes, unseen_bytes)
 }
 
-/// The same without the headers that mechanisms put before IPv4.
+/// Like [`build`], without the headers that mechanisms put before IPv4.
 fn build_base(packet: &Packet, bytes: &mut Vec<u8>) -> usize {
     let mark = packet.shims.get::<PriorityMark>();
     let frame = (base_bytes(packet) as usize).max(ETHERNET_BYTES + 28);
@@ -57,7 +56,7 @@ fn build_base(packet: &Packet, bytes: &mut Vec<u8>) -> usize {
     bytes[IP + 1] = (packet.class << 5) | packet.ecn as u8;
     let total = u16::try_from(frame - IP).unwrap_or(u16::MAX);
     bytes[IP + 2..IP + 4].copy_from_slice(&total.to_be_bytes());
-    // The switch has counted the hop already; a program does it itself.
+    // The switch has already counted the hop; a program counts it itself.
     bytes[IP + 8] = packet.ttl.saturating_add(1);
     bytes[IP + 9] = if mark.is_some() { MARK_PROTOCOL } else { protocol };
     bytes[IP + 12..IP + 16].copy_from_slice(&address(packet.source).to_be_bytes());
@@ -74,7 +73,7 @@ fn build_base(packet: &Packet, bytes: &mut Vec<u8>) -> usize {
     frame - bytes.len()
 }
 
-/// The header of the transport: ports, and what else a switch may look at.
+/// Writes the transport header: ports, and other fields that a switch may read.
 fn transport(packet: &Packet, destination: u16, bytes: &mut [u8]) {
     let source = source_port(packet.flow_hash);
     let mut put = |at: usize, value: &[u8]| {
@@ -107,23 +106,22 @@ fn transport(packet: &Packet, destination: u16, bytes: &mut [u8]) {
     }
 }
 
-/// Why a packet cannot be carried: what a simulated packet has, where the program wrote something else.
+/// A limit of simulated packets that a program exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// The limit in words.
     pub what: &'static str,
-    /// What the program did against it.
+    /// How the program exceeded it.
     pub cause: Cause,
 }
 
-/// What a program did against a limit.
+/// How a program exceeded a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
 pub enum Cause {
-    /// It wrote this byte of the frame that leaves.
+    /// It wrote this byte of the departing frame.
     Byte(u32),
-    /// It made the packet longer or shorter.
+    /// It changed the length of the packet.
     Length,
-    /// It put headers together that do not go together.
+    /// It combined incompatible headers.
     Headers,
 }
 
@@ -136,18 +134,16 @@ impl From<&'static str> for Limit {
 /// A packet as a program leaves it.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'b> {
-    /// What is there of it.
     pub bytes: &'b [u8],
-    /// How many bytes follow.
+    /// The number of the remaining bytes.
     pub unseen_bytes: usize,
-    /// The program has cut off what was behind.
+    /// Whether the program truncated the packet.
     pub is_cut: bool,
 }
 
-/// Takes over headers of mechanisms alone, of a packet that is on its way to a queue.
+/// Copies only the headers of mechanisms to a packet on its way to a queue.
 ///
-/// # Errors
-/// What of it is no header that a simulated packet can have.
+/// # Errors The part that is no header of a simulated packet.
 pub fn carry_headers(bytes: &[u8], packet: &mut Packet) -> Result<(), &'static str> {
     let unwrapped = unwrap(bytes)?;
     unwrapped.put_on(packet)?;
@@ -157,16 +153,15 @@ pub fn carry_headers(bytes: &[u8], packet: &mut Packet) -> Result<(), &'static s
     Ok(())
 }
 
-/// Takes over what the program changed: headers of mechanisms, addresses, class, ECN, time to live. `hosts` is how many
-/// there are; `room` is room.
+/// Copies the program's changes to the packet: headers of mechanisms, addresses, class, ECN, time to live. `hosts` is
+/// the number of hosts; `room` provides buffers.
 ///
-/// # Errors
-/// The limit of a simulated packet that was passed, and where.
+/// # Errors The exceeded limit of simulated packets, and its place.
 pub fn carry_back(written: Written<'_>, hosts: u32, packet: &mut Packet, room: &mut [Vec<u8>; 2]) -> Result<(), Limit> {
     let unwrapped = unwrap(written.bytes)?;
     unwrapped.put_on(packet)?;
     let Some((addresses, rest)) = unwrapped.base else {
-        // A frame of the link that carries nothing is as long as the shortest.
+        // A frame of the link without a packet has the minimum length.
         (packet.transport, packet.frame_bytes) = (Transport::None, MINIMUM_FRAME_BYTES);
         return Ok(());
     };
@@ -176,13 +171,14 @@ pub fn carry_back(written: Written<'_>, hosts: u32, packet: &mut Packet, room: &
     after.extend_from_slice(rest);
     let unseen_bytes = build_base(packet, before);
     let is_shortest = written.is_cut && written.bytes.len() + CHECK_SEQUENCE_BYTES == MINIMUM_FRAME_BYTES as usize;
+    // The descriptor has no payload bytes, so that a program may change the length only by headers that it knows.
     let is_whole = after.len() + written.unseen_bytes == before.len() + unseen_bytes && !written.is_cut;
     if after.len() < IP + IPV4_BYTES || !(is_whole || is_shortest) {
         let what = "it has no headers of a program's own, and can be cut off to the shortest frame alone";
         return Err(Limit { what, cause: Cause::Length });
     }
     carry_back_base(before, after, hosts, packet).map_err(|(what, at)| {
-        // The addresses are the first bytes of the inner frame, and the rest is the end of the whole one.
+        // The addresses are the first bytes of the inner frame, and the rest is the end of the whole frame.
         let start = addresses.as_ptr() as usize - written.bytes.as_ptr() as usize;
         let byte = if at < addresses.len() { start + at } else { written.bytes.len() - after.len() + at };
         Limit { what, cause: Cause::Byte(byte as u32) }
@@ -193,7 +189,7 @@ pub fn carry_back(written: Written<'_>, hosts: u32, packet: &mut Packet, room: &
     Ok(())
 }
 
-/// The limit that was passed, and the byte of `after` that passes it.
+/// Copies changes before the payload. An error names the exceeded limit and the byte of `after` that exceeds it.
 fn carry_back_base(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet) -> Result<(), (&'static str, usize)> {
     let fixed = [
         (12..14, "its EtherType is 0x0800"),
@@ -220,7 +216,7 @@ fn carry_back_base(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet)
         return Err(("its code point (DSCP) is 8 times its class, one of 8", IP + 1));
     }
     packet.class = service >> 5;
-    // The switch has counted the hop. A program that does so too agrees, and one that does not changes nothing of it.
+    // The switch has counted the hop. The result is the same whether the program counts the hop or not.
     packet.ttl = after[IP + 8].saturating_sub(1).max(packet.ttl.min(after[IP + 8]));
     let host = |at: usize| {
         let address = u32::from_be_bytes([after[at], after[at + 1], after[at + 2], after[at + 3]]);
@@ -273,7 +269,7 @@ mod tests {
         assert_eq!(changed, expected);
     }
 
-    /// The hop is counted once, and what a program adds to the time to live counts.
+    /// The hop is counted once, and additions of a program to the time to live count.
     #[test]
     fn the_time_to_live_is_that_of_the_switch_and_of_the_program() {
         let mut bytes = Vec::new();
@@ -290,7 +286,7 @@ mod tests {
         DataHeader { dummy, blocking: true, ..DataHeader::new(PacketType::Data, sequence) }
     }
 
-    /// Every header that a program sees goes to bytes and back, alone and with others, and off again.
+    /// Every header that a program sees is converted to bytes and back, alone and with others, and removed again.
     #[test]
     fn headers_of_mechanisms_come_and_go() {
         let acknowledged = SequenceNumber::new(9, Era::Even);
@@ -341,7 +337,7 @@ mod tests {
         assert_eq!((made.frame_bytes, made.transport, made.shims), (64, Transport::None, dummy.shims));
     }
 
-    /// What counts in a queue is the frame with the headers that ingress has given it, or without those that it took.
+    /// The length in a queue includes the headers that ingress has added, without those that it has removed.
     #[test]
     fn a_packet_on_its_way_to_a_queue_is_as_long_as_its_headers_make_it() {
         let mut detoured = packet();
@@ -384,7 +380,7 @@ mod tests {
         assert_eq!(unknown, ("a header of the link that is not known", Cause::Headers));
     }
 
-    /// Behind headers of mechanisms the byte is counted from the beginning of the frame that leaves.
+    /// Behind headers of mechanisms the byte is counted from the beginning of the departing frame.
     #[test]
     fn the_byte_of_a_limit_is_one_of_the_whole_frame() {
         let mut wrapped = packet();

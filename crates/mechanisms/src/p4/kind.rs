@@ -21,7 +21,7 @@ impl Kind for P4 {
     const PLACES_FIELD: &'static str = "switches";
     type Settings = P4Settings;
 
-    /// The digest of its files; of files that cannot be read the check tells.
+    /// Fills in the digest of its files; the check reports unreadable files.
     fn resolve(settings: &mut P4Settings, around: Surroundings<'_>) {
         if settings.digest.is_none() {
             let loaded = Loaded::read(settings, &around.scenario.folder, around);
@@ -33,18 +33,18 @@ impl Kind for P4 {
         select_ports_by_switch(topology, &settings.switches).into_keys().collect()
     }
 
-    /// It decides where all packets of its switches go.
+    /// The program decides the destination of all packets of its switches.
     fn claims(settings: &P4Settings, topology: &Topology) -> Vec<Claimed> {
         let switches = Self::switches(settings, topology);
         vec![Claim::ChoosesPort.on_switches(&switches), Claim::ChoosesQueue.on_switches(&switches)]
     }
 
-    /// Whether the program does is not known before its files are read.
+    /// True, because the files that would tell are not read yet.
     fn marks(_: &P4Settings) -> bool {
         true
     }
 
-    /// Those of its own, and those that take turns.
+    /// The program's queues, and the rotating queues.
     fn queues(settings: &P4Settings) -> u16 {
         most(settings)
     }

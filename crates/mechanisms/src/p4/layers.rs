@@ -1,8 +1,8 @@
-//! The headers that mechanisms put on packets, as they stand in a frame: what of a descriptor's shims a program sees,
-//! and what of the bytes that it leaves goes back into shims.
+//! Headers of mechanisms in a frame: the shims of a descriptor that a program sees, and the conversion of its bytes
+//! back to shims.
 //!
-//! A frame of a protected link carries the packet behind its own headers, as crates/wire/src/link has it; RIMM's three
-//! follow the Ethernet header under types of their own; the mark of a priority is between IPv4 and the transport.
+//! A frame of a protected link carries the packet behind the link's headers, as in crates/wire/src/link. RIMM's three
+//! headers follow the Ethernet header under separate types. The priority mark is between IPv4 and the transport.
 
 use crate::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use crate::rimm::headers::{DetourHeader, MessageHeader, TelemetryHeader};
@@ -11,25 +11,24 @@ use hitless_wire::priority_mark::PriorityMark;
 use hitless_wire::shim::ShimStackFull;
 use hitless_wire::{Packet, Shim, ShimId};
 
-/// Bytes of an Ethernet header.
 pub const ETHERNET_BYTES: usize = 14;
 const TYPE_AT: usize = 12;
 const LINK_TYPE: u16 = 0x88b5;
 const LINK_VERSION: u8 = 1;
 const HAS_INNER: u8 = 0x80;
-/// Of the mark of a priority, and of what has no protocol of its own (RFC 3692, for experiments).
+/// The IP protocol of the priority mark (RFC 3692, for experiments).
 pub const MARK_PROTOCOL: u8 = 253;
 /// Bytes of an IPv4 header without options.
 pub const IPV4_BYTES: usize = 20;
-/// With the protocol of what follows.
+/// The mark with the protocol of the following header.
 pub const MARK_BYTES: usize = PriorityMark::BYTES + 1;
 
-/// Where a header stands, and what names it there.
+/// The place of a header, with the value that identifies it there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// In a frame of the link, by its kind.
+    /// In a frame of the link, by kind.
     Link(u8),
-    /// Behind the Ethernet header, by the type.
+    /// Behind the Ethernet header, by EtherType.
     Ethernet(u16),
     /// Behind the IPv4 header.
     Ip,
@@ -68,12 +67,12 @@ fn set<S: Shim>(packet: &mut Packet, bytes: Option<&[u8]>) -> Result<(), ShimSta
     if packet.shims.replace(shim) { Ok(()) } else { packet.push_shim(shim) }
 }
 
-/// The headers of a packet, and the bytes of each.
+/// The visible headers of a packet, with their bytes.
 fn seen(packet: &Packet) -> impl Iterator<Item = (&'static Seen, &[u8])> {
     packet.shims.iter().filter_map(|(id, bytes)| Some((SEEN.iter().find(|seen| seen.id == id)?, bytes)))
 }
 
-/// Whether the frame is one of a protected link that carries no packet: a dummy, an explicit acknowledgement, a loss
+/// Whether the frame belongs to a protected link and carries no packet: a dummy, an explicit acknowledgement, a loss
 /// notification, or a pause frame.
 pub fn carries_nothing(packet: &Packet) -> bool {
     let shims = &packet.shims;
@@ -85,20 +84,21 @@ pub fn carries_nothing(packet: &Packet) -> bool {
         || shims.contains::<PauseFrame>()
 }
 
-/// Bytes of the packet without the headers before IPv4 and without check sequence. `packet` bears the mark, if it does,
-/// between IPv4 and the transport.
+/// Bytes of the packet without the headers before IPv4 and without check sequence. A priority mark, if any, is between
+/// IPv4 and the transport, and counts.
 pub fn base_bytes(packet: &Packet) -> u32 {
     let outer = seen(packet).filter(|(seen, _)| seen.place != Place::Ip).map(|(seen, _)| seen.wire_bytes);
     packet.frame_bytes.saturating_sub(4 + outer.sum::<u32>())
 }
 
-/// Puts the headers before IPv4 into `bytes`, which has the packet without them.
+/// Inserts the headers before IPv4 into `bytes`, which has the packet without them.
 pub fn wrap(packet: &Packet, bytes: &mut Vec<u8>, unseen_bytes: usize) -> usize {
     if packet.shims.is_empty() {
         return unseen_bytes;
     }
     for (seen, shim) in seen(packet) {
         if let Place::Ethernet(ether_type) = seen.place {
+            // The packet's EtherType moves behind the inserted header, as with a VLAN tag.
             let own = [bytes[TYPE_AT], bytes[TYPE_AT + 1]];
             bytes[TYPE_AT..ETHERNET_BYTES].copy_from_slice(&ether_type.to_be_bytes());
             bytes.splice(ETHERNET_BYTES..ETHERNET_BYTES, shim.iter().copied().chain(own));
@@ -121,6 +121,7 @@ pub fn wrap(packet: &Packet, bytes: &mut Vec<u8>, unseen_bytes: usize) -> usize 
     outer.extend([LINK_VERSION, inner | count]);
     on_link().for_each(|(kind, shim)| outer.extend(std::iter::once(kind).chain(shim.iter().copied())));
     if inner == 0 {
+        // The minimum frame without its check sequence.
         outer.resize(outer.len().max(60), 0);
         *bytes = outer;
         return 0;
@@ -130,20 +131,19 @@ pub fn wrap(packet: &Packet, bytes: &mut Vec<u8>, unseen_bytes: usize) -> usize 
     unseen_bytes
 }
 
-/// A frame that a program leaves, taken apart.
+/// A departing frame of a program, split into its parts.
 #[derive(Debug, Default)]
 pub struct Unwrapped<'b> {
-    /// By the number in [`SEEN`]: its bytes.
+    /// The bytes of each header, by its number in [`SEEN`].
     shims: [Option<&'b [u8]>; SEEN.len()],
-    /// The packet from its Ethernet header on, in two parts: all addresses, and what is behind the last type that is a
-    /// header's. None: the frame carries none.
+    /// The packet from its Ethernet header, in two parts: the addresses, and the bytes behind the last EtherType of a
+    /// header. `None` if the frame carries no packet.
     pub base: Option<(&'b [u8], &'b [u8])>,
 }
 
-/// Takes a frame apart.
+/// Splits a frame.
 ///
-/// # Errors
-/// What of it is no header that a simulated packet can have.
+/// # Errors The part that is no header of a simulated packet.
 pub fn unwrap(bytes: &[u8]) -> Result<Unwrapped<'_>, &'static str> {
     let mut all = Unwrapped::default();
     let mut frame = bytes;
@@ -157,6 +157,7 @@ pub fn unwrap(bytes: &[u8]) -> Result<Unwrapped<'_>, &'static str> {
         rest = Some(behind).filter(|behind| behind.len() >= 2).ok_or("half a header")?;
     }
     all.base = Some((addresses, rest));
+    // Behind the two bytes of the EtherType, IPv4 has its protocol in byte 9 (RFC 791, section 3.1).
     let is_marked = rest.get(2 + 9) == Some(&MARK_PROTOCOL) && type_at(rest) == 0x0800;
     if let Some(number) = named(|place| place == Place::Ip && is_marked) {
         take(number, rest.get(2 + IPV4_BYTES..).ok_or("half a header")?, &mut all)?;
@@ -197,15 +198,15 @@ fn take<'b>(number: usize, bytes: &'b [u8], all: &mut Unwrapped<'b>) -> Result<&
 }
 
 impl Unwrapped<'_> {
-    /// Gives the packet these headers, and takes off all others that a program sees.
+    /// Gives the packet these headers, and removes all other visible ones.
     ///
-    /// # Errors
-    /// There is no room for them.
+    /// # Errors If there is no room for them.
     pub fn put_on(&self, packet: &mut Packet) -> Result<(), &'static str> {
         if packet.shims.is_empty() && self.shims.iter().all(Option::is_none) {
             return Ok(());
         }
         let both = || SEEN.iter().zip(self.shims);
+        // Removals come first: they make room for new headers.
         let mut all = both().filter(|(_, bytes)| bytes.is_none()).chain(both().filter(|(_, bytes)| bytes.is_some()));
         all.try_for_each(|(seen, bytes)| (seen.set)(packet, bytes))
             .map_err(|_| "more headers than a packet can have")?;

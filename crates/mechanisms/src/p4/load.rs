@@ -1,4 +1,4 @@
-//! From the settings of an entry to programs with their tables: files are read here, before the run.
+//! Loads programs and tables from the settings of an entry. Files are read here, before the run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,10 +21,10 @@ use hitless_wire::HostId;
 use super::bytes::{address, card};
 use super::settings::{P4Entry, P4Routes, P4Settings};
 
-/// What is wrong: the field of the settings, and the rule.
+/// A problem: the field of the settings, and the rule.
 pub type Fault = (&'static str, String);
 
-/// Names with their values, each written as "name = value".
+/// Parses values with names, each written as "name = value".
 fn pairs(of: &[String]) -> Result<BTreeMap<String, String>, String> {
     let pair = |text: &String| {
         let (name, value) =
@@ -34,19 +34,17 @@ fn pairs(of: &[String]) -> Result<BTreeMap<String, String>, String> {
     of.iter().map(pair).collect()
 }
 
-/// What all switches of an entry share.
+/// The state shared by all switches of an entry.
 pub struct Loaded {
-    /// The program.
     pub program: Arc<Program>,
     commands: String,
-    /// What its entries in P4Runtime are, and what their numbers mean.
+    /// The entries in P4Runtime, with the meaning of their numbers.
     runtime: Option<(P4Info, Request)>,
     routing: Routing,
-    /// Of all files.
     pub digest: String,
 }
 
-/// FNV-1a over 64 bits: enough to notice that a file has changed.
+/// FNV-1a over 64 bits: sufficient to notice a changed file.
 fn digest(texts: &[&str]) -> String {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
     let hash =
@@ -54,7 +52,7 @@ fn digest(texts: &[&str]) -> String {
     format!("{hash:016x}")
 }
 
-/// The texts of p4info and request, where there are some.
+/// The texts of p4info and request, if given.
 fn runtime_files(
     settings: &P4Settings,
     read: impl Fn(&str) -> Result<String, String>,
@@ -81,10 +79,9 @@ fn runtime(settings: &P4Settings, info: &str, request: &str, program: &Program) 
 }
 
 impl Loaded {
-    /// Reads the files of `settings`, whose names are relative to `folder`.
+    /// Reads the files of `settings`, relative to `folder`.
     ///
-    /// # Errors
-    /// Why one cannot be read, or is refused.
+    /// # Errors Why a file cannot be read, or is refused.
     pub fn read(settings: &P4Settings, folder: &Path, around: Surroundings<'_>) -> Result<Self, Fault> {
         let read =
             |name: &str| input::read_text(&folder.join(name)).map_err(|error| format!("cannot be read: {error}"));
@@ -121,10 +118,9 @@ impl Loaded {
         Ok(Self { program: Arc::new(program), commands, runtime, routing, digest })
     }
 
-    /// The program on one switch, with its entries.
+    /// The program on a switch, with its entries.
     ///
-    /// # Errors
-    /// An entry that the program does not take.
+    /// # Errors An entry that the program refuses.
     pub fn switch(&self, settings: &P4Settings, id: SwitchId, topology: &Topology, seed: u64) -> Result<Switch, Fault> {
         let mut switch = Switch::new(self.program.clone(), seed);
         let answers = switch.commands(0).run(&self.commands, &settings.commands);
@@ -151,7 +147,7 @@ impl Loaded {
         Ok((number, &self.program.tables[number as usize]))
     }
 
-    /// What an entry of `table` does: an action with values by the names of its parameters.
+    /// The action of an entry of `table`, with values by parameter name.
     fn target(&self, table: &Table, action: &str, values: &BTreeMap<String, String>) -> Result<Target, String> {
         let number = self.program.action(&table.actions, action);
         let number = number.ok_or_else(|| format!("the table {} has no action {action}", table.name))?;
@@ -195,7 +191,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// An entry for each host: the port of a shortest way, the same for all flows to it.
+    /// Adds an entry for each host: the port of a shortest path, the same for all flows to the host.
     fn route(
         &self,
         routes: &P4Routes,

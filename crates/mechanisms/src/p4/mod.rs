@@ -1,11 +1,12 @@
 //! P4 programs on the switches of a fabric.
 //!
-//! Ingress of the program runs in the switch's ingress, on headers that are made of the packet's descriptor, and its
-//! egress behind the traffic manager; what it changed goes back into the descriptor then. Between the two the packet's
-//! metadata stays here ([`passes`]), and the packet carries the number of the place, as hardware bridges metadata.
+//! The program's ingress runs in the switch's ingress, on headers made from the packet's descriptor. Its egress runs
+//! behind the traffic manager, and its changes then go back into the descriptor. In between the packet's metadata stays
+//! here ([`passes`]), and the packet carries the number of its place, as hardware bridges metadata.
 //!
-//! It is not the language ([`hitless_p4`] is). What a simulated packet has no room for (headers that a program adds, a
-//! payload that it changes) ends the packet, and the run is refused with the lines that wrote it ([`told`]).
+//! The language is in [`hitless_p4`]. If a program needs more than a simulated packet can carry (added headers, a
+//! changed payload), the packet is dropped, and the run is refused with the lines that wrote it ([`told`]). Read
+//! `P4::ingress` and `P4::egress` first.
 
 mod around;
 mod bytes;
@@ -41,14 +42,12 @@ use told::{InVain, Missing};
 
 pub use settings::{P4Queue, P4Rounds, P4Settings};
 
-/// The role of copies.
 const COPY: u8 = 0;
-/// The port by which a packet is dropped.
+/// The port that means a drop.
 const NOWHERE: PortId = PortId(DROP_PORT as u16);
-/// A packet is resubmitted no more often than this.
+/// The maximum number of resubmissions of a packet.
 const RESUBMITS_MAX: u32 = 16;
 
-/// What is counted of one switch.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Counters {
     came: u64,
@@ -58,19 +57,18 @@ struct Counters {
     moved: u64,
 }
 
-/// A program on one switch.
 pub struct P4 {
     program: Arc<Program>,
     switch: Switch,
     passes: Passes,
     hosts: u32,
     queues: Queues,
-    /// Where packets go that the program recirculates.
+    /// The port for packets that the program recirculates.
     recirculation: Option<PortId>,
     stream: Stream,
     counters: Counters,
     in_vain: InVain,
-    /// It uses functions beyond v1model, so events of the switch are packets to it.
+    /// Whether the program uses functions beyond v1model, so that it gets events of the switch as packets.
     sees_events: bool,
     after: Vec<u8>,
     room: [Vec<u8>; 2],
@@ -82,7 +80,7 @@ hitless_state::state!(P4 {
     configured: program, hosts, recirculation, sees_events, after, room
 });
 
-/// A queue, and a packet on its way there.
+/// A packet on its way to a queue.
 type Going = ((PortId, QueueId), Frame);
 
 fn nanoseconds(time: Time) -> u64 {
@@ -109,10 +107,11 @@ impl P4 {
         }
     }
 
-    /// Runs ingress until the packet has a place to go; a copy that is asked for is sent on its way. Of a multicast the
-    /// packet itself is the last copy. An error is the reason for which it ends.
+    /// Runs ingress until the packet has a destination; sends a requested copy. For a multicast the packet itself is
+    /// the last copy. An error is the reason of a drop.
     fn enter(&mut self, frame: Frame, context: &mut Context<'_>, has_packet: bool) -> Result<Going, DropReason> {
         let mut frame = frame;
+        // A program that resubmits each time would never end.
         for _ in 0..RESUBMITS_MAX {
             let now_ns = nanoseconds(context.now());
             let (stream, queues, in_vain) = (&mut self.stream, &self.queues, &mut self.in_vain);
@@ -150,8 +149,8 @@ impl P4 {
         Err(DropReason::Mechanism)
     }
 
-    /// Finds a queue by its numbers; without one, that of the packet's class. None: there is no such queue, which
-    /// is told at the end.
+    /// Finds a queue by its numbers; without a number, the queue of the packet's class. `None` if there is no such
+    /// queue, which is reported at the end.
     fn place(
         &mut self,
         port: u32,
@@ -197,7 +196,7 @@ impl P4 {
         }
     }
 
-    /// Sends a copy to each queue of a group but the last, to which the caller sends what is returned.
+    /// Sends a copy to each queue of a group except the last, and returns the last for the caller to send.
     fn replicate(&mut self, frame: Frame, group: u32, context: &mut Context<'_>, has_packet: bool) -> Option<Going> {
         let (mut last, queue) = (None, self.switch.priority_queue(&frame));
         for number in 0..self.switch.state.replication.replicas(group).len() {
@@ -217,8 +216,8 @@ impl P4 {
         last
     }
 
-    /// A copy of the packet at hand, with what the program knows of it, goes to a queue. Without one at hand, it is of
-    /// a packet that the switch has made.
+    /// Sends a copy of the current packet, with the program's metadata, to a queue. Without a current packet the switch
+    /// makes one.
     fn send_copy(&mut self, copy: Frame, to: (PortId, QueueId), context: &mut Context<'_>, has_packet: bool) {
         self.counters.copies += 1;
         if !has_packet {
@@ -229,12 +228,12 @@ impl P4 {
         context.queue(to.0, to.1).mirror(COPY, |packet| {
             packet.round = round;
             packet.remove_shim::<Bridged>();
-            // A copy without room for the shim passes egress as a packet that the program does not know.
+            // A copy without room for the shim passes egress as a packet unknown to the program.
             let _ = packet.push_shim(bridged);
         });
     }
 
-    /// A packet that the switch has made goes to a queue.
+    /// Sends a packet made by the switch to a queue.
     fn emit(&mut self, to: (PortId, QueueId), frame: Frame, context: &mut Context<'_>) {
         let bridged = self.passes.put(frame);
         let round = self.queues.round(to, context);
@@ -244,19 +243,19 @@ impl P4 {
         context.queue(to.0, to.1).emit(packet, COPY);
     }
 
-    /// The packet goes to a queue, and what the program knows of it waits here. In the queue it has the headers that
-    /// the program has given it by then, so that queues are as deep as those of hardware, which deparses before them.
+    /// Sends the packet to a queue, and keeps the program's metadata here. In the queue it has the headers that the
+    /// program has given it so far, so that queues are as deep as in hardware, which deparses before them.
     fn forward(&mut self, to: (PortId, QueueId), frame: Frame, context: &mut Context<'_>) -> Verdict {
         let before = *context.packet();
         deparse(&self.program, &frame, &mut self.after);
         if bytes::carry_headers(&self.after, context.packet()).is_err() {
-            // What they are is said when the packet leaves.
+            // The error is reported when the packet leaves.
             *context.packet() = before;
         }
         self.bridge(to, frame, context)
     }
 
-    /// The packet goes to a queue as it is.
+    /// Sends the packet to a queue unchanged.
     fn bridge(&mut self, to: (PortId, QueueId), frame: Frame, context: &mut Context<'_>) -> Verdict {
         let bridged = self.passes.put(frame);
         let round = self.queues.round(to, context);
@@ -272,7 +271,7 @@ impl P4 {
         Verdict::Drop(DropReason::Mechanism)
     }
 
-    /// The packet leaves egress for another queue, to come to egress once more.
+    /// Sends the packet from egress to another queue, to enter egress again.
     fn move_on(&mut self, frame: &Frame, to: (PortId, QueueId), context: &mut Context<'_>) -> Verdict {
         let now_ns = nanoseconds(context.now());
         let (stream, queues, in_vain) = (&mut self.stream, &self.queues, &mut self.in_vain);
@@ -282,14 +281,14 @@ impl P4 {
         self.forward(to, moved, context)
     }
 
-    /// The packet goes to the recirculation port, to begin again from there.
+    /// Sends the packet to the recirculation port, to start again from there.
     fn recirculate(&mut self, frame: &Frame, list: u32, context: &mut Context<'_>) -> Verdict {
         let Some(port) = self.recirculation else { return Verdict::Drop(DropReason::Mechanism) };
         let again = self.switch.recirculated(frame, list);
         self.forward((port, QueueId(0)), again, context)
     }
 
-    /// The stay of the packet at hand in its queue.
+    /// The queueing data of the current packet.
     fn stay(&self, (port, queue): (PortId, QueueId), context: &mut Context<'_>) -> Stay {
         let (queued_at, packets_before) = context.queued();
         Stay {
@@ -300,7 +299,7 @@ impl P4 {
         }
     }
 
-    /// What the packet has become goes back into its descriptor.
+    /// Writes the program's result back into the descriptor.
     fn leave(&mut self, frame: &mut Frame, context: &mut Context<'_>) -> Verdict {
         let bytes_max = std::mem::replace(&mut frame.length_max, usize::MAX);
         deparse(&self.program, frame, &mut self.after);
@@ -323,7 +322,7 @@ impl P4 {
         }
     }
 
-    /// A packet of the packet generator, as `p4/hitless.p4` describes it.
+    /// Runs a packet of the packet generator, as described in `p4/hitless.p4`.
     fn event(&mut self, (kind, port, token): (u8, u16, u32), context: &mut Context<'_>) {
         let bytes = generated(kind, port, token, nanoseconds(context.now()));
         let mut frame = self.switch.take();
@@ -333,7 +332,7 @@ impl P4 {
         }
     }
 
-    /// The packet at hand as it comes to ingress: from a line, or once more with what it was recirculated as.
+    /// The current packet in ingress: from a line, or recirculated with its metadata.
     fn frame_of(&mut self, context: &mut Context<'_>) -> Frame {
         let bridged = context.packet().remove_shim::<Bridged>();
         if let Some(again) = bridged.and_then(|bridged| self.passes.take(bridged)) {
@@ -361,7 +360,7 @@ impl Mechanism for P4 {
         }
     }
 
-    /// A frame that carries no packet has no way for routing to propose.
+    /// Handles a frame without a packet, for which routing has no port.
     fn rx(&mut self, context: &mut Context<'_>) -> Verdict {
         if !layers::carries_nothing(context.packet()) {
             return Verdict::Continue;
@@ -373,6 +372,7 @@ impl Mechanism for P4 {
     fn ingress(&mut self, context: &mut Context<'_>) -> Verdict {
         let frame = self.frame_of(context);
         match self.enter(frame, context, true) {
+            // With an unchanged length the queue needs no deparsed headers to be as deep as in hardware.
             Ok((to, frame)) if frame.length == frame.whole_bytes() as i64 => self.bridge(to, frame, context),
             Ok((to, frame)) => self.forward(to, frame, context),
             Err(reason) => {
@@ -388,6 +388,7 @@ impl Mechanism for P4 {
             return Verdict::Continue;
         };
         let (port, queue, now_ns) = (context.port(), context.packet().queue, nanoseconds(context.now()));
+        // The packet leaves the recirculation port: the program sees it next in ingress, not in egress.
         if frame.get(self.program.standard.instance_type) == Instance::Recirculated as u64 {
             let again = self.bridge((port, queue), frame, context);
             return if matches!(again, Verdict::Drop(_)) { again } else { Verdict::Continue };
@@ -431,6 +432,7 @@ impl Mechanism for P4 {
     }
 
     fn on(&mut self, event: Event, context: &mut Context<'_>) {
+        // The switch numbers the queues of a group after `needs`.
         if event == Event::Start {
             self.queues.note_groups(context);
         }
@@ -448,7 +450,7 @@ impl Mechanism for P4 {
         }
     }
 
-    /// Memory and stages are what a compiler for hardware says; registers of a program may have any width.
+    /// Only a compiler for hardware knows memory and stages; registers of a program may have any width.
     fn resources(&self) -> Resources {
         Resources::new("p4").not_counting("what the program takes: a compiler for the hardware says it")
     }

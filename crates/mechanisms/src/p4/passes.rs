@@ -1,15 +1,13 @@
-//! Packets of a program between its ingress and its egress: what they carry in their metadata stays here, and the
-//! packet has its number.
+//! Packets of a program between its ingress and its egress: their metadata stays here, and the packet carries a number.
 
 use hitless_p4::packet::Packet;
 use hitless_wire::{Shim, ShimId};
 
-/// Names the place of a packet. It takes no room on a link: it is what hardware carries as bridged metadata.
+/// The place of a packet. It takes no room on a link; hardware carries it as bridged metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bridged {
-    /// Its number.
     pub place: u32,
-    /// Tells users of one place apart.
+    /// Distinguishes successive users of a place.
     pub turn: u8,
 }
 
@@ -41,7 +39,7 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// Keeps a packet that left ingress.
+    /// Stores a packet that left ingress.
     pub fn put(&mut self, packet: Packet) -> Bridged {
         let number = self.free.pop().unwrap_or_else(|| {
             self.places.push(Place::default());
@@ -53,10 +51,11 @@ impl Passes {
         Bridged { place: number, turn: place.turn }
     }
 
-    /// Takes it out.
+    /// Removes and returns the packet.
     pub fn take(&mut self, of: Bridged) -> Option<Packet> {
         let place = self.places.get_mut(of.place as usize).filter(|place| place.turn == of.turn)?;
         let kept = place.kept.take()?;
+        // A copy of the packet that still carries the number must not take the next user's metadata.
         place.turn = place.turn.wrapping_add(1);
         self.free.push(of.place);
         Some(kept)

@@ -1,7 +1,7 @@
-//! The queues of a switch's ports, by the numbers that a program has for them.
+//! The queues of a switch's ports, by a program's numbers.
 //!
-//! Those of the traffic classes and the rotating ones have the switch's numbers; those that the entry gives the program
-//! for itself have [`OWN_QUEUE`] and more.
+//! Queues of traffic classes and rotating queues have the switch's numbers; the program's own queues have numbers from
+//! [`OWN_QUEUE`].
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ use super::settings::{P4Queue, P4Rounds, P4Settings};
 use super::told::Missing;
 use crate::queue_limit::{limit_of_port, queue_limit};
 
-/// The queues of one port.
+/// The queues of a port.
 #[derive(Clone, Debug, Default)]
 struct PortQueues {
-    /// How many there were before the program's.
+    /// The number of queues before the program's.
     before: usize,
     own: Vec<QueueConfig>,
     group: Option<QueueGroup>,
-    /// The first of the group, once the switch has started.
+    /// The first queue of the group, once the switch has started.
     first_of_group: Option<u8>,
 }
 
@@ -38,7 +38,7 @@ impl PortQueues {
     }
 }
 
-/// Those of all ports of a switch.
+/// The queues of all ports of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct Queues {
     ports: Vec<PortQueues>,
@@ -77,7 +77,7 @@ fn group(rounds: &P4Rounds, port: SwitchPort, around: Surroundings<'_>) -> Queue
 }
 
 impl Queues {
-    /// What `settings` give a program on one switch.
+    /// The queues that `settings` give a program on a switch.
     pub fn new(settings: &P4Settings, switch: SwitchId, around: Surroundings<'_>) -> Self {
         let lines = around.topology.switch(switch).ports.len();
         let count = lines + usize::from(around.scenario.switch.recirculation_ports);
@@ -91,13 +91,13 @@ impl Queues {
         Self { ports }
     }
 
-    /// The switch has so many queues at each port, before those that are asked for here.
+    /// Notes the number of other queues at each port, which come before these.
     pub fn note_others(&mut self, counts: &[usize]) {
         self.ports.truncate(counts.len());
         self.ports.iter_mut().zip(counts).for_each(|(port, &count)| port.before = count);
     }
 
-    /// The switch runs: where the rotating queues of its ports begin.
+    /// Notes the first rotating queue of each port, once the switch runs.
     pub fn note_groups(&mut self, context: &mut Context<'_>) {
         for (number, port) in (0..).zip(&mut self.ports).filter(|(_, port)| port.group.is_some()) {
             port.first_of_group = context.group(PortId(number)).rounds().map(|rounds| rounds.first.0);
@@ -109,7 +109,7 @@ impl Queues {
         (0..self.ports.len() as u16).map(PortId)
     }
 
-    /// The queues to ask the switch for.
+    /// The queues to request from the switch.
     pub fn own(&self) -> Vec<(PortId, QueueConfig)> {
         let of_port = |(number, port): (u16, &PortQueues)| {
             let own: Vec<_> = port.own.iter().map(|&queue| (PortId(number), queue)).collect();
@@ -118,17 +118,17 @@ impl Queues {
         (0..).zip(&self.ports).flat_map(of_port).collect()
     }
 
-    /// The groups to ask it for.
+    /// The groups of queues to request from the switch.
     pub fn groups(&self) -> Vec<(PortId, QueueGroup)> {
         (0..).zip(&self.ports).filter_map(|(number, port)| Some((PortId(number), port.group?))).collect()
     }
 
-    /// A port by its number, if the switch has it.
+    /// The port with this number, if the switch has it.
     pub fn port(&self, port: u32) -> Option<PortId> {
         u16::try_from(port).ok().filter(|&port| usize::from(port) < self.ports.len()).map(PortId)
     }
 
-    /// A queue by its numbers, if the switch has it.
+    /// The queue with these numbers, if the switch has it.
     pub fn place(&self, port: u32, queue: u32) -> Option<(PortId, QueueId)> {
         let id = self.port(port)?;
         let of = &self.ports[usize::from(id.0)];
@@ -139,12 +139,12 @@ impl Queues {
         Some((id, QueueId(number)))
     }
 
-    /// What is missing where [`Queues::place`] finds nothing.
+    /// The missing destination if [`Queues::place`] finds nothing.
     pub fn missing(&self, port: u32, queue: u32) -> Missing {
         if self.port(port).is_none() { Missing::Port(port) } else { Missing::Queue(port, queue) }
     }
 
-    /// The numbers of a port's queues, in words.
+    /// Describes the numbers of a port's queues.
     pub fn names(&self, port: u32) -> String {
         let Some(of) = self.port(port).map(|port| &self.ports[usize::from(port.0)]) else { return "none".into() };
         let range = |first: usize, count: usize| {
@@ -156,33 +156,35 @@ impl Queues {
         all.map(|(first, count)| range(first, count)).collect::<Vec<_>>().join(", ")
     }
 
-    /// The number by which the program knows a queue.
+    /// The program's number of a queue.
     pub fn number(&self, port: PortId, queue: QueueId) -> u32 {
         let of = &self.ports[usize::from(port.0)];
         let own = usize::from(queue.0).checked_sub(of.before).filter(|&own| own < of.own.len());
         own.map_or(queue.0.into(), |own| OWN_QUEUE + own as u32)
     }
 
-    /// Where the rotating queues of a port are. None: it has none.
+    /// The rotating queues of a port, if any.
     pub fn rounds(&self, port: PortId, context: &mut Context<'_>) -> Option<Rounds> {
         let queues = self.ports[usize::from(port.0)].group?.queues.into();
         let rounds = context.group(port).rounds()?;
         Some(Rounds { current: rounds.current, first_queue: rounds.first.0.into(), queues })
     }
 
-    /// The low bits of the round that a rotating queue is of; 0 for any other queue.
+    /// The low bits of the round of a rotating queue; 0 for any other queue.
     pub fn round(&self, (port, queue): (PortId, QueueId), context: &mut Context<'_>) -> u8 {
         if !self.ports[usize::from(port.0)].is_of_group(queue.0) {
             return 0;
         }
         let Some(Rounds { current, first_queue, queues }) = self.rounds(port, context) else { return 0 };
+        // The first round from the current one that this queue serves: round r is served by queue r modulo their
+        // number.
         let place = u64::from(queue.0) - u64::from(first_queue);
         let ahead = (place + u64::from(queues) - current % u64::from(queues)) % u64::from(queues);
         (current + ahead) as u8
     }
 }
 
-/// How many queues an entry adds to a port, at most.
+/// The maximum number of queues that an entry adds to a port.
 pub fn most(settings: &P4Settings) -> u16 {
     let mut named = BTreeMap::<&str, u16>::new();
     let everywhere = settings.queue.iter().filter(|entry| entry.ports.is_empty()).count() as u16;

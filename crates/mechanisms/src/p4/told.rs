@@ -1,5 +1,5 @@
-//! What a program asked for in vain: ports and queues that are not there, and headers that no simulated packet has.
-//! The end of a run names them, with the lines of the program.
+//! Failed requests of a program: missing ports and queues, and headers that no simulated packet has. The end of a run
+//! reports them, with the lines of the program.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +11,25 @@ use hitless_switch::Report;
 use super::bytes::{Cause, Limit};
 use super::queues::Queues;
 
-/// A destination that is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
 pub enum Missing {
-    /// A port.
     Port(u32),
-    /// A queue of a port.
     Queue(u32, u32),
     /// A multicast group without copies.
     Group(u32),
-    /// A clone session.
     Session(u32),
 }
 
-/// Counts by what was asked for.
+/// Counts of failed requests.
 #[derive(Debug, Default, hitless_state::Value)]
 pub struct InVain {
     missing: BTreeMap<Missing, u64>,
-    /// By limit; the field where the program wrote one, and whether it is the length.
+    /// Counts by limit, by the written field if there is one, and by whether the length was changed.
     limits: BTreeMap<(&'static str, Option<FieldNumber>, bool), u64>,
 }
 
 impl InVain {
-    /// Counts a packet for a destination that is not there.
+    /// Counts a packet for a missing destination.
     pub fn note_missing(&mut self, what: Missing) {
         *self.missing.entry(what).or_default() += 1;
     }
@@ -69,7 +65,7 @@ impl InVain {
     }
 }
 
-/// A limit that the program passed, with the lines that did it.
+/// Describes an exceeded limit, with the lines that exceeded it.
 fn told(program: &Program, (what, field, is_length): (&str, Option<FieldNumber>, bool)) -> String {
     let (places, did) = match field {
         Some(field) => (program.writers(field), format!("writes {}", program.field_name(field))),

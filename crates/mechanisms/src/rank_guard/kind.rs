@@ -1,5 +1,4 @@
-//! A rank guard as a kind of mechanism: on the switches of the ports that its entries name, by which packets of hosts
-//! come in.
+//! A rank guard as a kind of mechanism, on the switches with a named port through which hosts send.
 
 use std::collections::BTreeSet;
 
@@ -32,17 +31,17 @@ impl Kind for RankGuard {
         64 * Self::switches(settings, around.topology).len() as u64 * u64::from(settings.slots)
     }
 
-    /// It only raises ranks, and goes with all others.
+    /// No claims: it only raises ranks, and is compatible with all others.
     fn claims(_: &RankGuardSettings, _: &Topology) -> Vec<Claimed> {
         Vec::new()
     }
 
-    /// It marks what is not marked.
+    /// The mark for unmarked packets.
     fn headers(_: &RankGuardSettings, _: Surroundings<'_>, _: &Check<'_>) -> Vec<Header> {
         vec![Header::of::<PriorityMark>(MARKS, Reach::Everywhere)]
     }
 
-    /// What it has marked counts in the next process too.
+    /// The mark must reach the next process too.
     fn link_headers(_: &RankGuardSettings, topology: &Topology) -> Option<(&'static LinkHeaders, Vec<DirectedLink>)> {
         Some((&PRIORITIES, (0..2 * topology.links.len()).map(DirectedLink::from_index).collect()))
     }
@@ -57,7 +56,7 @@ impl Kind for RankGuard {
     }
 }
 
-/// Whether there is something to guard, and whether it can be told who lies.
+/// Checks that there are ports to guard and promises to check.
 fn check_entry(settings: &RankGuardSettings, topology: &Topology, section: &str, check: &mut Check<'_>) {
     let field = format!("{section}.ports");
     let before = check.found();

@@ -1,25 +1,24 @@
 //! A guard at the edge against hosts that lie about their priority (Practical Packet Deflection, section 6, names them
 //! as future work: "an adversary can starve other flows by sending high-priority packets").
 //!
-//! Senders mark packets with the bytes that remain of their flow, and switches believe them. The first switch can count
-//! what a flow has sent. By flow it keeps two numbers: the bytes sent of the message, a, and the bytes promised, p,
-//! which is what the first packet claimed. An honest message has p - a left, or more when it repeats packets, and ends
-//! when a has come to p. So:
+//! Senders mark packets with the remaining bytes of their flow, and switches believe them. The first switch can count
+//! the bytes of a flow. It keeps two numbers per flow: the bytes sent of the message, a, and the bytes promised, p,
+//! which is the claim of the first packet. An honest message has p - a left, or more if it repeats packets, and ends
+//! when a reaches p. Therefore:
 //!
-//! - *What is left of a promise is a lower bound of the rank.* While a is at most p, a packet gets a rank of at least p
-//!   - a.
-//! - *Who sends more than it promised is ranked by what it has sent.* When a is above p by more than headers and
+//! - *The rest of a promise is a lower bound of the rank.* While a is at most p, a packet gets a rank of at least p -
+//!   a.
+//! - *A flow that sends more than promised is ranked by its sent bytes.* If a exceeds p by more than headers and
 //!   repeated packets explain, its packets get a rank of at least a, as under least attained service, until the flow
-//!   has been silent for a time. Whoever claims a hundredth of the truth is believed for a hundredth of its bytes.
-//! - *Urgency for repeated packets is believed for a small allowance of bytes*, then not any more.
-//! - *A packet without a mark counts as one that claims 0.* Short frames, acknowledgements above all, are let through.
+//!   has been silent for a time. A claim of a hundredth of the truth is believed for a hundredth of the bytes.
+//! - *Urgency of repeated packets is believed for a small allowance of bytes* only.
+//! - *A packet without a mark counts as a claim of 0.* Short frames, above all acknowledgements, pass.
 //!
-//! An honest flow is never raised by the first rule, and by the second only if it repeats more than the tolerance. A
-//! liar gains at most what it has promised, and beyond that no more than under least attained service. What nobody can
-//! see from the network is a long message that pretends to be many short ones; it gains what it would gain under least
-//! attained service, too.
+//! The first rule never raises an honest flow, and the second only one that repeats more than the tolerance. A liar
+//! gains at most its promise, and beyond that no more than under least attained service. The network cannot detect a
+//! long message that pretends to be many short ones; it gains the same as under least attained service, too.
 //!
-//! Flows share slots of a table by their hash. Who finds its slot taken passes unguarded, and is counted.
+//! Flows share slots of a table by their hash. A flow with a hash collision passes unguarded, and is counted.
 
 mod kind;
 mod settings;
@@ -31,10 +30,10 @@ use hitless_wire::{Packet, PortId, PriorityMark, Time};
 
 pub use settings::RankGuardSettings;
 
-/// What is known of a flow.
+/// The state of a flow.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Slot {
-    /// Its hash; none while nobody has used the slot.
+    /// The flow's hash; `None` while the slot is unused.
     flow: Option<u32>,
     last_at: Time,
     flowlet: u16,
@@ -54,12 +53,12 @@ register_cell!(Slot {
     is_found_out: bool,
 });
 
-/// What the guard does with a packet.
+/// The ruling on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ruling {
-    /// It has no slot.
+    /// The packet has no slot.
     Unguarded,
-    /// Its rank is at least this; and whether its claim to be repeated is believed.
+    /// The minimum rank of the packet, and whether its claim to be repeated is believed.
     AtLeast { rank_bytes: u32, is_boost_believed: bool, is_newly_found_out: bool },
 }
 
@@ -76,10 +75,9 @@ hitless_switch::counters! {
     }
 }
 
-/// The guard on one switch.
 #[derive(Debug)]
 pub struct RankGuard {
-    /// By which packets of hosts come in.
+    /// Ports through which hosts send.
     ports: Vec<PortId>,
     settings: RankGuardSettings,
     table: RegisterArray<Slot>,
@@ -89,7 +87,7 @@ pub struct RankGuard {
 hitless_state::state!(RankGuard { values: ports, counters; parts: table; configured: settings });
 
 impl RankGuard {
-    /// A guard of `ports`, by which packets of hosts come in.
+    /// A guard of `ports`, through which hosts send.
     pub fn new(ports: Vec<PortId>, settings: &RankGuardSettings) -> Self {
         let slots = settings.slots as usize;
         assert!(slots > 0, "the guard has a slot for a flow");
@@ -135,14 +133,16 @@ impl Slot {
         } else if self.flow != Some(flow) {
             return Ruling::Unguarded;
         }
+        // Numbers of messages wrap, so that their order is the sign of the difference.
         let ahead = mark.flowlet.wrapping_sub(self.flowlet) as i16;
         if ahead > 0 {
             self.begin_message(mark);
         }
         self.last_at = now;
-        // What is repeated of an earlier message is no part of this one's promise.
+        // Repeated packets of an earlier message do not count against this message's promise.
         let left_bytes = if ahead < 0 { 0 } else { self.promised_bytes.saturating_sub(self.sent_bytes) };
         let was_found_out = self.is_found_out;
+        // Frames have headers that the promise does not count, and lost packets are sent again.
         let explained_bytes = self.promised_bytes as f64 * (1.0 + settings.tolerance) + settings.allowance.0 as f64;
         self.is_found_out |= self.sent_bytes as f64 > explained_bytes;
         let floor_bytes = if self.is_found_out { self.sent_bytes } else { left_bytes };
@@ -152,7 +152,7 @@ impl Slot {
         Ruling::AtLeast { rank_bytes, is_boost_believed, is_newly_found_out: self.is_found_out && !was_found_out }
     }
 
-    /// The next message of a flow. What is left of the last promise stays, and who has been found out stays so.
+    /// Begins the next message of a flow. The rest of the last promise remains, and a flow that was found out stays so.
     fn begin_message(&mut self, mark: PriorityMark) {
         self.flowlet = mark.flowlet;
         if !self.is_found_out {
@@ -188,7 +188,7 @@ impl Mechanism for RankGuard {
             Ruling::AtLeast { rank_bytes, is_boost_believed, is_newly_found_out } => {
                 self.counters.found_out += u64::from(is_newly_found_out);
                 self.counters.boosts_refused += u64::from(!is_boost_believed);
-                // A packet that is believed to be repeated may be more urgent than what is left of its flow.
+                // A packet that is believed to be repeated may be more urgent than the rest of its flow.
                 let believed = if is_boost_believed { mark } else { PriorityMark { retransmissions: 0, ..mark } };
                 let floor = rank_bytes >> believed.retransmissions;
                 if believed.urgency() < floor {

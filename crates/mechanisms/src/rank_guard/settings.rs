@@ -9,29 +9,30 @@ use hitless_wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A guard at the edge against hosts that lie about their priority: by flow it counts what was sent and what was
-/// promised. A packet claims at least what is left of the promise, and of a flow that has sent more than it promised,
-/// what it has sent.
+/// A guard at the edge against hosts that lie about their priority: for each flow it counts sent and promised bytes.
+/// The rest of the promise is the minimum rank of a packet; for a flow that has sent more than it promised, the minimum
+/// is the sent bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RankGuardSettings {
-    /// The ports by which packets of hosts come in: "leaf0->h3" is that of one host, "leaf0" all of a switch.
+    /// Ports through which hosts send: "leaf0->h3" is the port of a single host, "leaf0" all ports of a switch.
     #[schemars(extend("x-default" = "all ports that face hosts"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// Slots of a switch's table of flows, which flows share by their hash. Who finds its slot taken passes unguarded.
+    /// Slots of a switch's table of flows, which flows share by their hash. A flow with a hash collision passes
+    /// unguarded.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub slots: u32,
-    /// The part of its promise by which a flow may exceed it: headers and retransmissions.
+    /// Maximum excess over a flow's promise, as a share of it: headers and retransmissions.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub tolerance: f64,
-    /// And so many bytes. So many bytes of a flow may also claim to be urgent as retransmissions.
+    /// Additional excess in bytes. The same number of bytes of a flow may claim to be urgent as retransmissions.
     #[serde(with = "Text::<Bytes>")]
     pub allowance: Bytes,
-    /// Frames up to this length are let through: acknowledgements.
+    /// Maximum length of frames that pass unchecked: acknowledgements.
     #[serde(with = "Text::<Bytes>")]
     pub exempt: Bytes,
-    /// A flow that is silent so long is forgotten.
+    /// Silence after which a flow is forgotten.
     #[serde(with = "Text::<Duration>")]
     pub idle: Duration,
 }
@@ -50,7 +51,7 @@ impl Default for RankGuardSettings {
 }
 
 impl RankGuardSettings {
-    /// The guarded ports whose names mean something, in order, by switch: those that face hosts.
+    /// The existing ports among `ports` that face hosts, in order, by switch.
     pub fn ports_by_switch(&self, topology: &Topology) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
         let mut by_switch = select_ports_by_switch(topology, &self.ports);
         let faces_host = |at: &SwitchPort| !topology.switch(at.switch).ports[usize::from(at.port.0)].faces_switch();

@@ -1,24 +1,23 @@
-//! The microburst detector (section III-A1): egress sees the depth of a queue and tells ingress of crossings, and again
-//! and again of a queue towards a neighbour that stays above its threshold, since what was told may be lost; ingress
-//! keeps an alarm for each port, and ends the detour of one that lasts too long (sections III-B and V).
+//! The microburst detector (section III-A1). Egress sees the depth of a queue and tells ingress of threshold crossings.
+//! If a queue towards a neighbour stays above its threshold, egress repeats the message, because messages can be lost.
+//! Ingress keeps an alarm per port, and ends the detour of an alarm that lasts too long (sections III-B and V).
 
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, register_cell};
 use hitless_wire::PortId;
 
 use super::clock::Stamp;
 
-/// What the alarm of a port asks for.
+/// The state of a port's alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Phase {
     /// The queue is below the threshold.
     NoAlarm,
-    /// Packets are detoured.
     Detour,
-    /// The queue is above the threshold, and packets are forwarded all the same: until it is below by itself.
+    /// The queue is above the threshold, but packets are forwarded until it falls below.
     Ended,
 }
 
-/// Why the detour of a port has ended while its queue was above the threshold.
+/// Why a port's detour ended while its queue was above the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The alarm has lasted too long: this is congestion.
@@ -30,23 +29,22 @@ pub enum End {
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Alarm {
     phase: Phase,
-    /// When it was raised, or the first of a row of alarms: the queue goes on coming back to the threshold as long as
-    /// packets wait elsewhere for that.
+    /// Time of the alarm, or of the first alarm of a row: packets waiting elsewhere keep bringing the queue back to the
+    /// threshold.
     since: Stamp,
     raised_at: Stamp,
-    /// When the last one was cleared, if packets were detoured until then: otherwise the queue was below the threshold
-    /// by itself, and the row is over.
+    /// Time when the last alarm was cleared, if packets were detoured until then. Otherwise the queue fell below the
+    /// threshold without detours, and the row is over.
     cleared_at: Option<Stamp>,
 }
 
 impl RegisterCell for Phase {
-    /// Three phases.
     const BITS: u32 = 2;
 }
 
 register_cell!(Alarm { phase: Phase, since: Stamp, raised_at: Stamp, cleared_at: Option<Stamp> });
 
-/// The alarms of all ports: ingress.
+/// The alarms of all ports, in ingress.
 #[derive(Debug)]
 pub struct Alarms {
     alarms: RegisterArray<Alarm>,
@@ -57,24 +55,24 @@ pub struct Alarms {
 hitless_state::state!(Alarms { values: congestion_after_ns, row_gap_ns; parts: alarms });
 
 impl Alarms {
-    /// Creates ports without an alarm. An alarm that comes `row_gap_ns` after the end of the one before it is a new
-    /// burst: by then each packet that was detoured has come back.
+    /// Creates ports without an alarm. An alarm that comes `row_gap_ns` after the end of the previous one is a new
+    /// burst: by then each detoured packet has come back.
     pub fn new(ports: usize, congestion_after_ns: u64, row_gap_ns: u64) -> Self {
         let never = Stamp::default();
         let none = Alarm { phase: Phase::NoAlarm, since: never, raised_at: never, cleared_at: None };
         Self { alarms: RegisterArray::new("alarm", Half::Ingress, 7, ports, none), congestion_after_ns, row_gap_ns }
     }
 
-    /// What they take of a switch.
+    /// The registers for the report of resources.
     pub fn stated(&self) -> Option<RegisterUse> {
         Some(self.alarms.stated())
     }
 
-    /// Egress has told that the queue of `port` is above the threshold, or below. Answers the alarm that this ends, by
-    /// how long it lasted in nanoseconds.
+    /// Handles the news that the queue of `port` is above the threshold, or below. Returns the duration in nanoseconds
+    /// of the alarm that this ends.
     ///
-    /// An alarm that comes before the packets of the one before it can all be back belongs to its row. An alarm that is
-    /// raised a second time begins anew: the message that would have cleared it was lost.
+    /// An alarm belongs to the row of the previous one if it comes before all packets of that one can be back. An alarm
+    /// that is raised twice starts again: the message that would have cleared it was lost.
     pub fn told(&mut self, pass: &mut Pass, port: PortId, is_above: bool, now: Stamp) -> Option<u64> {
         let row_gap_ns = self.row_gap_ns;
         self.alarms.access(pass, usize::from(port.0), |alarm| {
@@ -86,6 +84,8 @@ impl Alarms {
                 alarm.phase = Phase::NoAlarm;
                 return ended;
             }
+            // A row counts from its first alarm, so that a burst held at the threshold by its detours still becomes
+            // congestion ("Packet detouring will be deactivated after a period of time", section III-B).
             let cleared_at = alarm.cleared_at.filter(|_| ended.is_none());
             if cleared_at.is_none_or(|cleared_at| cleared_at.until(now) >= row_gap_ns) {
                 alarm.since = now;
@@ -95,8 +95,8 @@ impl Alarms {
         })
     }
 
-    /// The phase for a packet that is to leave by `port`; and why the detour ends with it, if it does. A new packet
-    /// ends it when neighbours `are_full`.
+    /// The phase for a packet routed to `port`, and the reason if the detour ends with it. A new packet ends the detour
+    /// if the neighbours `are_full`.
     pub fn phase(&mut self, pass: &mut Pass, port: PortId, are_full: bool, now: Stamp) -> (Phase, Option<End>) {
         let congestion_after_ns = self.congestion_after_ns;
         self.alarms.access(pass, usize::from(port.0), |alarm| {
@@ -112,18 +112,18 @@ impl Alarms {
         })
     }
 
-    /// Whether the port has no alarm; read from outside of the pipeline.
+    /// Whether the port has no alarm; read from outside the pipeline.
     pub fn has_no_alarm(&self, port: PortId) -> bool {
         self.alarms.peek(usize::from(port.0)).phase == Phase::NoAlarm
     }
 }
 
-/// What ingress is to be told of a queue.
+/// News about a queue for ingress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThresholdEvent {
-    /// It has passed its threshold, one way or the other.
+    /// The depth has crossed the threshold, in either direction.
     Crossed,
-    /// It is above its threshold, as was told before.
+    /// The queue is still above its threshold.
     StillAbove,
 }
 
@@ -135,38 +135,38 @@ struct Depth {
 
 register_cell!(Depth { segments: u16, told_at: Stamp });
 
-/// The last depth of each port: egress.
+/// The last depth of each port, in egress.
 #[derive(Debug)]
 pub struct Detector {
     depths: RegisterArray<Depth>,
-    /// By port; none: it is not watched.
+    /// Threshold by port; `None` if the port is not watched.
     thresholds: Vec<Option<u16>>,
-    /// By port: after what time it is told again that the queue is above its threshold; none: never.
+    /// Repetition period by port while the queue is above its threshold; `None` never repeats.
     repeat_after_ns: Vec<Option<u64>>,
 }
 
 hitless_state::state!(Detector { values: thresholds, repeat_after_ns; parts: depths });
 
 impl Detector {
-    /// Empty queues, with the threshold of each port, and after what time is told again that it is above.
+    /// Empty queues, with the threshold and the repetition period of each port.
     pub fn new(thresholds: Vec<Option<u16>>, repeat_after_ns: Vec<Option<u64>>) -> Self {
         assert_eq!(thresholds.len(), repeat_after_ns.len(), "each port has a threshold, or none, and a repetition");
         let depths = RegisterArray::new("depth", Half::Egress, 0, thresholds.len(), Depth::default());
         Self { depths, thresholds, repeat_after_ns }
     }
 
-    /// What it takes of a switch.
+    /// The registers for the report of resources.
     pub fn stated(&self) -> Option<RegisterUse> {
         Some(self.depths.stated())
     }
 
-    /// The threshold of a port that is watched.
+    /// The threshold of a watched port.
     pub fn threshold(&self, port: PortId) -> Option<u16> {
         self.thresholds.get(usize::from(port.0)).copied().flatten()
     }
 
-    /// What a dequeue with this depth has to tell; read from outside of the pipeline. At the threshold is above it, as
-    /// in section III-B.
+    /// The news of a dequeue with this depth; read from outside the pipeline. A depth at the threshold counts as above,
+    /// as in section III-B.
     pub fn threshold_event(&self, port: PortId, depth_segments: u16, now: Stamp) -> Option<ThresholdEvent> {
         let threshold = self.threshold(port)?;
         let before = self.depths.peek(usize::from(port.0));
@@ -178,8 +178,8 @@ impl Detector {
         (before.told_at.until(now) >= repeat_after_ns).then_some(ThresholdEvent::StillAbove)
     }
 
-    /// Records the depth of a port at a dequeue, and when ingress is told of it, if it is. Of news that cannot be told
-    /// nothing is recorded: the next packet will see them.
+    /// Records the depth of a port at a dequeue, and the time of the news to ingress, if any. Skip the call if news
+    /// cannot be sent: the next packet then finds them.
     pub fn record(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16, told_at: Option<Stamp>) {
         self.depths.access(pass, usize::from(port.0), |depth| {
             *depth = Depth { segments: depth_segments, told_at: told_at.unwrap_or(depth.told_at) };
@@ -222,7 +222,7 @@ mod tests {
         assert!(alarms.has_no_alarm(PortId(0)) && !alarms.has_no_alarm(PORT));
     }
 
-    /// Detours hold the queue at the threshold, so that alarms come and go while the burst lasts.
+    /// Detours hold the queue at the threshold, so that alarms come and go during the burst.
     #[test]
     fn alarms_in_a_row_are_one_burst_and_a_pause_ends_the_row() {
         let mut alarms = Alarms::new(2, 1_000, 500);
@@ -241,8 +241,8 @@ mod tests {
         }
     }
 
-    /// Each burst lasts 200 ns and the next begins 600 ns later: they were one congestion, though their packets were
-    /// all back after 500 ns.
+    /// Each burst lasts 200 ns and the next begins 600 ns later. They are not one congestion, because the packets of a
+    /// burst are all back after 500 ns.
     #[test]
     fn bursts_whose_packets_are_all_back_are_no_congestion() {
         let mut alarms = Alarms::new(2, 1_000, 500);

@@ -1,4 +1,4 @@
-//! RIMM: whether its numbers fit together, and whether a detour can come back.
+//! Checks that RIMM's numbers fit together, and that a detour can come back.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,11 @@ use hitless_wire::{Bytes, Duration};
 
 use super::settings::{RimmRelease, RimmSettings, neighbours};
 
-/// A depth has so many bits (section V).
+/// Bits of a depth (section V).
 const DEPTH_BITS: u32 = 16;
-/// What the origin of a detoured packet can be: its number has 8 bits.
+/// The maximum number of origins of detoured packets: an origin has 8 bits.
 const ORIGINS_MAX: usize = 256;
 
-/// Reports what of one entry cannot be meant.
 pub fn check_entry(settings: &RimmSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let topology = around.topology;
     let before = check.found();
@@ -35,7 +34,7 @@ pub fn check_entry(settings: &RimmSettings, around: Surroundings<'_>, section: &
     }
 }
 
-/// The packets of a detour come back all at once: while they are away, the queue must not run empty.
+/// Requires large queues: the packets of a detour come back together, and the queue must not run empty meanwhile.
 fn returns_fit(check: &mut Check<'_>, topology: &Topology, settings: &RimmSettings, section: &str) {
     let scenario = check.scenario;
     for (switch, ports) in settings.ports_by_switch(topology) {
@@ -84,7 +83,7 @@ fn ports(check: &mut Check<'_>, around: Surroundings<'_>, settings: &RimmSetting
     });
 }
 
-/// One queue for a port: its depth is what all is about.
+/// Requires a single queue per port, because RIMM watches its depth.
 fn switch(check: &mut Check<'_>, around: Surroundings<'_>, settings: &RimmSettings, section: &str) {
     let switch = &check.scenario.switch;
     let has_one_queue = switch.queues_per_port == 1 || switch.scheduler == SchedulerKind::Fifo;
@@ -164,7 +163,7 @@ fn thresholds(check: &mut Check<'_>, topology: &Topology, settings: &RimmSetting
     }
 }
 
-/// Something that leaves by a relieved port must have a neighbour that sends it back.
+/// Requires a neighbour that sends packets of a relieved port back.
 fn ways_back(check: &mut Check<'_>, topology: &Topology, settings: &RimmSettings, section: &str) {
     let routing = Routing::new(topology, PathRule::default());
     let ports: Vec<SwitchPort> = settings.ports_by_switch(topology).into_values().flatten().collect();

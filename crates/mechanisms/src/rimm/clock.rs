@@ -6,7 +6,7 @@ use hitless_wire::Duration;
 /// Bits of a timestamp in a register.
 const BITS: u32 = 48;
 
-/// A time that a register keeps.
+/// A time in a register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Stamp(u64);
 
@@ -15,18 +15,17 @@ impl RegisterCell for Stamp {
 }
 
 impl Stamp {
-    /// Of a timestamp in nanoseconds.
     pub const fn new(timestamp_ns: u64) -> Self {
         Self(timestamp_ns & ((1 << BITS) - 1))
     }
 
-    /// Nanoseconds from `self` to `now`, if that is no more than a turn of the clock (78 hours).
+    /// Nanoseconds from `self` to `now`, if that is less than a turn of the clock (78 hours).
     pub const fn until(self, now: Stamp) -> u64 {
         now.0.wrapping_sub(self.0) & ((1 << BITS) - 1)
     }
 }
 
-/// A duration in the ticks of the timestamp; at least one, so that a time above zero is never none.
+/// A duration in ticks of the timestamp; at least one, so that a time above zero stays above zero.
 pub fn ticks(duration: Duration) -> u64 {
     (duration.as_ps() / 1_000).max(1)
 }

@@ -1,4 +1,4 @@
-//! What RIMM counts, and what it must never break.
+//! RIMM's counters and invariants.
 
 use std::collections::BTreeMap;
 
@@ -12,41 +12,39 @@ use super::sequencer::{ReturnTurn, Sequencer};
 use crate::configured_ports::ConfiguredPorts;
 
 hitless_switch::counters! {
-    /// Counters of one watched port.
     pub struct PortCounters {
-        /// Times that the alarm was raised.
         alarms = "alarms",
-        /// The alarm lasted too long.
+        /// Alarms that lasted too long.
         ended_by_congestion = "detours ended by congestion",
         ended_by_full_neighbours = "detours ended by full neighbours",
         messages = "messages sent",
-        /// Of those, the ones that told again of a queue that stayed above its threshold.
+        /// Messages about a queue that stayed above its threshold.
         messages_repeated = "messages repeated",
-        /// Crossings that no neighbour could have carried back: nobody was told.
+        /// Crossings that no neighbour could carry back, so that ingress was not told.
         messages_without_path = "messages without a path",
-        /// By the queue to the neighbour, for want of room.
+        /// Messages refused by the queue to the neighbour, for lack of room.
         messages_refused = "messages refused",
         messages_returned = "messages returned",
         detoured = "packets detoured",
-        /// All packets together.
+        /// Detours of all packets together.
         detours = "detours",
         released = "packets released in order",
-        /// Before others with a lower number, which had not come back.
+        /// Released before packets with lower numbers, which had not come back.
         released_early = "packets released early",
-        /// They came back when they had been given up.
+        /// Packets that came back after they had been given up.
         released_late = "packets released late",
-        /// Of all forwarded packets: those that had been detoured as often as they may, or had no neighbour any more.
+        /// Forwarded packets that had reached the maximum number of detours, or had no neighbour left.
         forced = "packets forced",
-        /// Given up.
+        /// Numbers that were given up.
         numbers_skipped = "numbers skipped",
-        /// Forwarded while detoured ones of their slot had not been released.
+        /// Packets forwarded before detoured packets of their slot were released.
         passed = "new packets past detoured ones",
-        /// New ones that were forwarded during an alarm because no neighbour sends them back.
+        /// New packets forwarded during an alarm, because no neighbour sends them back.
         without_path = "packets without a path",
     }
 }
 
-/// Series of one watched port, for who asks for them.
+/// Optional series of a watched port.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 struct Series {
     alarms: Vec<(Time, u64)>,
@@ -56,18 +54,18 @@ struct Series {
 #[derive(Debug)]
 struct PortRecords {
     counters: PortCounters,
-    /// Above the threshold, as egress sees it: since when, and the deepest so far.
+    /// Start and peak depth while the queue is above the threshold, as seen by egress.
     above: Option<(Time, u16)>,
     series: Option<Series>,
 }
 
 hitless_state::state!(PortRecords { values: counters, above, series });
 
-/// What was noted, up to [`VALUE_MAX`]; takes no room before anything is.
+/// A histogram of values up to [`VALUE_MAX`]; takes no memory before the first value.
 #[derive(Debug, Default)]
 struct Values(Option<Histogram<u64>>);
 
-/// In nanoseconds ten seconds, longer than any packet is away.
+/// Ten seconds in nanoseconds, longer than any packet is away.
 const VALUE_MAX: u64 = 10_000_000_000;
 
 impl Values {
@@ -93,24 +91,23 @@ impl State for Values {
     }
 }
 
-/// The counters of a switch.
 #[derive(Debug)]
 pub struct SwitchCounters {
     ports: ConfiguredPorts<PortRecords>,
-    /// By slot and number: when the packet was first detoured. Packets that were lost stay.
+    /// Time of the first detour, by slot and number. Lost packets stay in the map.
     away: BTreeMap<(u32, u32), Time>,
     peak_segments: Values,
     message_ns: Values,
     circulations: Values,
     away_ns: Values,
     alarm_ns: Values,
-    /// Headers of other switches taken off packets for hosts, and their messages ended there.
+    /// Headers of other switches removed from packets for hosts, and messages of others that ended here.
     pub strays: u64,
     /// Depths written for neighbours.
     pub depths_written: u64,
-    /// Depths that neighbours have written.
+    /// Depths written by neighbours.
     pub depths_read: u64,
-    /// All ports together, and by whatever port they came to leave.
+    /// Packets of all ports together, through any port.
     detoured: u64,
     forwarded: u64,
 }
@@ -121,7 +118,7 @@ hitless_state::state!(SwitchCounters {
 });
 
 impl SwitchCounters {
-    /// Of a switch of which these ports are watched.
+    /// Counters of a switch with these watched ports.
     pub fn new(watched: impl IntoIterator<Item = PortId>, has_series: bool) -> Self {
         let records =
             || PortRecords { counters: PortCounters::default(), above: None, series: has_series.then(Series::default) };
@@ -148,7 +145,7 @@ impl SwitchCounters {
         }
     }
 
-    /// Egress has seen the depth of a watched port.
+    /// Notes the depth of a watched port in egress.
     pub fn note_depth(&mut self, port: PortId, depth_segments: u16, threshold_segments: u16, now: Time) {
         let Some(records) = self.ports.get_mut(port) else { return };
         if depth_segments >= threshold_segments {
@@ -159,7 +156,7 @@ impl SwitchCounters {
         }
     }
 
-    /// A message has come back to ingress.
+    /// Notes a message that has come back to ingress.
     pub fn note_message(&mut self, port: PortId, is_above: bool, ended_ns: Option<u64>, now: Time) {
         let Some(records) = self.ports.get_mut(port) else { return };
         records.counters.messages_returned += 1;
@@ -170,7 +167,7 @@ impl SwitchCounters {
         ended_ns.into_iter().for_each(|ns| self.alarm_ns.note(ns));
     }
 
-    /// The detour of a port has ended.
+    /// Notes the end of a port's detour.
     pub fn note_end(&mut self, port: PortId, end: End) {
         self.count(port, |counters| match end {
             End::Congestion => counters.ended_by_congestion += 1,
@@ -178,19 +175,19 @@ impl SwitchCounters {
         });
     }
 
-    /// A new packet has got a number.
+    /// Notes that a new packet got a number.
     pub fn note_detoured(&mut self, port: PortId, slot: usize, number: u32, now: Time) {
         self.away.insert((slot as u32, number), now);
         self.detoured += 1;
         self.count(port, |counters| counters.detoured += 1);
     }
 
-    /// A packet that was to leave by `port` goes to a neighbour.
+    /// Notes that a packet routed to `port` goes to a neighbour.
     pub fn note_detour(&mut self, port: PortId) {
         self.count(port, |counters| counters.detours += 1);
     }
 
-    /// The neighbour behind `by` was chosen for a packet that was to leave by `port`.
+    /// Notes the choice of the neighbour behind `by` for a packet routed to `port`.
     pub fn note_choice(&mut self, port: PortId, by: PortId, now: Time) {
         let Some(records) = self.ports.get_mut(port) else { return };
         let Some(series) = &mut records.series else { return };
@@ -199,7 +196,7 @@ impl SwitchCounters {
         }
     }
 
-    /// A packet that came back is forwarded.
+    /// Notes that a packet that came back is forwarded.
     pub fn note_forwarded(&mut self, port: PortId, turn: ReturnTurn, packet: (usize, u32), detours: u8, now: Time) {
         self.forwarded += 1;
         let since = self.away.remove(&(packet.0 as u32, packet.1));
@@ -213,7 +210,7 @@ impl SwitchCounters {
         });
     }
 
-    /// Everything, with the state of the numbers at the end.
+    /// The full report, with the final state of the numbers.
     pub fn report(&self, sequencer: &Sequencer) -> Report {
         let mut report = Report::new("rimm");
         for (port, records) in self.ports.iter().filter(|(_, records)| records.counters != PortCounters::default()) {
@@ -250,7 +247,8 @@ impl SwitchCounters {
         report.histograms.extend(filled.map(|(name, histogram)| ("switch".to_owned(), name, histogram)));
     }
 
-    /// Every packet that was detoured has been forwarded once or is away, and a slot of which none is away has drained.
+    /// Invariants: every detoured packet has been forwarded once or is away, and a slot without packets away has
+    /// drained.
     fn violated_invariants(&self, open: &[usize]) -> Vec<String> {
         let (detoured, forwarded) = (self.detoured, self.forwarded);
         let away = self.away.len() as u64;

@@ -1,9 +1,9 @@
-//! What RIMM's switches write on packets between them (Lin, Hung and Wen, IEEE Access 2022).
+//! Headers that RIMM's switches exchange on packets (Lin, Hung and Wen, IEEE Access 2022).
 //!
-//! Each header follows the Ethernet header and begins with an EtherType of its own; the packet's own type comes
-//! behind it. Those two bytes are counted in [`Shim::WIRE_BYTES`] and not kept: they say what the kind of the shim
-//! says. A packet bears one of the three at most: the depth that rides on any packet is a field of the header of a
-//! detoured one.
+//! Each header follows the Ethernet header and begins with a separate EtherType; the packet's original type comes
+//! behind it. These two bytes are counted in [`Shim::WIRE_BYTES`] and not stored, because the kind of the shim implies
+//! them. A packet carries at most one of the three headers: on a detoured packet, the depth is a field of the detour
+//! header.
 
 use hitless_wire::link::{LinkHeader, LinkHeaders, parse};
 use hitless_wire::packet::{MINIMUM_FRAME_BYTES, Packet, PortId};
@@ -12,7 +12,7 @@ use hitless_wire::transport::Transport;
 
 const ETHER_TYPE_BYTES: u32 = 2;
 
-/// What neighbours say on links between processes, one on a packet.
+/// The headers on links between processes, at most one per packet.
 pub static ON_LINKS: LinkHeaders = LinkHeaders {
     headers: &[
         LinkHeader::new::<DetourHeader>(6, |bytes, stack| parse(bytes, stack, |_: &DetourHeader| true)).off_path(),
@@ -29,16 +29,15 @@ pub static ON_LINKS: LinkHeaders = LinkHeaders {
     is_retransmission: |_| false,
 };
 
-/// On a detoured packet (section III-B: 32 bits of number; what else is here, the paper leaves open).
+/// The header of a detoured packet (section III-B: 32 bits of number; the paper leaves the other fields open).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct DetourHeader {
-    /// The packet's place among the detoured packets of its slot; wraps.
+    /// Position among the detoured packets of the slot; wraps.
     pub sequence: u32,
-    /// The switch that gave the number. Only it may release the packet.
+    /// The switch that assigned the number. Only this switch may release the packet.
     pub origin: u8,
-    /// How often it has been detoured.
     pub detours: u8,
-    /// As [`TelemetryHeader::depth_segments`].
+    /// Like [`TelemetryHeader::depth_segments`].
     pub depth_segments: u16,
 }
 
@@ -68,7 +67,7 @@ impl Shim for DetourHeader {
 /// In-band telemetry on any packet from one switch to another (section III-A, detouring-port selector).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct TelemetryHeader {
-    /// Depth of the queue that the packet left, that of the port towards the switch that reads it.
+    /// Depth of the queue that the packet left, at the port towards the reading switch.
     pub depth_segments: u16,
 }
 
@@ -87,17 +86,16 @@ impl Shim for TelemetryHeader {
     }
 }
 
-/// By which the egress of a switch tells its ingress of a depth, through a neighbour (section III-A, microburst
+/// The message with a depth from egress of a switch to its ingress, through a neighbour (section III-A, microburst
 /// detector).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct MessageHeader {
-    /// The switch that is to read it, which sent it.
+    /// The switch that sent the message and reads it.
     pub origin: u8,
-    /// The port whose queue it is, below [`Self::PORTS`].
+    /// The port of the queue, below [`Self::PORTS`].
     pub port: PortId,
-    /// It says once more that the queue is above its threshold, and tells of no crossing.
+    /// Whether it repeats that the queue is above its threshold, without a crossing.
     pub is_repeated: bool,
-    /// The depth of that queue.
     pub depth_segments: u16,
 }
 
@@ -122,10 +120,10 @@ impl Shim for MessageHeader {
 }
 
 impl MessageHeader {
-    /// How many ports the field can tell apart.
+    /// The number of ports that the field can distinguish.
     pub const PORTS: u16 = 1 << 15;
 
-    /// Makes a message packet of a copy of `packet`: its headers without payload, so that it takes the same way.
+    /// Turns a copy of `packet` into a message: its headers without payload, so that it takes the same path.
     pub fn put_on_copy(self, packet: &mut Packet) {
         packet.transport = Transport::None;
         packet.shims = ShimStack::default();
@@ -140,7 +138,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Any bytes parse, every bit of them means something, and what they mean survives being written.
+        /// Any bytes parse, every bit has a meaning, and the meaning survives being written.
         #[test]
         fn emit_inverts_parse(bytes in any::<[u8; 8]>()) {
             let mut again = [0; 8];

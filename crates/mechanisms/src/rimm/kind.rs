@@ -1,4 +1,4 @@
-//! RIMM as a kind of mechanism: on the switches with relieved ports, and on their neighbours, which tell them depths.
+//! RIMM as a kind of mechanism, on the switches with relieved ports, and on their neighbours, which report depths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ impl Kind for Rimm {
     const SUMMARY: &'static str =
         "RIMM, microbursts detoured to a neighbour, on ports of switches (Lin, Hung and Wen, IEEE Access 2022).";
     const STAGE: Stage = Stage::Detour;
-    /// Of one a switch has the ports, of others it is the neighbour.
+    /// A switch can have the ports of one entry and be the neighbour in others.
     const ENTRIES: Entries = Entries::Shared;
     const PLACES_FIELD: &'static str = "ports";
     const ASKS_FOR_RETURNS: bool = true;
@@ -34,7 +34,7 @@ impl Kind for Rimm {
         settings.switches(topology)
     }
 
-    /// The registers of each slot.
+    /// The registers of all slots.
     fn memory_bytes(settings: &RimmSettings, around: Surroundings<'_>) -> u64 {
         64 * ((settings.switches(around.topology).len() as u64) << settings.hash_bits)
     }
@@ -46,7 +46,7 @@ impl Kind for Rimm {
         ]
     }
 
-    /// At the ports of detours, and at all where one of their links may fail and packets be led another way.
+    /// Headers at the ports of detours; at all ports if one of their links can fail and packets are rerouted.
     fn headers(settings: &RimmSettings, around: Surroundings<'_>, check: &Check<'_>) -> Vec<Header> {
         let topology = around.topology;
         let mut ports = settings.ports_of_detours(topology);
@@ -56,7 +56,7 @@ impl Kind for Rimm {
         vec![Header::of::<DetourHeader>("detours of RIMM", Reach::Along(ports))]
     }
 
-    /// For messages, at a port that faces a switch.
+    /// A queue for messages, at a port that faces a switch.
     fn queues(settings: &RimmSettings) -> u16 {
         (settings.messages == RimmMessages::First).into()
     }
@@ -106,8 +106,8 @@ fn config(settings: &RimmSettings, switch: SwitchId, around: Surroundings<'_>) -
     })
 }
 
-/// The number of a switch in headers: its place among those that detour; of one that only tells depths, one that none
-/// of them has.
+/// The number of a switch in headers: its position among the switches that detour. A switch that only reports depths
+/// gets number 0, which it never uses.
 fn origin(switch: SwitchId, around: Surroundings<'_>) -> Result<u8, String> {
     let entries = around.entries::<RimmSettings>();
     let all: BTreeSet<SwitchId> =
@@ -143,7 +143,7 @@ fn neighbours(
     Ok(neighbours)
 }
 
-/// Of a switch that two entries concern: one has its ports, the other those of a neighbour.
+/// Merges the configurations of a switch from two entries: one for its ports, the other for a neighbour's ports.
 fn merge(one: RimmConfig, other: RimmConfig) -> RimmConfig {
     let (mut main, side) = if other.watched.is_empty() { (one, other) } else { (other, one) };
     for (neighbour, again) in main.neighbours.iter_mut().zip(side.neighbours) {

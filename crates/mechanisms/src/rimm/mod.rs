@@ -1,15 +1,15 @@
 //! RIMM, Real-time In-network Microburst Mitigation (Lin, Hung and Wen, IEEE Access 2022; sections as printed there).
 //!
-//! When the queue of a port has passed a threshold, what would leave by it is sent to the neighbouring switch with the
-//! shortest queue, which sends it back by ordinary routing; so the packet waits in the neighbour's buffer. Packets are
-//! numbered when they are first detoured, and go round until their queue is below the threshold again and it is their
-//! turn. [`alarm`] is the microburst detector, [`selector`] the detouring-port selector, [`sequencer`] the packet
-//! sequencer and the post-detour handler.
+//! When the queue of a port exceeds a threshold, new packets for that port go to the neighbouring switch with the
+//! shortest queue, which sends them back by ordinary routing; so they wait in the neighbour's buffer. Packets are
+//! numbered at their first detour, and go round until their queue is below the threshold and it is their turn.
+//! [`alarm`] is the microburst detector, [`selector`] the detouring-port selector, [`sequencer`] the packet sequencer
+//! and the post-detour handler.
 //!
-//! Egress alone sees how deep a queue is. It tells ingress by a message packet, which makes the round trip through a
-//! neighbour as a packet that is detoured does.
+//! Only egress sees the depth of a queue. It tells ingress with a message packet, which makes the round trip through a
+//! neighbour like a detoured packet.
 //!
-//! What the paper leaves open, and what was decided, is in docs/explanation/rimm.md.
+//! docs/explanation/rimm.md lists the choices that the paper leaves open. Read `Rimm::ingress` first.
 
 mod alarm;
 mod check;
@@ -37,17 +37,16 @@ use selector::{Choice, DepthMonitor, ReportedDepth};
 use sequencer::{Gate, NewTurn, ReturnTurn, Sequencer};
 pub use settings::{NeighbourChange, NeighbourForReturns, RimmMessages, RimmRelease, RimmSettings};
 
-/// A message packet of ours on its way to the neighbour.
+/// A message packet of this switch in transit to the neighbour.
 const MESSAGE: u8 = 1;
 
-/// How often in its lifetime a crossing is told again of a queue that stays above its threshold.
+/// Repetitions of a message, within the lifetime of a crossing, while a queue stays above its threshold.
 const REPETITIONS: u64 = 4;
 
-/// Hops of a round trip through a neighbour, which a packet gets back: it is the detour's bound that keeps it from
-/// going round for ever.
+/// Hops of a round trip through a neighbour, which a packet gets back: the maximum number of detours ends a loop, not
+/// the time to live.
 const HOPS: u8 = 2;
 
-/// RIMM on one switch.
 #[derive(Debug)]
 pub struct Rimm {
     config: RimmConfig,
@@ -55,17 +54,17 @@ pub struct Rimm {
     alarms: Alarms,
     monitor: DepthMonitor,
     sequencer: Sequencer,
-    /// By port: its link is up as far as anybody knows.
+    /// Whether a port's link is known to be up, by port.
     is_up: Vec<bool>,
-    /// By port: the queue of message packets.
+    /// The queue of message packets, by port.
     message_queues: Vec<Option<QueueId>>,
-    /// By port: how many queues it has that are not of RIMM.
+    /// The number of queues without RIMM's, by port.
     class_queues: Vec<usize>,
-    /// By port: its partner wants to be told the depth.
+    /// Whether the neighbour needs the depth, by port.
     is_told: Vec<bool>,
-    /// By port: it is relieved.
+    /// Whether a port is relieved, by port.
     is_watched: Vec<bool>,
-    /// By port: it faces a switch.
+    /// Whether a port faces a switch, by port.
     faces_switch: Vec<bool>,
     counters: SwitchCounters,
 }
@@ -77,12 +76,12 @@ hitless_state::state!(Rimm {
 });
 
 impl Rimm {
-    /// RIMM as configured, with nothing under way.
+    /// RIMM without detours in progress.
     pub fn new(config: RimmConfig) -> Self {
         Self::with_first_number(config, 0)
     }
 
-    /// As [`Rimm::new`]; the first packet of each slot gets `first_number`. For tests of what wraps.
+    /// Like [`Rimm::new`], with `first_number` for the first packet of each slot, so that tests can let numbers wrap.
     pub fn with_first_number(config: RimmConfig, first_number: u32) -> Self {
         let (ports, settings) = (usize::from(config.line_ports), &config.settings);
         let mut thresholds = vec![None; ports];
@@ -130,7 +129,7 @@ impl Rimm {
         segments.try_into().unwrap_or(u16::MAX)
     }
 
-    /// Takes off what the neighbour wrote for this switch.
+    /// Reads and removes the depth that the neighbour wrote for this switch.
     fn take_told(&mut self, context: &mut Context<'_>) -> Option<ReportedDepth> {
         let packet = context.packet();
         let port = packet.ingress_port;
@@ -143,7 +142,7 @@ impl Rimm {
         depth.map(|depth_segments| ReportedDepth { port, depth_segments })
     }
 
-    /// The neighbour for a packet that is to leave by `towards`.
+    /// Chooses the neighbour for a packet routed to `towards`.
     fn choose(
         &mut self,
         context: &mut Context<'_>,
@@ -155,14 +154,15 @@ impl Rimm {
         let mut may_take = 0u128;
         for (index, neighbour) in neighbours.iter().enumerate().take(128) {
             let port = neighbour.port;
+            // Only a neighbour that routes the packet back to this switch can hold it (section III-A1).
             let may = port != towards && is_up[usize::from(port.0)] && context.returns(port);
             may_take |= u128::from(may) << index;
         }
         self.monitor.choose(context.pass(), told, now, |index| index < 128 && may_take >> index & 1 == 1)
     }
 
-    /// The neighbour for a packet that has come back and is detoured again: one that keeps to its way keeps its place
-    /// in the order there, and adds to no queue.
+    /// Chooses the neighbour for a packet that has come back and is detoured again. If it stays on its path, it keeps
+    /// its place in the order there and adds to no queue.
     fn choose_again(
         &mut self,
         context: &mut Context<'_>,
@@ -175,6 +175,7 @@ impl Rimm {
             && arrival != towards
             && self.is_up.get(usize::from(arrival.0)).is_some_and(|&is_up| is_up)
             && context.returns(arrival);
+        // The packets on one path stay in order, and each one that returns makes room for itself.
         if may_go_back {
             told.into_iter().for_each(|told| self.monitor.note(context.pass(), told, now));
             return Some(arrival);
@@ -182,7 +183,7 @@ impl Rimm {
         self.choose(context, towards, told, now).map(|choice| choice.port)
     }
 
-    /// A packet without a number that is to leave by a watched port.
+    /// Handles a packet without a number that is routed to a watched port.
     fn new_packet(
         &mut self,
         context: &mut Context<'_>,
@@ -191,7 +192,8 @@ impl Rimm {
         now: Stamp,
     ) -> Verdict {
         let slot = self.sequencer.slot(context.packet().flow_hash);
-        // In hardware the minimum is always there. Here it takes time, and mostly nobody asks for it.
+        // In hardware the minimum is always available. Here it takes time, and is rarely needed.
+        // Without an alarm or a detour in progress the packet is forwarded whatever the minimum is.
         let matters = !self.alarms.has_no_alarm(towards) || self.sequencer.is_detoured(slot);
         let choice = if matters {
             self.choose(context, towards, told, now)
@@ -200,8 +202,11 @@ impl Rimm {
             None
         };
         let are_full = choice.is_some_and(|choice| choice.is_full);
+        // The order of the calls is the order of the registers' stages: QDM table, alarm, then the sequencer.
         let (phase, end) = self.alarms.phase(context.pass(), towards, are_full, now);
         end.into_iter().for_each(|end| self.counters.note_end(towards, end));
+        // A full neighbour gets no new packets: that would only move the loss there ("congestion propagation", section
+        // III-A2).
         let open = choice.filter(|choice| !choice.is_full);
         let has_waiting = self.sequencer.has_waiting(slot);
         let turn = self.sequencer.new_packet(context.pass(), slot, (towards, phase), open.is_some(), now);
@@ -236,7 +241,7 @@ impl Rimm {
         Verdict::Forward { port: by, queue: context.ports().class_queue(by, class) }
     }
 
-    /// A packet that this switch has numbered.
+    /// Handles a packet with a number of this switch.
     fn returning(
         &mut self,
         context: &mut Context<'_>,
@@ -246,6 +251,7 @@ impl Rimm {
         now: Stamp,
     ) -> Verdict {
         let slot = self.sequencer.slot(context.packet().flow_hash);
+        // Detours must not use up the time to live of the path to the host.
         context.packet().ttl = context.packet().ttl.saturating_add(HOPS);
         let choice = self.choose_again(context, towards, told, now);
         let (phase, end) = match self.is_watched(towards) {
@@ -253,6 +259,7 @@ impl Rimm {
             false => (Phase::NoAlarm, None),
         };
         end.into_iter().for_each(|end| self.counters.note_end(towards, end));
+        // A packet must not go round for ever: it is forwarded even out of order, or into a long queue.
         let is_forced = header.detours >= self.config.settings.detours_max || choice.is_none();
         let gate = match phase {
             _ if is_forced => Gate::Forced,
@@ -274,10 +281,11 @@ impl Rimm {
         }
     }
 
-    /// A message packet: of this switch, or of another that this one passes on.
+    /// Handles a message packet, of this switch or of another that this one forwards.
     fn message(&mut self, context: &mut Context<'_>, header: MessageHeader, now: Stamp) -> Verdict {
         let threshold = self.detector.threshold(header.port).filter(|_| header.origin == self.config.origin);
         if let Some(threshold) = threshold {
+            // The QDM table has the depth of our queue next to the neighbour's (section V, "Size of Memory Usage").
             self.monitor.note_own(context.pass(), header.port, header.depth_segments, now);
             if header.is_repeated {
                 self.counters.count(header.port, |counters| counters.messages_returned += 1);
@@ -300,8 +308,8 @@ impl Rimm {
         Verdict::Drop(DropReason::ControlAbsorbed)
     }
 
-    /// A packet that another switch has numbered: only that one releases it. Should it come to a host from here, it
-    /// goes there without its header.
+    /// Handles a packet with a number of another switch: only that switch releases it. If it reaches a host from here,
+    /// it goes there without its header.
     fn of_another(&mut self, context: &mut Context<'_>, towards: PortId) -> Verdict {
         if !self.faces_switch[usize::from(towards.0)] {
             context.packet().remove_shim::<DetourHeader>();
@@ -310,8 +318,8 @@ impl Rimm {
         Verdict::Continue
     }
 
-    /// Tells ingress of a depth, through the first neighbour that sends the message back, through that behind the port
-    /// itself if there is no other. False: there is none.
+    /// Tells ingress a depth, through the first neighbour that sends the message back, with the neighbour behind the
+    /// port itself as a last resort. Returns false if none can.
     fn tell(&mut self, context: &mut Context<'_>, depth_segments: u16, news: ThresholdEvent) -> bool {
         let (port, is_repeated) = (context.port(), news == ThresholdEvent::StillAbove);
         let may_carry = |way: PortId| self.is_up[usize::from(way.0)] && context.returns(way);
@@ -336,20 +344,21 @@ impl Rimm {
         self.message_queues[usize::from(port.0)].unwrap_or_else(|| context.ports().class_queue(port, class))
     }
 
-    /// Looks at the depth that a packet leaves behind.
+    /// Watches the depth that a packet leaves behind.
     fn watch(&mut self, context: &mut Context<'_>, depth_segments: u16) {
         let port = context.port();
         let Some(threshold_segments) = self.detector.threshold(port) else { return };
         self.counters.note_depth(port, depth_segments, threshold_segments, context.now());
         let now = Stamp::new(context.timestamp_ns());
         let told_at = match self.detector.threshold_event(port, depth_segments, now) {
+            // Nothing is recorded if no message could be sent, so that the next dequeue finds the crossing again.
             Some(news) if !self.tell(context, depth_segments, news) => return,
             news => news.map(|_| now),
         };
         self.detector.record(context.pass(), port, depth_segments, told_at);
     }
 
-    /// Writes the depth of the queue that the packet has left for the switch that it goes to.
+    /// Writes the depth of the departed queue for the next switch.
     fn write_depth(&mut self, context: &mut Context<'_>, depth_segments: u16) {
         self.counters.depths_written += 1;
         let packet = context.packet();
@@ -368,7 +377,7 @@ impl Mechanism for Rimm {
     fn needs(&mut self, queue_counts: &[usize]) -> Needs {
         self.class_queues = queue_counts.to_vec();
         let from = self.config.neighbours.iter().map(|neighbour| (neighbour.port, HookSet::INGRESS_FROM));
-        // What another mechanism has recirculated has come by a port that faces a switch all the same.
+        // Packets recirculated by another mechanism came through a port that faces a switch, too.
         let recirculated = (0..self.config.recirculation_ports)
             .map(|number| (PortId(self.config.line_ports + number), HookSet::INGRESS_FROM));
         let watched = self.config.watched.iter();
@@ -394,6 +403,7 @@ impl Mechanism for Rimm {
         if let Some(header) = context.packet().shims.get::<MessageHeader>() {
             return self.message(context, header, now);
         }
+        // Any packet from a neighbour can carry a depth, whatever else happens to it.
         let told = self.take_told(context);
         let towards = context.packet().egress_port;
         match context.packet().shims.get::<DetourHeader>() {
@@ -442,7 +452,7 @@ impl Mechanism for Rimm {
         let registers = relieves.then(relief).into_iter().flatten().chain(self.monitor.stated());
         let queues = |port: usize| self.message_queues[port].map_or(self.class_queues[port], |_| 1);
         let ways = self.config.neighbours.iter().map(|neighbour| queues(usize::from(neighbour.port.0)) as u64);
-        // Messages go to any neighbour, by its own queue, or that of the class of the packet that set it off.
+        // Messages go to any neighbour, through RIMM's queue or the class queue of the triggering packet.
         let mirror_sessions = if relieves { ways.sum() } else { 0 };
         Resources { registers: registers.collect(), mirror_sessions, ..Resources::new("rimm") }
             .not_counting("the hash of a flow, and the minimum over the QDM table")

@@ -1,5 +1,5 @@
-//! The detouring-port selector: what the neighbours have told of their queues towards us (section III-A2, the QDM
-//! table).
+//! The detouring-port selector: the depths that neighbours reported for their queues towards us (section III-A2, the
+//! QDM table).
 
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
 use hitless_wire::PortId;
@@ -7,60 +7,59 @@ use hitless_wire::PortId;
 use super::clock::{Stamp, ticks};
 use super::config::{Neighbour, RimmConfig};
 
-/// The minimum over all entries is taken in one pass, so each is a register of its own. A pipeline does not have more.
+/// Names of the entries. The minimum over all entries is taken in one pass, so that each is a separate register. A
+/// pipeline does not have more.
 const NAMES: [&str; 24] = [
     "QDM 0", "QDM 1", "QDM 2", "QDM 3", "QDM 4", "QDM 5", "QDM 6", "QDM 7", "QDM 8", "QDM 9", "QDM 10", "QDM 11",
     "QDM 12", "QDM 13", "QDM 14", "QDM 15", "QDM 16", "QDM 17", "QDM 18", "QDM 19", "QDM 20", "QDM 21", "QDM 22",
     "QDM 23",
 ];
 
-/// Behind the stages of LinkGuardian, with which it shares a pass.
+/// The first stage, after LinkGuardian's stages, which share the pass.
 const FIRST_STAGE: u8 = 6;
 
-/// The two depths of a way through a neighbour (section V: "two queue-depth values for one port and its connecting
+/// The two depths of a path through a neighbour (section V: "two queue-depth values for one port and its connecting
 /// switch").
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Entry {
-    /// What the neighbour told last.
+    /// The last depth from the neighbour.
     depth_segments: u16,
     told_at: Stamp,
-    /// What our egress told last of our queue towards it, at a crossing or once more.
+    /// The last depth of our queue towards it from our egress, at a crossing or repeated.
     own_segments: u16,
     own_told_at: Stamp,
 }
 
 register_cell!(Entry { depth_segments: u16, told_at: Stamp, own_segments: u16, own_told_at: Stamp });
 
-/// A depth that came with a packet.
+/// A depth on a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportedDepth {
-    /// The port by which it came.
+    /// The arrival port of the packet.
     pub port: PortId,
-    /// The depth.
     pub depth_segments: u16,
 }
 
-/// The port of the neighbour whose queue is the shortest.
+/// The port of the neighbour with the shortest queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Our port towards it.
     pub port: PortId,
-    /// The depth that it told.
+    /// The depth reported by the neighbour.
     pub depth_segments: u16,
-    /// It is so full that it is given nothing new.
+    /// Whether the neighbour is too full for new packets.
     pub is_full: bool,
-    /// One bit for each port that faces a neighbour that could take the packet and is not half full.
+    /// Ports, one bit each, with a neighbour that could take the packet and is less than half full.
     pub roomy_ports: u128,
 }
 
 impl Choice {
-    /// Whether the neighbour at `port` could take the packet instead, and all that is sent there until it tells more.
+    /// Whether the neighbour at `port` could take the packet instead, and everything sent there until its next report.
     pub fn is_roomy(&self, port: PortId) -> bool {
         bit(port) & self.roomy_ports != 0
     }
 }
 
-/// Ports beyond the 128th have none.
+/// The bit of a port; 0 beyond the 128th port.
 fn bit(port: PortId) -> u128 {
     1u128.checked_shl(port.0.into()).unwrap_or(0)
 }
@@ -69,7 +68,7 @@ fn bit(port: PortId) -> u128 {
 #[derive(Debug)]
 pub struct DepthMonitor {
     neighbours: Vec<Neighbour>,
-    /// By neighbour.
+    /// Entries by neighbour.
     entries: Vec<RegisterArray<Entry>>,
     lifetime: Option<u64>,
     own_lifetime: u64,
@@ -78,7 +77,7 @@ pub struct DepthMonitor {
 hitless_state::state!(DepthMonitor { values: lifetime, own_lifetime; parts: entries; configured: neighbours });
 
 impl DepthMonitor {
-    /// Empty queues, as long as nobody tells otherwise.
+    /// A table of empty queues.
     pub fn new(config: &RimmConfig) -> Self {
         let name = |index: usize| NAMES[index.min(NAMES.len() - 1)];
         let entry = |index| RegisterArray::new(name(index), Half::Ingress, FIRST_STAGE, 1, Entry::default());
@@ -90,12 +89,12 @@ impl DepthMonitor {
         }
     }
 
-    /// What it takes of a switch.
+    /// The registers for the report of resources.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
         self.entries.iter().map(RegisterArray::stated)
     }
 
-    /// Notes what was told.
+    /// Notes a reported depth.
     pub fn note(&mut self, pass: &mut Pass, told: ReportedDepth, now: Stamp) {
         let Some(index) = self.neighbours.iter().position(|neighbour| neighbour.port == told.port) else { return };
         self.entries[index].access(pass, 0, |entry| {
@@ -103,14 +102,14 @@ impl DepthMonitor {
         });
     }
 
-    /// Our egress has told the depth of the queue of `port` towards a neighbour.
+    /// Notes the depth of our queue of `port` towards a neighbour, as reported by egress.
     pub fn note_own(&mut self, pass: &mut Pass, port: PortId, depth_segments: u16, now: Stamp) {
         let Some(index) = self.neighbours.iter().position(|neighbour| neighbour.port == port) else { return };
         self.entries[index].access(pass, 0, |entry| (entry.own_segments, entry.own_told_at) = (depth_segments, now));
     }
 
-    /// Notes what was told, and finds the neighbour with the shortest queue among those that `may_take` the packet, the
-    /// lowest port of several. None: there is none.
+    /// Notes a reported depth, and finds the neighbour with the shortest queue among those that `may_take` the packet;
+    /// the lowest port wins ties. Returns `None` without such a neighbour.
     pub fn choose(
         &mut self,
         pass: &mut Pass,
@@ -121,6 +120,7 @@ impl DepthMonitor {
         let mut least: Option<Choice> = None;
         let mut roomy_ports = 0;
         for (index, (neighbour, entry)) in self.neighbours.iter().zip(&mut self.entries).enumerate() {
+            // Each entry is read once per pass, also to take in the new depth: a second access would need another pass.
             let choice = entry.access(pass, 0, |entry| {
                 if let Some(told) = told.filter(|told| told.port == neighbour.port) {
                     (entry.depth_segments, entry.told_at) = (told.depth_segments, now);
@@ -128,6 +128,7 @@ impl DepthMonitor {
                 entry.depth(neighbour, self.lifetime, self.own_lifetime, now)
             });
             if may_take(index) {
+                // Half of the threshold leaves room for the packets that are sent there before its next report.
                 let is_roomy = !choice.is_full && choice.depth_segments < neighbour.full_segments / 2;
                 roomy_ports |= if is_roomy { bit(choice.port) } else { 0 };
                 if least.is_none_or(|least| choice.depth_segments < least.depth_segments) {
@@ -140,11 +141,12 @@ impl DepthMonitor {
 }
 
 impl Entry {
-    /// The depth of the way through `neighbour`.
+    /// The depth of the path through `neighbour`.
     fn depth(&self, neighbour: &Neighbour, lifetime: Option<u64>, own_lifetime: u64, now: Stamp) -> Choice {
+        // A neighbour without traffic towards us reports nothing, so that an old depth says little about its queue now.
         let is_stale = lifetime.is_some_and(|lifetime| self.told_at.until(now) > lifetime);
         let theirs = if is_stale { 0 } else { self.depth_segments };
-        // Below the threshold nobody tells how deep our own queue is; above it somebody does again and again.
+        // Below the threshold our egress does not report; above it the report is repeated.
         let is_own_known = self.own_told_at.until(now) <= own_lifetime;
         let is_own_full = is_own_known && self.own_segments >= neighbour.own_full_segments;
         let depth_segments = if is_own_full { theirs.max(self.own_segments) } else { theirs };

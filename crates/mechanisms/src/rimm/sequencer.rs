@@ -1,12 +1,12 @@
 //! The packet sequencer (section III-B) and the post-detour handler (section III-C): the order of detoured packets, and
-//! when new packets of a flow are forwarded again.
+//! the time at which new packets of a flow are forwarded again.
 //!
 //! | stage | register | width | entries |
 //! |---|---|---|---|
-//! | 8 | detour under way, since when, last arrival, port; with a flowlet gap only | 2 + 48 + 48 + 9 | per slot |
+//! | 8 | detour in progress, since when, last arrival, port; with a flowlet gap only | 2 + 48 + 48 + 9 | per slot |
 //! | 9 | S_f, since when packets wait for it | 32 + 32 | per slot |
 //! | 10 | S_a | 32 | per slot |
-//! | 11 | neighbour of the detour under way | 9 | per slot |
+//! | 11 | neighbour of the detour in progress | 9 | per slot |
 
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, register_cell};
@@ -16,41 +16,37 @@ use super::alarm::Phase;
 use super::clock::{Stamp, ticks};
 use super::settings::{RimmRelease, RimmSettings};
 
-/// What becomes of a new packet.
+/// The decision on a new packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewTurn {
-    /// It is forwarded.
     Forward,
-    /// It is detoured.
     Detour {
-        /// Its number.
         number: u32,
-        /// A detour of its slot begins with it.
+        /// Whether a detour of its slot begins with it.
         is_first: bool,
     },
 }
 
-/// What becomes of a packet that comes back.
+/// The decision on a packet that comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnTurn {
-    /// It was the next, and is forwarded.
+    /// Forward it in its turn.
     Released,
-    /// It is forwarded although it is not the next: those before it are given up.
+    /// Forward it ahead of its turn: the packets before it are given up.
     Early,
-    /// It is forwarded, after others that had been behind it: it had been given up, or this is a copy of it.
+    /// Forward it after packets that were behind it: it had been given up, or is a copy.
     Late,
-    /// It is detoured again.
     Detour,
 }
 
 /// Whether a packet that comes back may be forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// Its queue is above the threshold.
+    /// No: its queue is above the threshold.
     Closed,
-    /// In its turn.
+    /// Yes, in its turn.
     Open,
-    /// It has been detoured as often as it may be, or there is no neighbour for it any more.
+    /// Yes, at once: it has reached the maximum number of detours, or no neighbour is left.
     Forced,
 }
 
@@ -60,7 +56,7 @@ struct Flow {
     state: FlowState,
     since: Stamp,
     arrived_at: Stamp,
-    /// Port with the alarm that began the detour: flows towards other ports can share the slot.
+    /// The port with the alarm that began the detour: flows towards other ports can share the slot.
     towards: PortId,
 }
 
@@ -69,15 +65,15 @@ enum FlowState {
     #[default]
     Direct,
     Detoured,
-    /// It was detoured for as long as it may be, and its queue has been above the threshold ever since.
+    /// The detour has reached its maximum time, and the queue has been above the threshold ever since.
     Ended,
 }
 
-/// S_f, the number of the packet to be released next, and since when others have waited for it.
+/// S_f, the next number to be released, and the time since when others have waited for it.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Next {
     number: u32,
-    /// Low bits of nanoseconds; 0: nobody waits.
+    /// Low bits of nanoseconds; 0 if no packet waits.
     waiting_since_ns: u32,
 }
 
@@ -86,8 +82,8 @@ impl Next {
         *self = Self { number, waiting_since_ns: 0 };
     }
 
-    /// One waits. When some have for `timeout_ns` the number counts as lost, and this is true. The next number gets a
-    /// quarter of that time only, in which each packet that still exists has come by once.
+    /// Notes that a packet waits. After a wait of `timeout_ns` the number counts as lost, and this returns true. The
+    /// next number gets only a quarter of that time, which is enough for each remaining packet to come by once.
     fn gives_up(&mut self, now_ns: u32, timeout_ns: u32) -> bool {
         if self.waiting_since_ns == 0 {
             self.waiting_since_ns = not_zero(now_ns);
@@ -101,20 +97,18 @@ impl Next {
     }
 }
 
-/// Replaces 0, which means no time, by the nanosecond before it, which is never in the future.
+/// Replaces 0, which means no time, by the previous nanosecond, which is never in the future.
 fn not_zero(time_ns: u32) -> u32 {
     if time_ns == 0 { u32::MAX } else { time_ns }
 }
 
 impl RegisterCell for FlowState {
-    /// Three states.
     const BITS: u32 = 2;
 }
 
 register_cell!(Flow { state: FlowState, since: Stamp, arrived_at: Stamp, towards: PortId });
 register_cell!(Next { number: u32, waiting_since_ns: u32 });
 
-/// The numbers of all slots.
 #[derive(Debug)]
 pub struct Sequencer {
     flows: RegisterArray<Flow>,
@@ -124,7 +118,7 @@ pub struct Sequencer {
     release: RimmRelease,
     /// chi, in ticks.
     gap: u64,
-    /// In ticks.
+    /// Maximum time of a detour, in ticks.
     detour_max: Option<u64>,
     timeout_ns: u32,
     hash_bits: u8,
@@ -137,7 +131,7 @@ hitless_state::state!(Sequencer {
 });
 
 impl Sequencer {
-    /// All numbers at `first_number`.
+    /// A sequencer with all numbers at `first_number`.
     pub fn new(settings: &RimmSettings, first_number: u32) -> Self {
         assert!(settings.hash_bits <= 32, "a slot is of {} bits of a hash of 32", settings.hash_bits);
         let slots = 1 << settings.hash_bits;
@@ -156,7 +150,7 @@ impl Sequencer {
         }
     }
 
-    /// What it takes of a switch: what the kind of release uses.
+    /// The registers for the report of resources, depending on the kind of release.
     pub fn stated(&self) -> Vec<RegisterUse> {
         let flows = (self.release == RimmRelease::FlowletGap).then(|| self.flows.stated());
         let next = (self.release != RimmRelease::Unordered).then(|| self.next.stated());
@@ -164,14 +158,14 @@ impl Sequencer {
         flows.into_iter().chain(next).chain(others).collect()
     }
 
-    /// The slot of a flow.
     pub fn slot(&self, flow_hash: u32) -> usize {
-        // The golden ratio's fraction; the shift would overflow for no bits at all.
+        // Multiplies by the fraction of the golden ratio. The shift is done in 64 bits, because 0 bits of hash would
+        // overflow 32.
         let mixed = u64::from(flow_hash.wrapping_mul(0x9e37_79b9));
         (mixed << self.hash_bits >> 32) as usize
     }
 
-    /// Whether the next new packet of the slot can be detoured while its port has no alarm; read from outside of the
+    /// Whether the next new packet of the slot can be detoured although its port has no alarm; read from outside the
     /// pipeline.
     pub fn is_detoured(&self, slot: usize) -> bool {
         match self.release {
@@ -181,7 +175,7 @@ impl Sequencer {
         }
     }
 
-    /// Whether packets of the slot have not been released; read from outside of the pipeline.
+    /// Whether the slot has unreleased packets; read from outside the pipeline.
     pub fn has_waiting(&self, slot: usize) -> bool {
         self.release != RimmRelease::Unordered && self.attached.peek(slot) != self.next.peek(slot).number
     }
@@ -226,6 +220,7 @@ impl Sequencer {
 
     /// Detours until all earlier packets are released: reads S_f first, and advances S_a if the packet is detoured.
     fn exact(&mut self, pass: &mut Pass, slot: usize, phase: Phase, can_be_detoured: bool) -> NewTurn {
+        // The decision advances S_a, so that S_f must be in an earlier stage.
         let next = self.next.access(pass, slot, |next| next.number);
         self.attached.access(pass, slot, |attached| {
             let wants = match phase {
@@ -257,8 +252,12 @@ impl Sequencer {
         let (gap, detour_max) = (self.gap, self.detour_max);
         self.flows.access(pass, slot, |flow| {
             let was_detoured = flow.state == FlowState::Detoured;
+            // t_diff of section III-C: each new packet restarts the idle time, so that only a pause of chi ends the
+            // detour.
             let is_gap = flow.arrived_at.until(now) >= gap;
             flow.arrived_at = now;
+            // Flows towards other ports share the slot (section III-B). Their ended alarm, or their lack of a path,
+            // says nothing about the flow that is being detoured.
             if was_detoured && flow.towards != towards && (phase == Phase::Ended || !can_be_detoured) {
                 return None;
             }
@@ -280,7 +279,7 @@ impl Sequencer {
         })
     }
 
-    /// A packet that has come back, with its number; and how many numbers are given up with it.
+    /// Decides on a packet that has come back with its number. Returns the decision and the number of numbers given up.
     pub fn returning(
         &mut self,
         pass: &mut Pass,
@@ -298,6 +297,7 @@ impl Sequencer {
             let gives_up = gate == Gate::Open && is_ahead(next) && next.gives_up(now_ns, timeout_ns);
             let ahead = number.wrapping_sub(next.number) as i32;
             match (ahead.signum(), gate) {
+                // The next packet exists, although its queue is closed: no other packet waits for a lost one.
                 (0, Gate::Closed) => {
                     next.waiting_since_ns = 0;
                     (ReturnTurn::Detour, 0)
@@ -306,8 +306,10 @@ impl Sequencer {
                     next.go_on(number.wrapping_add(1));
                     (ReturnTurn::Released, gives_up.into())
                 }
+                // Its number was given up, so that holding it back would gain nothing.
                 (-1, Gate::Open | Gate::Forced) => (ReturnTurn::Late, 0),
                 (1, Gate::Open) if sings(Canary::LostTurn) => (ReturnTurn::Early, 0),
+                // Packets before it are given up: releasing them later would reorder them anyway.
                 (1, Gate::Forced) => {
                     next.go_on(number.wrapping_add(1));
                     (ReturnTurn::Early, ahead as u32)
@@ -317,7 +319,7 @@ impl Sequencer {
         })
     }
 
-    /// All slots: how many there are, and those whose S_a and S_f differ.
+    /// All slots with different S_a and S_f.
     pub fn open_slots(&self) -> impl Iterator<Item = usize> + '_ {
         (0..1 << self.hash_bits).filter(|&slot| self.has_waiting(slot))
     }
@@ -351,7 +353,7 @@ mod tests {
     #[test]
     fn packets_of_a_detour_keep_their_neighbour_while_it_has_room() {
         let mut sequencer = sequencer(RimmRelease::Exact, 0);
-        // A detour begins; the shortest queue; the one that is full, if any; what the packet gets.
+        // Whether a detour begins; the shortest queue; the full neighbour, if any; the expected neighbour.
         let steps = [
             (true, 1, None, 1),
             (false, 2, None, 1),
@@ -369,7 +371,7 @@ mod tests {
         assert_eq!(other, PortId(7), "another slot has a neighbour of its own");
     }
 
-    /// With the exact release a detour begins whenever none of the slot is away.
+    /// With the exact release a detour begins whenever no packet of the slot is away.
     #[test]
     fn a_detour_begins_when_all_that_went_before_are_released() {
         let mut sequencer = sequencer(RimmRelease::Exact, u32::MAX);
@@ -433,7 +435,7 @@ mod tests {
         }
     }
 
-    /// The next number gets a quarter of the timeout, also if the wait begins at time 0.
+    /// The next number gets a quarter of the timeout, even if the wait begins at time 0.
     #[test]
     fn a_number_is_given_up_after_the_timeout_and_the_one_behind_it_after_a_quarter() {
         let mut next = Next { number: 7, waiting_since_ns: 0 };

@@ -1,4 +1,4 @@
-//! RIMM's parameters. Sections are those of the paper (Lin, Hung and Wen, IEEE Access 2022).
+//! RIMM's parameters. Sections refer to the paper (Lin, Hung and Wen, IEEE Access 2022).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,37 +10,37 @@ use hitless_wire::{Bytes, Duration, PortId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RIMM: microbursts detoured to a neighbouring switch and released in order.
+/// RIMM: microbursts are detoured to a neighbouring switch and released in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RimmSettings {
-    /// The ports whose queues are watched and relieved: "sw2->sw6" is the one that sends on this link, "sw2" all ports
-    /// of a switch. The neighbours of these switches write their queue depths into packets for them. A port is named by
-    /// one entry only, and a switch has one set of parameters.
+    /// Ports with watched and relieved queues: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a
+    /// switch. The neighbours of these switches write their queue depths into packets for them. Name a port in a single
+    /// entry; a switch has one set of parameters.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// alpha: detour from this depth on (section III-A).
+    /// alpha: depth at which detours begin (section III-A).
     #[schemars(extend(
         "x-default" = "5/6 of what the queue of the port may hold (section IV: 20,000 segments of 24,000)"
     ))]
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Bytes>,
-    /// A segment: what depths are counted in. They have 16 bits (section V). Its size is not in the paper; 80 B is the
+    /// Size of a segment, the unit of depths, which have 16 bits (section V). The paper does not give it; 80 B is the
     /// cell of a Tofino.
     #[serde(with = "Text::<Bytes>")]
     pub segment: Bytes,
-    /// What is done about the order of detoured packets, and when the detour of a flow ends.
+    /// The order of detoured packets, and the end of a flow's detour.
     pub release: RimmRelease,
-    /// Which neighbour a packet gets that comes back too early and is detoured again. A new packet always gets the one
+    /// Neighbour of a packet that comes back too early and is detoured again. A new packet always gets the neighbour
     /// with the shortest queue.
     pub neighbour_for_returns: NeighbourForReturns,
-    /// When new packets of a flow may go to another neighbour than those before them.
+    /// When new packets of a flow may use another neighbour than earlier ones.
     pub neighbour_change: NeighbourChange,
-    /// The queue of message packets, here and at a neighbour on their way back.
+    /// Queue of message packets, here and at a neighbour on their return.
     pub messages: RimmMessages,
-    /// chi, with release = "flowlet-gap": the idle time between two packets of a flow that ends its detour (section
-    /// III-C: a few milliseconds). It must be long enough for the packets that are detoured to come back.
+    /// chi, with release = "flowlet-gap": idle time between two packets of a flow that ends its detour (section III-C:
+    /// a few milliseconds). It must be long enough for detoured packets to come back.
     #[schemars(extend(
         "x-default" = "three times the longest round trip through a neighbour whose queue is at the threshold, rounded \
                        up to 100 us (1 ms in the paper's testbed)"
@@ -48,38 +48,37 @@ pub struct RimmSettings {
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub flowlet_gap: Option<Duration>,
     /// Maximum detour time of a microburst. A longer one is congestion: the detour ends until the queue has drained
-    /// below the threshold (sections III-B and V: typically 1 ms). Detours hold a queue at the threshold, so alarms
-    /// belong to one burst if the next comes within `predecessor_timeout`, the time for every detoured packet to
-    /// return; with release = "unordered", or if this time is shorter, within this time.
+    /// below the threshold (sections III-B and V: typically 1 ms). Detours hold a queue at the threshold, so that
+    /// alarms belong to the same burst if the next comes within `predecessor_timeout`, the time for every detoured
+    /// packet to return; with release = "unordered", or if this time is shorter, within this time.
     #[serde(with = "Text::<Duration>")]
     pub congestion_after: Duration,
-    /// How long the packets of one flow are detoured at most, whatever its queue is like; left out: until its detour
-    /// ends.
+    /// Maximum detour time of a flow, regardless of its queue. Default: until its detour ends.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub flow_detour_max: Option<Duration>,
-    /// Bits of the hash of the 5-tuple that names the sequence numbers of a flow (section III-B: 12).
+    /// Bits of the hash of the 5-tuple that selects a flow's sequence numbers (section III-B: 12).
     #[schemars(range(min = 0, max = 20))]
     pub hash_bits: u8,
-    /// How often a packet is detoured at most. Then it is forwarded, whatever its number and its queue.
+    /// Maximum number of detours of a packet. Then it is forwarded, regardless of its number and its queue.
     #[schemars(range(min = 1, max = 255))]
     pub detours_max: u8,
-    /// How long packets wait for one before them that has not come back, until it counts as lost.
+    /// Maximum wait for an earlier packet that has not come back; then it counts as lost.
     #[schemars(extend(
         "x-default" = "four times the longest round trip through a neighbour whose queue is at the threshold"
     ))]
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub predecessor_timeout: Option<Duration>,
-    /// Until when a queue towards a neighbour counts as above its threshold of which the switch's egress has told
-    /// nothing more: its message that the queue is below again may have been lost. Of one that stays above, egress
-    /// tells again each quarter of this time. The default is far above what a microburst lasts, so that only a lost
-    /// message ever makes a difference.
+    /// Lifetime of the news that a queue towards a neighbour is above its threshold, without further messages from the
+    /// switch's egress: the message that the queue is below again may have been lost. While the queue stays above,
+    /// egress repeats its message in each quarter of this time. The default is far above the duration of a microburst,
+    /// so that only a lost message makes a difference.
     #[serde(with = "Text::<Duration>")]
     pub crossing_lifetime: Duration,
-    /// Until when a depth that a neighbour has told counts; later its queue counts as empty, as before it told any.
-    /// Left out: until it tells another.
+    /// Lifetime of a depth reported by a neighbour; later its queue counts as empty, as before the first report.
+    /// Default: until the next report.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub telemetry_lifetime: Option<Duration>,
-    /// Keep which port was chosen when, and when alarms were raised and cleared, as series. It takes memory, and
+    /// Record the chosen ports, and the times when alarms were raised and cleared, as series. This takes memory, and
     /// changes nothing else.
     pub record_choices: bool,
 }
@@ -88,53 +87,53 @@ pub struct RimmSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RimmRelease {
-    /// Detoured packets are released in the order of their numbers. New packets of a flow are detoured until an idle
-    /// time of `flowlet_gap` between two of them: what the paper's switch does (section III-C).
+    /// Release detoured packets in the order of their numbers. New packets of a flow are detoured until an idle time of
+    /// `flowlet_gap` between two of them, as in the paper's switch (section III-C).
     #[default]
     FlowletGap,
-    /// As "flowlet-gap", but new packets are detoured until all that went before are released, S_a = S_f: what the
+    /// Like "flowlet-gap", but new packets are detoured until all earlier ones are released, S_a = S_f, which the
     /// paper's switch could not do (section V).
     Exact,
-    /// No numbers: what comes back is forwarded as soon as its queue is below the threshold ("detour-based forwarding",
-    /// table 1).
+    /// No numbers: a packet that comes back is forwarded as soon as its queue is below the threshold ("detour-based
+    /// forwarding", table 1).
     Unordered,
 }
 
-/// The queue of message packets, which the paper leaves open.
+/// Queue of message packets, which the paper leaves open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RimmMessages {
-    /// One of their own, served before all others.
+    /// A separate queue, served before all others.
     #[default]
     First,
-    /// That of the packet that they are a copy of: behind what is detoured.
+    /// The queue of the copied packet: behind detoured packets.
     InOrder,
 }
 
-/// When the new packets of a flow may go to another neighbour.
+/// When new packets of a flow may use another neighbour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "RimmChange")]
 pub enum NeighbourChange {
-    /// When a detour of theirs begins. All packets of a detour go one way, on which none overtakes another. It is left
-    /// when the neighbour's queue is at half of its threshold, which leaves room until it tells more, or when the link
-    /// is down.
+    /// When a detour of the flow begins. All packets of a detour take one path and stay in order there. They leave it
+    /// when the neighbour's queue is at half of its threshold, which leaves room until its next report, or when the
+    /// link is down.
     #[default]
     BetweenDetours,
-    /// Whenever the queue of another is the shortest (section III-A2). Packets that went different ways wait for each
+    /// Whenever another neighbour's queue is the shortest (section III-A2). Packets on different paths wait for each
     /// other.
     AnyTime,
 }
 
-/// The neighbour of a packet that is detoured again, which the paper leaves open.
+/// Neighbour of a packet that is detoured again, which the paper leaves open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "RimmAgain")]
 pub enum NeighbourForReturns {
-    /// The one that it came from: packets that went one way stay in order, and no queue grows by them.
+    /// The neighbour that it came from: packets on one path stay in order, and no queue grows because of them.
     #[default]
     SameNeighbour,
-    /// The one with the shortest queue: all that come back go where the last depth told was the least.
+    /// The neighbour with the shortest queue: all returning packets go to the minimum of the last reported depths.
     LeastLoaded,
 }
 
@@ -161,22 +160,23 @@ impl Default for RimmSettings {
     }
 }
 
-/// alpha as part of the queue (section IV: 20,000 segments of 24,000).
+/// Default of alpha as a share of the queue (section IV: 20,000 segments of 24,000).
 const THRESHOLD_SHARE: (u64, u64) = (5, 6);
-/// Round trips that a packet may be away before it counts as lost.
+/// Round trips after which a packet counts as lost.
 const ROUND_TRIPS: u64 = 4;
-/// Round trips in chi: with its 1.6 MB at 40 Gb/s one takes 0.32 ms in the paper's testbed, so chi is 1 ms there.
+/// Round trips in chi. In the paper's testbed a round trip takes 0.32 ms, with 1.6 MB at 40 Gb/s, so that chi is 1 ms
+/// there.
 const GAP_ROUND_TRIPS: u64 = 3;
 /// chi is rounded up to a multiple of this.
 const GAP_STEP: Duration = Duration::from_us(100);
 
 impl RimmSettings {
-    /// The watched ports whose names mean something, in order, by switch.
+    /// The existing ports among `ports`, in order, by switch.
     pub fn ports_by_switch(&self, topology: &Topology) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
         select_ports_by_switch(topology, &self.ports)
     }
 
-    /// The switches that detour, and their neighbours, which tell them depths.
+    /// The switches that detour, and their neighbours, which report depths.
     pub fn switches(&self, topology: &Topology) -> BTreeSet<SwitchId> {
         let relieved: BTreeSet<SwitchId> = self.ports_by_switch(topology).into_keys().collect();
         let around = relieved.iter().flat_map(|&switch| neighbours(topology, switch));
@@ -193,8 +193,8 @@ impl RimmSettings {
         self.ports_by_switch(topology).into_keys().flat_map(links).collect()
     }
 
-    /// The ports of all detours: the relieved ones, those of their switches that face the neighbours, and those of the
-    /// neighbours by which packets come back. While all links work no packet is numbered at any other.
+    /// The ports of all detours: the relieved ones, the ports of their switches towards the neighbours, and the
+    /// neighbours' ports through which packets come back. While all links work, no numbered packet passes another port.
     pub fn ports_of_detours(&self, topology: &Topology) -> BTreeSet<SwitchPort> {
         let by_switch = self.ports_by_switch(topology);
         let between = by_switch.keys().flat_map(|&switch| {
@@ -214,7 +214,7 @@ impl RimmSettings {
         self.threshold.unwrap_or_else(share)
     }
 
-    /// The longest way of a full frame to a neighbour and back, through a queue there that is at its threshold.
+    /// The maximum time of a full frame to a neighbour and back, through a queue there that is at its threshold.
     pub fn round_trip_bound(&self, scenario: &Scenario, topology: &Topology) -> Duration {
         let relieved = self.ports_by_switch(topology).into_keys();
         let through = |switch| neighbours(topology, switch).map(move |(port, _)| SwitchPort { switch, port });
@@ -230,18 +230,19 @@ impl RimmSettings {
         relieved.flat_map(through).map(round_trip).max().unwrap_or(Duration::ZERO)
     }
 
-    /// How long after an alarm another one belongs to the same burst.
+    /// The time after an alarm within which another one belongs to the same burst.
     pub(super) fn row_gap(&self) -> Duration {
         self.predecessor_timeout.map_or(self.congestion_after, |timeout| timeout.min(self.congestion_after))
     }
 
-    /// Gives what is left out the value that follows from the rest of the scenario.
+    /// Fills in settings that follow from the rest of the scenario.
     pub(super) fn resolve(&mut self, scenario: &Scenario, topology: &Topology) {
         if self.release == RimmRelease::Unordered {
             return;
         }
         let bound = self.round_trip_bound(scenario, topology).as_ps();
         if self.release == RimmRelease::FlowletGap {
+            // chi must exceed the time of every detoured packet to return (section III-C).
             let steps = bound.saturating_mul(GAP_ROUND_TRIPS).div_ceil(GAP_STEP.as_ps()).max(1);
             self.flowlet_gap.get_or_insert(Duration(steps.saturating_mul(GAP_STEP.as_ps())));
         }
@@ -252,7 +253,7 @@ impl RimmSettings {
     }
 }
 
-/// The ports of a switch that face another, and the other.
+/// The ports of a switch towards other switches, with these switches.
 pub(super) fn neighbours(topology: &Topology, switch: SwitchId) -> impl Iterator<Item = (PortId, SwitchId)> {
     let ports = (0..).zip(&topology.switch(switch).ports);
     ports.filter_map(|(number, port)| Some((PortId(number), port.peer.node.switch()?)))

@@ -1,23 +1,21 @@
-//! Which port the packets of a protected port leave by, as failure detection and route recovery have told.
+//! Egress ports of protected packets, as reported by failure detection and route recovery.
 
 use hitless_switch::{Half, Pass, PortState, RegisterArray, RegisterUse};
 use hitless_wire::PortId;
 
-/// What a change means for the packets of a protected port.
+/// The effect of a change on the packets of a protected port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathChange {
-    /// The link that they were sent over has failed: some may have been lost.
+    /// The link in use has failed: packets may have been lost.
     Lost(PortId),
-    /// There is a way for them again.
+    /// A path exists again.
     Found {
-        /// Whose packets.
         primary: PortId,
         /// The number of the change, for [`BackupPaths::is_latest`].
         number: u16,
     },
-    /// They will go another way although nothing was lost; until those on the old one have arrived, they wait.
+    /// Packets change their path although nothing was lost. They wait until those on the old path have arrived.
     Moving {
-        /// Whose packets.
         primary: PortId,
         /// The number of the change, for [`BackupPaths::finish_move`].
         number: u16,
@@ -27,14 +25,14 @@ pub enum PathChange {
 #[derive(Clone, Copy, Debug, Hash, hitless_state::Value)]
 struct Path {
     primary: PortId,
-    /// The port that packets were last sent by.
+    /// The port in use, or the last one in use.
     last: PortId,
     is_moving: bool,
-    /// Counts the changes, so that what one has set off is not taken for a thing of the next.
+    /// The number of changes, so that a timer of one change is not taken for a later one.
     changes: u16,
 }
 
-/// The ways of all protected ports of a switch.
+/// The paths of all protected ports of a switch.
 #[derive(Debug)]
 pub struct BackupPaths {
     states: Vec<PortState>,
@@ -45,7 +43,7 @@ pub struct BackupPaths {
 hitless_state::state!(BackupPaths { values: states, paths; parts: next_ports });
 
 impl BackupPaths {
-    /// Every port is up, and its own way.
+    /// All ports are up, and each protected port is its own path.
     pub fn new(ports: usize, protected: &[PortId]) -> Self {
         let mut next_ports = RegisterArray::new("backupPort", Half::Egress, 1, ports, None);
         let path = |&primary: &PortId| Path { primary, last: primary, is_moving: false, changes: 0 };
@@ -53,24 +51,24 @@ impl BackupPaths {
         Self { states: vec![PortState::Up; ports], paths: protected.iter().map(path).collect(), next_ports }
     }
 
-    /// What it takes of a switch.
+    /// The registers for the report of resources.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
         std::iter::once(self.next_ports.stated())
     }
 
-    /// The way of a packet whose primary port is `port`; none while it has to wait.
+    /// The egress port of packets with primary port `port`; `None` while they must wait.
     pub fn way(&mut self, pass: &mut Pass, port: PortId) -> Option<PortId> {
         self.next_ports.access(pass, usize::from(port.0), |way| *way)
     }
 
-    /// Takes note of a port's new state; what it means for each protected port.
+    /// Records a port's new state. Returns the changes for each protected port.
     pub fn set_state(&mut self, port: PortId, state: PortState) -> Vec<PathChange> {
         let was_up = std::mem::replace(&mut self.states[usize::from(port.0)], state) == PortState::Up;
         let has_failed = was_up && state != PortState::Up;
         (0..self.paths.len()).flat_map(|index| self.reconsider(index, has_failed.then_some(port))).collect()
     }
 
-    /// Packets have waited long enough for those on the old way.
+    /// Ends the wait for packets on the old path.
     pub fn finish_move(&mut self, primary: PortId, number: u16) -> Option<PathChange> {
         let is_due = |path: &Path| path.primary == primary && path.is_moving && path.changes == number;
         let index = self.paths.iter().position(is_due)?;
@@ -82,7 +80,7 @@ impl BackupPaths {
         self.take(index)
     }
 
-    /// Whether a port's packets have a way, and that since the change of that number.
+    /// Whether the port's packets have a path, unchanged since the change `number`.
     pub fn is_latest(&self, primary: PortId, number: u16) -> bool {
         let is_found = self.next_ports.peek(usize::from(primary.0)).is_some();
         is_found && self.paths.iter().any(|path| path.primary == primary && path.changes == number)
@@ -94,17 +92,20 @@ impl BackupPaths {
             let path = &mut self.paths[index];
             path.is_moving = false;
             path.changes = path.changes.wrapping_add(1);
+            // First no path, then the new one: the order must rewind before a packet takes the backup (section III-E).
             self.next_ports.poke(usize::from(primary.0), None);
             return [Some(PathChange::Lost(primary)), self.take(index)].into_iter().flatten().collect();
         }
         let now = self.next_ports.peek(usize::from(primary.0));
         let target = self.resolve(primary);
+        // A move takes its target at its end (`finish_move`), since the target can still change.
         if is_moving || now == target {
             return Vec::new();
         }
         if now.is_none() {
             return self.take(index).into_iter().collect();
         }
+        // Packets on the longer path are still under way, and the paper does not order them with those on the new one.
         self.next_ports.poke(usize::from(primary.0), None);
         let path = &mut self.paths[index];
         path.is_moving = true;
@@ -112,7 +113,7 @@ impl BackupPaths {
         vec![PathChange::Moving { primary, number: path.changes }]
     }
 
-    /// Takes the way that there is, if any.
+    /// Takes a new path if there is one.
     fn take(&mut self, index: usize) -> Option<PathChange> {
         let primary = self.paths[index].primary;
         let way = self.resolve(primary)?;
@@ -134,6 +135,7 @@ impl BackupPaths {
                 PortState::Rerouted { backup } => port = backup,
             }
         }
+        // More steps than ports: the backups form a circle, and none of them is up.
         None
     }
 }
@@ -161,7 +163,6 @@ mod tests {
         ways.way(&mut pass, P)
     }
 
-    /// A change by its name.
     fn name(change: &PathChange) -> &'static str {
         match change {
             PathChange::Lost(_) => "lost",
@@ -170,7 +171,7 @@ mod tests {
         }
     }
 
-    /// Each step: a port's new state, what it means for P, and P's way afterwards.
+    /// Each step has a port's new state, its effect on P, and P's path afterwards.
     fn play(steps: &[(PortId, PortState, &[&str], Option<PortId>)]) -> BackupPaths {
         let mut ways = BackupPaths::new(3, &[P]);
         for &(port, state, changes, after) in steps {

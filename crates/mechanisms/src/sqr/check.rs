@@ -1,4 +1,4 @@
-//! SQR: whether it can keep what it promises. The paper's equation 1 and its kin, with the numbers.
+//! Checks whether SQR can keep its guarantees: the paper's equation 1 and related bounds, with their numbers.
 
 use crate::sqr::metadata::CacheMetadata;
 use hitless_network::routing::{PathRule, Routing};
@@ -16,7 +16,6 @@ use super::constant_rates::constant_rates;
 use super::settings::{SqrCaching, SqrSettings};
 use super::two_failures::two_failures;
 
-/// Reports what of one entry cannot be meant.
 pub fn check_entry(settings: &SqrSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     let topology = around.topology;
     let before = check.found();
@@ -24,6 +23,7 @@ pub fn check_entry(settings: &SqrSettings, around: Surroundings<'_>, section: &s
     ports(check, topology, settings, section);
     delays(check, topology, settings, section);
     hardware(check, settings, section);
+    // The checks below need valid names and delays.
     if check.found() == before {
         let routing = Routing::new(topology, PathRule::default());
         let failing: Vec<_> = links.iter().copied().filter(|&link| check.fails(topology, link)).collect();
@@ -134,7 +134,7 @@ fn hardware(check: &mut Check<'_>, settings: &SqrSettings, section: &str) {
     }
 }
 
-/// Local rerouting needs another port.
+/// Requires another port for local rerouting.
 fn backups(check: &mut Check<'_>, topology: &Topology, routing: &Routing, links: &[DirectedLink], section: &str) {
     if !check.reroutes() {
         return;
@@ -159,8 +159,7 @@ fn buffer(check: &mut Check<'_>, topology: &Topology, settings: &SqrSettings, li
     let BufferSettings::Shared(buffer) = check.scenario.switch.buffer else { return };
     let Some(failure_delay) = settings.failure_delay else { return };
     let hold = if check.reroutes() { settings.return_hold() } else { Duration::ZERO };
-    let (field, delay) =
-        if hold > failure_delay { ("return_hold", hold) } else { ("failure_delay", failure_delay) };
+    let (field, delay) = if hold > failure_delay { ("return_hold", hold) } else { ("failure_delay", failure_delay) };
     let (limit, limit_name) = match settings.backstop {
         Some(backstop) => (backstop.pause, "backstop.pause"),
         None => (buffer.total, "switch.buffer.total"),

@@ -5,7 +5,7 @@ use hitless_wire::Duration;
 
 /// A clock of n bits of nanoseconds, which wraps.
 ///
-/// Where algorithm 1 takes two equal timestamps for a whole turn of the clock, they are no time apart here.
+/// Algorithm 1, lines 3 to 6, takes two equal timestamps for a whole turn of the clock. Here the elapsed time is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     mask: u32,
@@ -15,13 +15,12 @@ impl Clock {
     /// A clock of 1 to 32 bits.
     ///
     /// # Panics
-    /// With any other number of bits.
+    /// If `bits` is out of range.
     pub fn new(bits: u32) -> Self {
         assert!((1..=32).contains(&bits), "a clock of 1 to 32 bits, not {bits}");
         Self { mask: u32::MAX >> (32 - bits) }
     }
 
-    /// What the clock shows.
     pub fn now_ns(self, context: &Context<'_>) -> u32 {
         context.timestamp_ns() as u32 & self.mask
     }
@@ -31,16 +30,17 @@ impl Clock {
         now_ns.wrapping_sub(start_ns) & self.mask
     }
 
-    /// After how many ticks `duration` is surely over, with both ends cut to nanoseconds.
+    /// The number of ticks after which `duration` is surely over, with both ends truncated to nanoseconds.
     ///
     /// # Panics
-    /// When that is longer than [`Clock::longest`].
+    /// If the duration is longer than [`Clock::longest`].
     pub fn ticks(self, duration: Duration) -> u32 {
         assert!(duration <= self.longest(), "{duration:?} is too long for a clock of {} ns", self.mask);
+        // One tick more, because a start that is rounded down makes the copy look up to a nanosecond older.
         (duration.as_ps().div_ceil(1_000) + 1) as u32
     }
 
-    /// The longest time that it can measure, a little below half a turn: beyond that it could be taken for a short one.
+    /// The longest measurable time, slightly below half a turn: a longer one could be taken for a short one.
     pub const fn longest(self) -> Duration {
         Duration::from_ns((self.mask / 2).saturating_sub(1) as u64)
     }

@@ -1,4 +1,5 @@
-//! Constant rates over links that SQR protects: they do not give way, so a link must have room for them.
+//! Checks of flows with a constant rate over protected links: they do not slow down, so that links must have room for
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +15,8 @@ use hitless_wire::{BitRate, HostId, ServiceKey};
 use super::RING_SHARE;
 use super::settings::SqrSettings;
 
-/// What protected flows send over each link whatever happens must not be more than the link carries, or its backup
-/// beside what is its own; and the ring must have the time to read the copies.
+/// Requires that a link, and each of its backups with the backup's own traffic, can carry the protected flows, and that
+/// the ring has time to read their copies.
 pub fn constant_rates(
     check: &mut Check<'_>,
     topology: &Topology,
@@ -49,8 +50,8 @@ pub fn constant_rates(
     }
 }
 
-/// Every copy is read once, half of them twice, in the time that the ports of the ring do not send, or in the ring's
-/// share of a busy port.
+/// Requires time for reading every copy once and half of the copies twice. The ring reads while its ports do not send,
+/// and in its share of a busy port.
 fn ring(
     check: &mut Check<'_>,
     topology: &Topology,
@@ -69,6 +70,7 @@ fn ring(
         let rate_bps = topology.link(port.link.link).settings.rate.as_bps();
         let sent_bps = bps_over(check, topology, routing, None, port.link).min(rate_bps);
         let reading_bps = architecture(&check.scenario.switch).buffer_read_rate.as_bps().max(rate_bps);
+        // A busy port still gives the ring its weight, 1/11; an idle one all of its time.
         let idle = u128::from(reading_bps) * u128::from(rate_bps - sent_bps) / u128::from(rate_bps);
         (idle as u64).max(reading_bps / RING_SHARE)
     });
@@ -89,7 +91,7 @@ fn rate_text(bps: u64) -> String {
     BitRate::from_bps(bps).map_or_else(String::new, Quantity::text)
 }
 
-/// The links that may have to carry what is sent over `link`: itself, or its backups.
+/// The links that may carry the traffic of `link`: itself and its backups.
 fn ways_of(check: &Check<'_>, topology: &Topology, routing: &Routing, link: DirectedLink) -> Vec<DirectedLink> {
     let Node::Switch(switch) = topology.ends(link).0.node else { return vec![link] };
     if !check.reroutes() {
@@ -100,8 +102,7 @@ fn ways_of(check: &Check<'_>, topology: &Topology, routing: &Routing, link: Dire
     [link].into_iter().chain(backups).collect()
 }
 
-/// What flows of constant rate send over `link`, those alone that have no other way; with `settings`, those that are
-/// protected.
+/// The rate of constant-rate flows over `link` that have no other path; with `settings`, only of protected flows.
 fn bps_over(
     check: &Check<'_>,
     topology: &Topology,
@@ -131,11 +132,12 @@ fn group_bps(check: &Check<'_>, topology: &Topology, routing: &Routing, group: &
     (flows.filter(has_no_other_way).count() as u64).saturating_mul(udp.rate.as_bps())
 }
 
-/// Whether every way from `switch` to `destination` is over `link`.
+/// Whether every path from `switch` to `destination` crosses `link`.
 fn always_crosses(
     topology: &Topology,
     routing: &Routing,
     switch: SwitchId,
+    // Paths share switches: without the memory the recursion would visit each path instead of each switch.
     destination: HostId,
     link: DirectedLink,
     known: &mut BTreeMap<SwitchId, bool>,

@@ -1,49 +1,47 @@
-//! What SQR counts.
+//! SQR's counters.
 
 use hitless_switch::Report;
 use hitless_wire::{PortId, Time};
 
 hitless_switch::counters! {
-    /// Counters of one protected port.
     pub struct PortCounters {
-        /// Protected ones that came to egress.
+        /// Protected packets in egress.
         marked = "packets marked",
         copies = "copies made",
-        /// They were not needed.
+        /// Copies that were not needed.
         retired = "copies retired",
-        /// In the cache, instead of leaving at once.
+        /// Packets cached instead of leaving at once.
         kept_back = "packets kept back",
-        /// Some of them a second time.
+        /// Includes packets sent a second time.
         resent = "packets sent from the cache",
-        /// Without a copy, because the buffer was nearly full.
+        /// Packets sent without a copy, because the buffer was nearly full.
         unprotected = "packets sent unprotected",
         copies_refused = "copies refused by the buffer",
-        /// Of those kept back.
+        /// Packets that were kept back and found no room.
         kept_back_refused = "packets lost for want of buffer",
-        /// Nobody answered for them.
+        /// Tags without a copy.
         skipped = "tags skipped",
-        /// To the backup port, marked ones and others.
+        /// Marked and unmarked packets.
         moved = "packets moved to the backup",
-        /// Times that a link they were sent over was found to have failed.
+        /// Detected failures of the link in use.
         failures = "failures",
-        /// Of cached packets, through egress.
+        /// Passes of cached packets through egress.
         passes = "passes through the ring",
     }
 }
 
-/// How many bytes are in the cache, over time.
+/// Bytes in the cache over time.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub struct CachedBytes {
     now_bytes: u64,
     peak_bytes: u64,
     changed_at: Time,
-    /// The integral over time until the last change.
+    /// The integral over time up to the last change.
     byte_ps: u128,
     first_at: Option<Time>,
 }
 
 impl CachedBytes {
-    /// A packet of so many bytes comes in.
     pub fn add(&mut self, now: Time, bytes: u32) {
         self.pass_time(now);
         self.first_at.get_or_insert(now);
@@ -51,7 +49,6 @@ impl CachedBytes {
         self.peak_bytes = self.peak_bytes.max(self.now_bytes);
     }
 
-    /// A packet of so many bytes goes.
     pub fn remove(&mut self, now: Time, bytes: u32) {
         self.pass_time(now);
         assert!(self.now_bytes >= u64::from(bytes), "the cache gives back no more bytes than it took");
@@ -72,28 +69,24 @@ impl CachedBytes {
     }
 }
 
-/// The counters of a switch.
 #[derive(Debug, hitless_state::Value)]
 pub struct SwitchCounters {
     ports: Vec<PortCounters>,
-    /// The cache.
     pub cached: CachedBytes,
-    /// Times that caching was paused.
+    /// The number of times that caching was paused.
     pub pauses: u64,
 }
 
 impl SwitchCounters {
-    /// Of a switch with so many ports.
     pub fn new(ports: usize) -> Self {
         Self { ports: vec![PortCounters::default(); ports], cached: CachedBytes::default(), pauses: 0 }
     }
 
-    /// The counters of a port.
     pub fn port(&mut self, port: PortId) -> &mut PortCounters {
         &mut self.ports[usize::from(port.0)]
     }
 
-    /// The report, with counters of the `protected` ports.
+    /// The report with the counters of the `protected` ports.
     pub fn report(&self, protected: &[PortId]) -> Report {
         let mut report = Report::new("sqr");
         for &port in protected {

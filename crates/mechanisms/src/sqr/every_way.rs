@@ -1,9 +1,8 @@
-//! Every way in which a few packets can leave a switch with SQR while links fail: packets enter, and links fail, at any
-//! step of time, and are repaired at any that recovery allows. Tags and the clock wrap in the middle.
+//! Explores how a few packets can leave a switch with SQR while links fail. Packets enter and links fail at any step of
+//! time; repairs happen at any step that recovery allows. Tags and the clock wrap in the middle.
 //!
-//! What must hold for outages that are masked (section III-C: each copy is kept until a failure that took its original
-//! would have been detected): all packets reach the receiver, each for the first time in its turn; and in the end
-//! nothing is kept.
+//! Invariants for masked outages (section III-C: each copy is kept until a failure that lost its original is detected):
+//! all packets reach the receiver, in order on their first arrival, and nothing is kept in the end.
 
 use crate::sqr::metadata::CacheMetadata;
 use hitless_switch::PortState;
@@ -15,7 +14,7 @@ use hitless_wire::{Duration, Packet, PortId, Time};
 use super::{Sqr, SqrCaching, SqrConfig, SqrRelease, SqrSettings};
 use crate::small_world::{STEP, found, number_of, packet, steps, switch};
 
-/// Where packets come from, and where copies go round.
+/// The input port, whose caching queue is the ring.
 const SOURCE: PortId = PortId(0);
 const PRIMARY: PortId = PortId(1);
 const BACKUP: PortId = PortId(2);
@@ -23,12 +22,11 @@ const PORTS: u16 = 3;
 
 /// Steps from a failure to its detection.
 const DETECTION: u64 = 3;
-/// Steps from detection to repair, at most.
+/// Maximum number of steps from detection to repair.
 const REPAIR_MAX: u64 = 2;
-/// From the last bit at a MAC to the receiver, by port, beside the rest of the step in which it leaves.
+/// Steps from the last bit at a MAC to the receiver, by port, without the rest of the departure step.
 const WAYS: [u64; 3] = [1, 1, 2];
 
-/// What repairs a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recovery {
     /// The same port works again.
@@ -38,8 +36,7 @@ enum Recovery {
 }
 
 impl State for Sqr {
-    /// # Panics
-    /// When there is more than one port in the ring: its load is not told.
+    /// # Panics If the ring has more than one port, because its load is not told.
     fn tell(&self, digest: &mut Digest<'_>) {
         assert_eq!(self.config.caching_ports.len(), 1, "the load of a ring of several ports is not told");
         let age = digest.now().saturating_since(START);
@@ -50,10 +47,10 @@ impl State for Sqr {
     }
 }
 
-/// A little before the clock of 32 bits wraps.
+/// Slightly before the clock of 32 bits wraps.
 const START: Time = Time(((1 << 32) / 100 - 8) * STEP.as_ps());
 
-/// A copy's age counts, and not when it was made.
+/// Replaces the start of a copy by its age, since only the age matters.
 fn since_now(mut packet: Packet, now: Time) -> Packet {
     if let Some(cached) = packet.shims.get::<CacheMetadata>() {
         let started_ns = cached.started_ns.wrapping_sub((now.as_ps() / 1_000) as u32);
@@ -71,11 +68,10 @@ struct Case {
     release: SqrRelease,
 }
 
-/// The link of a port.
 #[derive(Clone, Debug, Default, Hash)]
 struct Link {
     is_down: bool,
-    /// Whether the switch knows that all is well.
+    /// Whether the switch knows that the link works.
     is_known_whole: bool,
 }
 
@@ -85,13 +81,13 @@ struct World<'c> {
     harness: Harness,
     sqr: Shared<Sqr>,
     links: [Link; 3],
-    /// When links are whole again, and when the switch knows it.
+    /// When links work again, and when the switch knows it.
     repairs: Vec<(Time, Time, PortId)>,
-    /// When which packet reaches the receiver, and over which link.
+    /// Packets in flight: the arrival time, the link and the number.
     in_flight: Vec<(Time, PortId, u64)>,
     entered: u64,
     failed: usize,
-    /// The packet that the receiver has not seen yet, and all after it.
+    /// The first packet that the receiver has not seen.
     next: u64,
 }
 
@@ -133,7 +129,7 @@ impl<'c> World<'c> {
             match self.choices.visit(|| self.digest(now)) {
                 Visit::First => {}
                 Visit::Known => return Ok(()),
-                // Somebody may always wait for the next packet.
+                // A state may repeat while the next packet has not entered.
                 Visit::Again if self.entered < self.case.packets => return Ok(()),
                 Visit::Again => return Err("it goes round for ever".into()),
             }
@@ -144,7 +140,7 @@ impl<'c> World<'c> {
         }
     }
 
-    /// What has left by now, and what has arrived.
+    /// Collects the packets that have left or arrived by now.
     fn collect(&mut self, now: Time) -> Result<(), String> {
         self.repairs.retain(|&(whole_at, known_at, port)| {
             let link = &mut self.links[usize::from(port.0)];
@@ -176,7 +172,7 @@ impl<'c> World<'c> {
         broken.map_or(Ok(()), |broken| Err(broken.to_string()))
     }
 
-    /// A packet enters, a link fails, or neither.
+    /// Lets a packet enter or a link fail, or does nothing.
     fn act(&mut self, now: Time, is_at_rest: bool) {
         #[derive(Clone, Copy)]
         enum Now {
@@ -266,7 +262,7 @@ impl Case {
         explore(0, |choices| World::new(self, choices).run())
     }
 
-    /// Goes through it, and says what was gone through.
+    /// Explores the case and prints a line of the table.
     fn tried(&self, name: &str) {
         let found = self.explored();
         let (Self { packets, failures, .. }, Explored { states, ways, depth, .. }) = (self, &found);
@@ -303,7 +299,6 @@ fn in_every_way_of_larger_worlds_nothing_is_lost() {
     Case::new(Reroute, DelayQueue, 4, 1).tried("delay queue, other port");
 }
 
-/// A bug that is sown is found.
 #[test]
 fn a_copy_that_is_forgotten_early_is_found_missing() {
     let told = found(Canary::EarlyForget, || Case::new(SamePort, Ring, 2, 1).explored());

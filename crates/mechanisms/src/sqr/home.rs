@@ -1,8 +1,8 @@
-//! The queues at a primary port in which copies wait to be sent again in order (section III-E).
+//! Home queues: copies wait in these queues of the primary port to be sent in order (section III-E).
 //!
-//! In one FIFO queue each copy that is early goes round once more: sorting `n` copies takes up to `n * n / 2` passes,
-//! milliseconds at 100G. Here tags take turns over several queues in blocks, and only the queue of the tag that is due
-//! is served. That divides the passes by the number of queues.
+//! In a single FIFO queue each early copy goes round once more: sorting `n` copies takes up to `n * n / 2` passes,
+//! milliseconds at 100G. Here blocks of tags take turns over several queues, and only the queue of the next tag is
+//! served, which divides the number of passes by the number of queues.
 
 use hitless_wire::{PortId, QueueId};
 
@@ -12,9 +12,9 @@ pub const HOME_QUEUES: u8 = 8;
 /// The home queues of all ports.
 #[derive(Debug, Default)]
 pub struct HomeQueues {
-    /// By port.
+    /// The first home queue, by port.
     first: Vec<QueueId>,
-    /// The binary logarithm of the tags in a block.
+    /// The binary logarithm of the number of tags in a block.
     block_shift: u32,
 }
 
@@ -23,16 +23,16 @@ hitless_state::state!(HomeQueues { values: first, block_shift });
 impl HomeQueues {
     /// Home queues that begin with `first` at each port, for `copies_max` copies.
     pub fn new(first: Vec<QueueId>, copies_max: u64) -> Self {
+        // A power of two, so that the queue is a shift of the tag, and the blocks stay in step when tags wrap.
         let block = copies_max.div_ceil(u64::from(HOME_QUEUES)).clamp(1, 1 << 30);
         Self { first, block_shift: block.next_power_of_two().ilog2() }
     }
 
-    /// The home queue of a copy.
     pub fn queue(&self, primary: PortId, tag: u32) -> QueueId {
+        // Blocks instead of single tags: the served queue changes only at the border of a block.
         QueueId(self.first(primary) + ((tag >> self.block_shift) % u32::from(HOME_QUEUES)) as u8)
     }
 
-    /// Whether `queue` of the primary port is a home queue.
     pub fn contains(&self, primary: PortId, queue: QueueId) -> bool {
         (self.first(primary)..self.first(primary) + HOME_QUEUES).contains(&queue.0)
     }

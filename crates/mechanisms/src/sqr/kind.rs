@@ -1,4 +1,4 @@
-//! SQR as a kind of mechanism: on the switches at the sending ends of its links.
+//! SQR as a kind of mechanism, on the switches at the sending ends of its links.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use hitless_wire::packet::MTU_FRAME_BYTES;
 use super::home::HOME_QUEUES;
 use super::{RING_SHARE, RingShare, Sqr, SqrConfig, SqrSettings, check};
 
-/// What a queue of the ring may hold beyond twice what is protected, in the longest frames.
+/// Room of a queue of the ring beyond twice the protected bytes, in frames of maximum size.
 const ROOM_IN_FRAMES: u64 = 64;
 
 impl Kind for Sqr {
@@ -49,7 +49,7 @@ impl Kind for Sqr {
         protected.map(at_port).collect()
     }
 
-    /// The ring, and the homes of copies.
+    /// The ring's queue and the home queues.
     fn queues(_: &SqrSettings) -> u16 {
         1 + u16::from(HOME_QUEUES)
     }
@@ -86,8 +86,9 @@ fn config(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_>) ->
     })
 }
 
-/// A copy that is read takes its port from other packets: at 10G a tenth of a frame's time, as the paper measured with
-/// queues of the same weight (figure 14). At other rates the ring has the weight at which it takes no more than that.
+/// Weights and limits of the ring, by port. Reading a copy takes time from other packets of the port: at 10G a tenth of
+/// a frame's time, as the paper measured with queues of equal weight (figure 14). At other rates the weight limits the
+/// ring to the same share.
 fn ring_shares(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_>) -> Vec<RingShare> {
     let Surroundings { scenario, topology } = around;
     let protected = settings.protected(topology).into_iter();
@@ -100,6 +101,7 @@ fn ring_shares(settings: &SqrSettings, switch: SwitchId, around: Surroundings<'_
     let share = |port: &Port| {
         let rate_bps = topology.link(port.link.link).settings.rate.as_bps();
         let reading_bps = architecture(&scenario.switch).buffer_read_rate.as_bps().max(rate_bps);
+        // Reading this quantum takes at most a tenth of a full frame's time on the line, and thus 1/11 of a busy port.
         let quantum =
             u128::from(MTU_FRAME_BYTES) * u128::from(reading_bps) / (u128::from(RING_SHARE - 1) * u128::from(rate_bps));
         RingShare { quantum_bytes: quantum.clamp(1, u128::from(MTU_FRAME_BYTES)) as u32, limit_bytes }

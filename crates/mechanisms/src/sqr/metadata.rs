@@ -1,45 +1,44 @@
-//! What SQR writes on the packets it keeps (section III-F). It never leaves the switch.
+//! SQR's metadata on the packets it keeps (section III-F). It never leaves the switch.
 
 use hitless_wire::packet::PortId;
 use hitless_wire::shim::{Shim, ShimId};
 
-/// The metadata of a packet in SQR's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct CacheMetadata {
     /// Position among the protected packets of the primary port (PktTag); wraps.
     pub tag: u32,
-    /// Clock at which the packet was sent, or kept back (StartEgressTstamp): the low bits of nanoseconds.
+    /// Clock when the packet was sent or kept back (StartEgressTstamp): the low bits of nanoseconds.
     pub started_ns: u32,
-    /// The port by which the packet would leave (PrimaryPort), below [`Self::PORTS`].
+    /// The original egress port (PrimaryPort), below [`Self::PORTS`].
     pub primary: PortId,
-    /// The only copy that exists: the packet was kept back because its port was down or others were before it.
+    /// Whether this is the only copy: the packet was kept back because its port was down or others were before it.
     pub is_kept_back: bool,
-    /// Where the order is to go on when nothing answers for the tags before it.
+    /// The tags to step over if no copy answers for them.
     pub skip: Option<Skip>,
 }
 
-/// A run of tags that nobody has any more.
+/// A run of tags without a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Skip {
-    /// The first of them.
+    /// The first tag of the run.
     pub from: u32,
-    /// The first that somebody has.
+    /// The first tag after the run.
     pub to: u32,
 }
 
 impl CacheMetadata {
-    /// How many ports the field can tell apart.
+    /// The number of ports that the field can distinguish.
     pub const PORTS: u16 = 1 << 14;
     const IS_KEPT_BACK: u16 = 1 << 15;
     const HAS_SKIP: u16 = 1 << 14;
 }
 
 impl Skip {
-    /// How long one can be; the order goes over a longer run in steps.
+    /// The maximum length; the order steps over a longer run in parts.
     pub const LONGEST: u32 = (1 << 24) - 1;
 }
 
-/// A skip is its first tag and its length, which has 24 bits.
+/// On the wire a skip is its first tag and its length in 24 bits.
 impl Shim for CacheMetadata {
     const ID: ShimId = ShimId::new(17, 0);
     const WIRE_BYTES: u32 = 0;
@@ -61,6 +60,7 @@ impl Shim for CacheMetadata {
         let word = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let port = u16::from_be_bytes([bytes[8], bytes[9]]);
         let from = word(10);
+        // The word begins with the last byte of `from`, which the mask removes.
         let to = from.wrapping_add(word(13) & Skip::LONGEST);
         Self {
             tag: word(0),

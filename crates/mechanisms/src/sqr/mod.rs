@@ -1,22 +1,25 @@
-//! SQR, Shared Queue Ring: recovery of packets from link failures in the switch (Qu, Joshi, Chan, Leong, Guo, Liu;
-//! ICNP 2019; sections as printed there).
+//! SQR, Shared Queue Ring: a switch recovers packets from link failures (Qu, Joshi, Chan, Leong, Guo, Liu; ICNP 2019;
+//! sections as printed there).
 //!
-//! Egress keeps a copy of every protected packet until it is sure that no failure can have lost it, and sends the
-//! copies again, in order, on the backup path when one has. Copies wait in FIFO queues by going round: out of a queue,
-//! through egress, and back into the queue of the [least loaded port](utilization). [`clock`] is the paper's
-//! algorithm 1, [`order`] its algorithm 3; algorithm 2 is [`Sqr::judge_original`] and [`Sqr::judge_cached`].
+//! Egress keeps a copy of every protected packet until no failure can have lost the original. After a failure it sends
+//! the copies in order on the backup path. A copy waits in FIFO queues by circulating: out of a queue, through egress,
+//! and back into the queue of the [least loaded port](utilization). [`clock`] is the paper's algorithm 1, [`order`] its
+//! algorithm 3; algorithm 2 is [`Sqr::judge_original`] and [`Sqr::judge_cached`]. Read these two functions first, then
+//! [`order`].
 //!
-//! Where the paper leaves a choice, or its algorithms would lose or reorder packets:
-//! - A port that comes back (ShareBackup) would make algorithm 2 drop the copies that it was to send. Here the order
-//!   decides: what has not been sent is sent first, and new packets queue up behind it.
-//! - A packet sent out of the cache is copied again, so that it survives a second failure.
-//! - Without a path, and until the copies have been sent, new packets wait in the queues of host packets at the primary
-//!   port, which are stopped. There they keep their order, get congestion marks, and cost no pass of egress: the
-//!   backlog falls at the line rate minus the load.
-//! - Copies that are not sent yet wait in the [`home`] queues of the primary port, and leave them in order.
-//! - Copies also look for a port that sends less ([`utilization`]): an idle port has no original to report its load.
-//! - With local rerouting, egress moves packets to the backup port until the primary is up again. They then wait for
-//!   [`SqrSettings::return_hold`] after the last [`moved`] packet, so that none overtakes packets on the longer path.
+//! Choices that the paper leaves open, or that its algorithms need to lose and reorder no packet:
+//! - If a port comes back (ShareBackup), algorithm 2 would drop the copies that must be sent. Here the order decides:
+//!   unsent copies go first, and new packets queue up behind them.
+//! - A packet sent from the cache is copied again, so that it survives a second failure.
+//! - Without a path, and until the copies are sent, new packets wait in the queues of host packets at the primary port,
+//!   which are stopped. There they keep their order, get congestion marks, and cost no pass of egress: the backlog
+//!   falls at the line rate minus the load.
+//! - Unsent copies wait in the [`home`] queues of the primary port, and leave them in order.
+//! - Copies also look for a less loaded port ([`utilization`]), because an idle port has no original to report its
+//!   load.
+//! - With local rerouting, egress moves packets to the backup port until the primary is up again. New packets then wait
+//!   for [`SqrSettings::return_hold`] after the last [`moved`] packet, so that none overtakes packets on the longer
+//!   path.
 //! - Moved packets wait in the queue of their class at the backup port. They are copied there if its link is protected
 //!   too (algorithm 2 copies nothing on a backup path), so that they survive a second failure.
 //! - Unprotected packets are moved to the backup port too.
@@ -56,31 +59,31 @@ use order::{CachedTurn, OriginalTurn, PacketOrder};
 pub use settings::{SqrBackstop, SqrCaching, SqrRelease, SqrSettings};
 use utilization::Utilization;
 
-/// A packet in the cache.
+/// Mark of a packet in the cache.
 const CACHED: u8 = 1;
 
-/// The minimum time that the order waits for a packet without a note that it is missing: longer than any copy needs to
-/// come round, among thousands of copies and on a busy port.
+/// The minimum wait for a packet that may be missing. It is longer than the round of any copy, even among thousands of
+/// copies on a busy port.
 const STALL_NS: u32 = 10_000_000;
 
 /// The reciprocal of the ring's share of a busy port's time.
 const RING_SHARE: u64 = 11;
 
-/// The time of a round of the fullest ring on busy ports, in steady delays.
+/// The time of a round of the fullest ring on busy ports, as a multiple of the steady delay.
 const ROUND_IN_DELAYS: u64 = 32;
 
-/// The top bit of a timer token: a look after copies. Below it the token has the port and the number of the change.
+/// The top bit of a timer token marks a look after copies. The bits below it hold the port and the number of the
+/// change.
 const LOOK: u32 = 1 << 31;
 
 /// The progress of a port's order when the control plane last looked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 struct Look {
     next: u32,
-    /// The number of looks since the order moved.
+    /// The number of looks without progress.
     idle: u32,
 }
 
-/// SQR on one switch.
 #[derive(Debug)]
 pub struct Sqr {
     config: SqrConfig,
@@ -91,12 +94,12 @@ pub struct Sqr {
     steady_delay_ns: u32,
     failure_delay_ns: u32,
     is_protected: Vec<bool>,
-    /// By port: the queue of the ring. The home queues of a protected port follow it.
+    /// The ring's queue, by port. The home queues of a protected port follow it.
     caching_queues: Vec<QueueId>,
     home: HomeQueues,
-    /// By port: the last look at its order while copies are sent.
+    /// The last look at a port's order while its copies are sent, by port.
     looked_at: Vec<Look>,
-    /// By primary port: packets that wait at its backup.
+    /// Packets waiting at the backup, by primary port.
     moved: Vec<MovedPackets>,
     utilization: Utilization,
     ways: BackupPaths,
@@ -113,21 +116,21 @@ hitless_state::state!(Sqr {
 });
 
 impl Sqr {
-    /// SQR as configured, with nothing in its cache.
+    /// SQR with an empty cache.
     ///
-    /// # Panics
-    /// When a delay is longer than half a turn of the clock, or the ring has no port.
+    /// # Panics If a delay is longer than half the clock's range, or the ring is empty.
     pub fn new(config: SqrConfig) -> Self {
         Self::with_first_tag(config, 0)
     }
 
-    /// As [`Sqr::new`]; the first packet of each port gets `first_tag`. For tests of what wraps.
+    /// Like [`Sqr::new`], with `first_tag` for the first packet of each port, so that tests can let tags wrap.
     pub fn with_first_tag(config: SqrConfig, first_tag: u32) -> Self {
         let ports = usize::from(config.line_ports);
         let settings = &config.settings;
         let clock = Clock::new(settings.clock_bits);
         let (steady_delay, failure_delay) = settings.delays();
         let failure_delay_ns = clock.ticks(failure_delay);
+        // The stall time only has to be long. It is not from the paper, where the order never skips a packet.
         let stall_timeout_ns = failure_delay_ns.saturating_mul(4).max(STALL_NS);
         let window_ns = clock.ticks(settings.utilization_window);
         Self {
@@ -150,15 +153,18 @@ impl Sqr {
         }
     }
 
-    /// Algorithm 2 for an original packet.
+    /// Runs algorithm 2 for an original packet.
     fn judge_original(&mut self, context: &mut Context<'_>) -> Verdict {
         let (port, now_ns) = (context.port(), self.clock.now_ns(context));
         let bytes = context.packet().frame_bytes;
+        // Unprotected originals count too: the utilization is that of the whole port (section III-D).
         let least_loaded = self.utilization.note(context.pass(), port, bytes, now_ns, self.clock);
         if !self.is_protected[usize::from(port.0)] {
             return Verdict::Continue;
         }
         let is_marked = self.is_marked(context);
+        // The order needs to know now whether a copy will exist: a packet that leaves without a copy gets no tag, since
+        // nothing could answer for that tag later (section III-E).
         let may_copy = is_marked && self.may_copy(context, least_loaded);
         let way = self.ways.way(context.pass(), port);
         if !is_marked {
@@ -166,6 +172,7 @@ impl Sqr {
         }
         self.counters.port(port).marked += 1;
         let metadata = |tag| CacheMetadata { tag, started_ns: now_ns, primary: port, is_kept_back: false, skip: None };
+        // Towards the backup the packet itself is in the cache until it is sent there, so that it needs no copy now.
         let backup = way.filter(|&way| way != port);
         match (self.order.original(context.pass(), port, way.is_some(), may_copy || backup.is_some()), backup) {
             (OriginalTurn::Direct(tag), None) => {
@@ -181,6 +188,7 @@ impl Sqr {
                 self.counters.port(port).unprotected += 1;
                 Verdict::Continue
             }
+            // The packet becomes its own only copy: it waits in its home queue and carries the metadata.
             (OriginalTurn::KeptBack(tag), _) => {
                 self.counters.port(port).kept_back += 1;
                 self.hold_only_copy(context, metadata(tag));
@@ -195,6 +203,7 @@ impl Sqr {
         let now_ns = self.clock.now_ns(context);
         let (port, bytes) = (context.port(), context.packet().frame_bytes);
         let is_at_home = self.is_for_home(context.packet(), cached.primary);
+        // A kept-back packet comes to egress from a home queue, or from a queue of the backup after a move.
         let has_moved = cached.is_kept_back && !is_at_home;
         let least_loaded = if has_moved {
             self.moved[usize::from(cached.primary.0)].remove();
@@ -207,24 +216,34 @@ impl Sqr {
         let way = self.ways.way(context.pass(), cached.primary);
         self.counters.port(cached.primary).passes += 1;
         let age_ns = self.clock.elapsed_ns(cached.started_ns, now_ns);
+        // A packet that was kept back was never sent, so that no failure can have lost it: it need not wait for the
+        // failure delay, which counts from the sending of the original (section III-C).
         let is_old_enough = cached.is_kept_back
             || self.config.settings.release == SqrRelease::WhenRerouted
             || age_ns >= self.failure_delay_ns;
+        // A copy leaves from a home queue only. A copy in the ring moves there first (`CachedTurn::Waiting`), which
+        // sorts it.
         let may_leave = is_old_enough && is_at_home && way.is_some();
         let (turn, skipped) = self.order.cached(context.pass(), &cached, may_leave);
         self.counters.port(cached.primary).skipped += u64::from(skipped);
+        // The order has advanced, so that another home queue may have the next tag.
         if let Some(next) = turn.next(cached.tag).filter(|_| skipped > 0 || turn == CachedTurn::Due) {
             self.open_next(context, cached.primary, next);
         }
         match turn {
             CachedTurn::Sent if has_moved => self.send(context, cached, now_ns, least_loaded),
             CachedTurn::Sent if cached.is_kept_back => self.leave(context, cached, now_ns, least_loaded, way),
+            // Algorithm 2, lines 3 to 7: a copy of a sent packet goes round until it is old enough, and is then
+            // dropped.
             CachedTurn::Sent if age_ns >= self.steady_delay_ns => self.retire(context, &cached),
             CachedTurn::Sent => self.go_round(least_loaded, self.steady_delay_ns - age_ns),
             CachedTurn::Due => self.leave(context, cached, now_ns, least_loaded, way),
             CachedTurn::Waiting { next } => {
                 self.counters.port(cached.primary).kept_back += u64::from(has_moved);
+                // Only a packet that may leave counts as waiting: the stall timer must not run while copies are not
+                // due yet.
                 if may_leave {
+                    // Not the configurable clock: the stall time can exceed the range of a short one.
                     let stall_now_ns = context.timestamp_ns() as u32;
                     cached.skip = self.order.wait(context.pass(), &cached, next, stall_now_ns);
                     context.packet().shims.replace(cached);
@@ -239,7 +258,7 @@ impl Sqr {
         self.config.settings.protects(class, || context.service_key())
     }
 
-    /// Whether the ring has room, and the backstop allows it (section VI, "Handling Traffic Surges").
+    /// Whether the ring has room and the backstop allows copies (section VI, "Handling Traffic Surges").
     fn may_copy(&mut self, context: &mut Context<'_>, towards: PortId) -> bool {
         let limit_bytes = self.config.ring_share(towards).limit_bytes;
         if context.queue(towards, self.caching_queue(towards)).bytes() >= limit_bytes {
@@ -257,7 +276,7 @@ impl Sqr {
         !self.is_paused_by_backstop
     }
 
-    /// Sends an unprotected packet to the backup if there is one, and else to its own port.
+    /// Sends an unprotected packet to the backup if there is one, otherwise to its own port.
     fn send_unmarked(&mut self, context: &mut Context<'_>, way: Option<PortId>) -> Verdict {
         match way {
             Some(way) if way != context.port() => {
@@ -273,13 +292,13 @@ impl Sqr {
         Verdict::Forward { port: way, queue: context.ports().class_queue(way, class) }
     }
 
-    /// A packet of the cache moves from `primary` to the port that its way leads by.
+    /// Moves a packet of the cache from `primary` to the port of its way.
     fn move_on(&mut self, context: &mut Context<'_>, primary: PortId, way: PortId) -> Verdict {
         self.moved[usize::from(primary.0)].add();
         self.move_to(context, way)
     }
 
-    /// From now on the packet itself is in the cache.
+    /// Puts the packet itself into the cache.
     fn hold_only_copy(&mut self, context: &mut Context<'_>, metadata: CacheMetadata) {
         self.counters.cached.add(context.now(), context.packet().frame_bytes);
         context.adopt(CACHED);
@@ -312,7 +331,7 @@ impl Sqr {
         }
     }
 
-    /// Lets a packet leave its home in its turn, by its own port or to the backup.
+    /// Lets a packet leave its home in its turn, through its own port or to the backup.
     fn leave(
         &mut self,
         context: &mut Context<'_>,
@@ -332,11 +351,12 @@ impl Sqr {
         }
     }
 
-    /// Sends a packet out of the cache by the port that it is at, with a copy as of any other.
+    /// Sends a packet from the cache through the current port, with a copy like any other.
     fn send(&mut self, context: &mut Context<'_>, cached: CacheMetadata, now_ns: u32, least_loaded: PortId) -> Verdict {
         self.counters.cached.remove(context.now(), context.packet().frame_bytes);
         context.packet().remove_shim::<CacheMetadata>();
         let copy = CacheMetadata { started_ns: now_ns, is_kept_back: false, skip: None, ..cached };
+        // A packet that leaves on an unprotected link has no copy, and its tag is done.
         if !self.is_protected[usize::from(context.port().0)] {
             self.order.retire(context.pass(), &copy);
         } else if self.may_copy(context, least_loaded) {
@@ -356,7 +376,7 @@ impl Sqr {
         Verdict::Drop(DropReason::CopyRetired)
     }
 
-    /// Back to waiting: in the ring, by way of `ring`, or for `remaining_ns` if the traffic manager can hold packets.
+    /// Sends a copy to wait in the ring, through `ring`, or for `remaining_ns` if the traffic manager can hold packets.
     fn go_round(&self, ring: PortId, remaining_ns: u32) -> Verdict {
         match self.config.settings.caching {
             SqrCaching::Ring => self.forward(ring),
@@ -371,7 +391,7 @@ impl Sqr {
         Verdict::Forward { port: primary, queue: self.home.queue(primary, tag) }
     }
 
-    /// The order goes on at `next`: serves its home queue, or all queues when every copy has been sent.
+    /// Continues the order at `next`: serves its home queue, or all queues once every copy is sent.
     fn open_next(&mut self, context: &mut Context<'_>, primary: PortId, next: u32) {
         if self.order.has_passed_copies(context.pass(), primary, next) {
             context.scheduler(primary).release_hosts();
@@ -388,13 +408,13 @@ impl Sqr {
         self.caching_queues[usize::from(port.0)]
     }
 
-    /// Whether the queue that the packet was last sent to is the home of copies of `primary`.
+    /// Whether the packet was last sent to the home queues of `primary`.
     fn is_for_home(&self, packet: &Packet, primary: PortId) -> bool {
         packet.egress_port == primary && self.home.contains(primary, packet.queue)
     }
 
-    /// How long no copy leaves at most, unless none is left: until they are due, and as long as the ring needs to go
-    /// round once. It holds twice what a port sends in the steady delay, and has an eleventh of a busy port.
+    /// The maximum time without a departing copy while copies are left: until they are due, and one round of the ring.
+    /// The ring holds twice the bytes that a port sends in the steady delay, and gets an eleventh of a busy port.
     fn patience(&self) -> Duration {
         let until_due = match self.config.settings.release {
             SqrRelease::AfterDelay => self.failure_delay,
@@ -407,14 +427,19 @@ impl Sqr {
         match change {
             PathChange::Lost(primary) => {
                 self.counters.port(primary).failures += 1;
+                // Serve nothing at this port: originals behind the failure must not overtake the copies (section
+                // III-E).
                 self.order.rewind(primary);
                 context.scheduler(primary).hold_hosts_but(&[]);
             }
             PathChange::Found { primary, number } => {
+                // The outage itself is no stall of the order.
                 self.order.restart_wait(primary);
                 if self.order.has_copies_to_send(primary) {
                     let next = self.order.next(primary);
                     context.scheduler(primary).hold_hosts_but(&[self.home.queue(primary, next)]);
+                    // Egress steps over a missing tag only if a packet waits in the served home queue. The control
+                    // plane covers the case of an empty queue.
                     self.looked_at[usize::from(primary.0)] = Look { next, idle: 0 };
                     self.look_later(primary, number, context);
                 } else {
@@ -428,7 +453,7 @@ impl Sqr {
         }
     }
 
-    /// Until those on the longer way have arrived, or a failure of it is known.
+    /// Waits until the packets on the longer way have arrived, or its failure is known.
     fn hold_longer(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
         self.moved[usize::from(primary.0)].begin_hold();
         let hold = self.config.settings.return_hold();
@@ -439,8 +464,8 @@ impl Sqr {
         context.wake_at(context.now() + self.steady_delay, LOOK | u32::from(primary.0) << 16 | u32::from(number));
     }
 
-    /// Steps over copies that are missing and would stand at the head of a queue that is not served. When no copy has
-    /// left for long, gives up those that are left: packets must not stand still for a copy that nobody has.
+    /// Steps over missing copies at the head of a queue that is not served. Gives up the remaining copies if none has
+    /// left for a long time: packets must not wait for a copy that no longer exists.
     fn look_after_copies(&mut self, primary: PortId, number: u16, context: &mut Context<'_>) {
         if !self.ways.is_latest(primary, number) {
             return;
@@ -493,6 +518,7 @@ impl Mechanism for Sqr {
 
     fn on_tm_drop(&mut self, _reason: DropReason, context: &mut Context<'_>) -> Verdict {
         let cached: CacheMetadata = context.packet().shims.get().expect("a cached packet has its metadata");
+        // A moved packet found no room at the backup.
         if cached.is_kept_back && !self.is_for_home(context.packet(), cached.primary) {
             self.moved[usize::from(cached.primary.0)].remove();
         }
@@ -528,11 +554,12 @@ impl Mechanism for Sqr {
 }
 
 impl Sqr {
-    /// A timer has run out.
     fn end_wait(&mut self, token: u32, context: &mut Context<'_>) {
         let (primary, number) = (PortId(((token & !LOOK) >> 16) as u16), token as u16);
         if token & LOOK != 0 {
             self.look_after_copies(primary, number, context);
+        // Packets still wait at the backup, or have left it during this hold: hold again, or new packets would overtake
+        // them.
         } else if self.moved[usize::from(primary.0)].may_be_overtaken() {
             self.hold_longer(primary, number, context);
         } else if let Some(change) = self.ways.finish_move(primary, number) {

@@ -1,6 +1,6 @@
 //! Packets that egress moved from their primary port to the queues of its backup.
 
-/// The moved packets of one primary port.
+/// The moved packets of a primary port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct MovedPackets {
     waiting: u32,
@@ -13,7 +13,7 @@ impl MovedPackets {
         self.waiting += 1;
     }
 
-    /// Removes a packet that the backup sends, or that found no room there.
+    /// Removes a packet that the backup sends or refuses.
     pub fn remove(&mut self) {
         assert!(self.waiting > 0, "a packet that comes to the backup was moved there");
         self.waiting -= 1;
@@ -25,7 +25,7 @@ impl MovedPackets {
         self.has_left = false;
     }
 
-    /// Whether a packet waits at the backup, or has left it since [`Self::begin_hold`] and may still be on its way.
+    /// Whether a packet waits at the backup, or has left since [`Self::begin_hold`] and may still be in flight.
     pub fn may_be_overtaken(self) -> bool {
         self.waiting > 0 || self.has_left
     }

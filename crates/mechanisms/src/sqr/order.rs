@@ -1,19 +1,19 @@
 //! The packet order logic (section III-E, algorithm 3).
 //!
-//! Every protected packet of a port has a tag, in the order in which the packets reached egress. What is before
-//! `next` has been sent, what is not waits in the cache for its turn. A failure takes `next` back to the first packet
-//! that may have been lost. The paper's algorithm is this with two additions:
-//! - a packet may be *retired* after one with a higher tag was, for the ring does not keep order; so the first packet
-//!   that may be lost is a register of its own that only grows;
-//! - a copy may be missing, for want of buffer. The traffic manager tells of those it refused, and the order steps over
-//!   them; should the note of one be lost, it goes on at the lowest tag that waits when nothing has moved for the stall
-//!   time. The control plane gives up what is left when no copy has left for long.
+//! Protected packets of a port get consecutive tags in the order of their arrival at egress. Tags before `next` have
+//! been sent; later ones wait in the cache for their turn. A failure moves `next` back to the first packet that may
+//! have been lost. Additions to the paper's algorithm:
+//! - Copies can be *retired* out of order, because the ring does not keep order. Therefore a separate register, which
+//!   only grows, holds the first tag that may be lost.
+//! - A copy can be missing for lack of buffer. The traffic manager reports the packets it refused, and the order steps
+//!   over them. If such a note is lost, the order continues at the lowest waiting tag after the stall time without
+//!   progress. The control plane gives up the remaining copies if none has left for a long time.
 
 use crate::sqr::metadata::{CacheMetadata, Skip};
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
 use hitless_wire::PortId;
 
-/// One register pair: the tag of the next original (PktTag), and that of the next packet to be sent (NextPktTag).
+/// A register pair: the tag of the next original (PktTag), and the next tag to be sent (NextPktTag).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 struct Tags {
     assigned: u32,
@@ -21,39 +21,37 @@ struct Tags {
 }
 
 impl Tags {
-    /// How many tags wait for their turn.
+    /// The number of tags waiting for their turn.
     fn waiting(self) -> i32 {
         self.assigned.wrapping_sub(self.next) as i32
     }
 }
 
-/// What is to be done with an original packet.
+/// The decision on an original packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginalTurn {
-    /// It leaves at once, with this tag.
+    /// Leave at once, with this tag.
     Direct(u32),
-    /// It leaves at once, without a tag: nothing may be cached.
+    /// Leave at once, without a tag, because no copy is allowed.
     Unprotected,
-    /// It waits behind others, or for a way, with this tag.
+    /// Wait behind others, or for a path, with this tag.
     KeptBack(u32),
 }
 
-/// What is to be done with a cached packet.
+/// The decision on a cached packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachedTurn {
-    /// It is the copy of a packet that has been sent.
+    /// A copy of a packet that has been sent.
     Sent,
-    /// It leaves now.
     Due,
-    /// It waits.
     Waiting {
-        /// For whom.
+        /// The tag that is due.
         next: u32,
     },
 }
 
 impl CachedTurn {
-    /// The tag at which the order goes on after a copy with `tag`, if the copy is not a sent one.
+    /// The tag at which the order continues after a copy with `tag`; `None` if that copy was sent.
     pub fn next(self, tag: u32) -> Option<u32> {
         match self {
             Self::Sent => None,
@@ -63,10 +61,10 @@ impl CachedTurn {
     }
 }
 
-/// How many missing tags of a port are remembered: one at each place that a tag has by its low bits.
+/// Places for missing tags of a port; the low bits of a tag select the place.
 const MISSING_PLACES: usize = 1_024;
 
-/// Since when the order has been waiting for the same packet.
+/// The awaited tag, and the start of the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 struct Stall {
     next: u32,
@@ -94,8 +92,8 @@ hitless_state::state!(PacketOrder {
 });
 
 impl PacketOrder {
-    /// The order of `ports` ports, which goes on without a packet that has not turned up for `stall_timeout_ns`.
-    /// The first tag of each port is `first_tag`.
+    /// The order of `ports` ports, with `first_tag` as their first tag. It skips a packet that stays away for
+    /// `stall_timeout_ns`.
     pub fn new(ports: usize, stall_timeout_ns: u32, first_tag: u32) -> Self {
         let stall = Stall { next: first_tag.wrapping_sub(1), since_ns: 0 };
         Self {
@@ -109,21 +107,24 @@ impl PacketOrder {
         }
     }
 
-    /// What it takes of a switch.
+    /// The registers for the report of resources.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
         let words = [&self.lowest_waiting, &self.retired, &self.kept_from, &self.missing].map(RegisterArray::stated);
         [self.tags.stated(), self.stalls.stated()].into_iter().chain(words)
     }
 
-    /// An original packet of `port` comes to egress.
+    /// Decides on an original packet of `port` in egress.
     pub fn original(&mut self, pass: &mut Pass, port: PortId, has_way: bool, may_copy: bool) -> OriginalTurn {
+        // A single access reads and advances both tags, as a register of a pipeline allows (section III-F).
         self.tags.access(pass, usize::from(port.0), |tags| {
             assert!(tags.waiting() >= 0, "the next tag to be sent is not beyond the last one given");
+            // Behind waiting packets an original must wait too, even with a path: leaving at once would reorder it.
             let is_direct = has_way && tags.next == tags.assigned;
             if is_direct && !may_copy {
                 return OriginalTurn::Unprotected;
             }
             let tag = tags.assigned;
+            // A direct packet advances both tags: line 4 of algorithm 3 without the wait for its copy to retire.
             tags.assigned = tag.wrapping_add(1);
             if !is_direct {
                 return OriginalTurn::KeptBack(tag);
@@ -133,14 +134,17 @@ impl PacketOrder {
         })
     }
 
-    /// A cached packet comes to egress, after which so many tags more have been stepped over; it may leave if it is its
-    /// turn and `may_leave`.
+    /// Decides on a cached packet in egress. Returns the decision and the number of tags that the packet's skip stepped
+    /// over. The packet may only leave in its turn and with `may_leave`.
     pub fn cached(&mut self, pass: &mut Pass, cached: &CacheMetadata, may_leave: bool) -> (CachedTurn, u32) {
         self.tags.access(pass, usize::from(cached.primary.0), |tags| {
+            // A skip is decided in one pass and applied in the next, because a pass accesses the tags once. It is void
+            // if another packet has moved `next` since.
             let skip = cached.skip.filter(|skip| skip.from == tags.next);
             if let Some(skip) = skip {
                 tags.next = skip.to;
             }
+            // Tags wrap, so that their order is the sign of their difference. Lines 6 to 10 of algorithm 3.
             let turn = match cached.tag.wrapping_sub(tags.next) as i32 {
                 ..0 => CachedTurn::Sent,
                 0 if may_leave => {
@@ -153,8 +157,8 @@ impl PacketOrder {
         })
     }
 
-    /// A packet waits at its way out for the one tagged `next`; where to go on when that one is missing, or has not
-    /// come for too long. `now_ns` is of 32 bits, whatever the clock of the packets' timestamps has.
+    /// Notes that a packet waits for the tag `next`. Returns the skip to make if that packet is missing or overdue.
+    /// `now_ns` has 32 bits, regardless of the clock of the timestamps.
     pub fn wait(&mut self, pass: &mut Pass, cached: &CacheMetadata, next: u32, now_ns: u32) -> Option<Skip> {
         let port = usize::from(cached.primary.0);
         let (is_first, is_overdue) = self.stalls.access(pass, port, |stall| {
@@ -164,12 +168,14 @@ impl PacketOrder {
             }
             (is_first, now_ns.wrapping_sub(stall.since_ns) >= self.stall_timeout_ns)
         });
+        // If everything before it is lost, the order can continue at the lowest waiting tag.
         let lowest = self.lowest_waiting.access(pass, port, |lowest| {
             if is_first || (cached.tag.wrapping_sub(*lowest) as i32) < 0 {
                 *lowest = cached.tag;
             }
             *lowest
         });
+        // A note allows the step over its tag at once, without the stall time.
         let is_missing = self.missing.access(pass, missing_place(port, next), |tag| *tag == next);
         if is_missing {
             return Some(Skip { from: next, to: next.wrapping_add(1) });
@@ -177,7 +183,8 @@ impl PacketOrder {
         (is_overdue && lowest != next).then_some(Skip { from: next, to: lowest })
     }
 
-    /// The traffic manager had no room for the packet. When it was the last to get a tag, nobody knows of that tag yet.
+    /// Takes back the tag of a packet that the traffic manager refused. If it is the last tag, it is free for the next
+    /// packet.
     pub fn withdraw(&mut self, pass: &mut Pass, cached: &CacheMetadata) {
         let after = cached.tag.wrapping_add(1);
         let is_withdrawn = self.tags.access(pass, usize::from(cached.primary.0), |tags| {
@@ -196,13 +203,13 @@ impl PacketOrder {
         }
     }
 
-    /// There is no copy of the packet.
+    /// Notes a packet without a copy.
     pub fn note_missing(&mut self, pass: &mut Pass, cached: &CacheMetadata) {
         let place = missing_place(usize::from(cached.primary.0), cached.tag);
         self.missing.access(pass, place, |tag| *tag = cached.tag);
     }
 
-    /// The copy with this tag is not needed any more, nor is any before it: they were sent earlier.
+    /// Retires the copy and all before it: they have been sent.
     pub fn retire(&mut self, pass: &mut Pass, cached: &CacheMetadata) {
         let after = cached.tag.wrapping_add(1);
         self.retired.access(pass, usize::from(cached.primary.0), |retired| {
@@ -210,7 +217,7 @@ impl PacketOrder {
                 *retired = after;
             }
         });
-        // An old note at its place must not outlive a whole turn of the tags.
+        // A stale note in this place must not survive a whole turn of the tags.
         let place = missing_place(usize::from(cached.primary.0), cached.tag);
         self.missing.access(pass, place, |noted| {
             if (noted.wrapping_sub(cached.tag) as i32) <= 0 {
@@ -219,20 +226,19 @@ impl PacketOrder {
         });
     }
 
-    /// Whether all packets that had been sent before the failure come before `next`: next come packets that were kept
-    /// back.
+    /// Whether all packets that were sent before the failure are before `next`, so that only kept-back packets follow.
     pub fn has_passed_copies(&mut self, pass: &mut Pass, port: PortId, next: u32) -> bool {
         self.kept_from.access(pass, usize::from(port.0), |kept_from| kept_from.wrapping_sub(next) as i32 <= 0)
     }
 
-    /// The control plane: what may have been lost is to be sent again.
+    /// For the control plane: makes the packets that may have been lost the next to be sent.
     pub fn rewind(&mut self, port: PortId) {
         let index = usize::from(port.0);
         let (tags, kept_from) = (self.tags.peek(index), self.kept_from.peek(index));
         let retired = self.retired.peek(index);
         assert!(tags.assigned.wrapping_sub(retired) as i32 >= 0, "no tag is retired before it is given");
-        // Copies from the failure before may still wait beyond `next`. Else it is as old as that failure, or older than
-        // a whole turn of the tags.
+        // Copies of an earlier failure may still wait beyond `next`, and then `kept_from` stays. Otherwise it is stale:
+        // as old as that failure, or older than a whole turn of the tags.
         let has_copies = kept_from.wrapping_sub(tags.next) <= tags.assigned.wrapping_sub(tags.next);
         if !has_copies {
             self.kept_from.poke(index, tags.next);
@@ -240,18 +246,18 @@ impl PacketOrder {
         self.tags.poke(index, Tags { next: retired, ..tags });
     }
 
-    /// The control plane: whether copies are to be sent before packets that were kept back.
+    /// For the control plane: whether copies must be sent before the packets that were kept back.
     pub fn has_copies_to_send(&self, port: PortId) -> bool {
         let index = usize::from(port.0);
         (self.kept_from.peek(index).wrapping_sub(self.tags.peek(index).next) as i32) > 0
     }
 
-    /// The control plane: the tag that is next to be sent.
+    /// For the control plane: the next tag to be sent.
     pub fn next(&self, port: PortId) -> u32 {
         self.tags.peek(usize::from(port.0)).next
     }
 
-    /// The control plane: steps over the next tags while their copies are noted as missing; returns their number.
+    /// For the control plane: steps over the next tags that are noted as missing. Returns their number.
     pub fn step_over_missing(&mut self, port: PortId) -> u32 {
         let index = usize::from(port.0);
         let Tags { assigned, next } = self.tags.peek(index);
@@ -262,16 +268,17 @@ impl PacketOrder {
         missing
     }
 
-    /// The control plane: copies that are still to be sent are not waited for any more; how many they may be.
+    /// For the control plane: stops waiting for unsent copies. Returns the maximum number of packets given up.
     pub fn give_up(&mut self, port: PortId) -> u32 {
         let tags = self.tags.peek(usize::from(port.0));
         self.tags.poke(usize::from(port.0), Tags { next: tags.assigned, ..tags });
         tags.assigned.wrapping_sub(tags.next)
     }
 
-    /// The control plane: waiting begins anew.
+    /// For the control plane: restarts the stall timer.
     pub fn restart_wait(&mut self, port: PortId) {
         let index = usize::from(port.0);
+        // No packet waits for a tag that was sent: the next wait starts the timer.
         let next = self.tags.peek(index).next.wrapping_sub(1);
         self.stalls.poke(index, Stall { next, since_ns: 0 });
     }
@@ -281,7 +288,7 @@ fn missing_place(port: usize, tag: u32) -> usize {
     port * MISSING_PLACES + tag as usize % MISSING_PLACES
 }
 
-/// Every place holds a tag that belongs to another.
+/// Fills each place with a tag that belongs to another place, so that no tag is missing.
 fn nothing_missing(ports: usize) -> RegisterArray<u32> {
     let mut missing = RegisterArray::new("missing", Half::Egress, 4, ports * MISSING_PLACES, 1);
     (0..ports).for_each(|port| missing.poke(missing_place(port, 1), 0));
@@ -290,8 +297,8 @@ fn nothing_missing(ports: usize) -> RegisterArray<u32> {
 
 #[cfg(test)]
 impl PacketOrder {
-    /// What of a port decides what its packets do next, if nobody waits for as long as the stall time: for whom is
-    /// waited then, and since when, is not told.
+    /// Tells the state of a port that decides about its packets, if none waits for the stall time: the stalled tag and
+    /// the start of the wait do not matter then.
     pub fn tell(&self, port: usize, digest: &mut hitless_switch::explore::Digest<'_>) {
         let tags = self.tags.peek(port);
         digest.value((tags, self.stalls.peek(port).next, self.retired.peek(port), self.kept_from.peek(port)));
@@ -299,7 +306,7 @@ impl PacketOrder {
         recent.for_each(|tag| digest.value(self.missing.peek(missing_place(port, tag)) == tag));
     }
 
-    /// How long the order waits for a packet of which nobody knows that it is missing, in nanoseconds.
+    /// The time after which the order skips a packet that may be missing.
     pub fn stall_timeout_ns(&self) -> u32 {
         self.stall_timeout_ns
     }
@@ -325,7 +332,7 @@ mod tests {
         order.cached(&mut pass(), &metadata(tag), may_leave).0
     }
 
-    /// An order in which `count` packets have been sent, the first with tag `first`.
+    /// An order after `count` sent packets, the first with tag `first`.
     fn sent(first: u32, count: u32) -> PacketOrder {
         let mut order = PacketOrder::new(1, 1_000, first);
         for sent in 0..count {

@@ -1,4 +1,4 @@
-//! What SQR takes of a switch.
+//! SQR's use of a switch's resources.
 
 use hitless_switch::{Half, RegisterUse, Resources};
 
@@ -13,13 +13,13 @@ pub(super) fn resources(
     let line_ports = u64::from(config.line_ports);
     let mut resources = Resources::new("sqr");
     registers.for_each(|register| resources.add_register(register));
-    // "The delay time is stored in a dataplane register" (section III-F): of either state one.
+    // "The delay time is stored in a dataplane register" (section III-F): a register for each of the two delays.
     resources.add_register(RegisterUse::outside::<u32>("DelayTime", Half::Egress, 2, 2));
     if config.settings.backstop.is_some() {
         resources.add_register(RegisterUse::outside::<bool>("backstop", Half::Egress, 0, 1));
     }
-    // A session has one destination: the caching queue of each port, the home queues of each protected port, and the
-    // queues that receive moved packets at a backup port.
+    // A mirror session has a single destination: the caching queue of each port, the home queues of each protected
+    // port, and the queues that receive moved packets at a backup port.
     resources.mirror_sessions = line_ports + u64::from(HOME_QUEUES) * config.protected.len() as u64 + own_queues;
     resources
         .not_counting("the tables that choose by delay, tag and port, and those of marked services")

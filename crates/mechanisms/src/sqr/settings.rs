@@ -1,4 +1,4 @@
-//! SQR's parameters. Sections are those of the paper (Shared Queue Ring, ICNP 2019).
+//! SQR's parameters. Sections refer to the paper (Shared Queue Ring, ICNP 2019).
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SqrSettings {
-    /// The protected links and directions, "sw6->sw10" or "sw6<->sw10"; the sending end must be a switch. A switch is
-    /// named in one entry only: all its links share its parameters.
+    /// The protected links and directions, "sw6->sw10" or "sw6<->sw10"; the sending end must be a switch. Name a switch
+    /// in a single entry: all its links share its parameters.
     #[schemars(length(min = 1))]
     pub links: Vec<String>,
-    /// Protect packets of these traffic classes (the TOS bits). A packet that fits any of `classes`, `ports` and
-    /// `vlans` is protected; all three empty: every packet is.
+    /// Protect packets of these traffic classes (the TOS bits). A packet is protected if it matches any of `classes`,
+    /// `ports` and `vlans`; if all three are empty, every packet is protected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(range(max = 127)))]
     pub classes: Vec<u8>,
@@ -34,38 +34,38 @@ pub struct SqrSettings {
     /// Where copies are kept.
     #[serde(default)]
     pub caching: SqrCaching,
-    /// Ports whose caching queues make up the ring, each by the link that it sends on.
+    /// Ports of the ring of caching queues; each port is named by its outgoing link.
     #[schemars(extend("x-default" = "all of the sending switches"))]
     #[serde(default)]
     pub caching_ports: Vec<String>,
-    /// How long a copy is kept while all is well (section III-C): until a failure that took the original would have
-    /// been detected, however late the original was on its way.
+    /// Lifetime of a copy without a failure (section III-C). It must cover the detection of a failure and the flight of
+    /// the original, so that a copy still exists when the loss of its original is detected.
     #[schemars(extend("x-default" = "the longest detection and the longest flight of a full frame"))]
     #[serde(default, with = "Optional::<Duration>")]
     pub steady_delay: Option<Duration>,
-    /// How long a copy is kept once a failure has been detected (section III-C).
+    /// Lifetime of a copy once a failure is detected (section III-C).
     #[schemars(extend("x-default" = "steady_delay and reconfiguration"))]
     #[serde(default, with = "Optional::<Duration>")]
     pub failure_delay: Option<Duration>,
-    /// Bits of the nanosecond clock that copies are stamped with (algorithm 1).
+    /// Bits of the nanosecond clock that timestamps copies (algorithm 1).
     #[serde(default = "clock_bits")]
     #[schemars(range(min = 8, max = 32))]
     pub clock_bits: u32,
-    /// Over what time the bytes of each port are counted to find the least loaded one (section III-F: 150 us).
+    /// Window for counting the bytes of each port, to find the least loaded port (section III-F: 150 us).
     #[serde(default = "utilization_window", with = "Text::<Duration>")]
     pub utilization_window: Duration,
-    /// Whether copies look in turn for a port that sends less. In section III-D only an original updates the least
-    /// loaded port, so the ring never uses an idle port.
+    /// Whether copies look for a less loaded port, in turn. In section III-D only originals update the least loaded
+    /// port, so that the ring never uses an idle port.
     #[serde(default = "finds_idle_ports")]
     pub finds_idle_ports: bool,
-    /// When copies that are due may leave.
+    /// When due copies may leave.
     #[serde(default)]
     pub release: SqrRelease,
-    /// Cache nothing while the packet buffer is nearly full (section VI); left out: always cache.
+    /// Stop caching while the packet buffer is nearly full (section VI). Default: always cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backstop: Option<SqrBackstop>,
-    /// How long packets wait when they go back to their own port after local rerouting, so that none overtakes those
-    /// that went the other way.
+    /// Hold of packets before they return to their own port after local rerouting, so that none overtakes packets on
+    /// the other path.
     #[schemars(extend("x-default" = "125 KB at the lowest rate (100 us at 10G), or four flights of a frame"))]
     #[serde(default, with = "Optional::<Duration>")]
     pub return_hold: Option<Duration>,
@@ -83,9 +83,9 @@ fn finds_idle_ports() -> bool {
     true
 }
 
-/// The bytes that may wait in a queue of the way around a failed link: 100 us at 10G.
+/// The bytes that may wait in a queue of the detour: 100 us at 10G.
 const DETOUR_QUEUE: Bytes = Bytes(125_000);
-/// The links of the way around a failed link (three in F10), and one for margin.
+/// The links of a detour (three in F10), and one for margin.
 const DETOUR_LINKS: u64 = 4;
 
 impl Default for SqrSettings {
@@ -113,32 +113,32 @@ impl Default for SqrSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SqrCaching {
-    /// Round and round through the Multi-Queue Ring, as on today's chips (section III-B).
+    /// In the Multi-Queue Ring: copies circulate, as today's chips require (section III-B).
     #[default]
     Ring,
-    /// In queues that hold a packet for a time, as future chips could (section VII).
+    /// In queues that hold a packet for a given time, as future chips could (section VII).
     DelayQueue,
 }
 
-/// When copies that are due may leave.
+/// When due copies may leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SqrRelease {
-    /// When they have been kept for the whole delay (section III-C, algorithm 2).
+    /// After the whole delay (section III-C, algorithm 2).
     #[default]
     AfterDelay,
-    /// As soon as there is a way for them.
+    /// As soon as a path exists.
     WhenRerouted,
 }
 
-/// Thresholds of the occupancy of the packet buffer.
+/// Thresholds of the packet buffer's occupancy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SqrBackstop {
-    /// Nothing is cached from this occupancy on.
+    /// Caching stops at this occupancy.
     #[serde(with = "Text::<Bytes>")]
     pub pause: Bytes,
-    /// Packets are cached again when the occupancy has fallen to this.
+    /// Caching resumes when the occupancy has fallen to this value.
     #[serde(with = "Text::<Bytes>")]
     pub resume: Bytes,
 }
@@ -146,13 +146,13 @@ pub struct SqrBackstop {
 const NS: Duration = Duration::from_ns(1);
 
 impl SqrSettings {
-    /// The protected links whose names mean something.
+    /// The protected links; names that match no link are ignored.
     pub fn protected(&self, topology: &Topology) -> Vec<DirectedLink> {
         self.links.iter().flat_map(|name| select_links(topology, name).unwrap_or_default()).collect()
     }
 
-    /// Whether packets of this class and service are protected (section III, footnote 2): one that fits any of the
-    /// lists, and all when there are none. `service` is asked when the class does not decide.
+    /// Whether packets of this class and service are protected (section III, footnote 2): those that match any of the
+    /// lists, and all packets if the lists are empty. `service` is only called if the class does not decide.
     pub fn protects(&self, class: u8, service: impl FnOnce() -> ServiceKey) -> bool {
         let Self { classes, ports, vlans, .. } = self;
         if classes.is_empty() && ports.is_empty() && vlans.is_empty() || classes.contains(&class) {
@@ -162,33 +162,33 @@ impl SqrSettings {
         (key.port != 0 && ports.contains(&key.port)) || (key.vlan != 0 && vlans.contains(&key.vlan))
     }
 
-    /// How long a copy is kept while all is well, and once a failure has been detected.
+    /// The steady delay and the failure delay.
     ///
     /// # Panics
-    /// In a scenario that was not read by `check`, which fills them in.
+    /// If the scenario was not read by `check`, which fills them in.
     pub fn delays(&self) -> (Duration, Duration) {
         self.steady_delay.zip(self.failure_delay).expect("a scenario that was checked has both delays")
     }
 
-    /// The switches that send on them, in order.
+    /// The sending switches of the protected links.
     pub fn switches(&self, topology: &Topology) -> BTreeSet<SwitchId> {
         let sender = |link| topology.ends(link).0.node.switch();
         self.protected(topology).into_iter().filter_map(sender).collect()
     }
 
-    /// The least `steady_delay`: every copy still exists when a failure that took its original is detected.
+    /// The minimum `steady_delay`: every copy still exists when a failure that lost its original is detected.
     pub fn steady_bound(&self, scenario: &Scenario, topology: &Topology) -> Duration {
         let flight = |link: &DirectedLink| scenario.flight_bound(topology.link(link.link).settings);
         let longest = self.protected(topology).iter().map(flight).max().unwrap_or(Duration::ZERO);
         Duration(scenario.detection().bound().as_ps().saturating_add(longest.as_ps()))
     }
 
-    /// How long packets wait before they go back to their own port.
+    /// The hold of packets before they return to their own port.
     pub fn return_hold(&self) -> Duration {
         self.return_hold.unwrap_or(Duration::ZERO).max(self.delays().0)
     }
 
-    /// The time that it takes to find a way, once the failure of a protected link has been detected.
+    /// The maximum time to find a path once the failure of a protected link is detected.
     pub fn reconfiguration_bound(&self, scenario: &Scenario, topology: &Topology) -> Duration {
         let bounds = self.protected(topology).into_iter().flat_map(|link| {
             let (failures, settings) = (scenario.failures_of(topology, link.link), topology.link(link.link).settings);
@@ -198,13 +198,15 @@ impl SqrSettings {
         bounds.fold(scheme, Duration::max)
     }
 
-    /// Gives what is left out the value that follows from the rest of the scenario.
+    /// Fills in settings that follow from the rest of the scenario.
     pub(super) fn resolve(&mut self, scenario: &Scenario, topology: &Topology) {
         if self.caching_ports.is_empty() {
             let ports = self.switches(topology).into_iter().flat_map(|switch| &topology.switch(switch).ports);
             self.caching_ports = ports.map(|port| topology.link_name(port.link)).collect();
         }
         let links = || topology.links.iter().map(|link| link.settings);
+        // Packets on the detour are late by the queues of its links or by their flights; the hold covers the longer of
+        // both.
         let flight = links().map(|link| scenario.flight_bound(link)).max().unwrap_or(Duration::ZERO);
         let drain = links().map(|link| link.rate.time_for(DETOUR_QUEUE.0)).max().unwrap_or(Duration::ZERO);
         let hold = drain.max(Duration(flight.as_ps().saturating_mul(DETOUR_LINKS)));

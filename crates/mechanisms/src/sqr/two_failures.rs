@@ -1,5 +1,5 @@
-//! Links that may be down at the same time under local rerouting: one switch keeps or moves packets that another, on
-//! the way before or after it, reroutes. Those arrive by different ways, and no switch can keep them in order.
+//! Checks for links that may be down at the same time under local rerouting. One switch then keeps or moves packets
+//! that another switch on the path reroutes. They arrive by different paths, and no switch can restore their order.
 
 use hitless_network::topology::select::select_links;
 use hitless_network::topology::{DirectedLink, Direction, LinkId, Topology};
@@ -9,17 +9,17 @@ use hitless_wire::{Duration, Time};
 
 use super::settings::SqrSettings;
 
-/// How many failures of an entry are looked at.
+/// The maximum number of failures examined per entry.
 const MOST_FAILURES: u64 = 10_000;
 
-/// A link, and the time in which a failure may keep or move its packets.
+/// A link, and the time of a failure that may keep or move its packets.
 struct Trouble {
     from: Time,
     to: Time,
     link: LinkId,
 }
 
-/// Reports the first two links of a switch, one of them among `links`, that may be down at the same time.
+/// Reports the first two adjacent links, at least one of them among `links`, that may be down at the same time.
 pub fn two_failures(
     check: &mut Check<'_>,
     topology: &Topology,

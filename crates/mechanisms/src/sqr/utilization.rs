@@ -1,18 +1,18 @@
-//! Tracking port utilization, and the least loaded port (section III-D).
+//! Port utilization, and the least loaded port (section III-D).
 
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
 use hitless_wire::PortId;
 
 use super::clock::Clock;
 
-/// Bytes of a port since a window began.
+/// The bytes of a port in a window.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Window {
     started_ns: u32,
     bytes: u32,
 }
 
-/// The port that was last seen least loaded (LeastLoadedPort), and its load then (LeastUtilization).
+/// The least loaded port (LeastLoadedPort) and its load when last seen (LeastUtilization).
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Least {
     port: PortId,
@@ -22,12 +22,11 @@ struct Least {
 register_cell!(Window { started_ns: u32, bytes: u32 });
 register_cell!(Least { port: PortId, bytes: u32 });
 
-/// The load of the ports of a switch.
 #[derive(Debug)]
 pub struct Utilization {
     windows: RegisterArray<Window>,
     least: RegisterArray<Least>,
-    /// By port: whether the ring may use it.
+    /// Whether the ring may use a port, by port.
     is_caching: Vec<bool>,
     caching_ports: Vec<PortId>,
     window_ns: u32,
@@ -36,10 +35,10 @@ pub struct Utilization {
 hitless_state::state!(Utilization { values: is_caching, caching_ports, window_ns; parts: windows, least });
 
 impl Utilization {
-    /// Idle ports; the ring begins with the first of `caching_ports`.
+    /// Utilization of idle ports; the ring begins with the first of `caching_ports`.
     ///
     /// # Panics
-    /// Without a caching port.
+    /// If `caching_ports` is empty.
     pub fn new(ports: usize, caching_ports: &[PortId], window_ns: u32) -> Self {
         let first = *caching_ports.first().expect("a ring has at least one port");
         let is_caching = (0..ports).map(|port| caching_ports.contains(&PortId(port as u16))).collect();
@@ -52,12 +51,12 @@ impl Utilization {
         }
     }
 
-    /// What it takes of a switch.
+    /// The registers for the report of resources.
     pub fn stated(&self) -> impl Iterator<Item = RegisterUse> {
         [self.windows.stated(), self.least.stated()].into_iter()
     }
 
-    /// Counts bytes of an original at its egress port; returns the least loaded port.
+    /// Counts the bytes of an original at its egress port. Returns the least loaded port.
     pub fn note(&mut self, pass: &mut Pass, port: PortId, bytes: u32, now_ns: u32, clock: Clock) -> PortId {
         let window_ns = self.window_ns;
         let load = self.windows.access(pass, usize::from(port.0), |window| {
@@ -69,6 +68,8 @@ impl Utilization {
         });
         let is_candidate = self.is_caching[usize::from(port.0)];
         self.least.access(pass, 0, |least| {
+            // The least loaded port updates its own load even if it rises ("Tracking Port Utilization"); otherwise a
+            // port that was once idle would be chosen for ever.
             if is_candidate && (load < least.bytes || port == least.port) {
                 *least = Least { port, bytes: load };
             }
@@ -76,14 +77,14 @@ impl Utilization {
         })
     }
 
-    /// Looks at one caching port, chosen by the tag of a copy, because an idle port sends no original to report its
-    /// load; returns the least loaded port.
+    /// Looks at a caching port, selected by the tag of a copy, because an idle port has no original to report its load.
+    /// Returns the least loaded port.
     pub fn look(&mut self, pass: &mut Pass, tag: u32, now_ns: u32, clock: Clock) -> PortId {
+        // Consecutive tags visit all ports of the ring in turn, without another register.
         let port = self.caching_ports[tag as usize % self.caching_ports.len()];
         self.note(pass, port, 0, now_ns, clock)
     }
 
-    /// The least loaded port.
     pub fn least_loaded(&mut self, pass: &mut Pass) -> PortId {
         self.least.access(pass, 0, |least| least.port)
     }

@@ -1,4 +1,4 @@
-//! Packet trimming as a kind of mechanism: on the switches of the ports that its entries name.
+//! Packet trimming as a kind of mechanism, on the switches of the ports that its entries name.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ impl Kind for Trimming {
         vec![Header::of::<Trimmed>("what is left of trimmed packets", Reach::Everywhere)]
     }
 
-    /// For headers.
+    /// A queue for headers.
     fn queues(_: &TrimmingSettings) -> u16 {
         1
     }
@@ -52,7 +52,7 @@ impl Kind for Trimming {
     }
 }
 
-/// Whether there is anything to cut.
+/// Checks that there are packets to trim.
 fn check_entry(settings: &TrimmingSettings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>) {
     check.ports_named_once(around.topology, &settings.ports, &format!("{section}.ports"));
     let field = |name: &str| format!("{section}.{name}");

@@ -1,16 +1,16 @@
-//! Packet trimming: what a full queue refuses is cut to its header, which goes on ahead of all data, so that the
-//! receiver learns at once what is missing and has it retransmitted without anybody waiting for a timer.
+//! Packet trimming: a packet that a full queue refuses is cut to its header, which overtakes all data, so that the
+//! receiver learns at once of the missing packet and requests it again without a timeout.
 //!
 //! CP (Cheng, Ren, Shu, Lin; "Catch the whole lot in an action", NSDI 2014) and NDP (Handley et al., SIGCOMM 2017,
-//! section 3.1); today an option of Ultra Ethernet and of the switches made for it. The header goes by a queue of its
-//! own at the same port, and so it does at every switch behind that has this mechanism. NDP lets ten headers go for
-//! each packet of data, so that headers alone do not starve the data; CP, whose queue was one, collapses under heavy
-//! load for want of that. NDP sends acknowledgements by the queue of the headers, too.
+//! section 3.1); today an option of Ultra Ethernet and its switches. The header uses a separate queue at the same port,
+//! and at every later switch with this mechanism. NDP lets ten headers leave for each packet of data, so that headers
+//! alone do not starve the data; CP had a single queue and collapses under heavy load because of that. NDP sends
+//! acknowledgements through the queue of the headers, too.
 //!
-//! The arriving packet is cut; NDP cuts the last in the queue instead by a coin. Only packets whose receiver
-//! understands it are cut ([`hitless_wire::Packet::trim`]); others end as they would without the mechanism. A header
-//! for which the queue of the headers has no room ends, and its sender has to wait for its timer; NDP sends such
-//! headers back to the sender.
+//! The arriving packet is cut; NDP cuts the last packet of the queue instead with probability 1/2. Only packets whose
+//! receiver understands it are cut ([`hitless_wire::Packet::trim`]); others are dropped as without the mechanism. A
+//! header that finds no room in the queue of the headers is dropped, and its sender needs its timeout; NDP returns such
+//! headers to the sender.
 
 mod kind;
 mod settings;
@@ -23,14 +23,13 @@ use crate::queue_limit::queue_limit;
 
 pub use settings::TrimmingSettings;
 
-/// Above the queues of all classes, and below what protects a link.
+/// Priority above the queues of all classes, and below the protection of links.
 const HEADER_PRIORITY: u8 = 199;
 
 hitless_switch::counters! {
-    /// Counters of one port.
     struct PortCounters {
         seen = "packets seen",
-        /// Of those, headers that another switch had cut.
+        /// Headers that another switch had cut.
         headers_passed = "headers passed on",
         trimmed = "packets trimmed",
         uncut = "packets refused and not trimmed",
@@ -38,26 +37,25 @@ hitless_switch::counters! {
     }
 }
 
-/// Packet trimming on one switch.
 #[derive(Debug)]
 pub struct Trimming {
     settings: TrimmingSettings,
-    /// The ports whose refused packets are cut.
+    /// Ports that cut refused packets.
     ports: ConfiguredPorts<PortCounters>,
-    /// By port: the queue of the headers.
+    /// The queue of the headers, by port.
     header_queues: Vec<Option<QueueId>>,
 }
 
 hitless_state::state!(Trimming { values: header_queues; parts: ports; configured: settings });
 
 impl Trimming {
-    /// What the ports that `ports` lists refuse is cut; those that the settings name are not looked at.
+    /// Trimming at `ports`; the ports in the settings are ignored.
     pub fn new(ports: Vec<PortId>, settings: TrimmingSettings) -> Self {
         Self { settings, ports: ConfiguredPorts::with_default(ports), header_queues: Vec::new() }
     }
 
-    /// Of the normal priority, as the queues of data are, when both share the port: so many whole headers for each of
-    /// the longest frames of data.
+    /// The queue of the headers. If it shares the port with the data, it has normal priority, and a quantum of whole
+    /// headers for each full frame of data.
     fn header_queue(&self) -> QueueConfig {
         let queue = QueueConfig::normal(queue_limit(self.settings.queue));
         match self.settings.headers_per_packet {
@@ -66,7 +64,7 @@ impl Trimming {
         }
     }
 
-    /// The way to the queue of the headers of a port.
+    /// Sends a packet to the queue of the headers of a port.
     fn to_headers(&self, port: PortId) -> Verdict {
         let queue = self.header_queues[usize::from(port.0)].expect("the port was subscribed to");
         Verdict::Forward { port, queue }
@@ -109,6 +107,7 @@ impl Mechanism for Trimming {
             counters.headers_lost += 1;
             return Verdict::Continue;
         }
+        // At the last try the packet ends whatever this returns, and a cut header could not be sent.
         if context.is_last_try() || !context.packet().trim(self.settings.trimmed_frame.0 as u32) {
             counters.uncut += 1;
             return Verdict::Continue;

@@ -1,33 +1,33 @@
-//! The parameters of packet trimming. Sections are those of NDP (Handley et al., SIGCOMM 2017).
+//! Parameters of packet trimming. Sections refer to NDP (Handley et al., SIGCOMM 2017).
 
 use hitless_settings::quantity::{QueueLength, Text};
 use hitless_wire::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Packet trimming on ports of switches: a packet of TCP data whose queue is full is cut to its header, which goes to
-/// the receiver ahead of the data; the receiver tells the sender at once what is missing, and it is retransmitted.
-/// Packets of other transports are dropped as without it.
+/// Packet trimming on ports of switches: a packet of TCP data with a full queue is cut to its header, which goes to the
+/// receiver ahead of the data. The receiver tells the sender at once what is missing, and the sender retransmits it.
+/// Packets of other transports are dropped as without trimming.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrimmingSettings {
-    /// The ports whose refused packets are cut: "sw2->sw6" is the one that sends on this link, "sw2" all ports of a
-    /// switch. A port is named by one entry only.
+    /// Ports that cut refused packets: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch.
+    /// Name a port in a single entry.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// What is left of a frame. NDP and CP say 64 bytes; with timestamps TCP's header, with those of IP and Ethernet
-    /// and the check sequence, is 70 bytes long.
+    /// Length of a trimmed frame. NDP and CP use 64 bytes; with timestamps the headers of TCP, IP and Ethernet and the
+    /// check sequence are 70 bytes long.
     #[serde(with = "Text::<Bytes>")]
     pub trimmed_frame: Bytes,
-    /// What the queue of the headers may hold at each port. A header that finds it full is dropped.
+    /// Limit of the queue of the headers at each port. A header that finds it full is dropped.
     #[serde(with = "Text::<QueueLength>")]
     pub queue: QueueLength,
-    /// How many headers may leave for each full frame of data while both wait (section 3.1: 10, so that headers do not
-    /// starve the data); 0: headers always go first.
+    /// Number of headers that may leave for each full frame of data while both wait (section 3.1: 10, so that headers
+    /// do not starve the data); 0: headers always go first.
     #[schemars(range(max = 1000))]
     pub headers_per_packet: u32,
-    /// Whether packets that carry no data, as acknowledgements, go by the queue of the headers too (section 3.1).
+    /// Whether packets without data, such as acknowledgements, use the queue of the headers too (section 3.1).
     pub control_too: bool,
 }
 

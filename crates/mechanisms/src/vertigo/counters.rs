@@ -1,4 +1,4 @@
-//! What Vertigo counts.
+//! Vertigo's counters.
 
 use hdrhistogram::Histogram;
 use hitless_switch::Report;
@@ -8,18 +8,18 @@ use crate::configured_ports::ConfiguredPorts;
 use crate::detours::{Detours, Names};
 
 hitless_switch::counters! {
-    /// Counters of one port with sorted queues.
+    /// Counters of a port with sorted queues.
     pub struct PortCounters {
-        /// By routing.
+        /// Packets routed to the port.
         seen = "packets seen",
-        /// They met a full queue and were not urgent enough, or were driven out of it.
+        /// Packets that met a full queue and were not urgent enough, or were evicted from it.
         victims = "packets that had to leave",
         driven_out = "packets driven out of the queue",
         deflected = "packets deflected",
         sent_back = "packets sent back to where they came from",
-        /// Of the victims, those for which there was no other port.
+        /// Victims without another port.
         nowhere_to_go = "packets with nowhere to go",
-        /// They ended here when victims of other ports were put into the full queue, those victims included.
+        /// Packets dropped here when victims of other ports were put into the full queue, including those victims.
         given_up = "packets given up for a deflected one",
     }
 }
@@ -30,28 +30,25 @@ const NAMES: Names = Names {
     of_packet: "deflections of a packet that was deflected",
 };
 
-/// What is kept for one port.
 #[derive(Debug)]
 struct PortRecords {
     counters: PortCounters,
-    /// The ranks of the packets that routing sent there, if they are recorded.
+    /// Ranks of the packets routed to the port, if they are recorded.
     ranks: Option<Histogram<u64>>,
 }
 
 hitless_state::state!(PortRecords { values: counters; parts: ranks });
 
-/// Counters of one switch.
 #[derive(Debug)]
 pub struct SwitchCounters {
     ports: ConfiguredPorts<PortRecords>,
-    /// Deflections, by packet.
+    /// Deflections by packet.
     pub detours: Detours,
 }
 
 hitless_state::state!(SwitchCounters { parts: ports, detours });
 
 impl SwitchCounters {
-    /// Of these ports, nothing yet.
     pub fn new(sorted: &[PortId], records_ranks: bool) -> Self {
         let histogram = || Histogram::new(3).expect("three digits are legal");
         let records = || PortRecords { counters: PortCounters::default(), ranks: records_ranks.then(histogram) };
@@ -59,12 +56,11 @@ impl SwitchCounters {
         Self { ports, detours: Detours::new() }
     }
 
-    /// The counters of a port.
     pub fn port(&mut self, port: PortId) -> &mut PortCounters {
         &mut self.ports.of(port).counters
     }
 
-    /// Routing has sent a packet of that rank to the port.
+    /// Notes that a packet of this rank is routed to the port.
     #[inline]
     pub fn seen(&mut self, port: PortId, rank: impl FnOnce() -> u32) {
         let records = self.ports.of(port);
@@ -74,21 +70,20 @@ impl SwitchCounters {
         }
     }
 
-    /// A packet has to leave the port.
+    /// Notes that a packet must leave the port.
     pub fn victim(&mut self, port: PortId, was_queued: bool) {
         let counters = self.port(port);
         counters.victims += 1;
         counters.driven_out += u64::from(was_queued);
     }
 
-    /// It goes to another.
+    /// Notes that a packet goes to another port.
     pub fn deflected(&mut self, port: PortId, is_sent_back: bool) {
         let counters = self.port(port);
         counters.deflected += 1;
         counters.sent_back += u64::from(is_sent_back);
     }
 
-    /// All of it.
     pub fn report(&self) -> Report {
         let mut report = Report::new("vertigo");
         for (port, PortRecords { counters, ranks }) in self.ports.iter() {

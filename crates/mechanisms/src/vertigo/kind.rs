@@ -1,4 +1,4 @@
-//! Vertigo as a kind of mechanism: on the switches of the ports that its entries name.
+//! Vertigo as a kind of mechanism, on the switches of the ports that its entries name.
 
 use std::collections::BTreeSet;
 

@@ -1,15 +1,15 @@
-//! Vertigo's switch: queues sorted by urgency, and deflection of what has to leave them (Abdous, Sharafzadeh, Ghorbani:
-//! "Burst- tolerant Datacenter Networks with Vertigo", CoNEXT 2021; sections as printed there). "The authors'
-//! simulator" is what was published with "Practical Packet Deflection in Datacenters" (PACMNET 1, CoNEXT3, 2023), where
-//! it is called Selective Deflection.
+//! Vertigo's switch: queues sorted by urgency, and deflection of their victims (Abdous, Sharafzadeh, Ghorbani: "Burst-
+//! tolerant Datacenter Networks with Vertigo", CoNEXT 2021; sections as printed there). "The authors' simulator" was
+//! published with "Practical Packet Deflection in Datacenters" (PACMNET 1, CoNEXT3, 2023), where Vertigo is called
+//! Selective Deflection.
 //!
-//! Senders mark packets with what remains of their flow ([`hitless_wire::PriorityMark`]). Each queue is sorted by that
-//! mark and serves the smallest first (section 3.2). A packet that meets a full queue drives out those of strictly
-//! larger rank from its end, as many as it takes; if that is not enough the packet itself is the victim. Victims go to
-//! the less loaded of two random ports that face switches, never to a host. There they are put into their place even if
-//! the queue is full: then its worst packets are dropped, and the victim may be one of them. So no packet is deflected
-//! twice in one switch; beyond it only the time to live ends a loop. The neighbour routes a victim by its destination
-//! as any other packet.
+//! Senders mark packets with the remaining bytes of their flow ([`hitless_wire::PriorityMark`]). Each queue is sorted
+//! by that mark and serves the smallest first (section 3.2). A packet that meets a full queue evicts packets of
+//! strictly larger rank from its end, as many as needed; if that does not suffice, the packet itself is the victim.
+//! Victims go to the less loaded of two random ports that face switches, never to a host. There they are inserted even
+//! into a full queue: then its worst packets are dropped, possibly including the victim. So no packet is deflected
+//! twice in a switch; beyond the switch only the time to live ends a loop. The neighbour routes a victim by its
+//! destination like any other packet.
 //!
 //! Nothing keeps order; the paper restores it at the receiving host (section 3.3).
 
@@ -26,16 +26,13 @@ use crate::neighbours::Neighbours;
 use counters::SwitchCounters;
 pub use settings::VertigoSettings;
 
-/// A port whose queues are sorted.
+/// A port with sorted queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct SortedPort {
-    /// The port.
     pub port: PortId,
-    /// Whether its partner is a host.
     pub faces_host: bool,
 }
 
-/// Vertigo on one switch.
 #[derive(Debug)]
 pub struct Vertigo {
     ports: Vec<SortedPort>,
@@ -48,10 +45,9 @@ pub struct Vertigo {
 hitless_state::state!(Vertigo { values: ports, candidates, stream, neighbours; parts: counters });
 
 impl Vertigo {
-    /// Vertigo at `ports`, which are sorted, and whose victims are deflected. The choices are drawn from `stream`.
+    /// Vertigo that sorts the queues of `ports` and deflects their victims, with random choices from `stream`.
     ///
-    /// # Panics
-    /// With another number of candidates than 1 or 2.
+    /// # Panics If the number of candidates is not 1 or 2.
     pub fn new(ports: Vec<SortedPort>, settings: &VertigoSettings, stream: Stream) -> Self {
         let &VertigoSettings { candidates, to_arrival_port, record_ranks, .. } = settings;
         assert!((1..=2).contains(&candidates), "{candidates} candidates for a victim");
@@ -65,7 +61,7 @@ impl Vertigo {
         }
     }
 
-    /// The port for the victim at hand, which was to leave by `full`.
+    /// Chooses the port of the current victim, which was routed to `full`.
     fn choose(&mut self, full: PortId, context: &mut Context<'_>) -> Option<PortId> {
         let &mut Packet { ingress_port: arrived_by, class, .. } = context.packet();
         let eligible = self.neighbours.eligible(arrived_by, Some(full));
@@ -77,14 +73,15 @@ impl Vertigo {
         if self.candidates == 1 || count == 1 {
             return Some(eligible[first]);
         }
-        // The first is as random as the second, so that a tie is broken by chance.
+        // The first candidate is as random as the second, so that chance breaks a tie.
         let second = (first + 1 + below(&mut self.stream, count - 1)) % count;
         let [first, second] = [first, second].map(|place| eligible[place]);
+        // Committed bytes include the packets in transit to the queue.
         let mut load = |port| context.queue(port, context.ports().class_queue(port, class)).committed_bytes();
         Some(if load(second) < load(first) { second } else { first })
     }
 
-    /// The packet at hand leaves `port` for `towards`.
+    /// Counts that the current packet leaves `port` for `towards`.
     fn count_deflected(&mut self, port: PortId, towards: PortId, context: &mut Context<'_>) {
         let packet = context.packet();
         self.counters.detours.once_more(packet);
@@ -111,7 +108,7 @@ impl Mechanism for Vertigo {
         Verdict::Continue
     }
 
-    /// Of ports that face hosts: the wanderings of the packet are over.
+    /// At ports that face hosts: ends the packet's count of deflections.
     fn egress(&mut self, context: &mut Context<'_>) -> Verdict {
         self.counters.detours.end(context.packet());
         Verdict::Continue
@@ -122,6 +119,7 @@ impl Mechanism for Vertigo {
         if context.packet().is_congestion_notice() {
             return Verdict::Continue;
         }
+        // The packet has been deflected to this port already: no second deflection in a switch.
         if context.is_last_try() {
             self.counters.port(port).given_up += 1;
             return Verdict::Continue;

@@ -1,25 +1,25 @@
-//! Vertigo's parameters. Sections are those of the paper (Abdous et al., CoNEXT 2021).
+//! Vertigo's parameters. Sections refer to the paper (Abdous et al., CoNEXT 2021).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Vertigo on ports of switches: their queues are sorted by the marks of the packets, smallest first, and what a full
-/// queue refuses or drives out goes to a neighbouring switch. Packets without a mark come first: without
+/// Vertigo on ports of switches: their queues are sorted by the marks of the packets, smallest first, and packets that
+/// a full queue refuses or evicts go to a neighbouring switch. Packets without a mark come first: without
 /// `host.priority_tagger`, or ranks of flows, nothing is sorted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct VertigoSettings {
-    /// The ports whose queues are sorted: "sw2->sw6" is the one that sends on this link, "sw2" all ports of a switch. A
-    /// port is named by one entry only.
+    /// Ports with sorted queues: "sw2->sw6" is the port that sends on this link, "sw2" all ports of a switch. Name a
+    /// port in a single entry.
     #[schemars(extend("x-default" = "all ports of all switches"))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
-    /// Of how many random ports that face switches the one with the fewest bytes gets a victim (section 3.2: two).
+    /// Number of random ports that face switches; the one with the fewest bytes gets a victim (section 3.2: two).
     #[schemars(range(min = 1, max = 2))]
     pub candidates: u8,
-    /// Whether a victim may go back to the switch that it has come from. It may in the authors' simulator.
+    /// Whether a victim may return to the switch that it has come from, as in the authors' simulator.
     pub to_arrival_port: bool,
-    /// Whether the ranks of all packets that arrive for each port are kept, as a histogram of the report.
+    /// Whether the report has a histogram of the ranks of all packets that arrive for each port.
     pub record_ranks: bool,
 }
 

@@ -1,8 +1,8 @@
-//! The coder, on real frames: parity of some frames, and frames restored from what is left of a block.
+//! The coder for real frames: computes parity of frames, and restores frames from the rest of a block.
 //!
-//! Reed-Solomon runs across the frames of a block, each with its length before it and padded to the longest. As many
+//! Reed-Solomon runs across the frames of a block, each prefixed with its length and padded to the longest. As many
 //! frames can be restored as there are parity frames, whichever are lost. A simulation has no bytes: there the
-//! mechanism goes by [`can_restore`] and [`parity_frame_bytes`], and a test holds the two against each other.
+//! mechanism uses [`can_restore`] and [`parity_frame_bytes`], and a test compares the two.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use crate::wharf::header::WharfHeader;
 use hitless_wire::Shim;
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 
-/// The most data frames of a block (published programs).
+/// Maximum number of data frames in a block (published programs).
 pub const DATA_FRAMES_MAX: usize = 50;
-/// The most parity frames of a block (published programs).
+/// Maximum number of parity frames in a block (published programs).
 pub const PARITY_FRAMES_MAX: usize = 5;
 
 const LENGTH_BYTES: usize = 2;
@@ -22,20 +22,15 @@ const CHECK_SEQUENCE_BYTES: usize = 4;
 /// Why a block cannot be coded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodingError {
-    /// It has no data frame or more than [`DATA_FRAMES_MAX`], or more parity frames than [`PARITY_FRAMES_MAX`].
-    BlockSize {
-        /// Data frames.
-        data_frames: usize,
-        /// Parity frames.
-        parity_frames: usize,
-    },
-    /// A frame is longer than two bytes can say.
+    /// The block has no data frame or more than [`DATA_FRAMES_MAX`], or more parity frames than [`PARITY_FRAMES_MAX`].
+    BlockSize { data_frames: usize, parity_frames: usize },
+    /// A frame's length exceeds two bytes.
     TooLong(usize),
     /// Fewer frames are left than the block has data frames.
     TooManyLost,
-    /// Parity frames of one block have different lengths, or are shorter than a data frame.
+    /// The parity frames of a block have different lengths, or are shorter than a data frame.
     ParityLength,
-    /// What was restored is no frame: parity and data are not of one block.
+    /// The restored bytes are not a frame: parity and data do not belong to the same block.
     Damaged,
 }
 
@@ -57,18 +52,19 @@ impl fmt::Display for CodingError {
 
 impl std::error::Error for CodingError {}
 
-/// Whether all data frames of a block can be had from those that came.
+/// Whether all data frames of a block can be restored from the received ones.
 pub const fn can_restore(data_frames: usize, data_received: usize, parity_received: usize) -> bool {
     data_received + parity_received >= data_frames
 }
 
-/// Bytes coded of each frame of a block whose longest has `longest_bytes`, without check sequence: length and frame,
-/// and one more to make it even.
+/// Coded bytes of each frame of a block with a longest frame of `longest_bytes` without check sequence: length and
+/// frame, rounded up to an even number.
 const fn shard_bytes(longest_bytes: usize) -> usize {
+    // `reed_solomon_simd` needs shards of even length.
     (LENGTH_BYTES + longest_bytes).next_multiple_of(2)
 }
 
-/// Length with check sequence of the parity frames of a block whose longest data frame has `longest_frame_bytes`, with
+/// Length with check sequence of the parity frames of a block. `longest_frame_bytes` is the longest data frame, with
 /// check sequence and without Wharf's header.
 pub const fn parity_frame_bytes(longest_frame_bytes: u32) -> u32 {
     let coded = shard_bytes(longest_frame_bytes as usize - CHECK_SEQUENCE_BYTES);
@@ -76,10 +72,9 @@ pub const fn parity_frame_bytes(longest_frame_bytes: u32) -> u32 {
     if bytes < MINIMUM_FRAME_BYTES { MINIMUM_FRAME_BYTES } else { bytes }
 }
 
-/// What the parity frames of a block carry behind their headers. `frames` are without check sequence.
+/// Computes the contents of a block's parity frames behind their headers. `frames` have no check sequence.
 ///
-/// # Errors
-/// [`CodingError`]: too many frames, or too long ones.
+/// # Errors [`CodingError`]: too many frames, or frames that are too long.
 pub fn encode(frames: &[&[u8]], parity_frames: usize) -> Result<Vec<Vec<u8>>, CodingError> {
     check_size(frames.len(), parity_frames)?;
     let longest = frames.iter().map(|frame| frame.len()).max().unwrap_or(0);
@@ -94,10 +89,9 @@ pub fn encode(frames: &[&[u8]], parity_frames: usize) -> Result<Vec<Vec<u8>>, Co
     Ok(coded.expect("the sizes are checked, and all shards have the same"))
 }
 
-/// The data frames that are missing in `frames`, each with its place, from the others and what came of the parity.
+/// Restores the missing data frames in `frames`, with their positions, from the others and the received parity.
 ///
-/// # Errors
-/// [`CodingError`]: too many are missing, or parity and data do not belong together.
+/// # Errors [`CodingError`]: too many frames are missing, or parity and data do not belong together.
 pub fn restore(frames: &[Option<&[u8]>], parity: &[Option<&[u8]>]) -> Result<Vec<(usize, Vec<u8>)>, CodingError> {
     check_size(frames.len(), parity.len())?;
     let data_received = frames.iter().flatten().count();
@@ -127,7 +121,7 @@ fn check_size(data_frames: usize, parity_frames: usize) -> Result<(), CodingErro
     if is_legal { Ok(()) } else { Err(CodingError::BlockSize { data_frames, parity_frames }) }
 }
 
-/// Length, frame and padding.
+/// Builds a shard: length, frame and padding.
 fn shard(frame: &[u8], bytes: usize) -> Vec<u8> {
     let mut shard = Vec::with_capacity(bytes);
     shard.extend_from_slice(&(frame.len() as u16).to_be_bytes());
@@ -138,6 +132,7 @@ fn shard(frame: &[u8], bytes: usize) -> Vec<u8> {
 
 fn frame_in(shard: &[u8]) -> Result<Vec<u8>, CodingError> {
     let (length, rest) = shard.split_first_chunk::<LENGTH_BYTES>().ok_or(CodingError::Damaged)?;
+    // Bytes restored from another block's parity are arbitrary: length and padding reveal most of them.
     let (frame, padding) =
         rest.split_at_checked(usize::from(u16::from_be_bytes(*length))).ok_or(CodingError::Damaged)?;
     if padding.iter().any(|&byte| byte != 0) { Err(CodingError::Damaged) } else { Ok(frame.to_vec()) }
@@ -153,7 +148,7 @@ mod tests {
         (frames, 0..=PARITY_FRAMES_MAX)
     }
 
-    /// The first `count` places of a shuffle of all frames of the block.
+    /// Marks the first `count` positions of a shuffle of all frames of the block.
     fn lost(places: usize, count: usize, seed: u64) -> Vec<bool> {
         let mut order: Vec<usize> = (0..places).collect();
         let mut state = seed | 1;
@@ -167,7 +162,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Of the data and parity frames together any may be lost, as many as there are parity frames.
+        /// Any of the data and parity frames may be lost, as many as there are parity frames.
         #[test]
         fn what_is_lost_comes_back_bit_by_bit(
             (frames, parity_frames) in block(),
@@ -200,7 +195,7 @@ mod tests {
             prop_assert_eq!(result.is_err(), count > parity_frames);
         }
 
-        /// Whatever the other end sends, an answer comes and nothing breaks.
+        /// For any bytes from the other end, the coder answers and does not panic.
         #[test]
         fn any_bytes_are_restored_or_refused(
             frames in prop::collection::vec(prop::option::of(prop::collection::vec(any::<u8>(), 0..80)), 0..6),

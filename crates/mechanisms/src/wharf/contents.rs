@@ -1,7 +1,7 @@
-//! What the bytes of parity frames say of the others, in a simulation, where frames have no bytes.
+//! The information in parity frames about other frames, for simulations, which have frames without bytes.
 //!
-//! The two ends of a link share it. The receiving end gets a lost packet out of it only where the coder could have
-//! restored it from what came ([`super::coder::can_restore`]).
+//! The two ends of a link share it. The receiving end gets a lost packet from it only if the coder could have restored
+//! it from the received frames ([`super::coder::can_restore`]).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,14 +11,13 @@ use hitless_wire::{Duration, Packet, Time};
 
 use super::coder::{DATA_FRAMES_MAX, can_restore};
 
-/// Blocks that are remembered: parity follows its block at once, so it is a few microseconds' worth.
+/// Maximum number of remembered blocks: a few microseconds' worth, because parity follows its block at once.
 const BLOCKS_MAX: usize = 4_096;
 
-/// Parity that is to restore a packet has come so long after it at the latest: it follows its block at once, and a link
-/// takes microseconds.
+/// Maximum delay of parity after its packets: it follows its block at once, and a link takes microseconds.
 const LATEST: Duration = Duration::from_ms(10);
 
-/// A packet of a block, and when it was sent.
+/// A packet of a block, with its time of sending.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct Coded {
     pub packet: Packet,
@@ -27,20 +26,20 @@ pub(super) struct Coded {
 
 #[derive(Debug, Default, hitless_state::Value)]
 struct Blocks {
-    /// The number of the first block remembered.
+    /// The number of the first remembered block.
     first: u32,
     blocks: VecDeque<Box<[Coded]>>,
 }
 
-/// The end that the sender of a link has.
+/// The sender's end of the contents.
 #[derive(Debug)]
 pub struct Writer(Arc<Mutex<Blocks>>);
 
-/// The end that the receiver of a link has.
+/// The receiver's end of the contents.
 #[derive(Debug)]
 pub struct Reader(Arc<Mutex<Blocks>>);
 
-/// What both ends share is saved with this one.
+/// Saves the shared state of both ends.
 impl State for Writer {
     fn save(&self, out: &mut hitless_state::Writer) {
         out.value(&*self.0.lock().unwrap_or_else(PoisonError::into_inner));
@@ -52,21 +51,21 @@ impl State for Writer {
     }
 }
 
-/// What the two ends of one link share.
+/// The shared contents of the two ends of a link.
 pub fn contents() -> (Writer, Reader) {
     let shared = Arc::new(Mutex::new(Blocks::default()));
     (Writer(shared.clone()), Reader(shared))
 }
 
 impl Writer {
-    /// Shows each packet that was sent so lately that parity for it may be under way.
+    /// Visits each packet that was sent so recently that its parity may be in flight.
     pub(super) fn each_recent(&self, now: Time, see: &mut dyn FnMut(&Packet)) {
         let shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let coded = shared.blocks.iter().flat_map(|block| block.iter());
         coded.filter(|coded| now <= coded.sent_at + LATEST).for_each(|coded| see(&coded.packet));
     }
 
-    /// Parity for these packets is about to be sent; returns the number of the block.
+    /// Stores the packets of a block before its parity is sent; returns the number of the block.
     pub(super) fn put(&mut self, packets: &[Coded]) -> u32 {
         let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         assert!(packets.len() <= DATA_FRAMES_MAX, "a block has a bit for each of its {} frames", packets.len());
@@ -80,8 +79,8 @@ impl Writer {
 }
 
 impl Reader {
-    /// The packets of a block that are missing in `received`, one bit for each that came, if the coder could restore
-    /// them.
+    /// The missing packets of a block, if the coder could restore them. `received` has one bit for each received
+    /// packet.
     pub(super) fn restore(&self, block: u32, received: u64, parity_received: usize) -> Vec<Coded> {
         let shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = block.checked_sub(shared.first).map(|place| place as usize);

@@ -1,4 +1,4 @@
-//! The receiving end: passes data frames on as they come, and restores what is missing when parity allows.
+//! The receiving end: forwards data frames as they arrive, and restores missing ones when parity allows.
 
 use crate::wharf::header::WharfHeader;
 use hdrhistogram::Histogram;
@@ -10,14 +10,14 @@ use super::contents::{Coded, Reader};
 use super::settings::WharfSettings;
 use crate::linkguardian::checker::Checker;
 
-/// What has come of a block.
+/// The received frames of a block.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Block {
-    /// One bit for each data frame.
+    /// One bit per data frame.
     data: u64,
-    /// One bit for each parity frame.
+    /// One bit per parity frame.
     parity: u8,
-    /// Bytes of the data frames, kept until nothing is missing.
+    /// Bytes of the data frames, kept until none is missing.
     held_bytes: u64,
     is_done: bool,
 }
@@ -32,7 +32,6 @@ hitless_switch::counters! {
     }
 }
 
-/// The state of the receiving end.
 #[derive(Debug)]
 pub struct Decoder {
     port: PortId,
@@ -40,7 +39,7 @@ pub struct Decoder {
     contents: Reader,
     /// The block of the newest frame.
     newest: u8,
-    /// That one, and the one before it: its parity may come behind a frame of the next.
+    /// The newest block and the one before it, whose parity may come behind a frame of the next block.
     open: [Block; 2],
     restoration_delay_ns: Histogram<u64>,
     checker: Checker,
@@ -62,6 +61,7 @@ impl Decoder {
             settings: settings.clone(),
             contents,
             newest: 0,
+            // Nothing comes before the first block, so that stray parity must not restore there.
             open: [Block::default(), Block { is_done: true, ..Block::default() }],
             restoration_delay_ns: Histogram::new_with_max(HIGHEST_DELAY_NS, 3).expect("valid bounds"),
             checker: Checker::default(),
@@ -76,7 +76,7 @@ impl Decoder {
         }
     }
 
-    /// A frame of the link.
+    /// Handles a frame of the link.
     pub fn take(&mut self, context: &mut Context<'_>) -> Verdict {
         let Some(header) = context.packet().remove_shim::<WharfHeader>() else { return Verdict::Continue };
         let check: Option<CheckNumber> = context.packet().remove_shim();
@@ -123,6 +123,7 @@ impl Decoder {
         };
         let block = &mut self.open[place];
         block.parity |= 1 << parity;
+        // Parity carries the number of data frames in its block, because a flushed block has fewer.
         let is_whole = block.data.count_ones() == u32::from(header.ether_type);
         if !is_whole && !block.is_done {
             let (data, parity) = (block.data, block.parity.count_ones() as usize);
@@ -148,23 +149,26 @@ impl Decoder {
         }
     }
 
-    /// A restored frame enters the switch as it would have from the link.
+    /// Lets a restored frame enter the switch as if it came from the link.
     fn pass_on(&mut self, mut packet: Packet, context: &mut Context<'_>) {
         if let Some(CheckNumber(number)) = packet.remove_shim() {
             self.checker.deliver(number);
         }
+        // Reception counts the hop, and this packet does not pass it.
         packet.ttl = packet.ttl.saturating_sub(1);
         context.mac(self.port).emit_at_ingress(packet);
     }
 
-    /// Where the block is kept; none for one that is over. A newer one takes the place of the older of the two.
+    /// The position of the block; `None` if it is over. A newer block replaces the older of the two.
     fn place_of(&mut self, block: u8) -> Option<usize> {
+        // Block numbers have 5 bits: less than half of the range ahead is newer, everything else is old.
         let ahead = block.wrapping_sub(self.newest) % WharfHeader::BLOCKS;
         const BEHIND_BY_ONE: u8 = WharfHeader::BLOCKS - 1;
         match ahead {
             0 => Some(0),
             BEHIND_BY_ONE => Some(1),
             _ if ahead < WharfHeader::BLOCKS / 2 => {
+                // If blocks are skipped, no frame of the one before the newest has arrived.
                 let before = if ahead == 1 { self.open[0] } else { Block::default() };
                 self.open = [Block::default(), before];
                 self.newest = block;

@@ -1,4 +1,4 @@
-//! The sending end: puts frames into blocks and parity behind each block.
+//! The sending end: puts frames into blocks and sends parity behind each block.
 
 use crate::wharf::header::WharfHeader;
 use hitless_switch::{Context, HookSet, Needs, QueueConfig, QueueLimit, Report};
@@ -9,9 +9,9 @@ use super::coder::{DATA_FRAMES_MAX, PARITY_FRAMES_MAX, parity_frame_bytes};
 use super::contents::{Coded, Writer};
 use super::settings::WharfSettings;
 
-/// Parity goes before all that waits: it belongs to the block that has just left.
+/// Priority of parity before all waiting frames: it belongs to the block that has just left.
 const PARITY_PRIORITY: u8 = u8::MAX;
-/// The only role that a packet of this mechanism has.
+/// The only role of this mechanism's packets.
 const PARITY: u8 = 1;
 const CHECK_SEQUENCE_BYTES: u32 = 4;
 const ETHERNET_HEADER_BYTES: u32 = 14;
@@ -27,18 +27,17 @@ hitless_switch::counters! {
     }
 }
 
-/// The state of the sending end.
 #[derive(Debug)]
 pub struct Encoder {
     port: PortId,
     settings: WharfSettings,
     parity_queue: QueueId,
     contents: Writer,
-    /// The block that is being filled.
+    /// The block being filled.
     block: u8,
     coded: Vec<Coded>,
     coded_bytes: u64,
-    /// When the next timer event comes.
+    /// Time of the next timer event.
     wakes_at: Time,
     check_number: u32,
     counters: Counters,
@@ -51,7 +50,7 @@ hitless_state::state!(Encoder {
 });
 
 impl Encoder {
-    /// Shows each packet that the other end may restore at `now` or later.
+    /// Visits each packet that the other end can restore at `now` or later.
     pub fn each_coded(&self, now: Time, see: &mut dyn FnMut(&Packet)) {
         self.coded.iter().for_each(|coded| see(&coded.packet));
         self.contents.each_recent(now, see);
@@ -75,7 +74,7 @@ impl Encoder {
         }
     }
 
-    /// Without parity frames the port is left as it is.
+    /// Requests queue and hook. Without parity frames the port stays unchanged.
     pub fn subscribe(&mut self, queue_counts: &[usize], wanted: &mut Needs) {
         if self.settings.parity_frames == 0 {
             return;
@@ -88,7 +87,7 @@ impl Encoder {
         wanted.hooks.push((port, HookSet::TX));
     }
 
-    /// A frame leaves at once, with its place in the block.
+    /// Lets a frame leave at once, with its position in the block.
     pub fn send(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let (block, index) = (self.block, self.coded.len() as u8);
@@ -97,6 +96,7 @@ impl Encoder {
         let packet = context.packet();
         let length = (packet.frame_bytes - CHECK_SEQUENCE_BYTES) as u16;
         let pushed = packet.push_shim(check_number);
+        // Parity covers the frame without Wharf's header, so that the copy is taken before it is pushed.
         let coded = *packet;
         let header = WharfHeader { class: 0, block, index, ether_type: 0, length };
         let pushed = pushed.and_then(|()| packet.push_shim(header));
@@ -113,12 +113,14 @@ impl Encoder {
         }
     }
 
-    /// A block that has waited long enough is ended as it is.
+    /// Ends a block early if it has waited long enough.
     pub fn look_at_time(&mut self, context: &mut Context<'_>) {
         if context.now() < self.wakes_at {
             return;
         }
         self.wakes_at = Time::NEVER;
+        // The timer may be left from a block that was filled in time; the current block is then armed below, because
+        // `arm` never moves a timer back.
         if self.flush_at() <= context.now() {
             self.counters.blocks_flushed += 1;
             self.end_block(context);

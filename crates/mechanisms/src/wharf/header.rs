@@ -4,29 +4,29 @@
 //! class:3 block:5 | index:8 | original EtherType:16 | length:16
 //! ```
 //!
-//! It stands behind the Ethernet addresses, in place of the EtherType, which it carries. Of a parity frame, which has
-//! no EtherType of its own, that field holds the number of data frames in the block; the published programs fill a
-//! block that is short with empty frames instead.
+//! It follows the Ethernet addresses and replaces the EtherType, which it carries. A parity frame has no EtherType;
+//! there the field holds the number of data frames in the block. The published programs fill a short block with empty
+//! frames instead.
 
 use hitless_wire::shim::{Shim, ShimId};
 
 /// The header of a data frame or a parity frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct WharfHeader {
-    /// Traffic class, 3 bits. Each has blocks of its own.
+    /// Traffic class, 3 bits. Each class has separate blocks.
     pub class: u8,
-    /// The block, 5 bits that wrap.
+    /// Number of the block, 5 bits that wrap.
     pub block: u8,
-    /// Place in the block: data frames from 0 on, parity frames from the number of data frames of a whole block on.
+    /// Position in the block: data frames start at 0, parity frames at the number of data frames of a full block.
     pub index: u8,
-    /// EtherType of a data frame, 0 if it is not known; of a parity frame the number of data frames in its block.
+    /// EtherType of a data frame, 0 if unknown; for a parity frame the number of data frames in its block.
     pub ether_type: u16,
-    /// Length of a data frame without check sequence and this header; of a parity frame what is behind this header.
+    /// Length of a data frame without check sequence and this header; for a parity frame the length behind this header.
     pub length: u16,
 }
 
 impl WharfHeader {
-    /// How many numbers blocks have.
+    /// The count of block numbers.
     pub const BLOCKS: u8 = 32;
     const CLASSES: u8 = 8;
 }

@@ -1,4 +1,4 @@
-//! Wharf as a kind of mechanism: at both ends of its links.
+//! Wharf as a kind of mechanism, at both ends of its links.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ impl Kind for Wharf {
     const STAGE: Stage = Stage::LinkProtection;
     const ENTRIES: Entries = Entries::Shared;
     const PLACES_FIELD: &'static str = "link";
-    /// What parity says of the packets of a block.
+    /// The ends share the parity's information about the packets of a block.
     const SHARES_STATE: bool = true;
 
     type Settings = WharfSettings;
@@ -42,7 +42,7 @@ impl Kind for Wharf {
         vec![Header::of::<WharfHeader>("Wharf", reach).and::<CheckNumber>()]
     }
 
-    /// For parity.
+    /// A queue for parity.
     fn queues(_: &WharfSettings) -> u16 {
         1
     }

@@ -1,17 +1,17 @@
 //! Wharf: forward error correction across the frames of a link (Giesen et al., "In-network computing to the rescue of
 //! faulty links", NetCompute 2018).
 //!
-//! The sending port puts frames into blocks and sends parity frames behind each block ([`encoder`]); the receiving port
-//! restores as many lost frames as parity frames came ([`decoder`]). The code itself is in [`coder`] and works on
-//! bytes. In a simulation a packet has none: there the two ends share what the parity says ([`contents`]).
+//! The sending port puts frames into blocks and sends parity frames behind each block ([`encoder`]). The receiving port
+//! restores as many lost frames as it has parity frames ([`decoder`]). The code itself is in [`coder`] and works on
+//! bytes. In a simulation packets have no bytes: there the two ends share the parity's information (`contents.rs`).
 //!
-//! As in the published programs of Flightplan: data frames are passed on as they come, so a restored frame comes late;
-//! limits, header and flush by time-out. What is different, or chosen:
-//! - the coder sits at the MAC, as one in an FPGA before the port would, and takes no time;
-//! - there is one traffic class;
-//! - a block that is flushed is not filled up with empty frames: its parity says how many it has;
-//! - nothing is dropped to signal that the link is slower (the paper's meter): parity takes its share of the line, and
-//!   what does not fit waits in the queue of the port.
+//! As in the published programs of Flightplan, data frames are forwarded as they arrive, so that a restored frame is
+//! late; limits, header and flush by timeout are the same. Differences and choices:
+//! - The coder sits at the MAC, like an FPGA in front of the port, and takes no time.
+//! - There is one traffic class.
+//! - A flushed block is not filled with empty frames: its parity gives its number of frames.
+//! - Nothing is dropped to signal that the link is slower (the paper's meter): parity takes its share of the line, and
+//!   excess packets wait in the queue of the port.
 
 pub mod coder;
 pub mod contents;
@@ -39,7 +39,6 @@ struct Ends {
 
 hitless_state::state!(Ends { parts: encoder, decoder });
 
-/// Wharf on one switch.
 #[derive(Default)]
 pub struct Wharf {
     ports: ByPort<Ends>,
@@ -48,12 +47,12 @@ pub struct Wharf {
 hitless_state::state!(Wharf { parts: ports });
 
 impl Wharf {
-    /// Makes `port` the sending end of a link; `settings` are those of both ends.
+    /// Makes `port` the sending end of a link with the settings of both ends.
     pub fn add_encoder(&mut self, port: PortId, settings: &WharfSettings, contents: Writer) {
         self.ends(port).encoder = Some(Encoder::new(port, settings, contents));
     }
 
-    /// Makes `port` the receiving end of a link; `settings` are those of both ends.
+    /// Makes `port` the receiving end of a link with the settings of both ends.
     pub fn add_decoder(&mut self, port: PortId, settings: &WharfSettings, contents: Reader) {
         self.ends(port).decoder = Some(Decoder::new(port, settings, contents));
     }

@@ -7,22 +7,23 @@ use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Wharf on one link in one direction. Both ends must be switches.
+/// Wharf on a link in one direction. Both ends must be switches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WharfSettings {
-    /// The protected link and direction, "sw2->sw6": the first node is the sending switch.
+    /// Protected link and direction, "sw2->sw6": the first node is the sending switch.
     #[schemars(extend("x-required" = true))]
     pub link: String,
     /// Data frames of a block (k).
     #[schemars(range(min = 1, max = 50))]
     pub data_frames: u8,
-    /// Parity frames behind each block (h): as many lost frames of it can be restored. 0: nothing is coded.
+    /// Parity frames behind each block (h), and the maximum number of its lost frames that can be restored. 0: no
+    /// coding.
     #[schemars(range(max = 5))]
     pub parity_frames: u8,
-    /// Time from the first frame of a block until an incomplete block is flushed. The published programs count in whole
-    /// milliseconds. Default: twice the time of `data_frames` maximum frames on the link, with a minimum of 10 us;
-    /// chosen so that a busy link flushes nothing.
+    /// Time from the first frame of a block after which an incomplete block is flushed. The published programs count in
+    /// whole milliseconds. Default: twice the time of `data_frames` maximum frames on the link, with a minimum of 10
+    /// us; chosen so that a busy link flushes nothing.
     #[schemars(extend("x-default" = "by link rate, frame size and data_frames"))]
     #[serde(with = "Optional::<Duration>")]
     pub flush_after: Option<Duration>,
@@ -35,7 +36,7 @@ impl Default for WharfSettings {
 }
 
 impl WharfSettings {
-    /// Takes what is left out from the link.
+    /// Fills in defaults from the link.
     pub(super) fn resolve(&mut self, around: Surroundings<'_>) {
         const LEAST: Duration = Duration::from_us(10);
         let rate = around.links(&self.link).first().map(|link| around.topology.link(link.link).settings.rate);
@@ -44,10 +45,9 @@ impl WharfSettings {
         self.flush_after.get_or_insert((block * 2).max(LEAST));
     }
 
-    /// When a block ends that is not full.
+    /// The time after which an incomplete block ends.
     ///
-    /// # Panics
-    /// In a scenario that was not read by `check`, which fills it in.
+    /// # Panics If the scenario was not read by `check`, which fills it in.
     pub fn flush_time(&self) -> Duration {
         self.flush_after.expect("a scenario that was checked says when blocks end")
     }

@@ -1,4 +1,4 @@
-//! Bolt on one switch: whom it tells, and which packets keep their wish.
+//! Bolt on a switch: notices to senders, and packets with granted requests.
 
 use hitless_mechanisms::Bolt;
 use hitless_mechanisms::bolt::{BoltPort, BoltSettings};
@@ -46,7 +46,7 @@ impl Bench {
         self.0.arrive(Time::ZERO + Duration::from_ns(time_ns), port, packet);
     }
 
-    /// The flags with which data left, in order, and the notices.
+    /// The flags of departed data, in order, and the notices.
     fn end(&mut self) -> (Vec<u8>, Vec<(Packet, CongestionNotice)>) {
         self.0.finish();
         let (mut flags, mut notices) = (Vec::new(), Vec::new());
@@ -90,9 +90,9 @@ const TOLD: u8 = BoltFlags::BOLT.with(BoltFlags::DEC).0;
 #[test]
 fn the_sender_of_a_packet_that_meets_a_long_queue_is_told_once_by_all_switches() {
     let mut bench = Bench::new();
-    // Six at once: the first three find less than three before them, what has been decided for the queue included.
+    // Six at once: the first three find fewer than three before them, counting packets already assigned to the queue.
     (0..6).for_each(|number| bench.arrive(1_000, data(number, ASKS)));
-    // Another switch has told of this one.
+    // Another switch has sent a notice about this packet.
     bench.arrive(1_000, data(6, ASKS.with(BoltFlags::DEC).without(BoltFlags::INC)));
     let (flags, notices) = bench.end();
     assert_eq!(flags[3..], [TOLD; 4]);
@@ -127,8 +127,8 @@ fn notices_go_before_all_that_waits() {
 #[test]
 fn a_wish_is_granted_for_bandwidth_that_nobody_used() {
     let mut bench = Bench::new();
-    // A frame takes 1,200 ns. After 10 us of idling 3,000 bytes are there: two wishes of 1,500. Then nothing is left,
-    // as packets come as fast as the line takes them; the last comes 1,200 ns later than that.
+    // A frame takes 1,200 ns. After 10 us of idling 3,000 bytes are available: two requests of 1,500. Then nothing is
+    // left, because packets arrive as fast as the line takes them; the last arrives 1,200 ns later than that.
     for (number, time_ns) in [10_000, 11_200, 12_400, 13_600, 16_000].into_iter().enumerate() {
         bench.arrive(time_ns, data(number as u64, ASKS));
     }
@@ -142,14 +142,14 @@ fn a_wish_is_granted_for_bandwidth_that_nobody_used() {
 fn a_wish_is_granted_for_a_packet_of_a_flow_about_to_end() {
     let mut bench = Bench::new();
     let last = BoltFlags::BOLT.with(BoltFlags::LAST);
-    // What was there at the start is used up.
+    // The first two requests use up the initial supply.
     let flags = [ASKS, ASKS, last, last.with(BoltFlags::FIRST), ASKS, ASKS, last, last, last, ASKS, ASKS, ASKS];
     for (number, flags) in flags.into_iter().enumerate() {
         bench.arrive(10_000 + 1_200 * number as u64, data(number as u64, flags));
     }
     let (left, _) = bench.end();
     let kept: Vec<bool> = left.iter().map(|&flags| BoltFlags(flags).contains(BoltFlags::INC)).collect();
-    // One token for the first LAST, none for the one of a new flow; of three tokens two are remembered.
+    // One token for the first LAST, none for that of a new flow; of three tokens two are remembered.
     let expected = [true, true, false, false, true, false, false, false, false, true, true, false];
     assert_eq!(kept, expected);
     assert_eq!(bench.counter("increases for flows about to end"), 3);
@@ -163,7 +163,7 @@ fn packets_of_others_are_left_alone_but_use_bandwidth() {
     }
     let (flags, notices) = bench.end();
     assert_eq!(flags[..7], [0; 7]);
-    // 3,000 bytes are still there: the line was fully used, but nobody asked.
+    // 3,000 bytes are still available: the line was fully used, but no packet requested more.
     assert_eq!((flags[7], notices.len()), (ASKS.0, 0));
     assert_eq!(bench.counter("packets seen"), 1);
     let mut bench = Bench::new();

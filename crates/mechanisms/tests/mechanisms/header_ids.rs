@@ -1,4 +1,4 @@
-//! Every header of this tree has an id of its own, and those that can meet have room on a packet.
+//! Every header of this tree has a unique id, and headers that can meet fit on a packet.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use hitless_mechanisms::sqr::metadata::CacheMetadata;
 use hitless_wire::shim::{CheckNumber, DetourCount, ShimStackFull};
 use hitless_wire::{PortId, PriorityMark, ShimStack};
 
-/// The ids of headers in the sources below `folder`, each with the files that have it.
+/// The ids of headers in the sources below `folder`, each with the files that define it.
 fn collect(folder: &Path, found: &mut BTreeMap<String, Vec<String>>) {
     for entry in fs::read_dir(folder).expect("the sources are there") {
         let path = entry.expect("a folder can be listed").path();

@@ -1,5 +1,5 @@
-//! Each mechanism on one switch or between two, run and looked at from outside. One program, since each would
-//! instantiate the switch with all mechanisms anew.
+//! Each mechanism on a switch or between two, tested from outside. A single program, because each program would
+//! instantiate the switch with all mechanisms again.
 
 mod afq;
 mod bolt;

@@ -1,4 +1,4 @@
-//! The format of links between two processes or boxes: what is encoded is decoded, and nothing else is.
+//! The format of links between two processes or boxes: encoded frames are decoded, and nothing else is.
 
 use std::fs;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ const DETOURED: DetourHeader = DetourHeader { sequence: 70_000, origin: 3, detou
 const MESSAGE: MessageHeader = MessageHeader { origin: 3, port: PortId(2), is_repeated: true, depth_segments: 9 };
 const MARK: PriorityMark = PriorityMark { rank_bytes: 70_000, flowlet: 0, is_first: false, retransmissions: 0 };
 
-/// A link on which all is spoken that this tree has.
+/// A link with all headers of this tree.
 fn all() -> LinkHeaderSet {
     spoken(&[&linkguardian::headers::ON_LINKS, &rimm::headers::ON_LINKS, &PRIORITIES])
 }
@@ -81,7 +81,7 @@ fn encoded(shims: &ShimStack, inner: Option<&[u8]>) -> Vec<u8> {
     out
 }
 
-/// Every shape that a frame of the link has, with a small inner frame where it carries one.
+/// Every shape of a frame of the link, with a small inner frame if it carries one.
 fn shapes() -> Vec<(&'static str, ShimStack, bool)> {
     vec![
         ("plain", stack(&[]), true),
@@ -135,7 +135,7 @@ fn the_bytes_are_those_of_the_description() {
     ]
     .concat();
     assert_eq!(bytes, [&header[..], &INNER].concat());
-    // What the MTU of a protected link leaves room for: all but the inner Ethernet header's own 14 bytes.
+    // The remaining MTU of a protected link: all but the inner Ethernet header's 14 bytes.
     assert_eq!(header.len(), outer_mtu(1_500, 0) - 1_500);
 }
 
@@ -179,7 +179,7 @@ fn what_does_not_fit_is_not_encoded() {
     assert_eq!(refused, Err(CannotEncode::Illegal(Refusal::Header)));
 }
 
-/// The Ethernet header, the version, `counts`, and what follows, padded.
+/// The Ethernet header, the version, `counts`, and the rest, padded.
 fn raw(counts: u8, rest: &[u8]) -> Vec<u8> {
     let mut bytes = encoded(&stack(&[&on(ack(9, false))]), None);
     bytes.truncate(15);
@@ -320,7 +320,7 @@ fn two_headers_of_one_number_are_not_spoken_on_one_link() {
     }
 }
 
-/// Set it to have the seeds of the fuzzer written instead of compared.
+/// Environment variable that makes the test write the fuzzer's seeds instead of comparing them.
 const WRITE: &str = "HITLESS_WRITE_SEEDS";
 
 #[test]
@@ -384,7 +384,7 @@ proptest! {
         prop_assert_eq!(receiving().decode(&all(), &bytes), Ok(LinkFrame { shims, inner }));
     }
 
-    /// Whatever is taken could have been sent: encoding it again gives the same bytes, but for the padding.
+    /// Every accepted frame could have been sent: encoding it again gives the same bytes, except the padding.
     #[test]
     fn what_is_taken_of_a_damaged_frame_is_legal(
         (shims, has_inner) in legal_shims(),

@@ -1,4 +1,4 @@
-//! One switch and what comes of it, with reads for tests of one mechanism.
+//! A switch and its outputs, with queries for tests of a mechanism.
 
 use std::ops::{Deref, DerefMut};
 
@@ -7,12 +7,12 @@ use hitless_switch::{DropReason, PortState, Report, Switch};
 use hitless_wire::shim::DetourCount;
 use hitless_wire::{Packet, PortId, Time};
 
-/// How often switches have detoured a packet.
+/// The number of detours of a packet.
 pub fn detours(packet: &Packet) -> Option<u8> {
     packet.shims.get::<DetourCount>().map(|count| count.0)
 }
 
-/// The switch in its world. Packets are numbered as they arrive, in [`Packet::frame`].
+/// The switch in its world. Packets are numbered in order of arrival, in [`Packet::frame`].
 pub struct OneSwitch(Harness);
 
 impl Deref for OneSwitch {
@@ -30,48 +30,47 @@ impl DerefMut for OneSwitch {
 }
 
 impl OneSwitch {
-    /// Started, with the port for each packet.
+    /// A started switch with the given routes.
     pub fn new(switch: Switch, route: fn(&Packet) -> PortId) -> Self {
         Self(Harness::of_one(switch, route))
     }
 
-    /// The switch is told the state of a port, now.
+    /// Reports the state of a port to the switch, now.
     pub fn port_state(&mut self, port: PortId, state: PortState) {
         let now = self.world.now;
         self.tell_state(now, 0, port, state);
         self.run_until(Time(now.as_ps() + 1));
     }
 
-    /// Runs up to `limit`, where control packets go round for ever.
+    /// Runs until `limit`, for control packets that circulate for ever.
     pub fn finish_by(&mut self, limit: Time, control_packets: usize) {
         self.run_until(limit);
         assert_eq!(self.world.packets.alive(), control_packets);
         assert_eq!(self.switches[0].violation(), None);
     }
 
-    /// The numbers of all packets that left.
+    /// The numbers of all departed packets.
     pub fn sent(&self) -> Vec<u32> {
         self.world.left.iter().map(|left| left.packet.frame).collect()
     }
 
-    /// How many packets left by some ports.
+    /// The number of packets that left through these ports.
     pub fn count_sent_by(&self, ports: &[PortId]) -> usize {
         self.world.left.iter().filter(|left| ports.contains(&left.port)).count()
     }
 
-    /// Why packets ended.
+    /// The drop reasons of packets.
     pub fn reasons(&self) -> Vec<DropReason> {
         self.world.ended.iter().map(|ended| ended.reason).collect()
     }
 
-    /// Of the only mechanism, which has violated none of its invariants.
+    /// The report of the only mechanism, without violated invariants.
     pub fn report(&self) -> Report {
         let report = self.switches[0].reports(self.world.now).next().expect("one mechanism runs");
         assert!(report.violated_invariants.is_empty(), "{:?}", report.violated_invariants);
         report
     }
 
-    /// A counter of the only mechanism.
     pub fn counter(&self, scope: &str, name: &str) -> u64 {
         let report = self.report();
         let found = report.counters.iter().find(|counter| counter.0 == scope && counter.1 == name);

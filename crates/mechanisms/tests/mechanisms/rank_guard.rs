@@ -1,4 +1,4 @@
-//! The guard of ranks: an honest flow keeps its claims, a liar gets the rank of what it has sent.
+//! The rank guard: an honest flow keeps its claims, a liar gets the rank of its sent bytes.
 
 use hitless_mechanisms::RankGuard;
 use hitless_mechanisms::rank_guard::RankGuardSettings;
@@ -30,7 +30,7 @@ impl Bench {
         Self { one: OneSwitch::new(switch, |_| SWITCH), now: Time::ZERO }
     }
 
-    /// The rank with which a packet goes on.
+    /// Sends a packet; returns its rank behind the guard.
     fn send(&mut self, flow: u32, frame_bytes: u32, mark: Option<PriorityMark>) -> Option<u32> {
         self.now += Duration::from_us(2);
         let mut packet = Packet { frame_bytes, flow_hash: flow, ttl: 9, ..Packet::default() };
@@ -44,7 +44,8 @@ impl Bench {
         sent.packet.shims.get::<PriorityMark>().map(PriorityMark::urgency)
     }
 
-    /// A whole message in packets of 1,460 bytes, of which `claim` is made of what remains; returns the ranks.
+    /// Sends a message in packets of 1,460 bytes, with ranks by `claim` of the remaining bytes; returns the resulting
+    /// ranks.
     fn message(&mut self, flow: u32, flowlet: u16, total: u32, claim: impl Fn(u32) -> u32) -> Vec<u32> {
         let offsets = (0..total).step_by(1_460);
         let send = |offset| {
@@ -93,7 +94,7 @@ fn who_claims_a_hundredth_is_believed_for_a_hundredth_and_then_ranked_by_what_it
     let mut bench = Bench::new(settings());
     let total = 3_000_000;
     let ranks = bench.message(7, 0, total, |remaining| remaining / 100);
-    // 30,000 promised, an eighth of it, and the allowance: 48,750 bytes are 33 packets.
+    // 30,000 promised bytes, an eighth of them, and the allowance: 48,750 bytes are 33 packets.
     let sent = |packet: usize| packet as u32 * 1_526;
     let found_out = ranks.iter().enumerate().position(|(packet, &rank)| rank == sent(packet) && packet > 0);
     assert_eq!(found_out, Some(32));
@@ -151,7 +152,7 @@ fn who_finds_its_slot_taken_passes_unguarded_and_is_counted() {
 }
 
 proptest! {
-    /// Whatever is lost and sent again within the tolerance: an honest flow is never raised.
+    /// For any losses and retransmissions within the tolerance, an honest flow is never raised.
     #[test]
     fn an_honest_flow_that_repeats_packets_is_not_raised(
         totals in prop::collection::vec(1u32..400_000, 1..6), repeats in prop::collection::vec(0usize..20, 0..8),
@@ -173,8 +174,8 @@ proptest! {
         prop_assert_eq!(raised, 0);
     }
 
-    /// Whatever it claims: once a flow has sent what it promised, the tolerance and the allowance, it has no rank below
-    /// what it has sent.
+    /// For any claims, once a flow has sent its promise, the tolerance and the allowance, its rank is at least its sent
+    /// bytes.
     #[test]
     fn no_claim_gains_more_than_its_promise_and_least_attained_service(
         claims in prop::collection::vec((0u32..100_000, 0u8..4), 60..200),

@@ -1,4 +1,4 @@
-//! What mechanisms state that they take, beside figures worked out by hand from the papers' configurations.
+//! Resources stated by mechanisms, compared with figures computed by hand from the papers' configurations.
 
 use hitless_mechanisms::afq::{AfqPort, AfqSettings, AfqSketch};
 use hitless_mechanisms::rimm::{Neighbour, RimmConfig, RimmRelease, RimmSettings, WatchedPort};
@@ -7,7 +7,7 @@ use hitless_mechanisms::{Afq, LinkLayerRetry, Rimm, Sqr, Wharf};
 use hitless_switch::{Budget, Footprint, Mechanism, QueueLimit, Resources};
 use hitless_wire::{Duration, PortId};
 
-/// Of a switch with so many ports of one queue.
+/// The resources on a switch with `ports` ports of one queue.
 fn stated(mechanism: &mut impl Mechanism, ports: usize) -> (Resources, Footprint) {
     mechanism.needs(&vec![1; ports]);
     let resources = mechanism.resources();
@@ -21,7 +21,8 @@ fn afq(ports: u16, rows: u8, columns: u32) -> Afq {
     Afq::new((0..ports).map(port).collect(), AfqSettings { sketch, ..AfqSettings::default() }, 1)
 }
 
-/// 32 bits each: of table 1, and of the simulations, whose rows of 36 x 16,384 take 144 blocks and one.
+/// 32 bits per cell: the sketches of table 1, and of the simulations, whose rows of 36 x 16,384 take 144 blocks and
+/// one.
 #[test]
 fn the_sketches_of_afq() {
     let round = |ports: u64| 32 * ports;
@@ -56,7 +57,7 @@ fn the_depths_and_numbers_of_rimm() {
     assert_eq!(field_bits("QDM", "depth_segments") + field_bits("QDM", "own_segments"), 8 * 4 * 4);
     let numbers = resources.registers.iter().find(|register| register.name == "S_a").unwrap();
     assert_eq!(field_bits("S_f", "number") + numbers.bits(), 8 * 8 * 4_096);
-    // An alarm of 2 + 48 + 48 + 49 bits, S_f, S_a, the neighbour, and four entries of 128 bits; the depth in egress, of
+    // An alarm of 2 + 48 + 48 + 49 bits, S_f, S_a, the neighbour, and four entries of 128 bits; in egress the depth, of
     // 64.
     assert_eq!(found.stateful_alus_of, [3 + 1 + 1 + 1 + 4 * 2, 1]);
     assert_eq!(found.mirror_sessions, 4);
@@ -80,7 +81,7 @@ fn the_registers_of_sqr() {
     let of_port = (32 + 32) + (1 + 9) + (32 + 32) + (32 + 32) + 32 + 32 + 32 + 1_024 * 32;
     assert_eq!(found.bits, 10 * of_port + (9 + 32) + 2 * 32);
     assert_eq!((found.stages, found.register_arrays), ([0, 5], 10));
-    // Ten caching queues, eight home queues for each of two ports, ten queues of ports that may take over.
+    // Ten caching queues, eight home queues for each of two ports, ten queues of possible backup ports.
     assert_eq!(found.mirror_sessions, 10 + 2 * 8 + 10);
 }
 

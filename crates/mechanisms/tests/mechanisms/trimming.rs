@@ -1,4 +1,4 @@
-//! Packet trimming on one switch: what is cut, and in which order headers and data leave.
+//! Packet trimming on a switch: which packets are cut, and the order of headers and data.
 
 use hitless_mechanisms::Trimming;
 use hitless_mechanisms::trimming::TrimmingSettings;
@@ -55,7 +55,7 @@ fn acknowledgement() -> Packet {
 
 fn burst(settings: Settings, packets: &[Packet]) -> OneSwitch {
     let mut bench = bench(settings);
-    // The port serves the first before the others are there.
+    // The port serves the first packet before the others arrive.
     packets.iter().zip(0..).for_each(|(packet, number)| bench.arrive(Time(number.min(1)), IN, *packet));
     bench.finish();
     bench
@@ -109,7 +109,7 @@ fn ten_headers_leave_for_each_full_frame_while_both_wait() {
     let settings = Settings { headers_per_packet: 10, limit: QueueLimit::Packets(5), ..SETTINGS };
     let bench = burst(settings, &[data(1_518); 45]);
     let order: Vec<bool> = bench.world.left.iter().map(|sent| sent.packet.is_trimmed()).collect();
-    // In between lie whole turns of headers, until none is left.
+    // Between two data frames lie full turns of headers, until none is left.
     let runs: Vec<usize> = order.split(|is_header| !is_header).map(<[bool]>::len).collect();
     assert_eq!(runs.iter().sum::<usize>(), 40);
     assert!(runs.iter().all(|&run| run <= 10) && runs.iter().filter(|&&run| run == 10).count() >= 3, "{runs:?}");
@@ -119,12 +119,12 @@ fn ten_headers_leave_for_each_full_frame_while_both_wait() {
 fn a_shared_buffer_without_room_for_a_frame_may_have_room_for_its_header() {
     let buffer = BufferPolicy::Shared { capacity_bytes: 2_200, alpha: 8.0 };
     let bench = burst(Settings { limit: QueueLimit::Unlimited, buffer, ..SETTINGS }, &[data(1_000); 4]);
-    // One is in transmission, two fill the buffer up to 200 bytes.
+    // One packet is in transmission, two fill the buffer except for 200 bytes.
     assert_eq!((bench.sent(), counter(&bench, "packets trimmed")), (vec![0, 3, 1, 2], 1));
 }
 
 proptest! {
-    /// Whatever arrives when: every packet leaves once or ends once, whole packets keep their order, and so do headers.
+    /// For any arrivals every packet leaves once or is dropped once; whole packets keep their order, and so do headers.
     #[test]
     fn every_packet_leaves_whole_or_cut_or_ends_once(
         arrivals in prop::collection::vec((0u64..1_500, 64u32..1_519), 1..200),

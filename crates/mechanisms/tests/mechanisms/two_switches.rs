@@ -1,4 +1,4 @@
-//! Two switches joined by a link that loses what it is told to lose, frames and control ordered sets.
+//! Two switches joined by a link with chosen losses of frames and control ordered sets.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,24 +11,22 @@ use hitless_switch::{
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
 use hitless_wire::{BitRate, Bytes, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
 
-/// Host side of both switches.
+/// The host side of both switches.
 const EDGE: PortId = PortId(0);
-/// The link between them.
 pub const LINK: PortId = PortId(1);
-/// The recirculation port of both.
 pub const RECIRCULATION: PortId = PortId(2);
 
 pub use hitless_switch::testing::Fate;
 
-/// What the two switches run.
+/// The mechanisms of the two switches.
 pub type Ends = [Box<dyn Mechanism>; 2];
 
-/// Both of them, to be run.
+/// Boxes both mechanisms.
 pub fn boxed<M: Mechanism + 'static>(ends: [M; 2]) -> Ends {
     ends.map(|end| Box::new(end) as Box<dyn Mechanism>)
 }
 
-/// What came out at the edge of a switch.
+/// A packet delivered at the edge of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     pub number: u64,
@@ -36,7 +34,7 @@ pub struct Delivery {
     pub frame_bytes: u32,
 }
 
-/// What was put on the link, by the switch that sent it.
+/// Frames, bytes and sets on the link, by sending switch.
 #[derive(Clone, Copy, Default)]
 pub struct OnLink {
     pub frames: [u64; 2],
@@ -44,18 +42,18 @@ pub struct OnLink {
     pub sets: [u64; 2],
 }
 
-/// What came out of the switches.
+/// The outputs of the switches.
 pub struct World {
-    /// By switch.
+    /// Deliveries by switch.
     pub delivered: [Vec<Delivery>; 2],
     pub ended: [u64; DropReason::COUNT],
     pub frames_lost: u64,
-    /// When each datagram entered switch 0.
+    /// The time when each datagram entered switch 0.
     injected_at: Vec<Time>,
 }
 
 impl World {
-    /// Takes out of the harness what has come out of the switches, and ended.
+    /// Takes delivered and dropped packets from the harness.
     fn collect(&mut self, harness: &mut Harness) {
         for Left { switch, at, packet, .. } in harness.world.left.drain(..) {
             assert!(packet.shims.is_empty(), "headers of a link leaked to a host: {:?}", packet.shims);
@@ -74,13 +72,13 @@ pub struct Pair {
     harness: Harness,
     on_link: Rc<RefCell<OnLink>>,
     rate: BitRate,
-    /// When switches are started anew, in order, and what they run then.
+    /// Restarts of switches, in order, with the mechanisms they run afterwards.
     restarts: Vec<(Time, usize, Box<dyn Mechanism>)>,
 }
 
 impl Pair {
-    /// Switch 0 and 1 with their mechanisms; `delay` is propagation and PHY of the link. `fate` and `loses_set` are asked
-    /// for each frame and each control ordered set, with the number of the switch that sends it.
+    /// Switches 0 and 1 with their mechanisms; `delay` is propagation and PHY delay of the link. `fate` and `loses_set`
+    /// decide each frame and each control ordered set, given the number of the sending switch.
     pub fn new(
         rate_gbps: u64,
         delay: Duration,
@@ -115,13 +113,13 @@ impl Pair {
         Self { world, harness, on_link, rate, restarts: Vec::new() }
     }
 
-    /// `count` full-size datagrams enter switch `from` back to back from `start` on, numbered from `first`; returns
-    /// when the last has entered.
+    /// Injects `count` full-size datagrams at switch `from` back to back from `start`, numbered from `first`; returns
+    /// the time when the last has entered.
     pub fn inject(&mut self, from: usize, start: Time, first: u64, count: u64) -> Time {
         self.inject_class(from, start, first, count, |_| 0)
     }
 
-    /// As [`Self::inject`], with a traffic class for each number.
+    /// Like [`Self::inject`], with a traffic class for each number.
     pub fn inject_class(
         &mut self,
         from: usize,
@@ -133,7 +131,7 @@ impl Pair {
         self.inject_each(from, start, first, (first..first + count).map(|number| (MTU_FRAME_BYTES, class(number))))
     }
 
-    /// As [`Self::inject`], with frames of these sizes.
+    /// Like [`Self::inject`], with frames of these sizes.
     pub fn inject_sized(&mut self, from: usize, start: Time, first: u64, sizes: impl Iterator<Item = u32>) -> Time {
         self.inject_each(from, start, first, sizes.map(|frame_bytes| (frame_bytes, 0)))
     }
@@ -160,33 +158,33 @@ impl Pair {
         at
     }
 
-    /// When the datagram entered switch 0.
+    /// The time when the datagram entered switch 0.
     pub fn injected_at(&self, number: u64) -> Option<Time> {
         self.world.injected_at.get(number as usize).copied().filter(|&at| at != Time::NEVER)
     }
 
-    /// A frame that neither switch has sent reaches `switch` from the link at `at`.
+    /// Lets a forged frame reach `switch` from the link at `at`.
     pub fn forge(&mut self, switch: usize, at: Time, packet: Packet) {
         self.harness.enter(at, switch, LINK, packet);
     }
 
-    /// The control plane tells one end of the link something at `at`.
+    /// Sends a command of the control plane to an end of the link at `at`.
     pub fn command(&mut self, switch: usize, at: Time, command: Command) {
         self.harness.command(at, switch, command.number());
     }
 
-    /// Failure detection tells a switch of the link.
+    /// Reports the state of the link to a switch.
     pub fn tell_state(&mut self, switch: usize, at: Time, state: PortState) {
         self.harness.tell_state(at, switch, LINK, state);
     }
 
-    /// A switch loses all it knows and all it holds at `at`, and runs its part of `ends` in its next life.
+    /// Restarts a switch at `at`: it loses its state and its packets, and then runs its part of `ends`.
     pub fn restart(&mut self, number: usize, at: Time, ends: Ends) {
         let mechanism = ends.into_iter().nth(number).expect("there are two switches");
         self.restarts.push((at, number, mechanism));
     }
 
-    /// Runs until nothing happens any more; returns when.
+    /// Runs until no event is left; returns the time.
     pub fn run(&mut self) -> Time {
         for (at, number, mechanism) in std::mem::take(&mut self.restarts) {
             self.run_before(at);
@@ -200,7 +198,7 @@ impl Pair {
         self.harness.world.now
     }
 
-    /// Runs up to `until`, for switches that never come to rest; returns that time.
+    /// Runs until `until`, for switches that never come to rest; returns that time.
     pub fn run_until(&mut self, until: Time) -> Time {
         self.run_before(Time(until.as_ps() + 1));
         until
@@ -217,17 +215,16 @@ impl Pair {
         }
     }
 
-    /// What was put on the link.
     pub fn on_link(&self) -> OnLink {
         *self.on_link.borrow()
     }
 
-    /// How many packets exist.
+    /// The number of existing packets.
     pub fn alive(&self) -> usize {
         self.harness.world.packets.alive()
     }
 
-    /// The numbers that came out at the edge of a switch.
+    /// The numbers delivered at the edge of a switch.
     pub fn numbers(&self, switch: usize) -> Vec<u64> {
         self.world.delivered[switch].iter().map(|delivery| delivery.number).collect()
     }
@@ -237,7 +234,6 @@ impl Pair {
         self.harness.counter(name).unwrap_or_else(|| panic!("there is no counter {name:?}"))
     }
 
-    /// The invariants that were violated.
     pub fn violated_invariants(&self) -> Vec<String> {
         self.harness.violated_invariants()
     }
@@ -253,18 +249,19 @@ fn switch(rate: BitRate, mechanism: Box<dyn Mechanism>) -> Switch {
     Switch::new(architecture, ports, BufferPolicy::Static, vec![mechanism])
 }
 
-/// Whatever came when.
+/// Sorts the numbers, for tests without an expected order.
 pub fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
     numbers.sort_unstable();
     numbers
 }
 
-/// The numbers of all that was sent, if nothing is missing.
+/// The numbers of all sent packets, if nothing is missing.
 pub fn in_order(count: u64) -> Vec<u64> {
     (0..count).collect()
 }
 
-/// A generator for loss decisions, so that a failing case replays from its seed: true in so many cases of a thousand.
+/// A generator of loss decisions, so that a failing case replays from its seed: true with a probability of `per_mille`
+/// in a thousand.
 pub fn chances(seed: u64) -> impl FnMut(u64) -> bool {
     let mut state = seed | 1;
     move |per_mille| {

@@ -1,4 +1,4 @@
-//! Vertigo on one switch: who leaves a full queue, and where to.
+//! Vertigo on a switch: the victims of a full queue, and their destinations.
 
 use hitless_engine::RandomStreams;
 use hitless_mechanisms::Vertigo;
@@ -17,7 +17,7 @@ struct Settings {
     candidates: u8,
     to_arrival_port: bool,
     record_ranks: bool,
-    /// Sorted ports; the others have plain queues.
+    /// Number of sorted ports; the others have plain queues.
     sorted: usize,
     seed: u64,
 }
@@ -25,7 +25,7 @@ struct Settings {
 const SETTINGS: Settings =
     Settings { hardware: HARDWARE, candidates: 2, to_arrival_port: true, record_ranks: false, sorted: 6, seed: 1 };
 
-/// Queues hold two packets.
+/// Queues of two packets.
 const TWO: Hardware = Hardware { limit: QueueLimit::Packets(2), ..HARDWARE };
 
 fn bench(settings: Settings) -> OneSwitch {
@@ -47,7 +47,7 @@ fn packet(rank_bytes: u32, frame_bytes: u32) -> Packet {
     packet
 }
 
-/// Packets of these ranks at once, from `port`.
+/// Sends packets of these ranks at once from `port`, and runs to the end.
 fn burst(settings: Settings, port: PortId, ranks: &[u32]) -> OneSwitch {
     let mut bench = bench(settings);
     ranks.iter().for_each(|&rank| bench.arrive(Time::ZERO, port, packet(rank, 1_000)));
@@ -58,7 +58,7 @@ fn burst(settings: Settings, port: PortId, ranks: &[u32]) -> OneSwitch {
 #[test]
 fn the_most_urgent_stay_and_leave_in_the_order_of_their_urgency() {
     let bench = burst(SETTINGS, HOST, &[9, 8, 7, 2, 5, 1, 3]);
-    // The first is in transmission.
+    // The first packet is in transmission.
     assert_eq!(bench.left_by(OUT), [0, 5, 3]);
     let mut deflected: Vec<_> = NEIGHBOURS.iter().flat_map(|&port| bench.left_by(port)).collect();
     deflected.sort_unstable();
@@ -66,14 +66,14 @@ fn the_most_urgent_stay_and_leave_in_the_order_of_their_urgency() {
     assert_eq!((bench.left_by(HOST), bench.left_by(OTHER_HOST)), (vec![], vec![]), "no other host gets a packet");
     assert_eq!(bench.ended(), []);
     let names = ["packets seen", "packets that had to leave", "packets driven out of the queue", "packets deflected"];
-    // 2 drives out 8, 5 drives out 7, 1 drives out 5, and 3 is refused.
+    // 2 evicts 8, 5 evicts 7, 1 evicts 5, and 3 is refused.
     assert_eq!(names.map(|name| bench.counter("port 1", name)), [7, 4, 3, 4]);
 }
 
 #[test]
 fn a_victim_is_put_into_a_full_queue_whose_worst_packet_ends() {
     let mut bench = bench(Settings { hardware: TWO, ..SETTINGS });
-    // All but one neighbour are down, so that the place of each victim is known.
+    // All neighbours but one are down, so that the destination of each victim is known.
     for port in &NEIGHBOURS[1..] {
         bench.port_state(*port, PortState::Down);
     }
@@ -90,13 +90,14 @@ fn a_victim_is_put_into_a_full_queue_whose_worst_packet_ends() {
 
 #[test]
 fn of_two_random_neighbours_the_less_loaded_gets_the_victim() {
-    // One neighbour is full, another takes what comes: of two candidates one is never the full one.
+    // A neighbour is full, another takes the arriving packets: with two candidates the full one is never chosen.
     for (candidates, least) in [(1, 1), (2, 0)] {
         let mut reached_full = 0;
         for seed in 0..200 {
             let mut bench = bench(Settings { candidates, seed, hardware: TWO, ..SETTINGS });
             bench.port_state(NEIGHBOURS[2], PortState::Down);
-            // Two to the host stay; the third is a victim, and goes to either neighbour; the fourth to the other.
+            // Two packets to the host stay; the third is a victim and goes to either neighbour; the fourth goes to the
+            // other.
             [0, 0, 3, 3].iter().for_each(|&rank| bench.arrive(Time::ZERO, HOST, packet(rank, 1_000)));
             bench.finish();
             reached_full += u32::from(bench.left_by(NEIGHBOURS[0]).len() != 1);
@@ -164,7 +165,7 @@ fn ranks_are_recorded_where_that_is_asked_for() {
     }
 }
 
-/// Where the first victim goes, for many seeds: chi-square with two degrees of freedom, 99.9 % below 13.8.
+/// The destination of the first victim, for many seeds: chi-square with two degrees of freedom, 99.9 % below 13.8.
 #[test]
 fn each_neighbour_with_the_same_load_is_as_likely_as_the_others() {
     for candidates in [1, 2] {
@@ -180,8 +181,8 @@ fn each_neighbour_with_the_same_load_is_as_likely_as_the_others() {
 }
 
 proptest! {
-    /// Whatever arrives when: every packet leaves once or ends once, none goes to another host, the counters say where
-    /// it went, and the same seed gives the same run.
+    /// For any arrivals every packet leaves once or is dropped once, none goes to another host, the counters tell its
+    /// destination, and the same seed gives the same run.
     #[test]
     fn packets_leave_by_their_port_or_to_a_neighbour_or_end(
         arrivals in proptest::collection::vec((0u64..1_500, 0usize..4, 0u32..9, 64u32..=1_518), 1..200),

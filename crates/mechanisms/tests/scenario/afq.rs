@@ -1,4 +1,4 @@
-//! AFQ's settings: what is filled in, and what is refused, with the arithmetic.
+//! AFQ's settings: defaults, and refusals with the arithmetic.
 
 use hitless_mechanisms::afq::{AfqSettings, AfqSketch};
 use hitless_wire::Bytes;
@@ -10,7 +10,7 @@ fn with(settings: &str) -> String {
     text.replace("ecn_rounds = 8", settings).replace("dctcp", "newreno")
 }
 
-/// The settings of the example with `settings` instead of its own.
+/// The settings of the example, replaced by `settings`.
 fn afq(settings: &str) -> AfqSettings {
     first_settings(&with(settings))
 }
@@ -25,7 +25,7 @@ fn what_is_left_out_is_the_papers_simulation() {
     assert_eq!(partial.sketch, AfqSketch { columns: 1_024, ..AfqSketch::default() });
 }
 
-/// Section 5: d x l / (6 nQ), and a full frame at least.
+/// Section 5: d x l / (6 nQ), at least a full frame.
 #[test]
 fn bytes_per_round_follow_from_the_round_trip() {
     for (round_trip, bytes) in [("20 us", 1_518), ("200 us", 1_518), ("1 ms", 6_511)] {

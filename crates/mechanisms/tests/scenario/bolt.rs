@@ -1,4 +1,4 @@
-//! Bolt's settings, of senders and of switches: what is filled in, and what is refused.
+//! Bolt's settings of senders and of switches: defaults and refusals.
 
 use hitless_mechanisms::bolt::BoltSettings;
 use hitless_network::topology::select::select_ports_by_switch;

@@ -1,4 +1,4 @@
-//! Mechanisms that take more than a switch has are refused with the figures.
+//! Mechanisms that need more than a switch has are refused with the figures.
 
 use hitless_network::switch::BudgetSettings;
 

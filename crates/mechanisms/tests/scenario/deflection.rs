@@ -1,4 +1,4 @@
-//! Settings of mechanisms that choose ports, and of the guard beside them: what is filled in, and what is refused.
+//! Settings of mechanisms that choose ports, and of the rank guard: defaults and refusals.
 
 use hitless_mechanisms::deflection::priority::{DivideBy, QuantileOf, RelativePriority};
 use hitless_mechanisms::deflection::{DibsSettings, PreemptiveDeflectionSettings, SimpleDeflectionSettings};
@@ -180,7 +180,7 @@ fn what_dibs_and_vertigo_cannot_mean_is_refused() {
     sound(&text(of_egress, VERTIGO));
 }
 
-/// The scenario with one switch and its two hosts for a fabric.
+/// The scenario with a single switch and its two hosts as the fabric.
 fn switch_alone(text: &str) -> String {
     let from = text.find("[topology]").expect("the text has a fabric");
     let to = text.find("[switch]").expect("the text has switches");

@@ -1,4 +1,4 @@
-//! Every Nth's settings: what is refused.
+//! Every Nth's settings: refusals.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Failures, their repair, and SQR: what is filled in, and what is refused.
+//! Failures, their repair, and SQR: defaults and refusals.
 
 use hitless_mechanisms::sqr::SqrSettings;
 use hitless_wire::Duration;
@@ -65,7 +65,7 @@ fn the_delays_are_the_least_that_keep_the_promise() {
             Duration::from_ms(1),
         ),
         (changed("every =", "outage = \"4030 us\"\nevery ="), Duration::from_ns(32_714), Duration::from_ms(4)),
-        // Nobody repairs it: a way comes with the end of the outage, when that is detected.
+        // Without recovery a path exists only after the outage, once its end is detected.
         (
             changed(SAME_PORT, "{ kind = \"none\" }").replace("every =", "outage = \"4030 us\"\nevery ="),
             Duration::from_ns(32_714),
@@ -271,7 +271,7 @@ fn protected_flows_of_constant_rate_must_have_room_on_their_link() {
     for legal in [two_to_h4("5 Gbps", "ports = [5001]"), two_to_h4("6 Gbps", "ports = [80]")] {
         sound(&legal);
     }
-    // Between sw8 and sw10 each of them has a choice of two ways, so that no link must carry both.
+    // Between sw8 and sw10 each flow has two paths, so that no link must carry both.
     let across = TESTBED
         .replace("sources = [\"h2\"]", "sources = [\"h1\", \"h2\"]")
         .replace("rate = \"1 Gbps\"", "rate = \"6 Gbps\"");
@@ -281,7 +281,7 @@ fn protected_flows_of_constant_rate_must_have_room_on_their_link() {
 #[test]
 fn local_rerouting_under_sqr_needs_a_backup() {
     sound(&rerouted());
-    // The only way from sw2 to h4 is by sw6.
+    // The only path from sw2 to h4 is through sw6.
     let protected = rerouted().replacen("links = [\"sw6<->sw10\"]", "links = [\"sw2->sw6\"]", 1);
     check(&protected, "").unwrap_or_else(|error| panic!("it never fails\n{error}"));
     let text = protected.replacen("link = \"sw6<->sw10\"", "link = \"sw2<->sw6\"", 1);

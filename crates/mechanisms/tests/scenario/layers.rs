@@ -1,4 +1,4 @@
-//! `[host] priority_tagger` and `reorder_buffer`, and what groups of flows claim.
+//! `[host] priority_tagger` and `reorder_buffer`, and the claims of groups of flows.
 
 use super::*;
 

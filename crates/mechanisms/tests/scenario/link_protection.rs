@@ -1,4 +1,4 @@
-//! What users are told of LinkGuardian's rivals.
+//! Messages about LinkGuardian's competitors.
 
 use hitless_mechanisms::link_layer_retry::LinkLayerRetrySettings;
 use hitless_mechanisms::wharf::WharfSettings;
@@ -7,7 +7,7 @@ use super::*;
 
 const SECTION: &str = "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"leaf0->spine1\"\nactivation = [{ at = \"1 ms\", active = true }]\n";
 
-/// The base with these mechanisms instead of its own.
+/// The base with its mechanisms replaced.
 fn with(mechanisms: &str) -> String {
     assert!(BASE.contains(SECTION));
     BASE.replace(SECTION, mechanisms)
@@ -17,7 +17,7 @@ fn rival(kind: &str, lines: &str) -> String {
     format!("[[mechanism]]\nkind = \"{kind}\"\nlink = \"leaf0->spine1\"\n{lines}\n")
 }
 
-/// Lines of a rival's entry, and what is told of them.
+/// Lines of a competitor's entry, with the expected messages.
 fn check_rows(kind: &str, rows: &[(&str, &str)]) {
     for (lines, expected) in rows {
         assert_eq!(told(&with(&rival(kind, lines))), format!("mechanism[0].{expected}"), "{lines}");
@@ -50,7 +50,7 @@ fn what_a_profile_of_link_layer_retry_may_be() {
     let rule = "mechanism[0].link: Link Layer Retry needs a switch at both ends, and a host is at one";
     assert_eq!(told(&from_host), rule);
     let settings: LinkLayerRetrySettings = first_settings(&with(&rival("link-layer-retry", "")));
-    // 25G and a microsecond each way.
+    // 25G and a microsecond in each direction.
     let defaults =
         LinkLayerRetrySettings::for_link(hitless_wire::BitRate::from_gbps(25), hitless_wire::Duration::from_us(1));
     assert_eq!(settings, LinkLayerRetrySettings { link: "leaf0->spine1".into(), ..defaults });

@@ -1,4 +1,4 @@
-//! Loss models of `[[link]]`: what LinkGuardian is to expect of them, and what is refused.
+//! Loss models of `[[link]]`: LinkGuardian's expected loss rates, and refusals.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use super::*;
 
 const BERNOULLI: &str = "{ kind = \"bernoulli\", rate = 1e-3 }";
 
-/// The base scenario with another loss in place of the independent ones.
+/// The base scenario with another loss model.
 fn with_loss(loss: &str) -> String {
     assert!(BASE.contains(BERNOULLI));
     BASE.replace(BERNOULLI, loss)
 }
 
-/// A folder of its own with a loss trace in it; the name of a scenario there.
+/// Creates a separate folder with a loss trace; returns the name of a scenario there.
 fn folder_with(name: &str, trace: &str) -> (PathBuf, String) {
     let folder = std::env::temp_dir().join(format!("hitless-losses-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
@@ -23,7 +23,7 @@ fn folder_with(name: &str, trace: &str) -> (PathBuf, String) {
     (folder, file)
 }
 
-/// What LinkGuardian of the scenario expects, and the rate of the link.
+/// LinkGuardian's expected loss rate and number of copies in a scenario.
 fn expected(text: &str, file_name: &str) -> (f64, u32) {
     let scenario = check(text, file_name).unwrap_or_else(|error| panic!("{error}"));
     let Some(settings) = scenario.mechanisms[0].settings::<LinkGuardianSettings>() else { panic!("no LinkGuardian") };
@@ -43,7 +43,7 @@ fn linkguardian_expects_the_rate_of_every_model() {
     let (rate, copies) = expected(&with_loss(bits), "base.toml");
     assert!((rate / (3.384 * 1.815_7e-6) - 1.0).abs() < 1e-3, "{rate:e}");
     assert_eq!(copies, 1);
-    // The highest of the run, also when it comes later.
+    // The highest rate of the run, even if it comes later.
     let later = BASE.replace("loss = { kind = \"none\" }", &format!("loss = {burst}"));
     assert_eq!(expected(&later, "base.toml"), (2e-3, 2));
 }
@@ -63,7 +63,7 @@ fn an_effective_configuration_knows_the_numbers_of_its_trace() {
     let effective = check(&text, &file).expect("it is right").effective_toml();
     assert!(effective.contains("digest = \""), "{effective}");
     assert!(check(&effective, &file).is_ok());
-    // Other words for the same numbers are the same trace; other numbers are not.
+    // Another text with the same numbers is the same trace; other numbers are not.
     std::fs::write(folder.join("a.losses"), "# of a link\n97 2\n").expect("the temporary folder is writable");
     assert!(check(&effective, &file).is_ok());
     std::fs::write(folder.join("a.losses"), "97 3\n").expect("the temporary folder is writable");

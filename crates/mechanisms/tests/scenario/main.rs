@@ -1,4 +1,4 @@
-//! Scenarios with mechanisms: what is filled in, what is refused, and in which words.
+//! Scenarios with mechanisms: defaults, refusals, and their wording.
 
 #![allow(clippy::too_many_lines, reason = "tables of rows")]
 
@@ -37,14 +37,14 @@ fn check_for(text: &str, file_name: &str, purpose: Purpose) -> Result<Scenario, 
     hitless_scenario::check_for(text, file_name, purpose, builtin(), None)
 }
 
-/// A scenario with something in every section.
+/// A scenario with an entry in every section.
 const BASE: &str = include_str!("base.toml");
 
 fn base() -> Scenario {
     check(BASE, "base.toml").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A flow from one leaf to the other over two spines, and the lines of the switch, of the transport, and of mechanisms.
+/// A flow from one leaf to the other over two spines, with lines for the switch, the transport and the mechanisms.
 fn leaf_spine(switch: &str, transport: &str, mechanisms: &str) -> String {
     format!(
         "name = \"test\"\nduration = \"1 ms\"\n\
@@ -68,7 +68,7 @@ fn first_settings<S: Clone + 'static>(text: &str) -> S {
     sound(text).mechanisms[0].settings::<S>().expect("the first mechanism is of that kind").clone()
 }
 
-/// The one finding of a text that is refused: "field: rule", and a line "hint: ..." where there is one.
+/// The single finding of a refused text: "field: rule", and a line "hint: ..." if there is one.
 fn told(text: &str) -> String {
     let error = check(text, "base.toml").expect_err("should be refused");
     let [finding] = error.findings.as_slice() else { panic!("not one finding:\n{error}\n{text}") };
@@ -82,7 +82,7 @@ fn assert_reads_back_the_same(text: &str) {
     assert_eq!(sound(&scenario.effective_toml()), scenario);
 }
 
-/// Texts, each with the field that is refused and a part of the rule.
+/// Checks texts, each with the refused field and a part of the rule.
 fn assert_refused<'a>(rows: impl IntoIterator<Item = (String, &'a str, &'a str)>) {
     for (text, field, rule) in rows {
         let message = check(&text, "").expect_err(rule).to_string();
@@ -118,7 +118,7 @@ fn presets_fill_what_is_not_given() {
 
 #[test]
 fn linkguardian_takes_its_parameters_from_the_rate_and_delay_of_its_link() {
-    // Over 1 us the way there and back takes 1.6 us more than in a rack, and the loop of the copies is fuller by it.
+    // Over 1 us a round trip takes 1.6 us more than in a rack, and the loop of the copies is fuller accordingly.
     let table = [
         ("10 Gbps", "13.5 us", "15.26 us", (49_760, 70_642)),
         ("25 Gbps", "7.5 us", "9.5 us", (39_760, 61_414)),

@@ -1,4 +1,4 @@
-//! Scenarios that would take all memory are refused before they run, with a figure and the field that makes it.
+//! Scenarios that would exhaust memory are refused before they run, with a figure and the responsible field.
 
 use hitless_mechanisms::builtin;
 use hitless_scenario::memory::{Execution, Limit, of_run, overloads};
@@ -76,8 +76,8 @@ fn who_may_take_more_is_told_how_much_is_enough() {
     assert!(!message.contains("--memory"), "nobody has that much: {message}");
 }
 
-/// With one query in flight on links of 10^6 Gb/s nothing is large; a fat tree of 65,536 hosts fits, and one of 4,194,304
-/// whose ports have one queue with a buffer of its own.
+/// With a single query in flight on links of 10^6 Gb/s nothing is large; a fat tree of 65,536 hosts fits, and one of
+/// 4,194,304 hosts with one queue and a separate buffer per port.
 #[test]
 fn what_fits_is_not_refused() {
     assert_eq!(refusal(&fabric("1000000 Gbps", "period = \"1 ms\"\ncount = 1", ""), GB), None);
@@ -90,7 +90,7 @@ fn what_fits_is_not_refused() {
     }
 }
 
-/// Each further thread has tables of all links of its own, where the run can be divided.
+/// Each additional thread has separate tables of all links, if the run can be divided.
 #[test]
 fn threads_take_memory_and_one_may_do() {
     let text = fat_tree(32);
@@ -123,7 +123,7 @@ fn messages_that_there_is_no_time_for_take_no_memory() {
     assert!(is_about(bytes_of(&requests(1_000_000_000, "8 us", "")), fits));
     assert!(bytes_of(&requests(9_000, "8 us", "")) < fits);
     assert!(bytes_of(&requests(1_000_000_000, "8 us", "stop = \"50 ms\"")) < fits);
-    // Without a gap the line alone limits them.
+    // Without a gap only the line limits them.
     assert!(is_about(bytes_of(&requests(1_000_000_000, "0 us", "")), bytes_of(&requests(50_000, "0 us", ""))));
 }
 
@@ -162,7 +162,7 @@ fn a_run_that_hands_its_rows_over_may_have_many_more_flows() {
     assert!(refused.contains("of memory"), "{refused}");
 }
 
-/// The estimates of docs/evidence/reliability.md: of the files in a folder that HITLESS_SCENARIOS names, in MB.
+/// Prints the estimates of docs/evidence/reliability.md for the files in the folder HITLESS_SCENARIOS, in MB.
 #[test]
 #[ignore = "prints a table of scenarios that are given"]
 fn estimates_of_a_folder() {

@@ -1,4 +1,4 @@
-//! What users are told.
+//! Messages to users.
 
 use hitless_settings::SettingsError;
 
@@ -53,19 +53,19 @@ fn a_syntax_error_points_at_the_place() {
     assert!(error.findings.iter().all(|finding| finding.rule.starts_with("not valid TOML: ")), "{error}");
 }
 
-/// What to replace in the base, by what, and what is told.
+/// Checks rows: the text to replace in the base, its replacement, and the expected message.
 pub(super) fn check_rows(rows: &[(&str, &str, &str)]) {
     for (from, to, expected) in rows {
         assert_eq!(told(&changed(from, to)), *expected, "{to}");
     }
 }
 
-/// Each row is added in lines below `line`.
+/// Checks rows that are added below `line`.
 pub(super) fn check_below(line: &str, rows: &[(&str, &str)]) {
     rows.iter().for_each(|(added, expected)| check_rows(&[(line, &format!("{line}\n{added}"), expected)]));
 }
 
-/// Each row is a section above `line`, or the last lines of the section there.
+/// Checks rows that are added above `line`, as a section or as the end of a section.
 pub(super) fn check_above(line: &str, rows: &[(&str, &str)]) {
     rows.iter().for_each(|(added, expected)| check_rows(&[(line, &format!("{added}\n\n{line}"), expected)]));
 }
@@ -323,7 +323,7 @@ fn faults_mechanisms_and_measurements() {
                 "mechanism[0].actual_loss_rate: has no effect when copies are given",
             ),
             ("pause_threshold = \"1 KB\"", "mechanism[0].pause_threshold: must be above resume_threshold"),
-            // Found by the swarm: reports without end took all memory.
+            // Found by the swarm: endless reports exhausted memory.
             (
                 "notification_period = \"1 ps\"",
                 "mechanism[0].notification_period: must be at least 430.08 ns, or reports fill the link that \

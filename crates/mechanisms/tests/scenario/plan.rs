@@ -1,4 +1,4 @@
-//! Which switch runs what, in which order, and which of them a command is for.
+//! Assignment and order of mechanisms on switches, and the targets of commands.
 
 use hitless_scenario::plan::plan;
 use hitless_switch::Mechanism;

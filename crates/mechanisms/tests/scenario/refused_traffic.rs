@@ -1,4 +1,4 @@
-//! What users are told of transports and flows that cannot be meant.
+//! Messages about invalid transports and flows.
 
 use super::messages::{check_above, check_below, check_rows};
 

@@ -1,4 +1,4 @@
-//! RIMM's settings: what is filled in, and what is refused, with the arithmetic.
+//! RIMM's settings: defaults, and refusals with the arithmetic.
 
 use hitless_mechanisms::rimm::RimmSettings;
 use hitless_wire::Duration;

@@ -1,4 +1,4 @@
-//! What is written is read back the same, and nothing that is read makes the reader panic.
+//! Written scenarios are read back unchanged, and no text makes the reader panic.
 
 use proptest::prelude::*;
 
@@ -81,7 +81,7 @@ proptest! {
 
     #[test]
     fn every_legal_scenario_reads_back_the_same(text in scenario()) {
-        // An alpha below the schema's least is the one thing that this generator may get wrong.
+        // This generator can only violate the schema's minimum of alpha.
         if let Ok(scenario) = check(&text, "") {
             assert_round_trip(&scenario);
         } else {

@@ -1,8 +1,8 @@
-//! Which mechanisms share a switch, by the ports that each is given.
+//! Mechanisms that share a switch, by their ports.
 
 use super::{TCP, assert_refused, leaf_spine, sound};
 
-/// One entry of a mechanism on some ports.
+/// An entry of a mechanism on some ports.
 fn on(kind: &str, ports: &str) -> String {
     format!("[[mechanism]]\nkind = \"{kind}\"\nports = [{ports}]\n")
 }

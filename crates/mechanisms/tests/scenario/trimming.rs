@@ -1,4 +1,4 @@
-//! The settings of packet trimming: what is filled in, and what is refused.
+//! Settings of packet trimming: defaults and refusals.
 
 use hitless_mechanisms::trimming::TrimmingSettings;
 

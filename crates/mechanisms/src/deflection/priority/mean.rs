@@ -5,21 +5,20 @@ use std::collections::VecDeque;
 use super::settings::Arithmetic;
 use super::tables::tabled_change;
 
-/// The ranks of the packets that are in a FIFO queue or on their way to it, from the packets sent there and what is
-/// left of them.
+/// The ranks of packets in a FIFO queue or in transit to it, from the packets sent there and the bytes still present.
 ///
-/// Departures need no hook: the bytes that are still there tell how many of the last packets they are. Packets of
-/// others in the same queue make some seem to be there that have left.
+/// Departures need no hook: the committed bytes determine how many of the last packets are present. Packets of others
+/// in the same queue make some departed packets seem present.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct QueuedRanks {
-    /// Oldest first: rank and bytes.
+    /// Rank and bytes of each packet, oldest first.
     packets: VecDeque<(u32, u32)>,
     bytes: u64,
     rank_sum: u64,
 }
 
 impl QueuedRanks {
-    /// Only `committed_bytes` are left.
+    /// Removes departed packets until only `committed_bytes` are left.
     #[inline]
     pub fn settle(&mut self, committed_bytes: u64) {
         while self.bytes > committed_bytes {
@@ -33,7 +32,7 @@ impl QueuedRanks {
         );
     }
 
-    /// A packet comes behind the others.
+    /// Adds a packet behind the others.
     #[inline]
     pub fn add(&mut self, rank: u32, frame_bytes: u32) {
         self.packets.push_back((rank, frame_bytes));
@@ -41,14 +40,14 @@ impl QueuedRanks {
         self.rank_sum += u64::from(rank);
     }
 
-    /// Their mean; 0 when there are none.
+    /// The mean rank; 0 without packets.
     pub fn mean(&self) -> f64 {
         self.rank_sum as f64 / self.packets.len().max(1) as f64
     }
 }
 
-/// The moving average of a switch that has no fractions: M' = floor(((n - 1) M + rank) / n), with n = 50 in the
-/// authors' program.
+/// The moving average of a switch without fractions: M' = floor(((n - 1) M + rank) / n), with n = 50 in the authors'
+/// program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MovingAverage {
     parts: u32,
@@ -59,7 +58,7 @@ pub struct MovingAverage {
 hitless_state::state!(MovingAverage { values: mean; configured: parts, arithmetic });
 
 impl MovingAverage {
-    /// Of nothing yet.
+    /// An average without packets.
     pub fn new(parts: u32, arithmetic: Arithmetic) -> Self {
         Self { parts: parts.max(1), arithmetic, mean: 0 }
     }
@@ -69,18 +68,17 @@ impl MovingAverage {
         Self { mean, ..Self::new(parts, arithmetic) }
     }
 
-    /// The average.
     pub const fn mean(&self) -> u32 {
         self.mean
     }
 
-    /// A packet of `rank` counts.
+    /// Adds a packet of `rank`.
     #[inline]
     pub fn add(&mut self, rank: u32) {
         self.mean = self.next(self.mean, rank);
     }
 
-    /// What an average of `mean` becomes with one more packet.
+    /// The new average after a packet of `rank`, from an average of `mean`.
     pub fn next(&self, mean: u32, rank: u32) -> u32 {
         let parts = self.parts;
         match self.arithmetic {

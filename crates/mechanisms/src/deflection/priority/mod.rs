@@ -1,5 +1,5 @@
-//! Relative priority: how a packet's rank compares with those of the packets in a queue (section 3.1). 0 is that of a
-//! packet more urgent than all, 1 that of one less urgent than all.
+//! Relative priority: a packet's rank compared with the ranks in a queue (section 3.1). 0 means more urgent than all of
+//! them, 1 less urgent than all.
 
 mod mean;
 mod quantile;
@@ -14,7 +14,7 @@ pub use tables::{bucket, tabled_change, tabled_share};
 use hitless_engine::draws::exp;
 use hitless_state::{Damaged, Reader, State, Writer};
 
-/// The relative priority of packets of one queue.
+/// The estimator of relative priority at a queue.
 #[derive(Clone, Debug)]
 pub enum Estimator {
     /// By the share of recent packets.
@@ -25,7 +25,7 @@ pub enum Estimator {
     MovingAverage(MovingAverage, Arithmetic),
 }
 
-/// How it estimates was settled when it was built.
+/// Saves no variant, because the configuration decides it.
 impl State for Estimator {
     fn save(&self, out: &mut Writer) {
         match self {
@@ -48,7 +48,7 @@ impl State for Estimator {
 }
 
 impl Estimator {
-    /// Of a queue that has had no packet.
+    /// The estimator of a queue without packets.
     pub fn new(kind: RelativePriority) -> Self {
         match kind {
             RelativePriority::Quantile(settings) => Self::Quantile(Window::new(settings)),
@@ -62,7 +62,7 @@ impl Estimator {
         }
     }
 
-    /// The relative priority of a packet of `rank`, when `committed_bytes` are in the queue or on their way there.
+    /// The relative priority of a packet of `rank`, with `committed_bytes` in the queue or in transit to it.
     #[inline]
     pub fn relative_priority(&mut self, rank: u32, committed_bytes: u64) -> f64 {
         match self {
@@ -75,7 +75,7 @@ impl Estimator {
         }
     }
 
-    /// A packet of `rank` has been compared.
+    /// Notes that a packet of `rank` was compared.
     #[inline]
     pub fn evaluated(&mut self, rank: u32) {
         if let Self::Quantile(window) = self {
@@ -83,7 +83,7 @@ impl Estimator {
         }
     }
 
-    /// A packet of `rank` goes to the queue, behind the `committed_bytes` that are there or on their way.
+    /// Notes that a packet of `rank` goes to the queue, behind `committed_bytes` in it or in transit.
     #[inline]
     pub fn enqueued(&mut self, rank: u32, frame_bytes: u32, committed_bytes: u64) {
         match self {
@@ -96,8 +96,8 @@ impl Estimator {
         }
     }
 
-    /// The relative priority of a packet of `rank` when that of the queue's packets is known to have this mean; none:
-    /// it does not go by means.
+    /// The relative priority of a packet of `rank` for a known mean of the queue; `None` if the estimator does not use
+    /// means.
     pub fn by_mean(&self, rank: u32, mean: u32) -> Option<f64> {
         match self {
             Self::Quantile(_) => None,
@@ -107,7 +107,7 @@ impl Estimator {
         }
     }
 
-    /// What a moving average of `mean` becomes with a packet of `rank`; none: it keeps no such average.
+    /// The new moving average after a packet of `rank`, from an average of `mean`; `None` without a moving average.
     pub fn next_mean(&self, mean: u32, rank: u32) -> Option<u32> {
         match self {
             Self::MovingAverage(average, _) => Some(average.next(mean, rank)),
@@ -115,7 +115,7 @@ impl Estimator {
         }
     }
 
-    /// The mean of the packets that are in the queue, of which `committed_bytes` are left; none: it does not know them.
+    /// The mean of the packets in the queue, with `committed_bytes` left; `None` if the estimator does not track them.
     pub fn queued_mean(&mut self, committed_bytes: u64) -> Option<u32> {
         match self {
             Self::ExactMean(ranks, _) => {
@@ -126,14 +126,13 @@ impl Estimator {
         }
     }
 
-    /// Whether it must be told what is committed to the queue.
+    /// Whether the estimator needs the committed bytes of the queue.
     pub const fn asks_for_committed_bytes(&self) -> bool {
         matches!(self, Self::ExactMean(..))
     }
 }
 
-/// The part of an exponential distribution with `mean` that is below `rank` (section 3.1); none of it when nothing is
-/// known.
+/// The share of an exponential distribution with `mean` that is below `rank` (section 3.1); 0 without a mean.
 pub fn exponential_share(rank: u32, mean: f64, arithmetic: Arithmetic) -> f64 {
     if rank == 0 || mean <= 0.0 {
         return 0.0;

@@ -1,21 +1,21 @@
-//! The quantile of a rank among those of recent packets.
+//! The quantile of a rank among recent packets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A window of recent packets of a queue (section 4.2).
+/// Window of recent packets of a queue (section 4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct QuantileSettings {
     /// Packets in the window (section 5.2).
     #[schemars(range(min = 1, max = 10_000))]
     pub window: u32,
-    /// One packet in so many enters it (section 5.2).
+    /// Sampling period: one packet in this many enters the window (section 5.2).
     #[schemars(range(min = 1, max = 1_000_000))]
     pub sample_every: u32,
-    /// Of which packets.
+    /// Sampled packets.
     pub of: QuantileOf,
-    /// What the number of more urgent packets is divided by.
+    /// Divisor of the number of more urgent packets.
     pub divide_by: DivideBy,
 }
 
@@ -25,26 +25,26 @@ impl Default for QuantileSettings {
     }
 }
 
-/// Which packets are offered to a window.
+/// Packets that are offered to a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuantileOf {
-    /// Those that go to the queue (section 4.2).
+    /// Packets that go to the queue (section 4.2).
     #[default]
     Enqueued,
-    /// Those that are tested for it, whatever becomes of them, each time (the authors' simulator).
+    /// Packets that are tested for the queue, at each test and regardless of the result (the authors' simulator).
     Evaluated,
 }
 
-/// What the number of more urgent packets in a window is divided by.
+/// Divisor of the number of more urgent packets in a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "QuantileDivisor")]
 pub enum DivideBy {
-    /// The packets in it.
+    /// The number of packets in the window.
     #[default]
     Fill,
-    /// The packets in it when it is full: until then too few are deflected (the authors' simulator).
+    /// The size of the window: until it is full, too few packets are deflected (the authors' simulator).
     Window,
 }
 
@@ -53,9 +53,9 @@ pub enum DivideBy {
 pub struct Window {
     settings: QuantileSettings,
     ranks: Vec<u32>,
-    /// The oldest, once the window is full.
+    /// The oldest entry, once the window is full.
     next: usize,
-    /// Packets offered since one was taken.
+    /// Packets offered since the last sample.
     skipped: u32,
 }
 
@@ -64,14 +64,13 @@ hitless_state::state!(Window { values: ranks, next, skipped; configured: setting
 impl Window {
     /// An empty window.
     ///
-    /// # Panics
-    /// When it has no entries, or takes none.
+    /// # Panics If the window has no entries or the sampling period is 0.
     pub fn new(settings: QuantileSettings) -> Self {
         assert!(settings.window > 0 && settings.sample_every > 0, "a window without entries tells nothing");
         Self { settings, ranks: Vec::with_capacity(settings.window as usize), next: 0, skipped: 0 }
     }
 
-    /// The share of entries that are strictly smaller; 0 when there is none.
+    /// The share of entries that are strictly smaller; 0 for an empty window.
     #[inline]
     pub fn share_below(&self, rank: u32) -> f64 {
         let smaller: u32 = self.ranks.iter().map(|&entry| u32::from(entry < rank)).sum();
@@ -84,7 +83,7 @@ impl Window {
         share
     }
 
-    /// A packet was compared.
+    /// Notes that a packet was compared.
     #[inline]
     pub fn evaluated(&mut self, rank: u32) {
         if self.settings.of == QuantileOf::Evaluated {
@@ -92,7 +91,7 @@ impl Window {
         }
     }
 
-    /// A packet goes to the queue.
+    /// Notes that a packet goes to the queue.
     #[inline]
     pub fn enqueued(&mut self, rank: u32) {
         if self.settings.of == QuantileOf::Enqueued {
@@ -100,7 +99,7 @@ impl Window {
         }
     }
 
-    /// Takes the rank if it is its turn.
+    /// Samples the rank if it is its turn.
     #[inline]
     pub fn offer(&mut self, rank: u32) {
         assert!(self.skipped < self.settings.sample_every, "one of {} packets is taken", self.settings.sample_every);
@@ -112,6 +111,7 @@ impl Window {
         if self.ranks.len() < self.settings.window as usize {
             self.ranks.push(rank);
         } else {
+            // Section 4.2: the new rank overwrites the oldest element of the circular window.
             self.ranks[self.next] = rank;
             self.next = (self.next + 1) % self.ranks.len();
         }

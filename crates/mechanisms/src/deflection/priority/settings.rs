@@ -1,16 +1,16 @@
-//! How ranks are compared, as scenarios say it.
+//! Settings of the comparison of ranks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::quantile::QuantileSettings;
 
-/// How the priority of a packet is compared with those of a queue (section 3.1).
+/// How the priority of a packet is compared with the packets of a queue (section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[schemars(rename = "RelativePrioritySettings")]
 pub enum RelativePriority {
-    /// By the share of recent packets of the queue that are more urgent.
+    /// By the share of more urgent packets among recent packets of the queue.
     Quantile(QuantileSettings),
     /// By an exponential distribution with the mean of the queue.
     Distribution(DistributionSettings),
@@ -20,13 +20,13 @@ pub enum RelativePriority {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DistributionSettings {
-    /// The mean of which packets.
+    /// Packets that count in the mean.
     pub mean: Mean,
-    /// With mean = "moving-average": how much the newest packet counts. Taken as 1/n with the nearest n (the authors'
+    /// With mean = "moving-average": weight of the newest packet. Rounded to 1/n with the nearest n (the authors'
     /// program: 1/50).
     #[schemars(range(min = 0.0001, max = 1.0))]
     pub gain: f64,
-    /// How the distribution and the average are reckoned.
+    /// Arithmetic of the distribution and the average.
     pub arithmetic: Arithmetic,
 }
 
@@ -37,32 +37,32 @@ impl Default for DistributionSettings {
 }
 
 impl DistributionSettings {
-    /// Of how many parts of a moving average the newest packet is one.
+    /// The inverse weight of the newest packet in a moving average.
     pub(super) fn parts(self) -> u32 {
         (1.0 / self.gain).round() as u32
     }
 }
 
-/// The mean of which packets.
+/// Packets that count in the mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DistributionMean")]
 pub enum Mean {
-    /// Those in the queue (section 3.1 and the authors' simulator).
+    /// Packets in the queue (section 3.1 and the authors' simulator).
     #[default]
     Exact,
-    /// Those that went to the queue, the newest counting most (section 4.2).
+    /// Packets that went to the queue, the newest with the highest weight (section 4.2).
     MovingAverage,
 }
 
-/// How the distribution and the average are reckoned.
+/// Arithmetic of the distribution and the average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "DistributionArithmetic")]
 pub enum Arithmetic {
-    /// With multiplication, division and the exponential function.
+    /// Multiplication, division and the exponential function.
     #[default]
     Exact,
-    /// With look-up tables over powers of two, as a switch has to (section 4.2).
+    /// Look-up tables over powers of two, as a switch requires (section 4.2).
     Tables,
 }

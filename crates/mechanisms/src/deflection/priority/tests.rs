@@ -1,4 +1,4 @@
-//! Relative priority against slow ways to reckon it.
+//! Relative priority compared with slow implementations.
 
 use std::collections::VecDeque;
 
@@ -53,8 +53,8 @@ fn the_moving_average_is_that_of_a_switch_without_fractions() {
     }
 }
 
-/// A table's keys are a power of two wide, so a tabled ratio is off by less than 2 in either direction: the share is
-/// off by less than the largest difference between 1 - exp(-x) and 1 - exp(-2x), a quarter.
+/// A table's keys are a power of two wide, so that a tabled ratio is off by less than 2 in either direction. The share
+/// is off by less than the largest difference between 1 - exp(-x) and 1 - exp(-2x), a quarter.
 #[test]
 fn the_tabled_distribution_is_within_a_quarter_of_the_exact_one() {
     let mut worst = 0.0f64;
@@ -91,7 +91,7 @@ proptest! {
         prop_assert_eq!(window.share_below(rank), expected);
     }
 
-    /// Packets leave a FIFO queue in any rhythm: the mean is that of those that are left.
+    /// Packets leave a FIFO queue in any rhythm: only the packets still present count in the mean.
     #[test]
     fn the_mean_is_that_of_what_is_in_the_queue(
         steps in prop::collection::vec((0u32..100_000, 64u32..1_600, 0usize..3), 1..200),
@@ -109,7 +109,8 @@ proptest! {
         }
     }
 
-    /// After many packets the tabled average of one rank is within its range or the next: a factor below 2 either way.
+    /// After many packets the tabled average of a constant rank is within its range or the next: a factor below 2
+    /// either way.
     #[test]
     fn the_tabled_average_finds_the_range_of_a_constant_rank(rank in 100u32..1 << 30, start in 0u32..1 << 30) {
         let mut average = MovingAverage::starting_at(start, 50, Arithmetic::Tables);

@@ -1,4 +1,4 @@
-//! The sending end as an exploration sees it.
+//! The state of the sending end for explorations.
 
 use crate::link_layer_retry::header::SequenceNumber;
 use hitless_switch::explore::{self, Digest};
@@ -33,17 +33,17 @@ impl explore::State for Transmitter {
 }
 
 impl Transmitter {
-    /// The number of the first frame is this one.
+    /// Sets the number of the first frame.
     pub fn begin_at(&mut self, first: SequenceNumber) {
         self.next = first;
     }
 
-    /// Whether what it held was ever given up.
+    /// Whether frames were ever given up.
     pub fn has_flushed(&self) -> bool {
         self.counters.flushes > 0
     }
 
-    /// What it keeps although nothing happens any more, in a sentence; none: nothing.
+    /// Describes the frames that a transmitter still keeps at rest; `None` if there are none.
     pub fn left_over(&self) -> Option<String> {
         let is_at_rest = self.state == State::Advance && self.held.is_empty() && !self.is_shut;
         (!is_at_rest).then(|| format!("{:?}: {} frames are held", self.state, self.held.len()))

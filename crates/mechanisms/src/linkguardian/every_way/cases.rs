@@ -1,4 +1,4 @@
-//! The worlds that are gone through.
+//! The worlds to explore.
 
 use hitless_switch::LinkEnd;
 use hitless_switch::canary::Canary;
@@ -8,7 +8,6 @@ use super::super::{Action, Buffering, Command, LinkGuardianSettings, Mode, Recei
 use super::Case;
 use crate::small_world::{Act, LINK, RECIRCULATION, STEP, Scene, found, steps};
 
-/// The paper's protection.
 fn paper(mode: Mode, buffering: Buffering) -> Case {
     let settings = LinkGuardianSettings {
         mode,
@@ -32,8 +31,8 @@ fn paper(mode: Mode, buffering: Buffering) -> Case {
     Case { scene: Scene::default(), sender, receiver, faults: 0 }
 }
 
-/// All that the published programs do not have: the ends agree where numbers begin, and whatever wants an answer is
-/// said until there is one.
+/// The extensions that the published programs lack: the ends agree on the first number, and messages that expect an
+/// answer are repeated until it comes.
 fn hardened(mode: Mode, buffering: Buffering) -> Case {
     let Case { scene, sender, receiver, faults } = paper(mode, buffering);
     let sender = SenderConfig { handshake: true, tail_probes: true, ..sender };
@@ -72,13 +71,13 @@ impl Case {
     }
 
     fn with_backpressure(mut self) -> Self {
-        // A packet that leaves the buffer sees those behind it: with three in the buffer, one.
+        // A packet that leaves the buffer sees those behind it: with three packets in the buffer, one.
         (self.receiver.pause_threshold, self.receiver.resume_threshold) = (Bytes(1), Bytes(0));
         self.receiver.backpressure = true;
         self
     }
 
-    /// Goes through it, and says what was gone through.
+    /// Explores the case and prints a line of the table.
     fn tried(&self, name: &str) {
         let found = self.explored();
         self.scene.print("LinkGuardian", name, self.faults, &found);
@@ -123,15 +122,15 @@ fn in_every_way_protection_begins_and_ends_in_mid_stream() {
     hardened(NonBlocking, Recirculation).of(2, 1).commanded(&ON_AND_OFF).tried("non-blocking, switched on and off");
 }
 
-/// The timer of the end before still runs when protection begins anew. The start that it had said once more used to
-/// leave behind the first packets that were numbered, and made the receiver forget that one of them was missing.
+/// The timer of the earlier end still runs when protection starts again. The repeated start used to follow the first
+/// numbered packets, and made the receiver forget that one of them was missing.
 #[test]
 fn a_start_that_was_answered_before_it_is_repeated_forgets_no_packet() {
     hardened(Blocking, PausedQueue).of(2, 1).commanded(&OFF_AND_ON).tried("paused queue, switched off and on");
 }
 
-/// Without order protection ends at once, and begins again while a repair is still on its way. The receiver used to
-/// take that for a second copy.
+/// Without order protection ends at once, and starts again while a repair is still in flight. The receiver used to take
+/// that repair for a second copy.
 #[test]
 fn a_start_that_goes_on_with_the_numbers_forgets_nothing_that_is_missing() {
     hardened(NonBlocking, Recirculation).of(2, 1).commanded(&OFF_AND_ON).tried("non-blocking, switched off and on");
@@ -158,7 +157,7 @@ fn in_every_way_of_larger_worlds_what_is_protected_comes_out() {
     hardened(NonBlocking, Recirculation).of(3, 2).commanded(&OFF_AND_ON).tried("non-blocking, switched off and on");
 }
 
-/// What decides how a world goes on is all in its state: ways that are followed to their ends come to no other ends.
+/// The state is complete: following paths to their ends shows no other outcomes.
 #[test]
 fn ways_that_stop_at_a_known_state_miss_no_end() {
     for case in [hardened(Blocking, PausedQueue).of(1, 2), paper(NonBlocking, Recirculation).of(3, 0)] {
@@ -169,7 +168,6 @@ fn ways_that_stop_at_a_known_state_miss_no_end() {
     }
 }
 
-/// Each bug that is sown is found.
 #[test]
 fn what_is_broken_is_found() {
     let bugs = [

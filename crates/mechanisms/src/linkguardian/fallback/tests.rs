@@ -1,4 +1,4 @@
-//! The policy against series of losses.
+//! Tests of the policy with series of losses.
 
 use super::*;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn config() -> FallbackSettings {
     }
 }
 
-/// Feeds one period after the other; returns the levels.
+/// Feeds the policy the periods of a series; returns the levels.
 fn levels(series: impl IntoIterator<Item = (u64, u64)>) -> Vec<Level> {
     let mut policy = Fallback::new(config());
     let periods = series.into_iter().zip(1..);
@@ -54,7 +54,7 @@ fn a_rate_at_the_bound_is_not_above_it_and_each_fall_takes_bad_periods_of_its_ow
     assert_eq!(levels(series)[1..], [Level::NonBlocking; 3]);
 }
 
-/// A hold is ten periods. With three losses of 1,000 frames the link is not good enough to begin one.
+/// A hold is ten periods. With three losses in 1,000 frames the link is not good enough to begin one.
 #[test]
 fn a_recovery_takes_a_hold_without_a_period_above_its_rate() {
     let recovers_after = |series: Vec<(u64, u64)>| {
@@ -77,8 +77,8 @@ fn a_few_frames_say_nothing() {
     assert!(levels(series).iter().all(|&level| level == Level::AsCommanded));
 }
 
-/// After a quiet time the next hold is short again, so such a series changes the level more often than doubling alone
-/// would let it.
+/// After a quiet time the next hold is short again, so that such a series changes the level more often than doubling
+/// alone would allow.
 #[test]
 fn losses_that_pause_for_the_longest_hold_stay_within_the_bound() {
     let (period, rounds) = (config().period, 20);
@@ -108,7 +108,7 @@ fn losses_that_pause_for_the_longest_hold_stay_within_the_bound() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
-    /// Whatever the losses are, the level changes a bounded number of times: no flapping.
+    /// For any losses the level changes a bounded number of times: no flapping.
     #[test]
     fn any_series_of_losses_changes_the_level_a_bounded_number_of_times(
         runs in prop::collection::vec((1usize..400, prop_oneof![Just(0u64), 0u64..12, 0u64..300]), 1..60),
@@ -122,7 +122,7 @@ proptest! {
         prop_assert!(policy.changes() <= Fallback::changes_max(&config(), span), "{} changes", policy.changes());
     }
 
-    /// The worst that losses can do: they come back as soon as the level has.
+    /// The worst case: losses return as soon as the level has recovered.
     #[test]
     fn losses_that_come_back_with_the_level_make_it_change_ever_more_slowly(periods in 1u64..20_000, high in 51u64..400) {
         let mut policy = Fallback::new(config());

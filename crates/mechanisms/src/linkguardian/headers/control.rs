@@ -1,30 +1,29 @@
 //! Messages between the two ends of a protected link that the published programs do not have.
 //!
-//! They travel in frames of their own and never with a packet, so that the paper's headers stay three bytes long:
+//! They travel in separate frames and never with a packet, so that the paper's headers stay three bytes long:
 //!
 //! ```text
 //! kind:4 channel:1 era:1 argument:2 | zero:8 | sequence:16
 //! ```
 //!
-//! A reader that does not know a kind drops the frame: what a message is for is then not done, and nothing else.
+//! A reader drops messages of an unknown kind; the only effect is that the message is ignored.
 
 use super::sequence::{Era, SequenceNumber};
 use hitless_wire::shim::{Shim, ShimId};
 
-/// How much protection an end asks for, best first.
+/// Levels of protection that an end can ask for, best first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
 pub enum Level {
-    /// As the control plane has said.
+    /// As commanded by the control plane.
     #[default]
     AsCommanded,
-    /// Without keeping packets in order.
+    /// Without keeping order.
     NonBlocking,
-    /// None.
+    /// Without protection.
     Off,
 }
 
 impl Level {
-    /// All levels, best first.
     pub const ALL: [Level; 3] = [Level::AsCommanded, Level::NonBlocking, Level::Off];
 
     const fn from_bits(bits: u8) -> Option<Self> {
@@ -37,25 +36,25 @@ impl Level {
     }
 }
 
-/// What is said.
+/// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Message {
-    /// Sender: the next numbered packet will have this number, whatever has been before.
+    /// From the sender: the next numbered packet will have this number, regardless of earlier ones.
     Start,
-    /// Receiver: it has taken the number of [`Message::Start`] up.
+    /// From the receiver: it has accepted the number of [`Message::Start`].
     Started,
-    /// Receiver: it knows no numbers, since it has been started anew.
+    /// From the receiver: it has restarted and asks for the first number.
     AskForStart,
-    /// Sender: this is the next number not yet sent; which has the receiver seen?
+    /// From the sender: this is the next unsent number; asks for the last one received.
     Probe,
-    /// Receiver, to a probe: all up to this number has been seen or reported lost.
+    /// From the receiver, to a probe: all numbers up to this one have been received or reported lost.
     Answer {
-        /// Nothing waits for a repair.
+        /// Whether no packet waits for a repair.
         in_order: bool,
     },
-    /// Receiver: the protection that it wants from now on.
+    /// From the receiver: a request for another level of protection.
     Request(Level),
-    /// What no switch sends.
+    /// A message that no switch sends.
     Unknown,
 }
 
@@ -88,20 +87,19 @@ impl Message {
         }
     }
 
-    /// Whether the sending end of a link says it, and not the receiving one.
+    /// Whether the sending end sends it, not the receiving one.
     pub const fn is_of_sender(self) -> bool {
         matches!(self, Message::Start | Message::Probe)
     }
 }
 
-/// A message with the channel and the number that it is about.
+/// A message with its channel and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct ControlHeader {
-    /// What is said.
     pub message: Message,
-    /// Of which of a link's sequence spaces.
+    /// The sequence space of the link.
     pub channel: u8,
-    /// The number that the message names; 0 where it names none.
+    /// The number of the message; 0 in messages without a number.
     pub sequence: SequenceNumber,
 }
 

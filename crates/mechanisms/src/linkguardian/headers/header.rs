@@ -3,7 +3,7 @@
 use super::sequence::{Era, SequenceNumber};
 use hitless_wire::shim::{Shim, ShimId};
 
-/// The two type bits that both headers begin with.
+/// The two type bits at the start of both headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 #[repr(u8)]
 pub enum PacketType {
@@ -11,7 +11,7 @@ pub enum PacketType {
     Data = 0,
     /// An acknowledgement.
     Ack = 1,
-    /// An acknowledgement that a loss notification follows.
+    /// An acknowledgement followed by a loss notification.
     AckWithLoss = 2,
     /// A copy in the sender's buffer; never on the link.
     TxBuffered = 3,
@@ -33,7 +33,7 @@ impl PacketType {
 pub struct DataHeader {
     /// Data on the link, or a copy in the sender's buffer.
     pub packet_type: PacketType,
-    /// Which of the link's sequence spaces the number is of: 0 or 1.
+    /// The sequence space of the number: 0 or 1.
     pub channel: u8,
     /// The packet's number on this link.
     pub sequence: SequenceNumber,
@@ -41,9 +41,9 @@ pub struct DataHeader {
     pub retransmitted: bool,
     /// A dummy: no payload, carries the next unsent number.
     pub dummy: bool,
-    /// The sender asks for in-order delivery (false: LinkGuardianNB).
+    /// Whether the sender asks for in-order delivery (false: LinkGuardianNB).
     pub blocking: bool,
-    /// Waiting in the receiver's reordering buffer.
+    /// Whether the packet waits in the receiver's reordering buffer.
     pub rx_buffered: bool,
 }
 
@@ -61,8 +61,8 @@ impl DataHeader {
         }
     }
 
-    /// Whether a switch puts such a header on a link: packets that wait have other types and flags, and a dummy is
-    /// never retransmitted.
+    /// Whether a switch may put this header on a link: waiting packets have other types and flags, and a dummy is never
+    /// retransmitted.
     pub const fn is_for_links(&self) -> bool {
         matches!(self.packet_type, PacketType::Data) && !self.rx_buffered && !(self.dummy && self.retransmitted)
     }
@@ -102,11 +102,11 @@ impl Shim for DataHeader {
 /// The cumulative acknowledgement: the last number that the receiving switch has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct AckHeader {
-    /// Which of the link's sequence spaces the number is of: 0 or 1.
+    /// The sequence space of the number: 0 or 1.
     pub channel: u8,
-    /// Everything up to and including this number has been seen or reported lost.
+    /// Last number of the range that has been received or reported lost.
     pub acknowledged: SequenceNumber,
-    /// Rides on a packet of the reverse direction rather than on an explicit ACK packet.
+    /// Whether it is on a packet of the reverse direction instead of an explicit ACK packet.
     pub piggybacked: bool,
 }
 
@@ -133,14 +133,13 @@ impl Shim for AckHeader {
     }
 }
 
-/// The part of a loss notification that follows its acknowledgement.
+/// The part of a loss notification after its acknowledgement.
 ///
-/// On the wire its era is that of the acknowledgement before it, corrected at a wrap; here it is carried along.
+/// On the wire its era follows from the acknowledgement before it, corrected at a wrap; here it is carried along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct LossNotification {
-    /// The first lost number.
     pub first_lost: SequenceNumber,
-    /// How many numbers in a row were lost, at most 255.
+    /// The length of the run of lost numbers, at most 255.
     pub count: u8,
 }
 
@@ -166,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Any bytes parse without a panic, and what they mean survives being written and read again.
+        /// Any bytes parse without a panic, and their meaning survives being written and read again.
         #[test]
         fn any_bytes_parse(bytes in any::<[u8; 4]>()) {
             let data = DataHeader::parse(&bytes[..DataHeader::BYTES]);

@@ -1,7 +1,7 @@
 //! LinkGuardian's headers: three bytes in each direction (paper, section 3.5) and the loss notification (A.1).
 //!
-//! The bit layout is that of the published switch programs, in which `channel` is padding: a link that protects two
-//! classes of traffic apart has two sequence spaces, 0 and 1.
+//! The bit layout follows the published switch programs, in which `channel` is padding. A link that protects two groups
+//! of traffic classes separately has two sequence spaces, 0 and 1.
 //!
 //! ```text
 //! data:  type:2 channel:1 era:1 retransmitted:1 dummy:1 blocking:1 rx_buffered:1 | sequence:16

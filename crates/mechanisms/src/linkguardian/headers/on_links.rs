@@ -8,7 +8,7 @@ use super::{AckHeader, ControlHeader, DataHeader, LossNotification, Message, Seq
 
 const CLASSES: u8 = 8;
 
-/// What the two ends of a protected link say.
+/// The headers that the two ends of a protected link exchange.
 pub static ON_LINKS: LinkHeaders = LinkHeaders {
     headers: &[
         LinkHeader::new::<DataHeader>(1, |bytes, stack| parse(bytes, stack, DataHeader::is_for_links)),
@@ -33,6 +33,7 @@ fn may_combine(shims: &ShimStack, has_packet: bool) -> bool {
     if shims.contains::<PauseFrame>() || shims.contains::<ControlHeader>() {
         return shims.iter().count() == 1 && !has_packet;
     }
+    // With a packet an acknowledgement is piggybacked; all other frames carry no packet.
     match (shims.get::<DataHeader>(), shims.get::<AckHeader>(), shims.get::<LossNotification>(), has_packet) {
         (data, ack, None, true) => data.is_none_or(|data| !data.dummy) && ack.is_none_or(|ack| ack.piggybacked),
         (Some(data), None, None, false) => data.dummy,
@@ -41,8 +42,9 @@ fn may_combine(shims: &ShimStack, has_packet: bool) -> bool {
     }
 }
 
-/// A notification acknowledges its last loss (found by a dummy) or the packet behind it; only a gap longer than it can
-/// count may end later, and no gap is longer than half the range of numbers, beyond which none can be told.
+/// Whether a notification and its acknowledgement are consistent. The notification acknowledges its last loss (found by
+/// a dummy) or the packet behind it. Only a gap longer than its count can end later, and no gap exceeds half the range
+/// of numbers, beyond which numbers cannot be compared.
 fn agree(ack: AckHeader, loss: LossNotification) -> bool {
     let reach = ack.acknowledged.steps_from(loss.first_lost);
     let count = u32::from(loss.count);

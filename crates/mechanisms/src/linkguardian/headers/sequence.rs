@@ -1,10 +1,10 @@
-//! Numbers of 16 bits that wrap, with the era bit that tells one turn from the next.
+//! Wrapping 16-bit numbers, with an era bit that distinguishes consecutive turns.
 
 use std::fmt;
 
 use hitless_switch::RegisterCell;
 
-/// Which turn of the 16-bit sequence number space a number belongs to; toggles at each wrap.
+/// The turn of the 16-bit number space; toggles at each wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub enum Era {
     /// The first turn, the third, ...
@@ -14,7 +14,7 @@ pub enum Era {
     Odd,
 }
 
-/// A number, with its era.
+/// A number with its era.
 impl RegisterCell for SequenceNumber {
     const BITS: u32 = u16::BITS + 1;
 }
@@ -40,10 +40,9 @@ pub struct SequenceNumber {
 }
 
 impl SequenceNumber {
-    /// How many numbers one era has.
+    /// The count of numbers in an era.
     pub const RANGE: u32 = 1 << 16;
 
-    /// Number `value` of era `era`.
     pub const fn new(value: u16, era: Era) -> Self {
         Self { value, era }
     }
@@ -53,29 +52,28 @@ impl SequenceNumber {
         self.value
     }
 
-    /// The era bit.
     pub const fn era(self) -> Era {
         self.era
     }
 
-    /// The number `count` further on; the era toggles at each wrap.
+    /// The number `count` steps ahead; the era toggles at each wrap.
     #[inline]
     pub const fn plus(self, count: u16) -> Self {
         let (value, wrapped) = self.value.overflowing_add(count);
         Self { value, era: Era::from_bit(self.era.bit() ^ wrapped as u8) }
     }
 
-    /// The number before this one.
     #[inline]
     pub const fn previous(self) -> Self {
         let (value, wrapped) = self.value.overflowing_sub(1);
         Self { value, era: Era::from_bit(self.era.bit() ^ wrapped as u8) }
     }
 
-    /// How many steps forward lead from `other` to this number, on the circle of both eras: below 131,072.
+    /// The number of steps from `other` forward to this number, on the circle of both eras: below 131,072.
     ///
-    /// Unlike [`Self::ahead_of`] right for any two numbers, also those that only a forger can send.
+    /// Unlike [`Self::ahead_of`] it is right for any two numbers, including forged ones.
     pub const fn steps_from(self, other: Self) -> u32 {
+        // The circle of 2^17 numbers divides 2^32, so that the wrapped difference has the right remainder.
         self.position().wrapping_sub(other.position()) % (2 * Self::RANGE)
     }
 
@@ -90,10 +88,10 @@ impl SequenceNumber {
         (self.era.bit() as u32) << 16 | self.value as u32
     }
 
-    /// How far this number lies ahead of `other`; negative when it lies behind.
+    /// The distance of this number ahead of `other`; negative if it is behind.
     ///
-    /// The paper's era correction: numbers of different eras are both moved back by half the range before they
-    /// are compared. Right as long as the two are less than half the range (32,768) apart.
+    /// The paper's era correction: numbers of different eras are both moved back by half the range before they are
+    /// compared. Right if the two are less than half the range (32,768) apart.
     #[inline]
     pub const fn ahead_of(self, other: Self) -> i32 {
         let (left, right) = if self.era.bit() == other.era.bit() {

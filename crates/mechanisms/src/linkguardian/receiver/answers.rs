@@ -1,4 +1,4 @@
-//! What the receiver says to the sender: acknowledgements, loss notifications, and answers to its messages.
+//! Messages from the receiver to the sender: acknowledgements, loss notifications, and answers.
 
 use crate::linkguardian::headers::{
     AckHeader, ControlHeader, DataHeader, Level, LossNotification, Message, PacketType, SequenceNumber,
@@ -13,13 +13,14 @@ use super::Receiver;
 use super::gaps::Gap;
 
 impl Receiver {
-    /// Puts the latest number on an explicit acknowledgement and another packet in its place (section 3.1).
+    /// Writes the latest number on an explicit acknowledgement and replaces it by another in its queue (section 3.1).
     pub fn stamp_acknowledgement(&mut self, context: &mut Context<'_>) {
         let (port, queue) = (self.config.port, self.acknowledgement_queue);
         context.queue(port, queue).mirror(Role::Acknowledgement.of_channel(self.config.channel), |_| {});
         let pending = self.use_acknowledgement(context);
         self.push_acknowledgement(false, context);
         self.counters.explicit_acknowledgements += 1;
+        // Nothing new: the acknowledgement pauses instead of circulating, until the next number reaches egress.
         if pending == 0 {
             context.queue(port, queue).pause();
             if let Some(visible_at) = self.latest_received.next_visible_at() {
@@ -29,13 +30,13 @@ impl Receiver {
         }
     }
 
-    /// Whether there is something to acknowledge that no acknowledgement has told yet.
+    /// Whether there is a number to acknowledge that no acknowledgement has carried yet.
     pub fn has_news(&self, context: &Context<'_>) -> bool {
         self.acknowledgements_pending.peek(0) > 0
             || self.latest_received.next_visible_at().is_some_and(|visible_at| visible_at <= context.now())
     }
 
-    /// Lets the latest number ride on a packet of the reverse direction.
+    /// Adds the latest number to a packet of the reverse direction.
     pub fn piggyback(&mut self, context: &mut Context<'_>) {
         self.use_acknowledgement(context);
         self.push_acknowledgement(true, context);
@@ -47,9 +48,9 @@ impl Receiver {
         self.is_active
     }
 
-    /// A loss notification leaves: what it acknowledges may be acknowledged by others from now on, not before. Its
-    /// repetitions are right behind it, so that no other acknowledgement comes between. One that is sent again later
-    /// must find the sender's copies, so nothing is acknowledged by others before it is answered.
+    /// Handles a departing loss notification: only now may other acknowledgements acknowledge its numbers. Its
+    /// repetitions are right behind it, so that no other acknowledgement comes between. A notification that can be
+    /// repeated later must find the sender's copies, so that nothing else is acknowledged before it is answered.
     pub fn publish_loss(&mut self, context: &mut Context<'_>) {
         if self.config.notification_period.is_some() {
             return;
@@ -62,7 +63,7 @@ impl Receiver {
         self.acknowledgements_pending.access(context.pass(), 0, |pending| *pending = 0);
     }
 
-    /// A message of the sender.
+    /// Handles a message from the sender.
     pub fn take_message(&mut self, control: ControlHeader, context: &mut Context<'_>) -> Verdict {
         match control.message {
             Message::Start if self.config.handshake => {
@@ -78,6 +79,8 @@ impl Receiver {
                 }
                 let in_order = self.is_in_order();
                 let seen = self.expected.peek(0).previous();
+                // A probe acts as a dummy that goes through the message queue: it shows a lost tail, and then reports
+                // progress.
                 let until = self.reports.acknowledged_until().unwrap_or(seen);
                 self.say(Message::Answer { in_order }, until, context);
             }
@@ -86,7 +89,7 @@ impl Receiver {
         Verdict::Drop(DropReason::ControlAbsorbed)
     }
 
-    /// Says something to the sender, as often as the reverse direction makes necessary.
+    /// Sends a message to the sender, in as many copies as the reverse direction needs.
     pub(super) fn say(&mut self, message: Message, sequence: SequenceNumber, context: &mut Context<'_>) {
         let channel = self.config.channel;
         for _ in 0..self.config.control_copies {
@@ -95,7 +98,7 @@ impl Receiver {
         }
     }
 
-    /// Asks where the sender's numbers begin, once in the time that a repair may take.
+    /// Asks for the sender's first number, at most once per acknowledgement timeout.
     pub(super) fn ask_for_start(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let patience = self.config.acknowledgement_timeout;
@@ -105,7 +108,7 @@ impl Receiver {
         }
     }
 
-    /// Nothing waits, and nothing that has come is still to go on.
+    /// Whether no packet waits and every received packet has been forwarded.
     fn is_in_order(&self) -> bool {
         let waits_for_none = !self.is_ordered || self.ack_number.peek(0) == self.expected.peek(0);
         waits_for_none && self.waiting_packets == 0
@@ -124,6 +127,7 @@ impl Receiver {
         runs[(count as usize - 1).min(runs.len() - 1)] += 1;
         self.counters.losses += u64::from(count);
         let now = context.now();
+        // In non-blocking mode no timeout removes entries; after this time their repairs can no longer arrive.
         self.missing.forget_older_than(self.config.acknowledgement_timeout * TIMEOUTS_UNTIL_HOPELESS, now);
         self.missing.note(first_lost, count, now, self.is_ordered);
         let gap = Gap::new(first_lost, count, seen_until);
@@ -136,7 +140,7 @@ impl Receiver {
         }
     }
 
-    /// Reports a gap, as often as the reverse direction makes necessary.
+    /// Reports a gap, in as many copies as the reverse direction needs.
     pub(super) fn send_notifications(&mut self, gap: Gap, context: &mut Context<'_>) {
         let channel = self.config.channel;
         let ack = AckHeader { channel, acknowledged: gap.seen_until, piggybacked: false };
@@ -150,14 +154,14 @@ impl Receiver {
         }
     }
 
-    /// Acknowledges what has been seen, as far as nothing before it waits for an answer.
+    /// Acknowledges received numbers, unless an earlier gap waits for an answer.
     pub(super) fn publish(&mut self, sequence: SequenceNumber, context: &mut Context<'_>) {
         if self.reports.acknowledged_until().is_none() {
             self.acknowledge_until(sequence, context);
         }
     }
 
-    /// Sends the number of a packet received in order to egress and lets acknowledgements go.
+    /// Sends the number to egress and releases an acknowledgement.
     pub(super) fn acknowledge_until(&mut self, sequence: SequenceNumber, context: &mut Context<'_>) {
         let latency = context.ingress_latency();
         self.latest_received.send(sequence, context.now() + latency);
@@ -188,8 +192,8 @@ impl Receiver {
         context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Monitor));
     }
 
-    /// Reads the counters of the MAC and of the numbers, and says what protection it wants: in every period, since what
-    /// is said may be lost.
+    /// Reads the counters of the MAC and of the numbers, and asks for a level of protection: in every period, because
+    /// requests can be lost.
     pub fn watch_losses(&mut self, context: &mut Context<'_>) {
         let mac = context.mac(self.config.port).counters();
         let Some(monitor) = &mut self.monitor else { return };
@@ -198,7 +202,7 @@ impl Receiver {
         self.start_monitor(context);
     }
 
-    /// What the monitor asks for, and how often it has changed its mind.
+    /// The level that the monitor asks for, and the number of its changes.
     pub fn wanted_level(&self) -> (Level, u64) {
         self.monitor
             .as_ref()

@@ -8,13 +8,13 @@ use super::super::frames::Role;
 use super::super::requests::{TimerKind, timer_token};
 use super::Receiver;
 
-/// Timer packets from one pause frame to its repetition: 1.6 us, what a pause takes to have an effect.
+/// Timer packets between repetitions of a pause frame: 1.6 us, the time until a pause takes effect.
 const TIMER_PACKETS_BETWEEN: u64 = 16;
-/// How often a resume is repeated.
+/// Number of repetitions of a resume.
 const REPETITIONS: u8 = 3;
 
 impl Receiver {
-    /// The depth is tested when a buffered packet leaves the recirculation port.
+    /// Tests the depth when a buffered packet leaves the recirculation port.
     pub fn watch_depth(&mut self, context: &mut Context<'_>) {
         if !self.config.backpressure {
             return;
@@ -22,6 +22,8 @@ impl Receiver {
         let depth_bytes = context.queue(self.config.recirculation_port, self.hold_queue).bytes();
         let (pause_at, resume_at) = (self.config.pause_threshold.0, self.config.resume_threshold.0);
         let has_changed = self.is_pausing.access(context.pass(), 0, |is_pausing| {
+            // Algorithm 2 with hysteresis: between the thresholds the state stays, so that pauses do not alternate with
+            // each packet.
             let wanted = if *is_pausing { depth_bytes > resume_at } else { depth_bytes >= pause_at };
             std::mem::replace(is_pausing, wanted) != wanted
         });
@@ -30,13 +32,13 @@ impl Receiver {
         }
     }
 
-    /// The next timer packet tells the sender.
+    /// Lets the next timer packet inform the sender.
     fn announce(&mut self, context: &mut Context<'_>) {
         self.pause_repetitions = if self.config.control_copies > 1 { REPETITIONS } else { 0 };
         self.wake_for_pause(1, context);
     }
 
-    /// Lets the next timer packet test the depth: from a paused queue no packet comes that could.
+    /// Lets the next timer packet test the depth, because no packet leaves a paused queue to do so.
     pub(super) fn watch_depth_by_timer(&mut self, context: &mut Context<'_>) {
         if self.config.backpressure && !std::mem::replace(&mut self.depth_is_watched, true) {
             let at = self.timer_packet_after(context.now(), 1);
@@ -44,7 +46,7 @@ impl Receiver {
         }
     }
 
-    /// Pauses the sender if the reordering buffer is too full; a timer packet asks.
+    /// Pauses the sender if the reordering buffer is too full; called by a timer packet.
     pub fn test_depth(&mut self, context: &mut Context<'_>) {
         self.depth_is_watched = false;
         if self.held_bytes >= self.config.pause_threshold.0 && !self.is_pausing.peek(0) {
@@ -54,23 +56,25 @@ impl Receiver {
     }
 
     fn wake_for_pause(&mut self, timer_packets: u64, context: &mut Context<'_>) {
+        // The receiver turns a timer packet into a pause frame (section 3.5, "Packet Generation").
         let at = self.timer_packet_after(context.now(), timer_packets);
         let is_due = self.pause_due_at.replace(at) == Some(at);
-        // Without repetitions each change has its own frame, as in the published programs.
+        // Without repetitions each change has a separate frame, as in the published programs.
         if !is_due || self.config.control_copies == 1 {
             context.wake_at(at, timer_token(self.config.port, self.config.channel, TimerKind::Backpressure));
         }
     }
 
-    /// A timer packet becomes a pause frame for each class; what it says is decided when it leaves. Where the reverse
-    /// direction loses frames it is said again: as long as the sender is to pause, and a few times when it may go on.
+    /// Turns a timer packet into a pause frame for each class; the content is decided when it leaves. If the reverse
+    /// direction loses frames, a pause is repeated while the sender must wait, and a resume a few times.
     pub fn send_pause_frame(&mut self, context: &mut Context<'_>) {
-        // A change has come before the repetition that this timer packet was for.
+        // A change has replaced the repetition that this timer packet was for.
         if self.config.control_copies > 1 && self.pause_due_at.take_if(|at| *at == context.now()).is_none() {
             return;
         }
         if self.pause_repetitions > 0 {
-            // The depth is tested when a packet leaves the buffer, and none may: it also counts what others keep there.
+            // The depth also counts packets of others. It is tested when a packet leaves the buffer, which never
+            // happens in an empty buffer.
             if self.waiting_packets == 0 {
                 self.is_pausing.poke(0, false);
             }

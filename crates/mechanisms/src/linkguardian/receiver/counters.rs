@@ -1,42 +1,41 @@
-//! What the receiving end counts.
+//! Counters of the receiving end.
 
 use hitless_wire::Duration;
 
-/// What the receiving end counted.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct ReceiverCounters {
     /// Packets found missing.
     pub losses: u64,
-    /// Gaps in the sequence numbers, by length 1, 2, ...; the last counts all that are longer.
+    /// Gaps in the sequence numbers, by length 1, 2, ...; the last entry counts all longer gaps.
     pub loss_runs: [u64; 8],
-    /// Missing packets that a retransmission brought.
+    /// Missing packets that arrived by retransmission.
     pub recovered: u64,
-    /// Times that the wait for a retransmission was given up.
+    /// Waits for a retransmission that timed out.
     pub timeouts: u64,
     /// Packets that waited in the reordering buffer.
     pub buffered: u64,
     /// Passes through the recirculation port.
     pub recirculations: u64,
-    /// Retransmitted copies that were not needed any more.
+    /// Retransmitted copies that were no longer needed.
     pub duplicates: u64,
     /// Explicit acknowledgements sent.
     pub explicit_acknowledgements: u64,
-    /// Acknowledgements that rode on traffic of the reverse direction.
+    /// Acknowledgements on traffic of the reverse direction.
     pub piggybacked_acknowledgements: u64,
     /// Pause frames sent.
     pub pauses: u64,
-    /// Packets that went on, repairs included.
+    /// Forwarded packets, including repairs.
     pub delivered: u64,
-    /// Frames that no sender sends: flags or numbers that cannot be. Dropped.
+    /// Dropped frames with impossible flags or numbers.
     pub refused: u64,
-    /// Times that the numbers were taken up at another place, after a gap too long for a loss.
+    /// Times that the receiver continued at other numbers, after a gap too long for a loss.
     pub resynchronisations: u64,
-    /// Times that the sender said where its numbers begin.
+    /// Announcements of the sender's first number.
     pub starts: u64,
     /// Times that keeping order began or ended.
     pub order_changes: u64,
-    /// Loss notifications sent again, since nothing had answered them.
+    /// Repeated loss notifications, because no answer had come.
     pub repeated_notifications: u64,
-    /// The longest that a packet in front kept others waiting.
+    /// The longest wait for a packet in front.
     pub longest_stall: Duration,
 }

@@ -1,7 +1,7 @@
-//! Repairs that come before their turn while packets wait in a paused queue (section 5).
+//! Repairs that arrive before their turn while packets wait in a paused queue (section 5).
 //!
 //! In the common queue such a repair would wait behind packets that wait for it, and all of them would have to leave
-//! first. It waits in a separate queue, which is served when its turn comes.
+//! first. Therefore it waits in a separate queue, which is served when its turn comes.
 
 use crate::linkguardian::headers::SequenceNumber;
 
@@ -20,7 +20,6 @@ impl EarlyRepairs {
         self.waiting.push(sequence);
     }
 
-    /// Whether this one waits.
     pub fn contains(&self, sequence: SequenceNumber) -> bool {
         self.waiting.contains(&sequence)
     }
@@ -49,7 +48,7 @@ impl EarlyRepairs {
         self.waiting.len() < before
     }
 
-    /// All of it, for an exploration.
+    /// The state for explorations.
     #[cfg(test)]
     pub fn told(&self) -> (&[SequenceNumber], Option<SequenceNumber>) {
         (&self.waiting, self.called)

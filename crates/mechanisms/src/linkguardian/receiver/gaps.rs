@@ -1,17 +1,16 @@
-//! Gaps in the numbers that no repair has answered yet.
+//! Gaps in the numbers without a repair yet.
 
 use std::collections::VecDeque;
 
 use crate::linkguardian::headers::SequenceNumber;
 use hitless_wire::Time;
 
-/// A gap that no repair has answered yet.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub struct Gap {
     pub first_lost: SequenceNumber,
     pub count: u32,
     pub seen_until: SequenceNumber,
-    /// When it was reported for the first time.
+    /// Time of the first report.
     pub reported_since: Option<Time>,
 }
 
@@ -25,23 +24,23 @@ impl Gap {
     }
 }
 
-/// All of them, in the order of their numbers. The first is being reported.
+/// All gaps, in the order of their numbers. The first is being reported.
 #[derive(Debug, Default, hitless_state::Value)]
 pub struct Reports {
     pub gaps: VecDeque<Gap>,
-    /// When the first was reported last.
+    /// Time of the last report of the first gap.
     pub reported_at: Time,
-    /// Whether somebody will look for the answer.
+    /// Whether a timer is running for the answer.
     pub is_armed: bool,
 }
 
 impl Reports {
-    /// How far may be acknowledged; `None`: everything.
+    /// The last number that may be acknowledged; `None` is no limit.
     pub fn acknowledged_until(&self) -> Option<SequenceNumber> {
         self.gaps.front().map(|gap| gap.first_lost.previous())
     }
 
-    /// The numbers mean something else from now on.
+    /// Removes all gaps, because the numbers start again.
     pub fn clear(&mut self) {
         self.gaps.clear();
     }

@@ -1,32 +1,31 @@
-//! The numbers that have not come although later ones have.
+//! Missing numbers: they have not arrived although later ones have.
 
 use std::collections::VecDeque;
 
 use crate::linkguardian::headers::SequenceNumber;
 use hitless_wire::{Duration, Time};
 
-/// More missing numbers than this at a time are no losses of a link that carries anything: a timeout gives up all that
-/// come before the last of them.
+/// The maximum number of awaited numbers. More at a time are not losses of a usable link: a timeout then gives up all
+/// but the last of them.
 const AWAITED_MAX: usize = 256;
-/// Missing numbers that are remembered at once; the oldest go first.
+/// The maximum number of remembered numbers; the oldest are forgotten first.
 const REMEMBERED_MAX: usize = 2_048;
 
-/// A number that is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct MissingNumber {
     pub sequence: SequenceNumber,
-    /// When it was found missing.
+    /// Time at which it was found missing.
     pub since: Time,
-    /// Packets behind it wait for it.
+    /// Whether packets behind it wait for it.
     pub is_awaited: bool,
 }
 
-/// All of them, in the order of their numbers.
+/// All missing numbers, in order.
 #[derive(Debug, Default, hitless_state::Value)]
 pub struct Missing(VecDeque<MissingNumber>);
 
 impl Missing {
-    /// `count` numbers from `first` on are missing.
+    /// Notes `count` missing numbers, starting with `first`.
     pub fn note(&mut self, first: SequenceNumber, count: u32, since: Time, is_awaited: bool) {
         let entry = |offset| MissingNumber { sequence: first.plus(offset as u16), since, is_awaited };
         self.0.extend((0..count).map(entry));
@@ -35,13 +34,13 @@ impl Missing {
         }
     }
 
-    /// The number has come.
+    /// Removes a number that has arrived.
     pub fn take(&mut self, sequence: SequenceNumber) -> Option<MissingNumber> {
         let position = self.0.iter().position(|missing| missing.sequence == sequence)?;
         self.0.remove(position)
     }
 
-    /// The number has come, and nothing waits for it; `None` also when something does.
+    /// Removes a number that has arrived if nothing waits for it; otherwise returns `None`.
     pub fn take_unawaited(&mut self, sequence: SequenceNumber) -> Option<MissingNumber> {
         let position = self.0.iter().position(|missing| missing.sequence == sequence && !missing.is_awaited)?;
         self.0.remove(position)
@@ -52,12 +51,12 @@ impl Missing {
         self.awaited().next().map(|missing| missing.sequence)
     }
 
-    /// Nothing waits any more; what is missing may still come.
+    /// Ends all waits; missing numbers may still arrive.
     pub fn await_none(&mut self) {
         self.0.iter_mut().for_each(|missing| missing.is_awaited = false);
     }
 
-    /// What was awaited before `next` has come after all, although not as a repair.
+    /// Removes awaited numbers before `next`: they have arrived after all, although not as repairs.
     pub fn forget_awaited_before(&mut self, next: SequenceNumber) {
         let is_over = |missing: &MissingNumber| missing.is_awaited && missing.sequence.offset_from(next) < 0;
         if self.awaited().next().is_some_and(is_over) {
@@ -65,15 +64,16 @@ impl Missing {
         }
     }
 
-    /// In non-blocking mode nobody gives a missing packet up; its entry goes when it cannot come any more.
+    /// Removes numbers that can no longer arrive, because in non-blocking mode no timeout gives them up.
     pub fn forget_older_than(&mut self, patience: Duration, now: Time) {
         while self.0.front().is_some_and(|missing| now.saturating_since(missing.since) > patience) {
             self.0.pop_front();
         }
     }
 
-    /// When there are too many to be losses: the last of those that are given up together.
+    /// The last of the numbers that are given up together if there are too many to be losses.
     pub fn last_of_crowd(&self) -> Option<SequenceNumber> {
+        // The maximum number of awaited numbers stays awaited.
         let crowd = self.awaited().count().checked_sub(AWAITED_MAX + 1)?;
         self.awaited().nth(crowd).map(|missing| missing.sequence)
     }
@@ -88,27 +88,24 @@ impl Missing {
         following.last().map_or(first, |(missing, _)| missing.sequence)
     }
 
-    /// Nothing waits for `last` and what comes before it any more.
+    /// Ends the waits for `last` and the numbers before it.
     pub fn give_up_through(&mut self, last: SequenceNumber) {
         self.forget_awaited_before(last.plus(1));
     }
 
-    /// Nothing that is missing means anything any more.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Whether a number is missing of which this holds.
+    /// Whether any missing number satisfies `holds`.
     pub fn any(&self, holds: impl Fn(SequenceNumber) -> bool) -> bool {
         self.0.iter().any(|missing| holds(missing.sequence))
     }
 
-    /// How many are remembered.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// All of them.
     #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &MissingNumber> {
         self.0.iter()

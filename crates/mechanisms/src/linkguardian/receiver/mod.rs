@@ -1,15 +1,15 @@
 //! The receiving end of a protected link (paper, section 3 and appendix A).
 //!
-//! - here: what a frame from the link is to the receiver, and where its number lies
-//! - [`place`], [`missing`], [`gaps`]: the arithmetic of numbers, and the memory of those that have not come
-//! - [`order`]: who goes on, waits or is dropped; the reordering buffer
-//! - [`early`]: repairs that come before their turn
-//! - [`overflow`]: packets that found no room in it
-//! - [`timeout`]: when the packet in front is given up
-//! - [`answers`]: acknowledgements, loss notifications, and what is said to the sender's messages
+//! - here: the meaning of a frame from the link, and the place of its number
+//! - [`place`], [`missing`], [`gaps`]: the arithmetic of numbers, and the memory of missing ones
+//! - [`order`]: forward, wait or drop; the reordering buffer
+//! - [`early`]: repairs that arrive before their turn
+//! - [`overflow`]: packets that the reordering buffer refused
+//! - [`timeout`]: the deadline of the packet in front
+//! - [`answers`]: acknowledgements, loss notifications, and answers to the sender's messages
 //! - [`reports`]: losses that are reported until the sender answers
-//! - [`backpressure`]: when the sender is paused
-//! - [`monitor`]: how much protection the link is worth
+//! - [`backpressure`]: pausing the sender
+//! - [`monitor`]: the level of protection to ask for
 
 mod answers;
 mod backpressure;
@@ -48,77 +48,76 @@ use monitor::Monitor;
 use overflow::Overflow;
 use place::{Place, place_of};
 
-/// What a frame with a data header is to the receiver.
+/// The meaning of a frame with a data header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arrival {
     /// An original, or a repair that others may wait for.
     InTurn,
-    /// A packet that was missing, and that nothing waits for.
+    /// A missing packet that other packets do not wait for.
     Overdue,
     /// A copy of a packet that is not missing.
     Spare,
-    /// A dummy, which has told what it had to tell.
+    /// A dummy, which has served its purpose.
     Spent,
 }
 
-/// The state of the receiving end.
 #[derive(Debug)]
 pub struct Receiver {
     pub(super) config: ReceiverConfig,
     notification_queue: QueueId,
     acknowledgement_queue: QueueId,
     hold_queue: QueueId,
-    /// Paused-queue buffering: for repairs that come before their turn.
+    /// Paused-queue buffering: the queue of repairs that arrive before their turn.
     repair_queue: QueueId,
     is_active: bool,
-    /// Whether the sender has said where its numbers begin; always true where it need not.
+    /// Whether the sender has announced its first number; always true without a handshake.
     knows_numbers: bool,
-    /// When the sender was last asked for that.
+    /// Time of the last request for the first number.
     asked_at: Option<Time>,
-    /// The number that the next original packet should have.
+    /// The number of the next original packet.
     expected: RegisterArray<SequenceNumber>,
-    /// The number to be forwarded next (paper, algorithm 1).
+    /// The number to forward next (paper, algorithm 1).
     ack_number: RegisterArray<SequenceNumber>,
-    /// latestRxSeqNo on its way to egress, where acknowledgements read it.
+    /// latestRxSeqNo in transit to egress, where acknowledgements read it.
     latest_received: EgressView<SequenceNumber>,
     acknowledgements_pending: RegisterArray<u8>,
     /// curr_state of algorithm 2.
     is_pausing: RegisterArray<bool>,
-    /// When a timer packet is to become the next pause frame.
+    /// Time at which a timer packet becomes the next pause frame.
     pause_due_at: Option<Time>,
-    /// How often the last one is to be repeated.
+    /// Remaining repetitions of the last pause frame.
     pause_repetitions: u8,
-    /// From when the timer packets count down; meaningful while packets wait.
+    /// Start of the timer packets' countdown; only valid while packets wait.
     countdown_from: Time,
     countdown_is_armed: bool,
     missing: Missing,
     overflow: Overflow,
-    /// Gaps that are reported until they are answered; empty where each is reported once.
+    /// Gaps that are reported until they are answered; empty if each is reported once.
     reports: Reports,
-    /// Paused-queue buffering: credit has been granted for all numbers before this one.
+    /// Paused-queue buffering: credit is granted for all numbers before this one.
     credited_until: SequenceNumber,
-    /// The number that the next original has if the last one, which was too far off, was right.
+    /// The next original's number if the last one, which was too far off, was right.
     suspect: Option<SequenceNumber>,
-    /// Packets in the queue of the reordering buffer or on the way to it.
+    /// Packets in the queues of the reordering buffer or on the way to them.
     held_packets: u64,
     held_bytes: u64,
-    /// Those of them that are in the queue of early repairs.
+    /// The packets among them in the queue of early repairs.
     held_repairs: u64,
     early: EarlyRepairs,
     /// Paused-queue buffering: whether a timer packet will test the depth.
     depth_is_watched: bool,
-    /// Packets that are in the reordering buffer, wherever on their round.
+    /// Packets in the reordering buffer, at any point of their round.
     waiting_packets: u64,
-    /// Paused-queue buffering: all that waited was let out, since some of it had been stepped over.
+    /// Paused-queue buffering: all waiting packets were let out, because some numbers were stepped over.
     is_draining: bool,
-    /// Packets go on in the order of their numbers; else as they come.
+    /// Whether packets are forwarded in the order of their numbers, or as they arrive.
     is_ordered: bool,
-    /// Whether a packet has gone on as it came.
+    /// Whether any packet was forwarded as it arrived.
     was_unordered: bool,
     monitor: Option<Monitor>,
     pub(super) checker: Checker,
     pub(super) counters: ReceiverCounters,
-    /// From finding a packet missing to having it.
+    /// Time from the detection of a loss to its repair.
     pub(super) recovery_delay_ns: Histogram<u64>,
 }
 
@@ -177,13 +176,14 @@ impl Receiver {
         }
     }
 
-    /// What it takes of a switch.
+    /// The registers for the report of resources.
     pub fn stated(&self) -> Vec<RegisterUse> {
         let numbers = [&self.expected, &self.ack_number].map(RegisterArray::stated);
         numbers.into_iter().chain([self.acknowledgements_pending.stated(), self.is_pausing.stated()]).collect()
     }
 
-    /// Two queues at the port of the link (towards the sender); at the recirculation port the depth is watched.
+    /// Requests two queues at the port of the link (towards the sender). At the recirculation port the depth is
+    /// watched.
     pub fn subscribe(&mut self, queues: &mut [usize], wanted: &mut Needs) {
         let port = self.config.port;
         let unlimited = QueueConfig::normal(QueueLimit::Unlimited).of_mechanism();
@@ -199,7 +199,7 @@ impl Receiver {
         wanted.hooks.push((self.config.recirculation_port, HookSet::EGRESS));
     }
 
-    /// Puts the one explicit acknowledgement into its queue, where it waits until there is news.
+    /// Puts the only explicit acknowledgement into its queue, where it waits until there is news.
     pub fn start(&mut self, context: &mut Context<'_>) {
         if self.config.buffering == Buffering::PausedQueue {
             for queue in [self.hold_queue, self.repair_queue] {
@@ -213,7 +213,7 @@ impl Receiver {
         self.start_monitor(context);
     }
 
-    /// The queues that serve the protection itself.
+    /// The queues of the protection itself.
     pub fn own_queues(&self) -> [QueueId; 2] {
         [self.notification_queue, self.acknowledgement_queue]
     }
@@ -222,7 +222,7 @@ impl Receiver {
         self.is_active = is_active;
     }
 
-    /// A frame from the protected link.
+    /// Handles a frame from the protected link.
     pub fn take_from_link(&mut self, header: DataHeader, context: &mut Context<'_>) -> Verdict {
         if !header.is_for_links() {
             return self.refuse();
@@ -247,7 +247,7 @@ impl Receiver {
         Verdict::Drop(DropReason::Mechanism)
     }
 
-    /// A repair answers a notification, so its number lies before the one expected.
+    /// Handles a repair. It answers a notification, so that its number must lie before the expected one.
     fn take_repair(&mut self, header: DataHeader, context: &mut Context<'_>) -> Option<Arrival> {
         let expected = self.expected.access(context.pass(), 0, |expected| *expected);
         if header.sequence.offset_from(expected) >= 0 {
@@ -262,12 +262,14 @@ impl Receiver {
         Some(if missing.is_awaited { Arrival::InTurn } else { Arrival::Overdue })
     }
 
-    /// Compares an original packet or a dummy with what was expected; `None` when it is not to be believed.
+    /// Compares an original packet or a dummy with the expected number. Returns `None` if the frame is not credible.
     fn take_original(&mut self, header: DataHeader, context: &mut Context<'_>) -> Option<Arrival> {
         let sequence = header.sequence;
+        // A dummy has the number of the next packet, which is still to come.
         let behind = if header.dummy { sequence } else { sequence.plus(1) };
         let is_confirmed = self.suspect == Some(sequence);
         let waited_for = self.ack_number.peek(0);
+        // Detection and update are one access, because a packet may access a register once in a pass.
         let (first_lost, place) = self.expected.access(context.pass(), 0, |expected| {
             let before = *expected;
             let place = place_of(sequence, before, waited_for);
@@ -276,11 +278,14 @@ impl Receiver {
             }
             (before, place)
         });
+        // A single number far off may be forged; a second frame in sequence confirms it.
         self.suspect = (place == Place::Far && !is_confirmed).then_some(behind);
         let seen_until = behind.previous();
         match place {
             Place::Ahead(gap) => {
                 self.keep_order_as(header.blocking, first_lost, context);
+                // The notification acknowledges the packet behind the gap itself, ahead of any other acknowledgement.
+                // Otherwise the sender would retire the lost packet's copy before it is requested (appendix A.2).
                 if gap > 0 {
                     self.notify_loss(first_lost, gap, seen_until, context);
                 } else if !header.dummy {
@@ -297,8 +302,8 @@ impl Receiver {
         Some(if header.dummy { Arrival::Spent } else { Arrival::InTurn })
     }
 
-    /// A number that was taken for lost comes all the same. In order it has its turn, if it can wait for it (a late
-    /// packet cannot wait in a queue whose packets are counted); what asks for no order has no turn to miss.
+    /// Handles a number that was considered lost and arrives late. In ordered mode it gets its turn if it can wait for
+    /// it (a late packet cannot wait in a queue with counted packets); without order a late packet misses nothing.
     fn take_late(&mut self, header: DataHeader) -> Option<Arrival> {
         if header.dummy {
             return Some(Arrival::Spent);
@@ -317,8 +322,9 @@ impl Receiver {
         (may_wait || turn <= 0).then_some(Arrival::InTurn)
     }
 
-    /// Two frames in a row have said that the numbers are elsewhere (as RTP does, RFC 3550, appendix A.1): after an
-    /// outage longer than any loss, a new start of the other end, or forged frames. All that was missing is given up.
+    /// Continues at new numbers after two frames in a row have confirmed them (as RTP does, RFC 3550, appendix A.1).
+    /// Causes are an outage longer than any loss, a restart of the other end, or forged frames. Gives up everything
+    /// that was missing.
     fn take_up(&mut self, sequence: SequenceNumber, seen_until: SequenceNumber, context: &mut Context<'_>) {
         self.counters.resynchronisations += 1;
         self.missing.clear();
@@ -330,9 +336,9 @@ impl Receiver {
         self.let_all_out(context);
     }
 
-    /// The sender has said that its numbers begin at `first`. If they go on where they are, so does everything: repairs
-    /// may be on their way. Else what waits goes on as it comes round, and what is missing stays missing: the sender
-    /// has forgotten it.
+    /// Handles the sender's announcement of its first number. If it equals the expected number, nothing changes,
+    /// because repairs may be in flight. Otherwise waiting packets are forwarded as they come round, and missing ones
+    /// stay missing: the sender has forgotten them.
     pub(super) fn begin_at(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
         self.suspect = None;
         if self.knows_numbers && self.expected.peek(0) == first {
@@ -354,8 +360,8 @@ impl Receiver {
         self.publish(first.previous(), context);
     }
 
-    /// Started anew among numbers that it cannot place: what comes goes on as if it were not protected, but for
-    /// repairs, which its predecessor may have had.
+    /// Handles frames after a restart, before the first number is known. Packets are forwarded as without protection,
+    /// except repairs, which the predecessor may have delivered.
     fn take_without_numbers(&mut self, header: DataHeader, context: &mut Context<'_>) -> Verdict {
         self.ask_for_start(context);
         if header.dummy {
@@ -369,12 +375,12 @@ impl Receiver {
         self.deliver(context)
     }
 
-    /// Numbers that have not come although later ones have, and that are still remembered.
+    /// The count of numbers that are still missing and remembered.
     pub fn missing_numbers(&self) -> u64 {
         self.missing.len() as u64
     }
 
-    /// What must hold at the end of a run, in sentences for those that do not.
+    /// Violated invariants at the end of a run, in sentences.
     pub fn violated_invariants(&self, now: Time) -> Vec<String> {
         let mut broken = Vec::new();
         let patience = self.config.acknowledgement_timeout + self.config.timer_period * 2;
@@ -386,7 +392,7 @@ impl Receiver {
         broken
     }
 
-    /// Promises of blocking mode on top of [`Self::violated_invariants`]; none when it was not the only mode.
+    /// Violated guarantees of blocking mode, on top of [`Self::violated_invariants`]; empty if the mode changed.
     pub fn broken_order_promises(&self) -> Vec<String> {
         if self.was_unordered {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Who goes on, who waits and who is dropped (paper, algorithm 1), and the reordering buffer.
+//! Forward, wait or drop (paper, algorithm 1), and the reordering buffer.
 
 use crate::linkguardian::headers::{DataHeader, SequenceNumber};
 use hitless_switch::canary::{Canary, sings};
@@ -12,7 +12,7 @@ use super::Receiver;
 use super::place::may_have_waited;
 
 impl Receiver {
-    /// A packet of the reordering buffer has come round.
+    /// Handles a packet of the reordering buffer that has come round.
     pub fn judge_buffered(&mut self, context: &mut Context<'_>) -> Verdict {
         self.counters.recirculations += 1;
         let header = data_header(context.packet());
@@ -23,7 +23,7 @@ impl Receiver {
         } else if !self.is_ordered {
             self.drop_duplicate()
         } else if !may_have_waited(header.sequence, expected) {
-            // It has waited since before the numbers were taken up at another place.
+            // The packet has waited since before the receiver continued at other numbers.
             self.refuse()
         } else {
             self.put_in_order(header, role, context)
@@ -34,7 +34,7 @@ impl Receiver {
         verdict
     }
 
-    /// A packet leaves the queue of the reordering buffer.
+    /// Notes that a packet leaves a queue of the reordering buffer.
     pub fn note_unheld(&mut self, packet: &Packet) {
         let (header, bytes) = (data_header(packet), u64::from(packet.frame_bytes));
         assert!(self.held_packets > 0, "a packet that leaves the reordering buffer's queue is counted there");
@@ -52,26 +52,26 @@ impl Receiver {
 
     fn note_no_longer_waiting(&mut self, header: DataHeader, context: &mut Context<'_>) {
         if self.waits_as_repair(header) && self.early.forget(header.sequence) {
-            // Nothing else wakes the packets that waited for it.
+            // No other event wakes the packets that waited for it.
             self.release_held(self.ack_number.peek(0), context);
         }
         assert!(self.waiting_packets > self.held_packets, "a packet whose wait ends is out of its queue and counted");
         self.waiting_packets -= 1;
     }
 
-    /// The reordering buffer had no room for a packet.
+    /// Notes that the reordering buffer refused a packet.
     pub fn note_tm_drop(&mut self, context: &mut Context<'_>) {
         let header = data_header(context.packet());
         self.note_unheld(context.packet());
         self.note_no_longer_waiting(header, context);
-        // A copy of a number that waits already leaves that number to come.
+        // The number of a refused duplicate waits already; only an original or repair is missing now.
         if Role::of_packet(context.packet()) == Some(Role::RxBuffered) && self.is_ordered {
             self.overflow.note(header.sequence, self.credited_until);
         }
     }
 
-    /// Keeps packets in order from the number `first` on, or does not. Order begins when nothing waits any more that
-    /// waited before it ended: what waits then goes on as it comes round, before all that the new order sees.
+    /// Starts or stops keeping order from the number `first`. Order starts only when no packet waits: a packet that
+    /// waits when order stops is forwarded as it comes round, and must go before all packets of the new order.
     pub(super) fn keep_order_as(&mut self, is_ordered: bool, first: SequenceNumber, context: &mut Context<'_>) {
         if is_ordered == self.is_ordered || (is_ordered && self.waiting_packets > 0) {
             return;
@@ -90,9 +90,10 @@ impl Receiver {
         }
     }
 
-    /// A copy of a packet that is not missing. Section 3.4 leaves its end to the number that goes on next; a copy must
-    /// not wait in a queue whose packets are counted, and where the numbers have been taken up anew, what is behind
-    /// them does not tell it from a first one. The published programs have no de-duplication in non-blocking mode.
+    /// Handles a copy of a packet that is not missing. In section 3.4 the number to forward next decides its end. But a
+    /// copy must not wait in a queue with counted packets; and after the receiver has continued at new numbers, the
+    /// number alone does not tell a copy from a first packet. The published programs have no de-duplication in
+    /// non-blocking mode.
     pub(super) fn judge_spare(&mut self, header: DataHeader, context: &mut Context<'_>) -> Verdict {
         let may_leak = !header.blocking && !self.config.deduplicates;
         if may_leak && !self.is_ordered {
@@ -114,6 +115,8 @@ impl Receiver {
     pub(super) fn put_in_order(&mut self, mut header: DataHeader, role: Role, context: &mut Context<'_>) -> Verdict {
         let overflow = &mut self.overflow;
         let ahead = self.ack_number.access(context.pass(), 0, |ack_number| {
+            // Lines 1 to 3 of algorithm 1 in a single access of ackNo. Numbers that the buffer refused count as
+            // forwarded: their packets were acknowledged, and nobody repairs them.
             *ack_number = overflow.step_over(*ack_number);
             let ahead = header.sequence.ahead_of(*ack_number);
             *ack_number = ack_number.plus(u16::from(ahead == 0));
@@ -122,7 +125,8 @@ impl Receiver {
         if ahead < 0 {
             return match role {
                 _ if sings(Canary::DoubleRelease) => self.deliver(context),
-                // It has waited, and its turn was stepped over: after an outage, when the numbers were taken up anew.
+                // The packet has waited, and its turn was stepped over after an outage, when the receiver continued at
+                // new numbers.
                 Role::RxBuffered if header.rx_buffered => self.drop_duplicate(),
                 _ => self.drop_duplicate(),
             };
@@ -136,6 +140,7 @@ impl Receiver {
             self.release_held(header.sequence.plus(1), context);
             return self.deliver(context);
         }
+        // Lines 4 to 6: mark the packet as rx-buffered and recirculate it.
         let comes_from_queue = header.rx_buffered;
         if !comes_from_queue {
             self.end_drain(context);
@@ -152,7 +157,7 @@ impl Receiver {
         Verdict::Forward { port: self.config.recirculation_port, queue }
     }
 
-    /// Non-blocking mode: forwards whatever comes. ackNo follows, so that blocking mode could take over.
+    /// Non-blocking mode: forwards a packet as it arrives. ackNo follows, so that blocking mode could take over.
     pub(super) fn pass_through(&mut self, header: DataHeader, context: &mut Context<'_>) -> Verdict {
         self.was_unordered = true;
         if !self.is_ordered {
@@ -166,7 +171,7 @@ impl Receiver {
         self.deliver(context)
     }
 
-    /// Takes LinkGuardian's headers off; the packet goes on as if there had been no protection.
+    /// Removes LinkGuardian's headers and forwards the packet as if there had been no protection.
     pub(super) fn deliver(&mut self, context: &mut Context<'_>) -> Verdict {
         self.counters.delivered += 1;
         context.release();
@@ -182,7 +187,7 @@ impl Receiver {
         Verdict::Continue
     }
 
-    /// Selects the queue where a packet waits. A packet that left a paused queue before its turn used up another's
+    /// Selects the queue of a waiting packet. A packet that left a paused queue before its turn used up another's
     /// credit.
     fn hold(&mut self, header: DataHeader, comes_from_queue: bool, context: &mut Context<'_>) -> QueueId {
         if self.config.buffering != Buffering::PausedQueue {
@@ -204,8 +209,8 @@ impl Receiver {
         queue
     }
 
-    /// Paused-queue buffering, after numbers of waiting packets were stepped over: each comes out, and is dropped, or
-    /// goes round until its turn.
+    /// Lets all waiting packets out after numbers were stepped over (paused-queue buffering): each is dropped, or goes
+    /// round until its turn.
     pub(super) fn let_all_out(&mut self, context: &mut Context<'_>) {
         if self.held_packets == 0 || self.config.buffering != Buffering::PausedQueue {
             return;
@@ -218,7 +223,7 @@ impl Receiver {
         self.is_draining = true;
     }
 
-    /// Credit that is left over when all are out would serve packets before their turn.
+    /// Ends the draining once all are out: leftover credit would serve packets before their turn.
     fn end_drain(&mut self, context: &mut Context<'_>) {
         if self.is_draining && self.held_packets == 0 {
             for queue in [self.hold_queue, self.repair_queue] {
@@ -229,8 +234,9 @@ impl Receiver {
         }
     }
 
-    /// Paused-queue buffering: credits all that can go out once the number before `from` has. Behind an early repair
-    /// none can before it has come round: it may still be on its way into its queue.
+    /// Grants credit to all packets that can leave once the number before `from` has left (paused-queue buffering).
+    /// Behind an early repair no packet can leave before the repair has come round: it may still be in transit to its
+    /// queue.
     pub(super) fn release_held(&mut self, from: SequenceNumber, context: &mut Context<'_>) {
         if self.config.buffering != Buffering::PausedQueue {
             return;
@@ -239,10 +245,13 @@ impl Receiver {
             self.credited_until = from;
         }
         if self.early.has_before(from) && !self.is_draining {
-            // Their turn was stepped over: after forged frames, when numbers were delivered twice or taken up anew.
+            // Their turn was stepped over after forged frames, when numbers were delivered twice or continued
+            // elsewhere.
             self.let_all_out(context);
         }
         let port = self.config.recirculation_port;
+        // The next packet is a repair in the separate queue: it gets the only credit, and its turn calls this function
+        // again.
         if self.early.contains(from) {
             if self.early.call(from) {
                 context.queue(port, self.repair_queue).grant(1);
@@ -252,11 +261,14 @@ impl Receiver {
             }
             return;
         }
+        // All packets up to the next missing number have arrived, so that each of them can leave in turn.
         let until = self.missing.first_awaited().unwrap_or_else(|| self.expected.peek(0));
+        // An early repair in between stops the credit, because the packets behind it follow it.
         let early = self.early.first_from(self.credited_until).filter(|early| early.ahead_of(until) < 0);
         let until = early.unwrap_or(until);
         let packets = until.ahead_of(self.credited_until);
         if packets > 0 {
+            // Refused packets have no place in the queue; their credit would release packets before their turn.
             let absent = self.overflow.count(self.credited_until, packets as u64);
             self.credited_until = until;
             context.queue(port, self.hold_queue).grant(packets as u64 - absent);

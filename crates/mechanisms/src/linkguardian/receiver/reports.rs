@@ -1,9 +1,9 @@
 //! Losses that are reported until the sender answers, for links whose reverse direction loses frames too.
 //!
-//! The paper sends several copies of a notification back to back (section 5): when all of them are lost, the next
-//! acknowledgement releases the sender's copies, and the packet is gone. Here nothing behind a gap is acknowledged
-//! before a repair of the gap has come, or the gap is given up; so the sender still has the copies when the
-//! notification is sent again. Since a notification acknowledges what it reports, gaps are reported one after another.
+//! The paper sends several copies of a notification back to back (section 5). If all of them are lost, the next
+//! acknowledgement releases the sender's copies, and the packet is lost. Here nothing behind a gap is acknowledged
+//! until the gap has a repair or is given up, so that the sender still has the copies when the notification is
+//! repeated. Gaps are reported one after another, because a notification acknowledges the numbers that it reports.
 
 use crate::linkguardian::headers::SequenceNumber;
 use hitless_switch::Context;
@@ -14,7 +14,7 @@ use super::Receiver;
 use super::gaps::Gap;
 
 impl Receiver {
-    /// Reports a gap, at once or when those before it have been answered.
+    /// Reports a gap, at once or after the earlier ones have been answered.
     pub(super) fn report(&mut self, gap: Gap, period: Duration, context: &mut Context<'_>) {
         let is_behind = |last: &Gap| last.first_lost.offset_from(gap.first_lost) < 0;
         assert!(self.reports.gaps.back().is_none_or(is_behind), "gaps are reported in the order of their numbers");
@@ -36,7 +36,7 @@ impl Receiver {
         }
     }
 
-    /// A repair has come, or something was given up: what was reported for it is over, and the next gap has its turn.
+    /// Removes gaps that a repair has answered or that were given up, and reports the next one.
     pub(super) fn settle_reports(&mut self, repaired: Option<SequenceNumber>, context: &mut Context<'_>) {
         let Some(period) = self.config.notification_period else { return };
         let before = self.reports.gaps.len();
@@ -46,6 +46,7 @@ impl Receiver {
             }
             self.reports.gaps.pop_front();
         }
+        // Nothing was settled: the number that may be acknowledged is still the one before the first gap.
         if self.reports.gaps.len() == before {
             return;
         }
@@ -54,7 +55,8 @@ impl Receiver {
         self.report_first(period, context);
     }
 
-    /// In order the countdown gives up what does not come; without order nobody waits, and a gap has the same time.
+    /// Whether a gap needs no more reports. In ordered mode the countdown gives up missing packets; without order no
+    /// packet waits, and a gap has the same time.
     fn is_settled(&self, gap: &Gap, repaired: Option<SequenceNumber>, now: Time) -> bool {
         let is_answered = repaired.is_some_and(|sequence| gap.contains(sequence));
         let patience = self.config.acknowledgement_timeout;
@@ -63,7 +65,7 @@ impl Receiver {
         is_answered || is_hopeless || !self.missing.any(|sequence| gap.contains(sequence))
     }
 
-    /// The time for an answer has passed.
+    /// Handles the timeout of an answer.
     pub fn repeat_report(&mut self, context: &mut Context<'_>) {
         self.reports.is_armed = false;
         self.settle_reports(None, context);

@@ -1,4 +1,4 @@
-//! The receiving end as an exploration sees it.
+//! The state of the receiving end for explorations.
 
 use crate::linkguardian::headers::SequenceNumber;
 use hitless_switch::explore::{Digest, State};
@@ -9,8 +9,7 @@ use super::Receiver;
 use super::gaps::{Gap, Reports};
 
 impl State for Receiver {
-    /// # Panics
-    /// When a number has been missing for so long that it is forgotten: since when it has been is not told.
+    /// # Panics If a number has been missing for so long that it is forgotten: the age is not part of the state.
     fn tell(&self, digest: &mut Digest<'_>) {
         digest.value((self.is_active, self.knows_numbers, self.asked_at.is_some()));
         self.asked_at.iter().for_each(|&at| digest.deadline(at + self.config.acknowledgement_timeout));
@@ -18,7 +17,7 @@ impl State for Receiver {
         self.latest_received.tell(digest);
         digest.value((self.acknowledgements_pending.peek(0), self.is_pausing.peek(0), self.pause_repetitions));
         self.pause_due_at.iter().for_each(|&at| digest.time(at));
-        // Else it is set when the countdown begins.
+        // If it is not armed, the start is set when the countdown begins.
         digest.value(self.countdown_is_armed);
         if self.countdown_is_armed {
             digest.time(self.countdown_from);
@@ -53,7 +52,7 @@ impl State for Reports {
 }
 
 impl Receiver {
-    /// As [`Receiver::new`], for a sender whose first number is this one and who does not say so.
+    /// Like [`Receiver::new`], for a sender that begins at `first` and does not announce it.
     pub fn beginning_at(config: ReceiverConfig, first: SequenceNumber) -> Self {
         let mut receiver = Self::new(config);
         receiver.expected.poke(0, first);
@@ -63,7 +62,7 @@ impl Receiver {
         receiver
     }
 
-    /// What a receiver keeps although nothing happens any more, in a sentence; none: nothing.
+    /// Describes packets that a receiver still keeps at rest; `None` if there are none.
     pub fn left_over(&self) -> Option<String> {
         let Self { held_packets, waiting_packets, reports, .. } = self;
         let awaited = self.missing.first_awaited();

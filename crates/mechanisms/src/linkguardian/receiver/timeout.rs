@@ -1,4 +1,4 @@
-//! ackNoTimeout: when the packet in front is given up (paper, section 3.5).
+//! ackNoTimeout: the deadline of the packet in front (paper, section 3.5).
 
 use crate::linkguardian::headers::SequenceNumber;
 use hitless_switch::Context;
@@ -8,9 +8,9 @@ use super::super::requests::{TimerKind, timer_token};
 use super::Receiver;
 
 impl Receiver {
-    /// The timer packets have counted down, or would have: gives up the packet in front when it has been waited for too
-    /// long, and those behind it that were found missing with it. Their repairs were requested together, so they are as
-    /// late; to wait for each in turn would stall for milliseconds after an outage.
+    /// Handles the end of a countdown by timer packets: gives up the packet in front if its deadline has passed, and
+    /// those behind it that were found missing with it. Their repairs were requested together, so that they are equally
+    /// late; waiting for each in turn would stall for milliseconds after an outage.
     pub fn count_down(&mut self, context: &mut Context<'_>) {
         let now = context.now();
         let expected = self.expected.access(context.pass(), 0, |expected| *expected);
@@ -20,10 +20,13 @@ impl Receiver {
         let last_of_crowd = missing.last_of_crowd();
         let overflow = &mut self.overflow;
         let given_up = self.ack_number.access(context.pass(), 0, |ack_number| {
+            // Nothing repairs a packet that the buffer refused, so that it must not wait for the timeout.
             *ack_number = overflow.step_over(*ack_number);
             if *ack_number == expected || !is_ordered {
                 return None;
             }
+            // "The receiver ignores the lost packet, increments the ackNo, and continues" (section 3.5): without it a
+            // lost repair would stall the link for ever.
             let is_due = now >= deadline;
             let first = *ack_number;
             if is_due {
@@ -48,10 +51,10 @@ impl Receiver {
         self.wake_for_timeout(context);
     }
 
-    /// Starts the countdown when packets begin to wait for the number `first_lost`; it runs out lazily and is then put
-    /// off.
+    /// Starts the countdown when packets begin to wait for the number `first_lost`. It expires lazily and is then
+    /// postponed.
     pub(super) fn watch_for_timeout(&mut self, first_lost: SequenceNumber, context: &mut Context<'_>) {
-        // A countdown that was for an earlier gap may still run although nothing has waited since.
+        // A countdown for an earlier gap may still run although nothing has waited since.
         if !self.countdown_is_armed || self.ack_number.peek(0) == first_lost {
             self.countdown_from = context.now();
         }
@@ -72,7 +75,7 @@ impl Receiver {
         self.countdown_from = now;
     }
 
-    /// The `count`-th timer packet after `from`: the packet generator keeps its phase.
+    /// The `count`-th timer packet after `from`; the packet generator keeps its phase.
     pub(super) fn timer_packet_after(&self, from: Time, count: u64) -> Time {
         let period = self.config.timer_period;
         assert!(period > Duration::ZERO, "timer packets come with a period");

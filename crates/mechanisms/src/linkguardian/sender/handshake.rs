@@ -1,8 +1,8 @@
-//! When the sender numbers packets, and the messages by which it comes to begin and to end.
+//! Start and end of numbering, and their messages.
 //!
-//! Beginning takes nothing, or with a handshake the receiver's word that it knows the first number. Ending in order
-//! takes a pause: packets that come without numbers would pass those that wait for a repair. So nothing else is sent
-//! until the receiver has said that it has seen everything and that nothing waits.
+//! Starting needs no message, or with a handshake the receiver's confirmation of the first number. Ending in order
+//! needs a pause: packets without numbers would overtake those that wait for a repair. Therefore nothing else is sent
+//! until the receiver has confirmed that it has seen everything and that nothing waits.
 
 use crate::linkguardian::headers::{ControlHeader, Level, Message, SequenceNumber};
 use hitless_switch::{Context, DropReason, Verdict};
@@ -14,23 +14,24 @@ use super::super::settings::Mode;
 use super::Sender;
 use super::lifecycle::Phase;
 
-/// A receiver that has not answered so many probes is not waited for any longer.
+/// The maximum number of unanswered probes.
 const PROBES_MAX: u64 = 64;
 
 impl Sender {
-    /// The control plane switches protection on or off.
+    /// Switches protection on or off for the control plane.
     pub fn set_active(&mut self, is_active: bool, context: &mut Context<'_>) {
         self.lifecycle.is_commanded = is_active;
         self.follow_wishes(context);
     }
 
-    /// From the next packet on; a packet that is already buffered is retransmitted in the new number of copies too.
+    /// Changes copies and mode from the next packet. A buffered packet is retransmitted in the new number of copies
+    /// too.
     pub fn set_protection(&mut self, copies: u32, mode: Option<Mode>) {
         self.config.copies = copies;
         self.lifecycle.commanded_mode = mode.unwrap_or(self.lifecycle.commanded_mode);
     }
 
-    /// The receiver asks for a level of protection.
+    /// Applies the level of protection that the receiver asks for.
     pub fn set_level(&mut self, level: Level, context: &mut Context<'_>) {
         if self.config.follows_requests && self.lifecycle.level != level {
             self.lifecycle.level = level;
@@ -44,7 +45,7 @@ impl Sender {
         self.lifecycle.is_commanded
     }
 
-    /// Whether only what belongs to the protection itself may be sent.
+    /// Whether only packets of the protection itself may be sent.
     pub fn is_closing(&self) -> bool {
         matches!(self.lifecycle.phase, Phase::Closing { .. })
     }
@@ -59,6 +60,7 @@ impl Sender {
             (Phase::Off, true) if self.config.handshake => self.begin(context),
             (Phase::Off | Phase::Closing { .. }, true) => self.lifecycle.phase = Phase::On,
             (Phase::Starting { .. }, false) => self.lifecycle.phase = Phase::Off,
+            // Packets without numbers would overtake those that wait at the receiver, so that the port closes first.
             (Phase::On, false) if self.keeps_order() => {
                 self.lifecycle.phase = Phase::Closing { until: self.closing_until(context) };
                 self.say(Message::Probe, context);
@@ -69,12 +71,12 @@ impl Sender {
         }
     }
 
-    /// Whether a packet may wait for another at the receiver.
+    /// Whether packets may wait for others at the receiver.
     fn keeps_order(&self) -> bool {
         self.lifecycle.commanded_mode == Mode::Blocking && self.counters.protected > 0
     }
 
-    /// A message of the receiver.
+    /// Handles a message from the receiver.
     pub fn take_message(&mut self, control: ControlHeader, context: &mut Context<'_>) -> Verdict {
         let phase = self.lifecycle.phase;
         match control.message {
@@ -84,7 +86,7 @@ impl Sender {
             }
             Message::AskForStart if self.config.handshake => match phase {
                 Phase::On => self.begin(context),
-                // It has forgotten what it should have waited for.
+                // The receiver has forgotten the numbers it should have waited for.
                 Phase::Closing { .. } => self.lifecycle.phase = Phase::Off,
                 Phase::Off | Phase::Starting { .. } => {}
             },
@@ -98,8 +100,8 @@ impl Sender {
         Verdict::Drop(DropReason::ControlAbsorbed)
     }
 
-    /// Only what is newly acknowledged puts the end of the closing off: a receiver whose numbers are elsewhere, or who
-    /// never has everything, would answer for ever.
+    /// Handles the answer to a probe. Only newly acknowledged packets extend the deadline of closing; otherwise a
+    /// receiver with other numbers or with a permanent gap could keep the port closed for ever.
     fn take_answer(&mut self, in_order: bool, sequence: SequenceNumber, context: &mut Context<'_>) {
         let (_, progress) = self.acknowledge(sequence, context);
         self.counters.refused += u64::from(progress.is_none());
@@ -123,7 +125,7 @@ impl Sender {
         self.counters.closings_given_up += 1;
     }
 
-    /// The time between two messages that want an answer has passed.
+    /// Handles the timeout of a message that expects an answer.
     pub fn look_after_answers(&mut self, context: &mut Context<'_>) {
         self.lifecycle.is_armed = false;
         match self.lifecycle.phase {
@@ -139,6 +141,8 @@ impl Sender {
                     self.lifecycle.seen_at_probe = None;
                     return;
                 }
+                // Only a whole period without progress sends a probe: while packets flow, acknowledgements arrive
+                // anyway.
                 if self.lifecycle.seen_at_probe.replace(latest) == Some(latest) {
                     self.say(Message::Probe, context);
                 }
@@ -148,8 +152,8 @@ impl Sender {
         self.arm(context);
     }
 
-    /// Stamps a message with the next number, in wire order. A start that was said once more and has been answered in
-    /// the meantime would make the receiver forget the packets that have gone before it.
+    /// Stamps a message with the next number, in wire order. Drops a repeated start that has been answered in the
+    /// meantime: it would make the receiver forget the packets ahead of it.
     pub fn stamp_message(&mut self, context: &mut Context<'_>) -> Verdict {
         let sequence = self.next_sequence.access(context.pass(), 0, |next| *next);
         let control = context.packet().shims.get::<ControlHeader>().expect("a message says what it says");
@@ -160,7 +164,7 @@ impl Sender {
         Verdict::Continue
     }
 
-    /// Calls [`Self::look_after_answers`] once the time for an answer is over.
+    /// Schedules [`Self::look_after_answers`].
     pub(super) fn arm(&mut self, context: &mut Context<'_>) {
         if !std::mem::replace(&mut self.lifecycle.is_armed, true) {
             let at = context.now() + self.config.probe_period;
@@ -174,10 +178,12 @@ impl Sender {
         self.arm(context);
     }
 
-    /// What was sent before `first` is none of the receiver's business any more.
+    /// Treats everything before `first` as acknowledged.
     fn forget_before(&mut self, first: SequenceNumber, context: &mut Context<'_>) {
         let last = first.previous();
         let progress = self.latest_acknowledged.access(context.pass(), 0, |latest| {
+            // Copies of the earlier numbers would otherwise circulate for ever: the receiver no longer acknowledges
+            // them.
             let progress = last.steps_from(*latest);
             *latest = last;
             progress

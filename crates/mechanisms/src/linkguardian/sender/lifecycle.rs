@@ -1,4 +1,4 @@
-//! Whether the sender numbers packets, and whose wish that is.
+//! The phase of the sender's numbering, and the wishes that decide it.
 
 use crate::linkguardian::headers::{Level, SequenceNumber};
 use hitless_wire::Time;
@@ -8,33 +8,30 @@ use super::super::settings::Mode;
 /// Whether packets are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub(super) enum Phase {
-    /// No.
     Off,
-    /// Not yet: the receiver is to confirm where numbers begin.
+    /// Packets are not numbered yet: the receiver must confirm the first number.
     Starting {
-        /// The number.
         first: SequenceNumber,
     },
-    /// Yes.
     On,
-    /// Yes, but nothing new is sent until the receiver has everything.
+    /// Packets are numbered, but nothing new is sent until the receiver has everything.
     Closing {
-        /// When that is given up.
+        /// Deadline of the wait.
         until: Time,
     },
 }
 
-/// What has been said about protection, and what came of it.
+/// Commands and requests about protection, and the resulting phase.
 #[derive(Debug, hitless_state::Value)]
 pub(super) struct Lifecycle {
     pub phase: Phase,
-    /// What the control plane wants.
+    /// Whether the control plane wants protection.
     pub is_commanded: bool,
     pub commanded_mode: Mode,
-    /// What the receiver asks for.
+    /// The level that the receiver asks for.
     pub level: Level,
     pub is_armed: bool,
-    /// What was acknowledged when the last probe was due.
+    /// The latest acknowledgement when the last probe was due.
     pub seen_at_probe: Option<SequenceNumber>,
 }
 
@@ -45,7 +42,7 @@ impl Lifecycle {
         Self { phase, is_commanded, commanded_mode: mode, level, is_armed: false, seen_at_probe: None }
     }
 
-    /// Whether packets are to be kept in order.
+    /// The mode in effect: a lower level than commanded drops the order.
     pub fn mode(&self) -> Mode {
         if self.level == Level::AsCommanded { self.commanded_mode } else { Mode::NonBlocking }
     }

@@ -1,8 +1,8 @@
 //! The sending end of a protected link (paper, section 3 and appendix A).
 //!
 //! - here: numbers, copies, acknowledgements and retransmissions
-//! - [`lifecycle`]: whether packets are numbered
-//! - [`handshake`]: the messages by which they come to be
+//! - [`lifecycle`]: the phases of numbering
+//! - [`handshake`]: the messages that change the phase
 
 mod handshake;
 mod lifecycle;
@@ -25,27 +25,26 @@ use super::settings::{Buffering, Mode};
 use lifecycle::Lifecycle;
 
 hitless_switch::counters! {
-    /// What the sending end counted.
     pub struct SenderCounters {
-        /// Given a sequence number.
+        /// Packets that got a sequence number.
         protected = "packets protected",
-        /// That have passed the recirculation port, once for each time round.
+        /// Copies that passed the recirculation port, once per round.
         recirculations = "copies recirculated",
-        /// Lost packets for which a copy was still there.
+        /// Lost packets with a copy still present.
         retransmitted = "packets retransmitted",
-        /// All copies counted.
+        /// Retransmitted frames, with all copies.
         retransmitted_frames = "frames retransmitted",
         dummies = "dummies sent",
         losses_reported = "losses reported",
-        /// They cannot be retransmitted.
+        /// Losses that cannot be retransmitted.
         losses_beyond_registers = "losses beyond the request registers",
         acknowledged = "packets acknowledged",
-        /// Of numbers never sent, and reports of losses that cannot be: ignored.
+        /// Acknowledgements of numbers never sent, and impossible reports of losses; both are ignored.
         refused = "acknowledgements refused",
         repeated_notifications = "repeated notifications",
-        /// Times that the receiver was asked what it has seen.
+        /// Probes sent to the receiver.
         probes = "probes",
-        /// Times that the receiver asked for more or for less protection than before.
+        /// Changes of the level that the receiver asked for.
         level_changes = "level changes obeyed",
         closings_given_up = "ends of protection without an answer",
     }
@@ -63,10 +62,10 @@ pub struct Sender {
     dummies_pending: RegisterArray<u8>,
     latest_acknowledged: RegisterArray<SequenceNumber>,
     requests: Vec<RegisterArray<bool>>,
-    /// The last number sent. Ingress holds acknowledgements against it; hardware would let it cross, and the frame that
-    /// an acknowledgement answers takes longer to the other end and back than that.
+    /// The last number sent. Ingress checks acknowledgements against it without a delay. In hardware the value would
+    /// have to cross from egress to ingress, which takes less time than the frame and its acknowledgement.
     latest_sent: SequenceNumber,
-    /// Credit that a copy used up although it had to go round again.
+    /// Credits used by copies that had to go round again.
     credit_owed: u64,
     check_number: u32,
     pub(super) counters: SenderCounters,
@@ -77,7 +76,7 @@ hitless_state::state!(Sender {
     parts: config, next_sequence, dummies_pending, latest_acknowledged, requests
 });
 
-/// The names of the request registers to the checked mode; as many as there can be.
+/// The names of the request registers for the checked mode; the maximum number of registers.
 const REQUEST_NAMES: [&str; 8] = [
     "reTxReqs[0]",
     "reTxReqs[1]",
@@ -88,12 +87,13 @@ const REQUEST_NAMES: [&str; 8] = [
     "reTxReqs[6]",
     "reTxReqs[7]",
 ];
-/// The most losses in a row for which registers can be provided.
+/// The maximum number of consecutive losses with registers.
 pub const REQUEST_REGISTERS_MAX: usize = REQUEST_NAMES.len();
 
-/// How many numbers an acknowledgement newly acknowledges; 0 for an old one, `None` for one of numbers never sent.
+/// The number of newly acknowledged numbers; 0 for an old acknowledgement, `None` for numbers never sent.
 fn progress_to(acknowledged: SequenceNumber, latest: SequenceNumber, latest_sent: SequenceNumber) -> Option<u16> {
     let (progress, outstanding) = (acknowledged.steps_from(latest), latest_sent.steps_from(latest));
+    // Both distances count forward from the latest acknowledgement, so that a wrap needs no special case.
     if progress <= outstanding {
         return u16::try_from(progress).ok();
     }
@@ -101,7 +101,7 @@ fn progress_to(acknowledged: SequenceNumber, latest: SequenceNumber, latest_sent
     is_old.then_some(0)
 }
 
-/// Whether what is reported lost had not been acknowledged before, and is acknowledged by the report.
+/// Whether the reported losses were not acknowledged before, and are acknowledged by the report.
 fn is_outstanding(loss: LossNotification, latest: SequenceNumber, acknowledged: SequenceNumber) -> bool {
     let last_lost = loss.first_lost.plus(u16::from(loss.count).saturating_sub(1));
     loss.count > 0 && loss.first_lost.offset_from(latest) > 0 && last_lost.offset_from(acknowledged) <= 0
@@ -131,14 +131,15 @@ impl Sender {
         }
     }
 
-    /// What it takes of a switch.
+    /// The registers for the report of resources.
     pub fn stated(&self) -> Vec<RegisterUse> {
         let numbers = [&self.next_sequence, &self.latest_acknowledged].map(RegisterArray::stated);
         let requests = self.requests.iter().map(RegisterArray::stated);
         numbers.into_iter().chain([self.dummies_pending.stated()]).chain(requests).collect()
     }
 
-    /// Two queues at the protected port, and one at the recirculation port where copies wait in a paused queue.
+    /// Requests two queues at the protected port and, for paused-queue buffering, one for copies at the recirculation
+    /// port.
     pub fn subscribe(&mut self, queues: &mut [usize], wanted: &mut Needs) {
         let port = self.config.port;
         let unlimited = QueueConfig::normal(QueueLimit::Unlimited).of_mechanism();
@@ -152,7 +153,7 @@ impl Sender {
         wanted.hooks.push((port, HookSet::TX.with(HookSet::RX)));
     }
 
-    /// Puts the one dummy into its queue, where it waits until something has been sent.
+    /// Puts the only dummy into its queue, where it waits until something has been sent.
     pub fn start(&mut self, context: &mut Context<'_>) {
         if self.config.buffering == Buffering::PausedQueue {
             context.queue(self.config.recirculation_port, self.copy_queue).schedule_by_credit();
@@ -165,18 +166,17 @@ impl Sender {
         }
     }
 
-    /// Whether packets of a traffic class are numbered here.
     #[inline]
     pub fn is_for(&self, class: u8) -> bool {
         self.config.classes >> (class & 7) & 1 == 1
     }
 
-    /// The queues that serve the protection itself.
+    /// The queues of the protection itself.
     pub fn own_queues(&self) -> [QueueId; 2] {
         [self.repair_queue, self.dummy_queue]
     }
 
-    /// Numbers a packet that leaves on the protected link and keeps a copy.
+    /// Numbers a packet that leaves on the protected link, and keeps a copy.
     pub fn protect(&mut self, context: &mut Context<'_>) {
         if !self.is_numbering() {
             return;
@@ -206,10 +206,12 @@ impl Sender {
         }
     }
 
-    /// Stamps the dummy with the next number and puts another in its place (self-replenishing queue, section 3.2).
+    /// Stamps the dummy with the next number and replaces it by another (self-replenishing queue, section 3.2).
     pub fn send_dummy(&mut self, context: &mut Context<'_>) {
         let channel = self.config.channel;
         context.queue(self.config.port, self.dummy_queue).mirror(Role::Dummy.of_channel(channel), |_| {});
+        // The dummy carries the number of the next packet and does not use it up: a gap before it is a lost tail
+        // (section 3.2).
         let sequence = self.next_sequence.access(context.pass(), 0, |next| *next);
         let blocking = self.lifecycle.mode() == Mode::Blocking;
         let header = DataHeader { channel, dummy: true, blocking, ..DataHeader::new(PacketType::Data, sequence) };
@@ -224,7 +226,7 @@ impl Sender {
         }
     }
 
-    /// Reads the acknowledgement on a packet of the reverse direction and takes it off.
+    /// Reads and removes the acknowledgement on a packet of the reverse direction.
     pub fn take_acknowledgement(&mut self, context: &mut Context<'_>) -> Verdict {
         let Some(ack) = context.packet().remove_shim::<AckHeader>() else { return Verdict::Continue };
         let loss = context.packet().remove_shim::<LossNotification>();
@@ -236,8 +238,8 @@ impl Sender {
         if ack.piggybacked { Verdict::Continue } else { Verdict::Drop(DropReason::ControlAbsorbed) }
     }
 
-    /// All up to `acknowledged` has been seen or reported lost; returns what had been before, and how many numbers that
-    /// makes, `None` when they were never sent.
+    /// Acknowledges everything up to `acknowledged`: seen, or reported lost. Returns the previous value and the number
+    /// of newly acknowledged numbers, `None` if they were never sent.
     fn acknowledge(
         &mut self,
         acknowledged: SequenceNumber,
@@ -257,7 +259,8 @@ impl Sender {
         (before, progress)
     }
 
-    /// Requests what is reported lost, if it can be: repetitions report what was acknowledged before.
+    /// Requests retransmission of reported losses, unless the report is a repetition: those report numbers that were
+    /// acknowledged before.
     fn take_notification(
         &mut self,
         loss: LossNotification,
@@ -265,6 +268,7 @@ impl Sender {
         acknowledged: SequenceNumber,
         context: &mut Context<'_>,
     ) {
+        // A notification acknowledges its losses, so that one without progress repeats an earlier one, or is forged.
         if self.latest_acknowledged.peek(0) == before {
             let is_repeated =
                 acknowledged.offset_from(before) <= 0 && is_outstanding(loss, loss.first_lost.previous(), acknowledged);
@@ -277,16 +281,18 @@ impl Sender {
         }
     }
 
-    /// A copy has come round (paper, figure 18): wait on, retransmit or retire.
+    /// Handles a copy that has come round (paper, figure 18): wait, retransmit or retire.
     pub fn judge_copy(&mut self, context: &mut Context<'_>) -> Verdict {
         self.counters.recirculations += 1;
         let mut header = data_header(context.packet());
         let sequence = header.sequence;
         let latest = self.latest_acknowledged.access(context.pass(), 0, |latest| *latest);
+        // Not acknowledged yet. With a paused queue the copy has used up the credit of another, which is granted later.
         if sequence.ahead_of(latest) > 0 {
             self.credit_owed += 1;
             return Verdict::Forward { port: self.config.recirculation_port, queue: self.copy_queue };
         }
+        // Acknowledged: a set bit of reTxReqs means "reported lost", a clear one "received" (appendix A.2).
         if !self.take_request(sequence, context) {
             return Verdict::Drop(DropReason::CopyRetired);
         }
@@ -308,12 +314,14 @@ impl Sender {
         });
     }
 
-    /// Lets dummies follow as soon as nothing else is to be sent.
+    /// Lets dummies follow as soon as nothing else is waiting.
     fn expect_gap(&mut self, context: &mut Context<'_>) {
         let dummies = self.config.dummies;
         if dummies == 0 {
             return;
         }
+        // Dummies have the lowest priority, so that they leave as soon as the port has nothing else (section 3.2).
+        // Several of them survive the loss of some (section 5, "Handling bursty losses").
         self.dummies_pending.access(context.pass(), 0, |pending| *pending = dummies);
         if context.queue(self.config.port, self.dummy_queue).is_paused() {
             context.queue(self.config.port, self.dummy_queue).resume();
@@ -324,6 +332,9 @@ impl Sender {
         let count = usize::from(loss.count);
         self.counters.losses_reported += count as u64;
         self.counters.losses_beyond_registers += count.saturating_sub(self.requests.len()) as u64;
+        // A pipeline accesses a register array once per packet. Consecutive losses set one bit in each of several
+        // arrays, so that losses beyond the number of arrays cannot be requested (section 3.5, "Handling consecutive
+        // packet losses").
         for (offset, register) in self.requests.iter_mut().enumerate().take(count) {
             let index = usize::from(loss.first_lost.plus(offset as u16).value());
             register.access(context.pass(), index, |requested| *requested = true);
@@ -332,6 +343,7 @@ impl Sender {
 
     fn take_request(&mut self, sequence: SequenceNumber, context: &mut Context<'_>) -> bool {
         let index = usize::from(sequence.value());
+        // The bit of a number can be in any of the arrays, and it is cleared for the next era.
         let take = |register: &mut RegisterArray<bool>| register.access(context.pass(), index, std::mem::take);
         self.requests.iter_mut().map(take).fold(false, |any, requested| any | requested)
     }
@@ -344,6 +356,7 @@ impl Sender {
         self.counters.retransmitted += 1;
         self.counters.retransmitted_frames += u64::from(self.config.copies);
         let (port, queue, latency) = (self.config.port, self.repair_queue, self.config.repair_latency);
+        // Equation 2: N copies reduce the loss rate to its (N + 1)-th power (section 3.4).
         for _ in 1..self.config.copies {
             context.queue(port, queue).mirror_after(latency, role);
         }
@@ -354,7 +367,7 @@ impl Sender {
         Verdict::Drop(DropReason::CopyRetired)
     }
 
-    /// Paused-queue buffering: as many copies may leave their queue as were acknowledged.
+    /// Releases as many copies from their queue as were acknowledged (paused-queue buffering).
     fn release_copies(&mut self, progress: u64, context: &mut Context<'_>) {
         if self.config.buffering == Buffering::PausedQueue && progress > 0 {
             let packets = progress + std::mem::take(&mut self.credit_owed);

@@ -1,4 +1,4 @@
-//! The sending end as an exploration sees it.
+//! The state of the sending end for explorations.
 
 use hitless_switch::explore::{Digest, State};
 
@@ -6,14 +6,14 @@ use super::super::settings::Buffering;
 use super::Sender;
 use super::lifecycle::{Lifecycle, Phase};
 
-/// Numbers on either side of the last one sent whose requests are told: more than a small world has.
+/// The state includes requests for this many numbers around the last one sent: more than a small world has.
 const NUMBERS_TOLD: u16 = 32;
 
 impl State for Sender {
     fn tell(&self, digest: &mut Digest<'_>) {
         digest.value((self.config.copies, self.next_sequence.peek(0), self.dummies_pending.peek(0)));
         digest.value((self.latest_acknowledged.peek(0), self.latest_sent, self.check_number));
-        // A copy that goes round without a queue that is served by credit owes it nothing.
+        // Without a queue that is served by credit, the owed credit has no effect.
         digest.value((self.config.buffering == Buffering::PausedQueue).then_some(self.credit_owed));
         let Lifecycle { phase, is_commanded, commanded_mode, level, is_armed, seen_at_probe } = &self.lifecycle;
         digest.value((is_commanded, *commanded_mode as u8, level, is_armed, seen_at_probe));
@@ -34,7 +34,7 @@ impl State for Sender {
 }
 
 impl Sender {
-    /// What a sender keeps although nothing happens any more, in a sentence; none: nothing.
+    /// Describes packets that a sender still keeps at rest; `None` if there are none.
     pub fn left_over(&self) -> Option<String> {
         let (acknowledged, sent) = (self.latest_acknowledged.peek(0), self.latest_sent);
         (acknowledged != sent && self.is_numbering())

@@ -1,4 +1,4 @@
-//! Up to six packets of a slot in every order in which they can come back, be detoured again or be lost.
+//! Explores up to six packets of a slot in every order of returns, detours and losses.
 
 use hitless_switch::explore::{Choices, Explored, explore};
 use hitless_switch::{Half, Pass};
@@ -17,7 +17,7 @@ fn pass() -> Pass {
     pass
 }
 
-/// A slot, those of its packets that are away with their numbers, and what has been forwarded.
+/// A slot, its packets that are away with their numbers, and the forwarded packets.
 struct Slot {
     packets: u32,
     sequencer: Sequencer,
@@ -29,7 +29,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// The next new packet, while its queue is above the threshold or not.
+    /// Sends the next new packet with its port's alarm in `phase`.
     fn new_packet(&mut self, phase: Phase) {
         let name = self.sent;
         self.sent += 1;
@@ -39,7 +39,7 @@ impl Slot {
         }
     }
 
-    /// One of those away comes back.
+    /// Lets a packet come back.
     fn comes_back(&mut self, place: usize, gate: Gate) {
         let (name, number) = self.away.remove(place);
         self.now_ns += 10;
@@ -49,7 +49,7 @@ impl Slot {
         }
     }
 
-    /// Whatever is still away comes round and round, its queue being short, until all of it has been forwarded.
+    /// Lets the packets that are away come round with a short queue, until all have been forwarded.
     fn settle(&mut self) -> Result<(), String> {
         for _ in 0..40 * self.packets {
             if self.away.is_empty() {
@@ -62,7 +62,7 @@ impl Slot {
     }
 }
 
-/// One step: a new packet, or one of those away comes back, its queue short or not, or is lost.
+/// A step: a new packet, or the return or the loss of a packet that is away, with a short or a long queue.
 fn step(slot: &mut Slot, choices: &Choices) {
     let away = slot.away.len();
     let kinds = usize::from(slot.sent < slot.packets) + away;
@@ -82,7 +82,8 @@ fn step(slot: &mut Slot, choices: &Choices) {
     }
 }
 
-/// All that is not lost is forwarded once; and in order, if nothing was lost: nobody gives up what exists.
+/// Every packet that is not lost is forwarded once, and in order if nothing was lost: existing packets are not given
+/// up.
 fn judge(slot: &Slot) -> Result<(), String> {
     let mut sorted = slot.forwarded.clone();
     sorted.sort_unstable();
@@ -96,7 +97,7 @@ fn judge(slot: &Slot) -> Result<(), String> {
     Ok(())
 }
 
-/// Numbers wrap behind the second packet.
+/// Explores a world in which numbers wrap behind the second packet.
 fn explored(packets: u32, faults: usize) -> Explored {
     explore(faults, |choices| {
         let predecessor_timeout = Some(Duration::from_ns(TIMEOUT_NS.into()));

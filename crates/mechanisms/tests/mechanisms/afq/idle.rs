@@ -1,4 +1,4 @@
-//! No scheduler leaves a port idle that has packets, and a port that is idle takes any packet, whatever was before.
+//! No scheduler leaves a port with packets idle, and an idle port accepts any packet, regardless of its past.
 
 use hitless_mechanisms::Afq;
 use hitless_mechanisms::afq::{
@@ -29,7 +29,7 @@ fn schedulers() -> impl Strategy<Value = AfqScheduler> {
 }
 
 prop_compose! {
-    /// Whatever a port can be set to, whether a scenario may combine it or not.
+    /// Any settings of a port, whether a scenario may combine them or not.
     fn configs()(
         half in 1u8..16,
         bytes_per_round in 500u32..3_000,
@@ -60,7 +60,7 @@ prop_compose! {
     }
 }
 
-/// How long a scheduler may take before it sends a packet that waits: it passes each queue once.
+/// The maximum time before a scheduler sends a waiting packet: it passes each queue once.
 fn may_wait(settings: &AfqSettings) -> Duration {
     match settings.scheduler {
         AfqScheduler::RotatingStrictPriority(AfqRotating { step, .. }) => step * (u64::from(settings.queues) + 1),
@@ -68,7 +68,7 @@ fn may_wait(settings: &AfqSettings) -> Duration {
     }
 }
 
-/// The packets of the schedule for which the line stood idle although they waited in a queue.
+/// Packets of the schedule that waited in a queue while the line was idle.
 fn kept_waiting(run: &Run, schedule: &[Arrival], ingress: Duration, may_wait: Duration) -> Vec<usize> {
     let queued_at = |arrival: usize| schedule[arrival].at + ingress;
     let mut first_queued = vec![Time::NEVER; run.departures.len() + 1];
@@ -102,7 +102,7 @@ proptest! {
         prop_assert!(waited.is_empty(), "idle while these waited: {waited:?}");
     }
 
-    /// The round of a port that is idle may stand still: then nothing but a packet can bring it on.
+    /// The round of an idle port may stand still: then only a packet can advance it.
     #[test]
     fn an_idle_port_takes_a_packet_of_any_flow_whatever_was_before(
         schedule in schedules(),
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// Two groups whose swap was forgotten at an empty port stood still for ever, and dropped all that came.
+/// Two groups whose swap was forgotten at an empty port used to stand still for ever, and dropped every packet.
 #[test]
 fn a_flow_alone_gets_all_of_its_packets_through_under_every_scheduler() {
     let rotations = [rotating(AfqLate::ServedQueue), rotating(AfqLate::NamedQueue), stepping(10)];
@@ -132,9 +132,9 @@ fn a_flow_alone_gets_all_of_its_packets_through_under_every_scheduler() {
         two_groups(500, 0),
     ];
     let schedulers = rotations.into_iter().chain(deficits).chain(groups);
-    // Shared, or inferred: with which granularity, and how stale.
+    // The round is shared, or inferred with a granularity and an age.
     let sources = [None, Some((1, 0)), Some((2_000, 1_000))];
-    // Nine tenths of the line, and all of it: a packet is on the line when the next one comes, or it is just gone.
+    // Nine tenths of the line, and all of it: when a packet arrives, the previous one is on the line or has just left.
     for (scheduler, gap_bytes) in schedulers.flat_map(|scheduler| [(scheduler, 1_687), (scheduler, 1_518)]) {
         let steps =
             matches!(scheduler, AfqScheduler::RotatingStrictPriority(rotating) if rotating.step > Duration::ZERO);
@@ -157,7 +157,7 @@ fn a_flow_alone_gets_all_of_its_packets_through_under_every_scheduler() {
     }
 }
 
-/// What the traffic manager refuses stays charged, and at a port that has sent nothing since no round follows.
+/// Packets that the traffic manager refused stay charged, and at a port that has sent nothing since, no round follows.
 #[test]
 fn a_flow_that_was_charged_while_others_filled_the_buffer_is_served_when_they_are_gone() {
     const OTHER: PortId = PortId(2);

@@ -1,15 +1,15 @@
-//! AFQ beside an exact bit-by-bit round robin.
+//! AFQ compared with an exact bit-by-bit round robin.
 //!
-//! What section 3.4 promises: packets of one round leave in the order in which they came, so that "packets with higher
-//! bid numbers might be transmitted before packets with lower bid numbers if the switch received them earlier", and
-//! this "is bounded by number of active flows times BpR". Of a packet that overtakes another, the bytes count whose
-//! turn would have come after the other's last byte: in one round no flow has more than BpR of these.
+//! The guarantee of section 3.4: packets of a round leave in the order of arrival, so that "packets with higher bid
+//! numbers might be transmitted before packets with lower bid numbers if the switch received them earlier", and this
+//! "is bounded by number of active flows times BpR". For an overtaken packet we count the bytes of overtaking packets
+//! with a turn after its last byte: in a round no flow has more than BpR of these.
 //!
-//! That is the whole difference when all packets are there from the beginning. When they come and go there is another
-//! one, of which section 3.4 does not speak: a flow that begins gets the round of the packet that is being served,
-//! which is that packet's last byte, where the bits sent so far would place it up to a packet earlier (so it is with
-//! all self-clocked fair queueing). It is below a packet for each active flow, hence below BpR while no packet is
-//! larger than BpR, as the paper has it in all of its experiments but names as no condition.
+//! If all packets are present from the beginning, that is the whole difference. If flows come and go there is another
+//! difference, which section 3.4 does not mention: a new flow gets the round of the packet being served, which is the
+//! round of that packet's last byte, whereas the bits sent so far would place the flow up to a packet earlier (as in
+//! all self-clocked fair queueing). This difference is below a packet per active flow, hence below BpR while no packet
+//! is larger than BpR, which holds in all experiments of the paper but is not stated as a condition.
 
 #[path = "../../../../switch/tests/switch/bit_by_bit/oracle.rs"]
 mod bit_by_bit;
@@ -19,10 +19,10 @@ use proptest::prelude::*;
 
 use super::world::{Arrival, RATE, Run, run_ideal, schedules, settings, together};
 
-/// As many as a port has, so that few schedules have a packet dropped.
+/// The maximum of a port, so that few schedules have a dropped packet.
 const QUEUES: u8 = 63;
 
-/// The order of the exact round robin, and the bit of its flow's service at which each packet ends.
+/// The order of the exact round robin, and for each packet the bit of its flow's service at its end.
 fn exact(schedule: &[Arrival]) -> (Vec<usize>, Vec<u64>) {
     let to_oracle = |arrival: &Arrival| {
         let Arrival { at, flow, bytes } = *arrival;
@@ -33,15 +33,15 @@ fn exact(schedule: &[Arrival]) -> (Vec<usize>, Vec<u64>) {
     (order, bit_by_bit::finish_numbers(&schedule, RATE))
 }
 
-/// By packet: its place in `order`.
+/// The position of each packet in `order`.
 fn places(order: &[usize]) -> Vec<usize> {
     let mut places = vec![usize::MAX; order.len()];
     order.iter().enumerate().for_each(|(place, &packet)| places[packet] = place);
     places
 }
 
-/// By packet: bytes whose turn comes after its last byte, of packets that left before it and leave after it in the
-/// exact order.
+/// For each packet, the bytes with a turn after its last byte, of packets that left before it although the exact order
+/// has them after it.
 fn early_bytes(schedule: &[Arrival], order: &[usize]) -> Vec<u64> {
     let (exact_order, finish_bits) = exact(schedule);
     let (places, exact_places) = (places(order), places(&exact_order));
@@ -56,7 +56,7 @@ fn early_bytes(schedule: &[Arrival], order: &[usize]) -> Vec<u64> {
     (0..schedule.len()).map(early).collect()
 }
 
-/// By packet: how many flows had a packet in the switch while it was there.
+/// For each packet, the number of flows with a packet in the switch during its stay.
 fn active_flows(schedule: &[Arrival], run: &Run) -> Vec<u64> {
     let mut left_at = vec![Time::ZERO; schedule.len()];
     run.departures.iter().for_each(|departure| left_at[departure.arrival] = departure.ends_at);
@@ -70,7 +70,7 @@ fn active_flows(schedule: &[Arrival], run: &Run) -> Vec<u64> {
     (0..schedule.len()).map(count).collect()
 }
 
-/// The first packet that others overtook by more than `bytes_per_flow` for each active flow.
+/// The first packet that was overtaken by more than `bytes_per_flow` per active flow.
 fn beyond_bound(schedule: &[Arrival], run: &Run, bytes_per_flow: u64) -> Option<(usize, u64, u64)> {
     let early = early_bytes(schedule, &run.order());
     let packets = early.into_iter().zip(active_flows(schedule, run)).enumerate();
@@ -81,7 +81,7 @@ fn beyond_bound(schedule: &[Arrival], run: &Run, bytes_per_flow: u64) -> Option<
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// With rounds of a full frame or more, for any packet: active flows x BpR.
+    /// With rounds of at least a full frame the bound is active flows x BpR, for any packet.
     #[test]
     fn no_packet_is_overtaken_by_more_than_active_flows_times_bytes_per_round(
         schedule in schedules(12, 60_000, 120),
@@ -92,7 +92,7 @@ proptest! {
         prop_assert_eq!(beyond_bound(&schedule, &run, bytes_per_round.into()), None);
     }
 
-    /// With rounds shorter than a frame the frame takes the place of BpR.
+    /// With rounds shorter than a frame the frame replaces BpR.
     #[test]
     fn short_rounds_leave_the_difference_of_a_frame_for_each_active_flow(
         schedule in schedules(12, 60_000, 120),
@@ -103,8 +103,8 @@ proptest! {
         prop_assert_eq!(beyond_bound(&schedule, &run, 1_518), None);
     }
 
-    /// Section 3.4 to the letter, when all packets are there from the beginning and bids are the same on both sides:
-    /// whatever the rounds, and not even the own flow counts.
+    /// The exact bound of section 3.4, if all packets are present from the beginning and bids are equal on both sides:
+    /// it holds for any rounds, without the packet's own flow.
     #[test]
     fn within_a_round_no_packet_is_overtaken_by_more_than_the_bytes_of_the_other_flows(
         packets in prop::collection::vec((0u32..12, 64u32..1_519), 1..120),
@@ -132,7 +132,7 @@ fn the_bound_is_one_that_a_fifo_breaks() {
     assert_eq!(beyond_bound(&schedule, &run, 1_518), None);
 }
 
-/// Figure 4: H and I come last, and go behind the packets of their rounds; bit by bit they would go before them.
+/// Figure 4: H and I arrive last and follow the packets of their rounds; bit by bit they would precede them.
 #[test]
 fn a_packet_goes_behind_those_of_its_round_as_in_figure_4() {
     const NAMES: [&str; 9] = ["", "A", "B", "C", "D", "E", "F", "H", "I"];

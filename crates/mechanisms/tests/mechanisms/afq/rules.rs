@@ -1,4 +1,4 @@
-//! The rules of the enqueue module, by tables.
+//! Rules of the enqueue module, by tables.
 
 use hitless_mechanisms::afq::{AfqAdaptive, AfqLate, AfqPort, AfqSettings, AfqSketch, DropAhead, UpdateRule};
 use hitless_switch::{Architecture, BufferPolicy, DropReason, QueueLimit};
@@ -20,7 +20,7 @@ const UPDATES: [UpdateRule; 3] = [UpdateRule::Increment, UpdateRule::PredicatedI
 
 #[test]
 fn a_packet_of_a_round_without_a_queue_of_its_own_is_dropped() {
-    // Packet k ends with byte k x bytes, in round k x bytes / 1,000; there are the rounds 0 to 3, or to 4.
+    // Packet k ends with byte k x bytes, in round k x bytes / 1,000; the rounds are 0 to 3, or to 4.
     let table = [
         (DropAhead::AtQueues, 1_000, 3, 0),
         (DropAhead::AtQueues, 500, 7, 0),
@@ -66,7 +66,7 @@ fn bids_of_32_bits_wrap_and_rounds_of_8_bits_too() {
 
 #[test]
 fn a_flow_that_pauses_for_more_than_half_of_all_bids_is_not_taken_for_one_ahead() {
-    // Between its two packets the round goes on by 2.5 GB: as a signed difference its bid would lie ahead.
+    // Between its two packets the round advances by 2.5 GB: as a signed difference its bid would be ahead.
     let before = [arrival(0, 0, 45_000_000)];
     let other = (1..=56).map(|packet| arrival(packet * 45_000_000, 1, 45_000_000));
     let schedule: Vec<_> = before.into_iter().chain(other).chain([arrival(57 * 45_000_000, 0, 45_000_000)]).collect();
@@ -119,8 +119,8 @@ fn the_limit_of_a_port_is_for_all_its_queues_together_and_counts_the_frame_on_th
 
 #[test]
 fn a_packet_refused_for_lack_of_buffer_stays_charged_unless_it_is_refunded() {
-    // In round 1 five are given the rounds 2 to 6, and three find room. The sixth comes in round 4, behind round 6 or
-    // 4.
+    // In round 1 five packets get the rounds 2 to 6, and three find room. The sixth arrives in round 4, behind round 6
+    // or 4.
     let mut schedule = together(std::iter::repeat_n((0, 1_000), 5));
     schedule.push(arrival(1_500, 0, 1_000));
     for (charge_refused, last_round) in [(true, 7), (false, 5)] {

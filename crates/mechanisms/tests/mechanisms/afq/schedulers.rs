@@ -1,4 +1,4 @@
-//! The schedulers of section 4 against each other.
+//! Compares the schedulers of section 4.
 
 use hitless_mechanisms::afq::{
     AfqDeficit, AfqLate, AfqPort, AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, UpdateRule,
@@ -19,13 +19,13 @@ pub const fn stepping(step_ns: u64) -> AfqScheduler {
     AfqScheduler::RotatingStrictPriority(AfqRotating { late: AfqLate::ServedQueue, step: Duration::from_ns(step_ns) })
 }
 
-/// Period 0 disables it.
+/// Two groups; period 0 disables the period.
 pub const fn two_groups(period_ns: u64, delay_ns: u64) -> AfqScheduler {
     let period = if period_ns == 0 { None } else { Some(Duration::from_ns(period_ns)) };
     AfqScheduler::TwoGroups(AfqTwoGroups { period, delay: Duration::from_ns(delay_ns) })
 }
 
-/// Of up to six flows.
+/// Schedules of up to six flows.
 pub fn schedules() -> impl Strategy<Value = Vec<Arrival>> {
     world::schedules(6, 40_000, 150)
 }
@@ -55,8 +55,8 @@ proptest! {
         prop_assert_eq!(&rotating.counters, &deficit.counters);
     }
 
-    /// Nothing is lost but by a rule that counts it, whoever serves the queues and wherever the round is from; what is
-    /// queued is sent, and a packet in the wrong queue is counted.
+    /// For any scheduler and any source of the round, packets are only lost by counted rules, queued packets are sent,
+    /// and packets in a wrong queue are counted.
     #[test]
     fn every_packet_is_sent_or_counted(
         schedule in schedules(),
@@ -85,7 +85,7 @@ proptest! {
         if let Some((granularity_bytes, refresh_ns)) = inferred.filter(|_| may_infer) {
             settings = inferred_round(granularity_bytes, Duration::from_ns(refresh_ns), settings);
         }
-        // Which of these may be combined with rounds that go on while the port is idle: the rules of the scenario.
+        // The scenario's rules for rounds that advance while the port is idle.
         if scheduler != DEFICIT && settings.round == AfqRound::Shared {
             port.idle_round_time = idle_ns.map(Duration::from_ns);
         }
@@ -107,7 +107,7 @@ proptest! {
         }
     }
 
-    /// A flow's packets stay in order where no packet can come after its round.
+    /// A flow's packets stay in order if no packet can arrive after its round.
     #[test]
     fn the_packets_of_a_flow_stay_in_order(schedule in schedules(), ingress_ns in 0u64..400) {
         let run = run_at(PORT, architecture(ingress_ns), settings(20, 1_518), BufferPolicy::Static, &schedule);
@@ -134,7 +134,7 @@ fn a_scheduler_that_takes_time_to_go_on_sends_the_same_packets_later() {
     let (at_once, stepping) = (with_step(0), with_step(10));
     assert_eq!(at_once.order(), stepping.order());
     let last = |run: &super::world::Run| run.departures.last().expect("packets left").ends_at;
-    // 45 rounds: each is gone on to once, those that a packet drains included in the next.
+    // 45 rounds: the scheduler advances once to each, including rounds that a packet drains in the next.
     assert_eq!(last(&stepping) - last(&at_once), Duration::from_ns(10) * 45);
 }
 

@@ -1,4 +1,4 @@
-//! Who gets how much.
+//! Shares of the flows.
 
 use hitless_mechanisms::afq::{AfqPort, AfqSettings, AfqSketch, FlowKey, UpdateRule};
 use hitless_switch::BufferPolicy;
@@ -8,7 +8,7 @@ use super::world::{Arrival, BYTE, PORT, Run, arrival, ideal, run_at, run_ideal, 
 
 const LENGTH_BYTES: u64 = 2_000_000;
 
-/// Each flow sends packets of 1,000 bytes at so many percent of the line, `(flow, percent)`.
+/// Flows that send packets of 1,000 bytes at a percentage of the line, `(flow, percent)`.
 fn load(flows: &[(u32, u64)]) -> Vec<Arrival> {
     let packets = |&(flow, percent): &(u32, u64)| {
         let gap = 100_000 / percent;
@@ -19,7 +19,7 @@ fn load(flows: &[(u32, u64)]) -> Vec<Arrival> {
     schedule
 }
 
-/// What each flow got of the line while it was loaded, in percent.
+/// The share of each flow while the line was loaded, in percent.
 fn shares(run: &Run, flows: usize) -> Vec<u64> {
     let until = Time::ZERO + BYTE * LENGTH_BYTES;
     run.sent_bytes(flows, until).iter().map(|bytes| (bytes * 100 + LENGTH_BYTES / 2) / LENGTH_BYTES).collect()
@@ -50,7 +50,7 @@ fn shares_follow_weights() {
     }
 }
 
-/// The classes of the flows are their numbers modulo 256, so that 0 and 256 are one tenant.
+/// The class of a flow is its number modulo 256, so that 0 and 256 are one tenant.
 #[test]
 fn a_tenant_gets_one_share_however_many_flows_it_has() {
     let flows = [(0, 50), (256, 50), (512, 50), (1, 100)];
@@ -68,7 +68,7 @@ fn run_updating(update: UpdateRule, idle: Option<Duration>, settings: AfqSetting
     run_at(port, ideal(), settings, BufferPolicy::Static, schedule)
 }
 
-/// Why the plain increment is not the default: what is dropped is charged, and a flow that does not yield gets less and
+/// Why the plain increment is not the default: it charges dropped packets, so that an unresponsive flow gets less and
 /// less.
 #[test]
 fn a_plain_increment_starves_a_flow_that_does_not_yield() {
@@ -81,7 +81,7 @@ fn a_plain_increment_starves_a_flow_that_does_not_yield() {
     }
 }
 
-/// With the plain increment a flow alone is too far ahead after a burst; an idle port takes its packets all the same.
+/// With the plain increment a single flow is too far ahead after a burst; an idle port takes its packets nevertheless.
 #[test]
 fn on_an_idle_port_a_flow_that_was_charged_for_drops_is_served_whether_the_round_goes_on_or_not() {
     let burst = vec![arrival(0, 0, 1_000); 100];

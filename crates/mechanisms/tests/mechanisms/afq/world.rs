@@ -1,4 +1,4 @@
-//! One switch with AFQ on its way out, and a schedule of packets that reach it.
+//! A switch with AFQ at its output, and a schedule of arriving packets.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,10 @@ use crate::one_switch::OneSwitch;
 const IN: PortId = PortId(0);
 pub const OUT: PortId = PortId(1);
 
-/// One byte takes 100 ps.
 pub const RATE: BitRate = BitRate::from_gbps(80);
 pub const BYTE: Duration = Duration::from_ps(100);
 
-/// A packet that reaches the switch.
+/// A packet that arrives at the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     pub at: Time,
@@ -28,19 +27,19 @@ pub struct Arrival {
     pub bytes: u32,
 }
 
-/// A packet of `flow` that comes so many byte times after the start.
+/// A packet of `flow` that arrives `at_bytes` byte times after the start.
 pub fn arrival(at_bytes: u64, flow: u32, bytes: u32) -> Arrival {
     Arrival { at: Time::ZERO + BYTE * at_bytes, flow, bytes }
 }
 
-/// `packets`, `(flow, bytes)`, that come together while a small one of flow 99 is on the line, so that none is served
-/// before all are there. That one is the first of the schedule.
+/// `packets`, `(flow, bytes)`, that arrive while a small packet of flow 99 is on the line, so that none is served
+/// before all are present. The small packet is the first of the schedule.
 pub fn together(packets: impl IntoIterator<Item = (u32, u32)>) -> Vec<Arrival> {
     let others = packets.into_iter().map(|(flow, bytes)| arrival(10, flow, bytes));
     std::iter::once(arrival(0, 99, 64)).chain(others).collect()
 }
 
-/// A port without a limit, whose round stands still while it is idle.
+/// A port without a limit; its round stands still while it is idle.
 pub const PORT: AfqPort = AfqPort { port: OUT, limit: QueueLimit::Unlimited, idle_round_time: None };
 
 prop_compose! {
@@ -60,7 +59,7 @@ prop_compose! {
     }
 }
 
-/// AFQ without anything special: `queues` queues, and an exact sketch as far as a few flows go.
+/// Plain AFQ: `queues` queues, and a sketch that is exact for a few flows.
 pub fn settings(queues: u8, bytes_per_round: u32) -> AfqSettings {
     AfqSettings {
         queues,
@@ -71,7 +70,7 @@ pub fn settings(queues: u8, bytes_per_round: u32) -> AfqSettings {
     }
 }
 
-/// With a round that the enqueue side infers from queues that look empty.
+/// Settings with a round that the enqueue side infers from queues that look empty.
 pub fn inferred_round(granularity_bytes: u64, refresh: Duration, settings: AfqSettings) -> AfqSettings {
     let occupancy = Some(AfqOccupancy { granularity: Bytes(granularity_bytes), refresh });
     AfqSettings { round: AfqRound::FromOccupancy, occupancy, ..settings }
@@ -81,10 +80,9 @@ pub const fn rotating(late: AfqLate) -> AfqScheduler {
     AfqScheduler::RotatingStrictPriority(AfqRotating { late, step: Duration::ZERO })
 }
 
-/// A packet that left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// Which of the schedule.
+    /// Position in the schedule.
     pub arrival: usize,
     pub flow: u32,
     pub bytes: u32,
@@ -92,7 +90,6 @@ pub struct Departure {
     pub is_marked: bool,
 }
 
-/// What became of a schedule.
 pub struct Run {
     pub departures: Vec<Departure>,
     pub drops: BTreeMap<DropReason, usize>,
@@ -102,7 +99,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// The order in which packets of the schedule left.
+    /// The departure order of the schedule's packets.
     pub fn order(&self) -> Vec<usize> {
         self.departures.iter().map(|departure| departure.arrival).collect()
     }
@@ -115,7 +112,7 @@ impl Run {
         self.drops.values().sum()
     }
 
-    /// Bytes that each of the first `flows` flows got out by `until`.
+    /// Bytes sent by each of the first `flows` flows until `until`.
     pub fn sent_bytes(&self, flows: usize, until: Time) -> Vec<u64> {
         let mut sent = vec![0; flows];
         let in_time = self.departures.iter().filter(|departure| departure.ends_at <= until);
@@ -124,17 +121,17 @@ impl Run {
     }
 }
 
-/// A switch without latency, in which everything is visible.
+/// A switch without latency and with full visibility.
 pub fn ideal() -> Architecture {
     Architecture { checked: false, ..Architecture::ideal() }
 }
 
-/// Runs `schedule`, which is in order of time, to its end.
+/// Runs `schedule`, which is ordered by time, to its end.
 pub fn run(architecture: Architecture, settings: AfqSettings, buffer: BufferPolicy, schedule: &[Arrival]) -> Run {
     run_at(PORT, architecture, settings, buffer, schedule)
 }
 
-/// As [`run`], at a port that is like that.
+/// Like [`run`], at the port `at`.
 pub fn run_at(
     at: AfqPort,
     architecture: Architecture,
@@ -188,7 +185,7 @@ fn departure(sent: &Left) -> Departure {
     }
 }
 
-/// As [`run`], on a switch without latency and with a buffer that is not shared.
+/// Like [`run`], on a switch without latency and with a buffer that is not shared.
 pub fn run_ideal(settings: AfqSettings, schedule: &[Arrival]) -> Run {
     run(ideal(), settings, BufferPolicy::Static, schedule)
 }

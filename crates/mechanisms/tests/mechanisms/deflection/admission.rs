@@ -1,4 +1,4 @@
-//! AIFO and PABO: who is let in, and who is sent back.
+//! Admission by AIFO, and bounces by PABO.
 
 use hitless_engine::RandomStreams;
 use hitless_mechanisms::deflection::{AifoSettings, PaboSettings, bounce_probability};
@@ -14,7 +14,7 @@ use super::world::{
 };
 use crate::one_switch::OneSwitch;
 
-/// Queues hold ten packets of 1,000 bytes, in switches without latency.
+/// Queues of ten packets of 1,000 bytes, in switches without latency.
 const TEN: Hardware = Hardware { limit: QueueLimit::Bytes(10_000), is_ideal: true, ..HARDWARE };
 
 fn aifo() -> AifoSettings {
@@ -30,7 +30,8 @@ fn admit(settings: AifoSettings, ranks: &[u32]) -> OneSwitch {
 
 #[test]
 fn aifo_admits_by_quantile_and_what_is_left_of_the_queue() {
-    // The last meets six packets and the window 20, 10, 5 and 4: its quantile may be (10 - 6) / (10 * 0.9) = 0.44.
+    // The last packet meets six packets and the window 20, 10, 5 and 4: its quantile may be (10 - 6) / (10 * 0.9) =
+    // 0.44.
     let in_order = |rank| admit(aifo(), &[40, 30, 20, 10, 5, 4, rank]).count_sent_by(&[OUT]);
     assert_eq!((in_order(4), in_order(5), in_order(6), in_order(99)), (7, 7, 6, 6));
 }
@@ -45,13 +46,13 @@ fn aifo_lets_all_in_while_the_queue_is_within_its_headroom() {
 
 #[test]
 fn the_window_of_aifo_takes_in_what_is_dropped_too() {
-    // Nines take the places of 20, 10 and 5: only then one of four is smaller, and not two.
+    // Nines replace 20, 10 and 5: only then one of four is smaller, and not two.
     let bench = admit(aifo(), &[40, 30, 20, 10, 5, 4, 9, 9, 9, 9]);
     assert_eq!((bench.count_sent_by(&[OUT]), of_out(&bench, "packets not admitted")), (7, 3));
     assert_eq!(bench.reasons(), [DropReason::Mechanism; 3]);
 }
 
-/// AIFO as published knows ranks only; to halve them is Vertigo's idea.
+/// Published AIFO uses plain ranks; halving them is Vertigo's idea.
 #[test]
 fn aifo_takes_what_is_sent_again_for_more_urgent_only_where_told() {
     let admitted = |boost_retransmissions| {
@@ -126,7 +127,7 @@ fn between_threshold_and_full_packets_bounce_by_chance_and_less_with_each_bounce
         }
         bounced as f64 / 1_000.0
     };
-    // Standard deviations below 0.015.
+    // The standard deviations are below 0.015.
     assert!((bounced(0) - 0.993).abs() < 0.02 && (bounced(4) - 0.731).abs() < 0.06, "{} {}", bounced(0), bounced(4));
 }
 

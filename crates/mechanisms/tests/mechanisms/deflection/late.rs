@@ -1,4 +1,4 @@
-//! What ingress knows late: by an update gap, and by control packets.
+//! Late knowledge of ingress: by an update gap, and by control packets.
 
 use hitless_engine::RandomStreams;
 use hitless_mechanisms::deflection::priority::{Arithmetic, DistributionSettings, Mean, RelativePriority};
@@ -13,7 +13,7 @@ use super::world::{HARDWARE, HOST, Hardware, OUT, of_out, packet, ranked, switch
 use crate::one_switch::OneSwitch;
 
 const TEN: Hardware = Hardware { limit: QueueLimit::Bytes(10_000), is_ideal: true, ..HARDWARE };
-/// With one recirculation port, the latencies of a Tofino, and depths that only egress sees.
+/// A recirculation port, the latencies of a Tofino, and depths that only egress sees.
 const REAL: Hardware = Hardware {
     limit: QueueLimit::Bytes(10_000),
     recirculation_ports: 1,
@@ -52,7 +52,7 @@ fn preemptive(hardware: Hardware, occupancy: Occupancy, mean: Mean, gain: f64) -
     switch_with(hardware, PreemptiveDeflection::new(&[OUT], &settings, recirculation_ports(hardware), stream))
 }
 
-/// Twelve packets at once fill a queue of ten, and one more every 816 ns, the time of a packet, keeps it full.
+/// Twelve packets at once fill a queue of ten, and another packet every 816 ns, the time of a packet, keeps it full.
 fn keep_full(bench: &mut OneSwitch, until_us: u64) {
     (0..12).for_each(|_| bench.arrive(Time::ZERO, HOST, packet()));
     let mut at = Time(816_000);
@@ -67,7 +67,7 @@ fn until_the_next_tick_a_queue_that_has_filled_up_seems_empty() {
     let mut bench = simple(TEN, gap(10));
     keep_full(&mut bench, 12);
     bench.finish();
-    // Two of the twelve and what comes before the tick find no room; what comes after it is deflected.
+    // Two of the twelve packets and those before the tick find no room; those after it are deflected.
     let refused = bench.world.ended.len();
     assert!(refused >= 2 && bench.reasons().iter().all(|&reason| reason == DropReason::QueueFull), "{refused}");
     assert!(of_out(&bench, "packets detoured") >= 1);
@@ -81,7 +81,7 @@ fn until_the_next_tick_a_queue_that_has_filled_up_seems_empty() {
 fn egress_keeps_the_last_value_of_a_queue_that_nothing_leaves() {
     let mut bench = simple(TEN, gap(10));
     keep_full(&mut bench, 12);
-    // The queue runs empty, and the last packet that leaves tells so.
+    // The queue runs empty, and the last departing packet reports it.
     bench.arrive(Time(40 * US), HOST, packet());
     let before = of_out(&bench, "packets detoured");
     bench.arrive(Time(60 * US), HOST, packet());
@@ -105,7 +105,7 @@ fn depth_and_mean_come_with_the_tick() {
         let over = |microseconds| {
             let mut bench = preemptive(TEN, gap(microseconds), mean, 0.02);
             (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, ranked(100)));
-            // At 1 us seven of the nine wait: the threshold of a rank far above the mean is five packets.
+            // At 1 us seven of the nine packets wait: the threshold of a rank far above the mean is five packets.
             (0..3).for_each(|number| bench.arrive(Time(US + 500_000 + number), HOST, ranked(1_000_000)));
             bench.finish();
             of_out(&bench, "packets over their threshold")
@@ -118,7 +118,7 @@ fn depth_and_mean_come_with_the_tick() {
 fn control_packets_go_round_in_the_time_that_the_hardware_takes() {
     let mut bench = simple(REAL, control_packets(0));
     bench.finish_by(Time(1_000 * US), 6);
-    // 200 + 200 + 20 ns of latency and 92 bytes at 100 Gbps, 7.36 ns.
+    // 200 + 200 + 20 ns of latency, and 7.36 ns for 92 bytes at 100 Gbps.
     let report = bench.report();
     let (_, name, between) = &report.histograms[0];
     assert_eq!((*name, between.min(), between.max()), ("time between two updates of a queue (ns)", 427, 427));
@@ -135,7 +135,7 @@ fn too_many_control_packets_queue_at_their_recirculation_port() {
         bench.report().histograms[0].2.mean()
     };
     assert!((between(50, 1) - 427.0).abs() < 1.0);
-    // 512 times 7.36 ns; on two ports half of it.
+    // 512 times 7.36 ns; half of it on two ports.
     assert!((between(512, 1) - 3_768.0).abs() < 10.0, "{}", between(512, 1));
     assert!((between(512, 2) - 1_884.0).abs() < 10.0, "{}", between(512, 2));
 }
@@ -149,7 +149,7 @@ fn ingress_learns_of_a_full_queue_by_a_control_packet() {
     assert!(refused >= 2 && detoured >= 1, "{refused} refused, {detoured} deflected");
     let report = bench.report();
     let ages = &report.histograms.iter().find(|histogram| histogram.1.starts_with("age")).expect("it is measured").2;
-    // From the read in egress it takes 20 ns and 200 ns and 7 ns to ingress; the next comes 427 ns later.
+    // From the read in egress to ingress it takes 20 ns, 200 ns and 7 ns; the next report comes 427 ns later.
     assert!(ages.min() >= 227 && ages.max() <= 227 + 428, "{} to {}", ages.min(), ages.max());
 }
 
@@ -157,8 +157,8 @@ fn ingress_learns_of_a_full_queue_by_a_control_packet() {
 fn a_moving_average_goes_to_egress_with_its_packet_and_back_with_a_control_packet() {
     let mut bench = preemptive(REAL, control_packets(0), Mean::MovingAverage, 1.0);
     (0..9).for_each(|_| bench.arrive(Time::ZERO, HOST, ranked(100)));
-    // Known by then: seven packets and a mean of 100. For rank 1 the threshold is 9.95 packets, for rank 1,000,000 it
-    // is five.
+    // Ingress knows seven packets and a mean of 100 by then. The threshold is 9.95 packets for rank 1, and five packets
+    // for rank 1,000,000.
     bench.arrive(Time(2 * US), HOST, ranked(1));
     bench.arrive(Time(2 * US), HOST, ranked(1_000_000));
     bench.finish_by(Time(100 * US), 6);

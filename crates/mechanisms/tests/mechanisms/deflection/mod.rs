@@ -1,4 +1,4 @@
-//! Deflection on one switch: where packets of congested queues go.
+//! Deflection on a switch: where packets of congested queues go.
 
 mod admission;
 mod dibs;

@@ -1,4 +1,4 @@
-//! Preemptive Deflection: who enters a queue, who goes elsewhere, and who is given up.
+//! Preemptive Deflection: packets that enter a queue, are deflected, or are given up.
 
 use hitless_engine::RandomStreams;
 use hitless_mechanisms::PreemptiveDeflection;
@@ -27,7 +27,7 @@ const fn by_mean(mean: Mean, arithmetic: Arithmetic) -> RelativePriority {
     RelativePriority::Distribution(DistributionSettings { mean, gain: 0.02, arithmetic })
 }
 
-/// Queues hold ten packets of 1,000 bytes, in switches without latency.
+/// Queues of ten packets of 1,000 bytes, in switches without latency.
 const TEN: Hardware = Hardware { limit: QueueLimit::Bytes(10_000), is_ideal: true, ..HARDWARE };
 
 fn settings() -> PreemptiveDeflectionSettings {
@@ -57,7 +57,7 @@ fn arrive(bench: &mut OneSwitch, ranks: impl IntoIterator<Item = u32>) {
     ranks.into_iter().for_each(|rank| bench.arrive(Time::ZERO, HOST, ranked(rank)));
 }
 
-/// Packets over their threshold, of a full queue, given up, deflected.
+/// Counts of packets over their threshold, with a full queue, given up, and deflected.
 fn decisions(bench: &OneSwitch) -> [u64; 4] {
     [
         "packets over their threshold",
@@ -70,7 +70,7 @@ fn decisions(bench: &OneSwitch) -> [u64; 4] {
 
 #[test]
 fn the_threshold_falls_with_the_relative_priority() {
-    // The window has 10, 20, 30 and 40; the queue six packets of ten.
+    // The window holds 10, 20, 30 and 40; the queue six packets of ten.
     for (rank, relative_priority, is_over) in [(10, 0.0, false), (25, 0.5, false), (35, 0.75, false), (99, 1.0, true)] {
         let mut bench = bench(settings());
         arrive(&mut bench, [0, 0, 10, 20, 30, 40, rank]);
@@ -108,7 +108,7 @@ fn with_alpha_zero_only_a_full_queue_deflects() {
 
 #[test]
 fn a_packet_that_its_deflection_port_does_not_let_in_is_given_up_there() {
-    // Ten that fill the queue, thirty that fill the neighbours, and five more.
+    // Ten packets fill the queue, thirty fill the neighbours, and five more arrive.
     let mut bench = bench(PreemptiveDeflectionSettings { alpha: 0.0, ..settings() });
     arrive(&mut bench, [0; 200]);
     bench.finish();
@@ -124,7 +124,8 @@ fn a_packet_that_its_deflection_port_does_not_let_in_is_given_up_there() {
 
 #[test]
 fn the_deflection_port_compares_with_its_own_packets() {
-    // Each neighbour has a window of its own. The first packets there meet an empty one, so relative priority is 0.
+    // Each neighbour has a separate window. The first packets there meet an empty one, so that their relative priority
+    // is 0.
     let mut bench =
         bench(PreemptiveDeflectionSettings { relative_priority: RelativePriority::Quantile(QUANTILE), ..settings() });
     arrive(&mut bench, [1, 1, 1, 1, 1, 1].into_iter().chain([9; 3]));
@@ -162,7 +163,8 @@ fn a_packet_that_draws_its_own_port_and_stays_is_not_detoured() {
     for port in NEIGHBOURS {
         bench.port_state(port, PortState::Down);
     }
-    // Of 10, 20, 30 and 40 all are below 99, of 20, 30, 40 and 99 three: the threshold is five packets, and then 6.25.
+    // Of 10, 20, 30 and 40 all are below 99, of 20, 30, 40 and 99 three are: the threshold is five packets, and then
+    // 6.25.
     arrive(&mut bench, [0, 0, 10, 20, 30, 40, 99]);
     bench.finish();
     assert_eq!((decisions(&bench), of_out(&bench, "packets that drew their own port")), ([1, 0, 0, 0], 1));
@@ -186,7 +188,7 @@ fn no_port_by_which_a_packet_came_no_host_and_no_port_that_is_down() {
 
 #[test]
 fn evaluated_packets_enter_the_window_wherever_they_are_tested() {
-    // All but the first six are deflected, so a window of enqueued packets does not see them.
+    // All but the first six packets are deflected, so that a window of enqueued packets does not see them.
     let run = |of| {
         let quantile = QuantileSettings { of, ..QUANTILE };
         let mut bench = bench(PreemptiveDeflectionSettings {
@@ -198,14 +200,14 @@ fn evaluated_packets_enter_the_window_wherever_they_are_tested() {
         decisions(&bench)[0]
     };
     assert_eq!(run(QuantileOf::Enqueued), 8, "all entries are smaller, for ever");
-    // After one of them: 3 of 4 are smaller, the threshold is 6.25 packets.
+    // After one of them 3 of 4 are smaller, and the threshold is 6.25 packets.
     assert_eq!(run(QuantileOf::Evaluated), 1);
 }
 
 #[test]
 fn distributions_know_the_mean_of_the_queue_or_of_recent_packets() {
-    // Mean 100, rank 100: R = 1 - 1/e = 0.63, and the threshold 6.8 of ten packets. A moving average that began at 0 is
-    // lower.
+    // Mean 100, rank 100: R = 1 - 1/e = 0.63, and the threshold is 6.8 of ten packets. A moving average that begins at
+    // 0 is lower.
     let run = |relative_priority, rank| {
         let mut bench = bench(PreemptiveDeflectionSettings { relative_priority, ..settings() });
         arrive(&mut bench, [100; 6].into_iter().chain([rank; 3]));
@@ -222,7 +224,7 @@ fn distributions_know_the_mean_of_the_queue_or_of_recent_packets() {
 fn the_mean_forgets_what_has_left() {
     let mut bench = bench(PreemptiveDeflectionSettings { relative_priority: EXACT_MEAN, ..settings() });
     arrive(&mut bench, [1_000_000; 5]);
-    // 1,020 bytes at 10 Gbps take 816 ns: all have left after 5 us.
+    // 1,020 bytes at 10 Gbps take 816 ns: all packets have left after 5 us.
     (0..8).for_each(|_| bench.arrive(Time(5_000_000), HOST, ranked(100)));
     bench.finish();
     assert_eq!(decisions(&bench)[0], 1, "the eighth meets seven of its own kind: the threshold is 6.8");
@@ -266,11 +268,11 @@ fn a_retransmission_is_twice_as_urgent() {
 
 #[test]
 fn the_capacity_is_the_queues_own_or_any_number_or_what_the_shared_buffer_grants() {
-    // Own limit 10,000; the buffer of 12,000 grants a queue what is free.
+    // The queue's own limit is 10,000; the buffer of 12,000 grants a queue the free bytes.
     let hardware = Hardware { buffer: BufferPolicy::Shared { capacity_bytes: 12_000, alpha: 1.0 }, ..TEN };
     let run = |count: u64, capacity| {
         let mut bench = switch_with(hardware, preemptive(&PreemptiveDeflectionSettings { capacity, ..settings() }, 1));
-        // A nanosecond apart. The first goes on the line at once.
+        // A nanosecond apart. The first packet goes on the line at once.
         (0..=count).for_each(|number| bench.arrive(Time(number * 1_000), HOST, ranked(1)));
         bench.arrive(Time(100_000), HOST, ranked(9));
         decisions(&bench)[0]
@@ -297,8 +299,8 @@ fn any_priority() -> impl Strategy<Value = RelativePriority> {
 }
 
 proptest! {
-    /// Whatever arrives when and however it decides: no packet vanishes, is counted twice or goes to another host, and
-    /// none whose time to live is over goes anywhere.
+    /// For any arrivals and decisions: no packet vanishes, is counted twice or goes to another host, and no packet is
+    /// forwarded after its time to live.
     #[test]
     fn packets_leave_by_their_port_or_to_a_neighbour_or_end_for_a_reason(
         arrivals in prop::collection::vec((0u64..1_500, 0usize..4, 0u32..100_000, 64u32..=1_518, 0u8..4), 1..200),

@@ -1,4 +1,4 @@
-//! Simple Deflection: the first neighbour that is not full, from a random one on.
+//! Simple Deflection: the first neighbour that is not full, from a random start.
 
 use hitless_engine::RandomStreams;
 use hitless_mechanisms::SimpleDeflection;
@@ -80,7 +80,7 @@ fn five_bits_beyond_the_last_port_all_mean_the_first() {
 
 #[test]
 fn a_port_behind_a_full_one_is_taken_in_its_place_too() {
-    // The port that is full faces a switch itself: a scan that begins there goes on to the first neighbour.
+    // The full port faces a switch itself: a scan that begins there continues to the first neighbour.
     let hardware = Hardware { out_faces_switch: true, ..HARDWARE };
     let counts = first_choices(hardware, ScanStart::Uniform);
     assert!(chi_square(counts, [1_600.0, 800.0, 800.0]) < 13.8, "{counts:?}");

@@ -1,4 +1,4 @@
-//! One switch with a host, the port that all packets are for, another host and three neighbours.
+//! A switch with a host, the routed port, another host and three neighbours.
 
 use hitless_switch::{
     Architecture, BufferPolicy, DepthVisibility, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch,
@@ -8,20 +8,19 @@ use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
 use crate::one_switch::{self, OneSwitch};
 
 pub const HOST: PortId = PortId(0);
-/// The port that routing chooses for every packet.
+/// The routed port of every packet.
 pub const OUT: PortId = PortId(1);
 pub const OTHER_HOST: PortId = PortId(2);
 pub const NEIGHBOURS: [PortId; 3] = [PortId(3), PortId(4), PortId(5)];
 
-/// What the switch is like.
 #[derive(Clone, Copy)]
 pub struct Hardware {
     pub limit: QueueLimit,
     pub buffer: BufferPolicy,
     pub out_faces_switch: bool,
-    /// Without latency in its pipelines.
+    /// Whether its pipelines have no latency.
     pub is_ideal: bool,
-    /// How many recirculation ports follow the others.
+    /// Number of recirculation ports after the others.
     pub recirculation_ports: usize,
     pub depth_visibility: DepthVisibility,
 }
@@ -35,7 +34,6 @@ pub const HARDWARE: Hardware = Hardware {
     depth_visibility: DepthVisibility::IngressAndEgress,
 };
 
-/// A switch that runs `mechanism`.
 pub fn switch_with(hardware: Hardware, mechanism: impl Mechanism + 'static) -> OneSwitch {
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(hardware.limit));
     let faces_switch =
@@ -51,14 +49,14 @@ pub fn switch_with(hardware: Hardware, mechanism: impl Mechanism + 'static) -> O
     OneSwitch::new(Switch::new(architecture, ports, hardware.buffer, vec![Box::new(mechanism)]), |_| OUT)
 }
 
-/// So many packets at once, from `port`, and what becomes of them.
+/// Sends `count` packets at once from `port`, and runs to the end.
 pub fn burst(mut bench: OneSwitch, port: PortId, count: usize) -> OneSwitch {
     (0..count).for_each(|_| bench.arrive(Time::ZERO, port, packet()));
     bench.finish();
     bench
 }
 
-/// Packets that come in so many nanoseconds after the one before, from a neighbour or, beyond those, from the host.
+/// Sends packets, each after a gap in nanoseconds, from a neighbour or, for higher numbers, from the host.
 pub fn arrive_by(bench: &mut OneSwitch, packets: impl IntoIterator<Item = (u64, usize, Packet)>) {
     let mut at = Time::ZERO;
     for (gap_ns, from, packet) in packets {
@@ -68,12 +66,12 @@ pub fn arrive_by(bench: &mut OneSwitch, packets: impl IntoIterator<Item = (u64, 
     bench.finish();
 }
 
-/// Of the port that all packets are for.
+/// The value of a counter of the routed port.
 pub fn of_out(bench: &OneSwitch, name: &str) -> u64 {
     bench.counter("port 1", name)
 }
 
-/// The ports by which packets left, with their detours.
+/// The departure ports of packets, with their detours.
 pub fn detours(bench: &OneSwitch) -> Vec<(PortId, Option<u8>)> {
     bench.world.left.iter().map(|sent| (sent.port, one_switch::detours(&sent.packet))).collect()
 }
@@ -82,14 +80,14 @@ pub fn packet() -> Packet {
     Packet { frame_bytes: 1_000, ttl: 9, ..Packet::default() }
 }
 
-/// A packet that its sender has marked, of 1,000 bytes with the mark.
+/// A packet marked by its sender, of 1,000 bytes with the mark.
 pub fn marked(mark: PriorityMark) -> Packet {
     let mut packet = Packet { frame_bytes: 992, ..packet() };
     packet.push_shim(mark).expect("it carries no other shim");
     packet
 }
 
-/// The same, sent for the first time.
+/// A marked packet of the first transmission.
 pub fn ranked(rank_bytes: u32) -> Packet {
     marked(PriorityMark { rank_bytes, ..PriorityMark::default() })
 }

@@ -1,4 +1,4 @@
-//! Link Layer Retry: in order, exactly once, whatever is lost.
+//! Link Layer Retry delivers in order and exactly once, for any losses.
 
 use hitless_mechanisms::link_layer_retry::header::{Control, PreambleSequence};
 use hitless_mechanisms::link_layer_retry::{LinkLayerRetry, LinkLayerRetryAction, LinkLayerRetrySettings};
@@ -43,7 +43,7 @@ fn number_of(packet: &Packet) -> Option<u32> {
     packet.shims.get::<PreambleSequence>().map(|PreambleSequence(number)| number.value())
 }
 
-/// Gives the first `times` frames with each of these numbers that fate.
+/// Gives the first `times` frames with each of these numbers this fate.
 fn first_times(numbers: &'static [u32], times: usize, fate: Fate) -> impl FnMut(usize, &Packet) -> Fate {
     let mut seen = vec![0; numbers.len()];
     move |_, packet| {
@@ -70,7 +70,7 @@ fn a_clean_link_carries_the_same_frames_at_the_same_times() {
     for (counter, value) in [("tx_ok", 100), ("rx_expected_seq_good", 100), ("tx_replay", 0), ("rx_nack_ctl_os", 0)] {
         assert_eq!(pair.counter(counter), value, "{counter}");
     }
-    // 100 frames are 153,800 bytes of line time: an ACK for each 2,048 of them, and one for what is left.
+    // 100 frames are 153,800 bytes of line time: an ACK for each 2,048 of them, and one for the rest.
     assert!((74..=77).contains(&pair.counter("rx_ack_ctl_os")), "{}", pair.counter("rx_ack_ctl_os"));
 }
 
@@ -91,7 +91,7 @@ fn a_corrupted_frame_is_replayed_with_all_behind_it() {
     }
 }
 
-/// From the end of the bad frame: a NACK of 8 bytes, the link twice, a frame under way, egress, and the frame itself.
+/// From the end of the bad frame: a NACK of 8 bytes, the link twice, a frame in progress, egress, and the frame itself.
 #[test]
 fn a_retry_takes_the_round_trip_of_the_link() {
     let mut pair = pair_with(100, profile(), first_times(&[50], 1, Fate::Corrupted), |_, _| false);
@@ -150,7 +150,7 @@ fn after_as_many_replays_as_allowed_the_transmitter_gives_up_and_begins_anew() {
     pair.run();
     assert_eq!(pair.counter("tx_init_ctl_os"), 1);
     assert_eq!(pair.counter("frames sent unnumbered") + pair.counter("frames numbered"), 400);
-    // Numbers never go on, and what was flushed is counted all the same (swarm seed 13,002,882).
+    // Frames with numbers never follow, and the flushed ones are counted nevertheless (swarm seed 13,002,882).
     let delivered = pair.numbers(1).len() as u64;
     assert!(delivered < 400, "{delivered}");
     assert_eq!(pair.counter("packets lost"), 400 - delivered);
@@ -177,7 +177,7 @@ fn what_a_profile_does_with_frames_before_it_numbers_them() {
             |_, _| Fate::Arrives,
             loses_early_init,
         );
-        // All 50 are sent within the 16.5 us that it takes to be heard at the fourth time.
+        // All 50 are sent within the 16.5 us before the fourth LLR_INIT is heard.
         pair.inject(0, Time::ZERO, 0, 50);
         pair.run();
         assert_eq!(pair.numbers(1), in_order(delivered), "{action:?}");
@@ -275,8 +275,8 @@ fn both_directions_of_a_link_retry_side_by_side() {
     assert_eq!((pair.numbers(0), pair.numbers(1)), (in_order(3_000), in_order(3_000)));
 }
 
-/// How long the expected frame may be missing: each of the replays allowed waits for the timer and then for all that is
-/// held, and the first frame of the last of them comes through.
+/// The maximum delay of the expected frame: each allowed replay waits for the timer and then for all held frames, and
+/// the first frame of the last replay arrives.
 fn stall_max(rate_gbps: u64, profile: &LinkLayerRetrySettings) -> Duration {
     let held_ns = (profile.max_outstanding_bytes.0 + 2 * 1_538) * 8 / rate_gbps;
     (profile.max_replay_timer + Duration::from_ns(held_ns + 2 * 330 + 400)) * u64::from(profile.max_replay_count + 1)
@@ -285,9 +285,9 @@ fn stall_max(rate_gbps: u64, profile: &LinkLayerRetrySettings) -> Duration {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Whatever is lost, of frames and of control ordered sets, in both directions: what is delivered is in order,
-    /// nothing comes twice, nothing is missing that was not flushed, no stall is longer than the profile allows, and
-    /// the switches come to rest empty.
+    /// For any losses of frames and control ordered sets, in both directions: delivery is in order, nothing is
+    /// delivered twice, only flushed frames are missing, no stall exceeds the profile's limit, and the switches come to
+    /// rest empty.
     #[test]
     fn in_order_exactly_once(
         seed in any::<u64>(),

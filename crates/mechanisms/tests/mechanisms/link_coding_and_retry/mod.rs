@@ -1,9 +1,9 @@
-//! The rivals of LinkGuardian between two switches, against losses that the test chooses.
+//! LinkGuardian's competitors between two switches, with losses that the test chooses.
 
 mod link_layer_retry;
 mod wharf;
 
 use hitless_wire::Duration;
 
-/// Propagation and PHY of the link.
+/// Propagation and PHY delay of the link.
 const LINK_DELAY: Duration = Duration::from_ns(330);

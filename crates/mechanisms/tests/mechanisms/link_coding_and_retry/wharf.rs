@@ -1,4 +1,4 @@
-//! Wharf: what is restored, when, and that it is what the coder restores from real frames.
+//! Wharf's restored frames, their times, and a comparison with the coder on real frames.
 
 use std::collections::BTreeSet;
 
@@ -23,12 +23,12 @@ fn pair(rate_gbps: u64, settings: WharfSettings, fate: impl FnMut(usize, &Packet
     Pair::new(rate_gbps, LINK_DELAY, boxed(ends), fate, |_, _| false)
 }
 
-/// The place of a frame among all of the link: its block, and its index in that.
+/// The position of a frame on the link: its block, and its index in the block.
 fn place_of(packet: &Packet) -> Option<(u8, u8)> {
     packet.shims.get::<WharfHeader>().map(|header| (header.block, header.index))
 }
 
-/// Loses the frames at these places of blocks.
+/// Loses the frames at these positions of blocks.
 fn losing(places: &'static [(u8, u8)]) -> impl FnMut(usize, &Packet) -> Fate {
     move |_, packet| match place_of(packet) {
         Some(place) if places.contains(&place) => Fate::Vanishes,
@@ -49,7 +49,7 @@ fn a_clean_link_pays_header_and_parity_and_keeps_order() {
     assert_eq!((pair.counter("frames restored"), pair.counter("packets delivered late")), (0, 0));
 }
 
-/// Parity frames of a block, the places of frames that are lost, and the packets that are gone for good.
+/// Parity frames of a block, the positions of lost frames, and the packets that stay lost.
 type Row = (u8, &'static [(u8, u8)], &'static [u64]);
 
 #[test]
@@ -78,12 +78,12 @@ fn a_restored_frame_comes_when_the_parity_has() {
     let mut pair = pair(100, settings(5, 1), losing(&[(0, 1)]));
     pair.inject(0, Time::ZERO, 0, 10);
     pair.run();
-    // Parity is behind frame 4 and before frame 5; frames 2 to 4 have gone on.
+    // Parity is behind frame 4 and before frame 5; frames 2 to 4 have been forwarded.
     assert_eq!(pair.numbers(1)[..6], [0, 2, 3, 4, 1, 5]);
     assert_eq!(pair.counter("packets delivered late"), 1);
     let delay = pair.world.delivered[1][4].at - pair.world.delivered[1][0].at;
     let frame = |bytes: u64| Duration::from_ps((bytes + 20) * 80);
-    // Frames 1 to 4 and parity take the line; at the edge frame 4 is still leaving when frame 1 is there.
+    // Frames 1 to 4 and parity take the line; at the edge frame 4 is still leaving when frame 1 arrives.
     assert!(delay >= frame(1_524) * 4 + frame(1_540), "{delay}");
     assert!(delay <= frame(1_524) * 5 + frame(1_540) * 2, "{delay}");
 }
@@ -123,7 +123,7 @@ fn without_parity_nothing_is_touched() {
 #[test]
 fn blocks_wrap_and_an_outage_of_many_blocks_spoils_no_later_one() {
     let mut count = 0;
-    // Frames 600 to 799 of the line: 33 blocks of six, more than there are numbers.
+    // Frames 600 to 799 of the line: 33 blocks of six, more than there are block numbers.
     let fate = move |_, _: &Packet| {
         count += 1;
         if (600..800).contains(&count) || count % 60 == 7 { Fate::Vanishes } else { Fate::Arrives }
@@ -139,12 +139,12 @@ fn blocks_wrap_and_an_outage_of_many_blocks_spoils_no_later_one() {
     assert_eq!(pair.alive(), 0);
 }
 
-/// The bytes that a datagram of this number and size would have, without check sequence.
+/// The bytes of a datagram with this number and size, without check sequence.
 fn real_frame(number: u64, frame_bytes: u32) -> Vec<u8> {
     (0..u64::from(frame_bytes) - 4).map(|place| (number * 31 + place * 7 + (place >> 3)) as u8).collect()
 }
 
-/// What comes out of the real coder, when these frames of a block and of its parity are lost.
+/// The packets restored by the real coder if these frames of a block and of its parity are lost.
 fn restored_by_the_coder(block: &[(u64, u32)], parity_frames: usize, is_lost: impl Fn(usize) -> bool) -> Vec<u64> {
     let frames: Vec<_> = block.iter().map(|&(number, bytes)| real_frame(number, bytes)).collect();
     let views: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
@@ -163,8 +163,8 @@ fn restored_by_the_coder(block: &[(u64, u32)], parity_frames: usize, is_lost: im
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// The same erasures through the coder, on real frames, and through the mechanism, on descriptors, give the same
-    /// packets back, whatever the blocks.
+    /// For any blocks, the same erasures restore the same packets in the coder on real frames and in the mechanism on
+    /// descriptors.
     #[test]
     fn the_mechanism_restores_what_the_coder_does(
         data_frames in 1u8..=50,
@@ -186,7 +186,7 @@ proptest! {
         pair.inject_sized(0, Time::ZERO, 0, sizes.iter().copied());
         pair.run();
 
-        // Frames take the line in order, each block's parity behind it; the last block is flushed.
+        // Frames take the line in order, with each block's parity behind it; the last block is flushed.
         let numbered: Vec<(u64, u32)> = (0..).zip(sizes.iter().copied()).collect();
         let (lost, mut on_line) = (lost.borrow(), 0);
         let (mut expected, mut restored) = (Vec::new(), 0);

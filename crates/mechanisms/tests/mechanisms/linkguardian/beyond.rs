@@ -1,4 +1,4 @@
-//! What section 5 of the paper leaves for later.
+//! Extensions that section 5 of the paper proposes.
 
 use hitless_mechanisms::linkguardian::headers::DataHeader;
 use hitless_mechanisms::linkguardian::{
@@ -12,15 +12,15 @@ use super::{guardians, pair_losing, receiver, sender};
 use crate::two_switches::{Delivery, Ends, LINK, Pair, boxed, sorted};
 
 const BUFFERINGS: [Buffering; 2] = [Buffering::Recirculation, Buffering::PausedQueue];
-/// The class that needs no order.
+/// The class without order.
 const LOOSE: u8 = 3;
 
-/// Even numbers are to be kept in order, odd ones are of the loose class.
+/// Even numbers belong to the ordered class, odd ones to the loose class.
 fn class_of(number: u64) -> u8 {
     if number.is_multiple_of(2) { 0 } else { LOOSE }
 }
 
-/// A link with a sequence space for each class.
+/// A link with a sequence space per class.
 fn two_classes(buffering: Buffering) -> Ends {
     let mut ends = [LinkGuardian::default(), LinkGuardian::default()];
     let loose = 1 << LOOSE;
@@ -62,7 +62,7 @@ fn both_classes_lose_nothing_under_random_losses_and_one_stays_in_order() {
         let lose = move |packet: &Packet| !is_dummy(packet) && random.chance(3_000);
         let mut pair = pair_losing(25, two_classes(Buffering::Recirculation), lose);
         pair.inject_class(0, Time::ZERO, 0, 5_000, class_of);
-        // Acknowledgements of both classes ride on traffic the other way.
+        // Acknowledgements of both classes are piggybacked on traffic of the other direction.
         pair.inject_class(1, Time::ZERO, 0, 5_000, |_| 0);
         pair.run();
         let (ordered, loose) = (of_class(&pair, 0), of_class(&pair, LOOSE));
@@ -71,7 +71,8 @@ fn both_classes_lose_nothing_under_random_losses_and_one_stays_in_order() {
     }
 }
 
-/// A single packet and its dummies, again and again, over a link that loses bursts.
+/// Sends a single packet and its dummies, repeatedly, over a link that loses bursts. Returns the number of packets that
+/// were not delivered in time.
 fn tails_lost(dummies: u8, tail_probes: bool, burst_length: u64) -> usize {
     let mut bursts = Bursts::new(9, 50_000, burst_length);
     let config = SenderConfig { dummies, tail_probes, ..sender(Mode::Blocking, 4, Buffering::PausedQueue) };
@@ -82,7 +83,7 @@ fn tails_lost(dummies: u8, tail_probes: bool, burst_length: u64) -> usize {
         pair.inject(0, Time(tail * 100_000_000), tail, 1);
     }
     pair.run();
-    // What the next tail brings to light has waited for 100 us: too late for anybody.
+    // A packet that the next tail reveals has waited for 100 us, which is too late.
     let in_time = pair.world.delivered[1].iter();
     let is_in_time = |&&Delivery { number, at, .. }: &&Delivery| {
         pair.injected_at(number).is_some_and(|from| at.saturating_since(from) < Duration::from_us(80))
@@ -152,7 +153,7 @@ fn a_link_beyond_help_is_switched_off_and_protected_again() {
     assert!(pair.counter("packets protected") < 40_000, "the storm's packets were not protected");
 }
 
-/// A control plane that switches a link off is not overruled by a receiver that asks for protection.
+/// A receiver that asks for protection does not overrule a control plane that switches it off.
 #[test]
 fn fallback_asks_for_no_more_than_the_control_plane_has_commanded() {
     let config = ReceiverConfig { fallback: Some(fallback()), ..receiver(Buffering::Recirculation) };

@@ -1,7 +1,7 @@
-//! Blocking mode over millions of packets: random losses and bursts, both ways, control messages that come late,
-//! protection that begins and ends under traffic, modes that change, numbers that wrap.
+//! Blocking mode over millions of packets: random losses and bursts in both directions, late control messages,
+//! protection that starts and ends under traffic, mode changes, and wrapping numbers.
 //!
-//! `HITLESS_ENDURANCE_PACKETS=100000000` is the nightly size; `HITLESS_ENDURANCE_CASE=N` replays one case.
+//! `HITLESS_ENDURANCE_PACKETS=100000000` is the nightly size; `HITLESS_ENDURANCE_CASE=N` replays a case.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::two_switches::{Ends, Fate, LINK, Pair};
 const PACKETS: &str = "HITLESS_ENDURANCE_PACKETS";
 const CASE: &str = "HITLESS_ENDURANCE_CASE";
 
-/// What a case does, all from its number.
+/// The parameters of a case, derived from its number.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     rate_gbps: u64,
@@ -32,15 +32,15 @@ struct Case {
     control_copies: u32,
     loss_per_million: u64,
     burst_length: u64,
-    /// Of frames in the reverse direction.
+    /// Losses per million frames of the reverse direction.
     reverse_loss_per_million: u64,
-    /// Of control frames.
+    /// Late control frames per million.
     late_per_million: u64,
     first_number: u16,
     packets: u64,
-    /// Protection ends and begins so often.
+    /// Number of times that protection ends and starts again.
     pauses_of_protection: u64,
-    /// Loss notifications that nothing answers are sent again after so long; 0: never.
+    /// Period of repeated loss notifications; 0 never repeats them.
     notification_period_ns: u64,
 }
 
@@ -67,12 +67,12 @@ impl Case {
     }
 }
 
-/// What the link did to the packets, by the checker's number; and to the notifications.
+/// The fate of packets on the link, by the checker's number, and of the notifications.
 #[derive(Default)]
 struct Witness {
-    /// Frames on the link, and how many of them were lost.
+    /// Frames on the link and those lost, by packet.
     frames: BTreeMap<u32, (u32, u32)>,
-    /// Losses named in notifications that did not come, or not in time.
+    /// Losses named in notifications that were lost or late.
     unreported: u64,
 }
 
@@ -85,12 +85,12 @@ impl Witness {
         }
     }
 
-    /// Packets of which a frame has come to the receiver.
+    /// The number of packets with at least one frame at the receiver.
     fn arrived(&self) -> u64 {
         self.frames.values().filter(|&&(sent, lost)| sent > lost).count() as u64
     }
 
-    /// Packets that were lost although not all that the protection may send of them was.
+    /// The number of packets that were lost although the protection could have sent another copy.
     fn lost_without_excuse(&self, copies: u32) -> u64 {
         self.frames.values().filter(|&&(sent, lost)| sent == lost && sent != 1 + copies).count() as u64
     }
@@ -98,7 +98,7 @@ impl Witness {
 
 fn fates(case: Case, seed: u64, witness: &Rc<RefCell<Witness>>) -> [Fates; 2] {
     let mut forth = Bursts::new(seed ^ 1, case.loss_per_million, case.burst_length);
-    // A burst that takes a resume frame and all its repetitions costs as long as the pause frame has asked for.
+    // A burst that loses a resume frame and all its repetitions costs the time requested by the pause frame.
     let mut back = Bursts::new(seed ^ 2, case.reverse_loss_per_million, case.burst_length.min(2));
     let mut random = Random::new(seed ^ 3);
     let (of_data, of_control) = (Rc::clone(witness), Rc::clone(witness));
@@ -141,7 +141,7 @@ fn ends(case: Case) -> Ends {
     guardians(of_sender, of_receiver)
 }
 
-/// Runs a case; returns how many packets it had.
+/// Runs a case; returns its number of packets.
 fn run(number: u64) -> Result<u64, String> {
     let case = Case::new(number);
     let witness = Rc::default();
@@ -178,14 +178,14 @@ fn judge(case: Case, pair: &Pair, witness: &Witness) -> Result<(), String> {
     let unexcused = witness.lost_without_excuse(case.copies);
     let excuses = beyond + witness.unreported + pair.world.ended[DropReason::QueueFull as usize];
     require(unexcused <= excuses, format!("{unexcused} lost although a copy could have come, {excuses} excuses"))?;
-    // One dummy and one acknowledgement are parked for ever.
+    // A dummy and an acknowledgement stay parked.
     let left = pair.alive();
     require(left == 2, format!("{left} packets are left in the switches"))?;
     let protected = pair.counter("packets protected");
     let lost = pair.counter("packets lost");
     let delivered_protected = pair.counter("packets delivered");
     require(delivered_protected + lost <= protected, format!("{delivered_protected} + {lost} of {protected}"))?;
-    // Whoever comes when it has been given up is dropped; so is who finds no room.
+    // Packets that arrive after they were given up are dropped, and so are those without room.
     let undelivered = witness.arrived().saturating_sub(delivered_protected);
     let timeouts = pair.counter("ackNoTimeouts");
     let excuses = timeouts + pair.world.ended[DropReason::QueueFull as usize];
@@ -193,9 +193,9 @@ fn judge(case: Case, pair: &Pair, witness: &Witness) -> Result<(), String> {
     stalls(case, pair)
 }
 
-/// From outside: how long nothing came out although something had gone in before.
+/// Checks from outside how long nothing was delivered although something had been sent.
 fn stalls(case: Case, pair: &Pair) -> Result<(), String> {
-    // A resume frame that is lost, and said once, costs as long as the pause frame has asked for.
+    // A lost resume frame without repetition costs the time requested by the pause frame.
     let may_stay_paused = case.reverse_loss_per_million > 0 && case.control_copies == 1;
     if case.pauses_of_protection > 0 || may_stay_paused {
         return Ok(());
@@ -207,9 +207,9 @@ fn stalls(case: Case, pair: &Pair) -> Result<(), String> {
         let Some(injected_at) = pair.injected_at(after) else { continue };
         let waited = after_at.saturating_since(injected_at.max(before_at));
         let lost_between = after - before - 1;
-        // A round through a full reordering buffer, a pause at the sender, and the way itself.
+        // A round through a full reordering buffer, a pause at the sender, and the delay of the path.
         let way = Duration::from_us(40) + frame_time(rate) * 40;
-        // Until a lost tail is noticed: bursts take probes too.
+        // The time until a lost tail is noticed: bursts lose probes too.
         let until_noticed =
             if case.loss_per_million > 0 { timeout * (16 + 10 * case.burst_length) } else { Duration::ZERO };
         let most = (timeout + Duration::from_ns(200)) * (lost_between + 2) + way + until_noticed;
@@ -249,7 +249,7 @@ fn over_a_million_packets_blocking_mode_keeps_its_promises() {
     }
 }
 
-/// Progress of a long run, past the capturing of tests.
+/// Prints progress of a long run, past the capturing of tests.
 fn tell(done: u64, goal: u64, elapsed_s: u64) {
     let left_s = elapsed_s * goal.saturating_sub(done) / done.max(1);
     let end = if std::io::stderr().is_terminal() { '\r' } else { '\n' };

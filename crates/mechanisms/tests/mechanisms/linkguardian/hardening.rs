@@ -1,4 +1,4 @@
-//! What the published programs lack: each test is named after what would go wrong.
+//! Extensions beyond the published programs: each test is named after the fault that it excludes.
 
 use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use hitless_mechanisms::linkguardian::{Action, Buffering, Command, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
@@ -53,7 +53,7 @@ fn the_loss_of_a_loss_notification_loses_no_packet_when_it_is_repeated() {
     }
 }
 
-/// Five per cent both ways used to deliver 296 of 300.
+/// Five per cent loss in both directions used to deliver 296 of 300.
 #[test]
 fn five_per_cent_both_ways_delivers_all_of_300() {
     for buffering in BUFFERINGS {
@@ -75,7 +75,7 @@ fn five_per_cent_both_ways_delivers_all_of_300() {
     }
 }
 
-/// The parallel instance of section 5: data, acknowledgements and notifications of both directions on one lossy link.
+/// The parallel instance of section 5: data, acknowledgements and notifications of both directions on a lossy link.
 #[test]
 fn both_directions_are_protected_although_both_are_corrupted() {
     let of_sender = SenderConfig { tail_probes: true, ..sender(Mode::Blocking, 3, Buffering::Recirculation) };
@@ -133,7 +133,7 @@ fn acknowledgements_that_are_all_lost_leave_no_copy_behind_with_probes() {
     assert_eq!(pair.alive(), 2);
 }
 
-/// The last copy of the second of two losses in a row comes after the paper's 13.5 us, which are for two copies.
+/// The last copy of the second of two consecutive losses arrives after the paper's 13.5 us, which are for two copies.
 #[test]
 fn four_copies_at_10g_are_waited_for() {
     let rate = BitRate::from_gbps(10);
@@ -153,7 +153,7 @@ fn four_copies_at_10g_are_waited_for() {
     };
     let ends = guardians(sender(Mode::Blocking, 4, Buffering::Recirculation), config);
     let mut pair = pair_with_fates(10, ends, [losing_if(all_but_the_last_copies), clean()]);
-    // Full frames of the reverse direction, so that the notification waits as long as it can.
+    // Full frames in the reverse direction make the notification wait as long as possible.
     pair.inject(0, Time::ZERO, 0, 100);
     pair.inject(1, Time::ZERO, 0, 100);
     pair.run();
@@ -161,7 +161,7 @@ fn four_copies_at_10g_are_waited_for() {
     assert_eq!(pair.numbers(1), in_order(100));
 }
 
-/// A gap had what the countdown for the gap before it had left, although nothing had waited in between.
+/// A gap used to get the rest of the countdown for the previous gap, although nothing had waited in between.
 #[test]
 fn a_gap_is_waited_for_as_long_as_the_first_one() {
     for start_ns in (4_000..9_000).step_by(100) {
@@ -187,7 +187,7 @@ fn commands(pair: &mut Pair, at: Time, action: Action) {
     }
 }
 
-/// Switching back and forth 380 times at a loss of 1e-2 used to lose 25 packets.
+/// Changing the mode 380 times at a loss rate of 1e-2 used to lose 25 packets.
 #[test]
 fn changing_the_mode_under_traffic_loses_nothing_that_is_buffered() {
     for buffering in BUFFERINGS {
@@ -240,7 +240,7 @@ fn a_receiver_that_does_not_answer_ends_protection_all_the_same() {
     assert_eq!(pair.counter("ends of protection without an answer"), 1);
 }
 
-/// What the restarted switch itself held is gone; the other end must lose nothing for it.
+/// Packets inside the restarted switch are lost; the other end must lose none because of the restart.
 #[test]
 fn an_end_that_is_started_anew_within_255_numbers_loses_no_packet_of_its_next_life() {
     for switch in [0, 1] {
@@ -261,7 +261,7 @@ fn an_end_that_is_started_anew_within_255_numbers_loses_no_packet_of_its_next_li
     }
 }
 
-/// What waits at a new start goes on as it comes round, which nobody may call blocking mode.
+/// Packets that wait during a restart are forwarded as they come round, which is not blocking mode.
 #[test]
 fn packets_let_go_by_a_new_start_break_no_promise_of_order() {
     for buffering in BUFFERINGS {
@@ -345,8 +345,8 @@ fn a_resume_frame_that_is_lost_is_said_again() {
     assert!(longest_wait(2) < Duration::from_us(20), "{}", longest_wait(2));
 }
 
-/// The port that packets wait at for their turn also carries the copies of the other direction: there are so many on this
-/// long link that it never falls below the threshold.
+/// The port with waiting packets also carries the copies of the other direction: on this long link there are so many
+/// that the depth never falls below the threshold.
 #[test]
 fn a_pause_ends_when_nothing_waits_although_others_fill_the_recirculation_port() {
     let config = ReceiverConfig {
@@ -372,7 +372,7 @@ fn a_pause_ends_when_nothing_waits_although_others_fill_the_recirculation_port()
     assert_eq!(pair.numbers(1), in_order(300));
 }
 
-/// A resume used to wait for the repetition of the pause before it, up to 1.6 us.
+/// A resume used to wait for the repetition of the previous pause, up to 1.6 us.
 #[test]
 fn a_change_of_the_pause_does_not_wait_for_a_repetition() {
     let last_delivered_at = |control_copies, lost| {
@@ -403,7 +403,7 @@ fn acknowledgements_that_come_late_and_out_of_order_change_nothing() {
             true => Fate::Arrives,
             false => only_acknowledgements(packet),
         };
-        // An acknowledgement that overtakes no notification: losses come when none is late.
+        // No acknowledgement overtakes a notification: losses happen when none is late.
         let mut pair = pair_with_fates(100, ends, [clean(), Box::new(back)]);
         pair.inject(0, Time::ZERO, 0, 2_000);
         pair.run();

@@ -1,5 +1,5 @@
-//! Somebody else sends on the protected link: whatever is forged, nothing panics, nothing grows without bound, blocking
-//! mode delivers no packet twice, and when the forger stops, order comes back.
+//! A forger sends on the protected link. Whatever it sends, nothing panics, nothing grows without bound, blocking mode
+//! delivers no packet twice, and order returns when the forger stops.
 
 use hitless_mechanisms::linkguardian::headers::{
     AckHeader, ControlHeader, DataHeader, Era, LossNotification, Message, PacketType, SequenceNumber,
@@ -12,9 +12,9 @@ use proptest::prelude::*;
 use super::{BUFFERINGS, in_order, losing, microseconds, pair, random_loss};
 use crate::two_switches::{LINK, Pair, sorted};
 
-/// Numbers of forged datagrams begin here.
+/// The first number of forged datagrams.
 const FORGED: u64 = 1 << 40;
-/// The sending switch, and the receiving one.
+/// The sending and the receiving switch.
 const SENDER: usize = 0;
 const RECEIVER: usize = 1;
 const SENDER_OFF: Command = Command { port: LINK, end: LinkEnd::Sender, action: Action::Deactivate };
@@ -71,7 +71,7 @@ fn an_acknowledgement_of_numbers_never_sent_releases_no_copy() {
     }
 }
 
-/// The receiver's number was taken 41 ahead of the sender's, and every answer put the end of the closing off.
+/// The receiver's number was made 41 ahead of the sender's, and every answer used to extend the closing.
 #[test]
 fn a_receiver_whose_number_is_ahead_closes_the_port_for_no_longer_than_its_answer_takes() {
     for buffering in BUFFERINGS {
@@ -86,7 +86,7 @@ fn a_receiver_whose_number_is_ahead_closes_the_port_for_no_longer_than_its_answe
     }
 }
 
-/// One hundred answers without news used to hold the port for as long as they came.
+/// One hundred answers without news used to keep the port closed as long as they came.
 #[test]
 fn answers_without_news_do_not_keep_the_port_closed() {
     let mut pair = pair(100, Mode::Blocking, 1, Buffering::Recirculation, |packet| {
@@ -159,7 +159,7 @@ fn who_takes_the_numbers_elsewhere_costs_one_packet() {
     }
 }
 
-/// The genuine packet is taken for the second copy of the forged one; nothing else is touched.
+/// The genuine packet is taken for the second copy of the forged one; no other packet is affected.
 #[test]
 fn a_forged_next_number_costs_the_packet_that_has_it() {
     for buffering in BUFFERINGS {
@@ -174,8 +174,7 @@ fn a_forged_next_number_costs_the_packet_that_has_it() {
     }
 }
 
-/// Copies of what is acknowledged before it has arrived are released: such a loss is not repaired, and no more than
-/// that.
+/// An acknowledgement before arrival releases copies: such a loss is not repaired, but nothing else is lost.
 #[test]
 fn a_forged_acknowledgement_of_numbers_under_way_costs_only_what_is_lost() {
     let mut pair = pair(100, Mode::Blocking, 1, Buffering::Recirculation, losing(&[30, 80]));
@@ -189,7 +188,7 @@ fn a_forged_acknowledgement_of_numbers_under_way_costs_only_what_is_lost() {
     assert_eq!(pair.violated_invariants(), Vec::<String>::new());
 }
 
-/// A forged number a little ahead makes those before it look lost: they come all the same, in their turn.
+/// A forged number slightly ahead makes earlier numbers look lost; they arrive nevertheless, in their turn.
 #[test]
 fn numbers_taken_for_lost_are_delivered_when_they_come() {
     for buffering in BUFFERINGS {
@@ -231,7 +230,7 @@ fn a_flood_of_gaps_is_remembered_to_a_bound_and_given_up_together() {
     }
 }
 
-/// A frame that the forger sends: to which switch, when, and what.
+/// A forged frame: receiving switch, time and packet.
 fn forgery() -> impl Strategy<Value = (usize, u64, Packet)> {
     let value = prop_oneof![3 => 0u16..700, 1 => any::<u16>(), 1 => 65_000u16..=u16::MAX];
     let packet = (value, any::<[u8; 3]>(), any::<u8>(), 0u8..5).prop_map(|(value, flags, count, what)| {
@@ -253,8 +252,8 @@ fn forgery() -> impl Strategy<Value = (usize, u64, Packet)> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-    /// The second burst of 600 comes when the forger has stopped and all waits have ended: at most the 255 numbers that
-    /// a forged one can have made look late are dropped, and everything behind them is delivered in order.
+    /// The second burst of 600 packets comes after the forger has stopped and all waits have ended. At most the 255
+    /// numbers that a forged one can make look late are dropped, and everything behind them is delivered in order.
     #[test]
     fn after_the_forger_stops_order_comes_back(
         forgeries in prop::collection::vec(forgery(), 0..120),
@@ -284,7 +283,7 @@ proptest! {
         prop_assert_eq!(pair.alive(), 2);
     }
 
-    /// Nor does anything panic, leak or stay behind in non-blocking mode.
+    /// Non-blocking mode does not panic, leak or keep packets either.
     #[test]
     fn non_blocking_mode_survives_a_forger(
         forgeries in prop::collection::vec(forgery(), 0..120),

@@ -1,4 +1,4 @@
-//! Losses by a small generator, so that a case replays from its seed.
+//! Losses from a small generator, so that a case replays from its seed.
 
 use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use hitless_wire::pause::PauseFrame;
@@ -7,7 +7,7 @@ use hitless_wire::{Duration, Packet};
 use super::Fates;
 use crate::two_switches::Fate;
 
-/// Numbers that look random: the generator of Knuth's MMIX.
+/// Pseudo-random numbers: the generator of Knuth's MMIX.
 #[derive(Clone, Copy, Debug)]
 pub struct Random(u64);
 
@@ -23,18 +23,18 @@ impl Random {
         self.0 >> 33
     }
 
-    /// One of `0..bound`.
+    /// A number below `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    /// True in so many cases of a million.
+    /// True with a probability of `per_million` in a million.
     pub fn chance(&mut self, per_million: u64) -> bool {
         self.below(1_000_000) < per_million
     }
 }
 
-/// Two states, good and bad, as Gilbert and Elliott have them: in the bad one every frame is lost.
+/// The two-state model of Gilbert and Elliott: in the bad state every frame is lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Bursts {
     random: Random,
@@ -44,7 +44,7 @@ pub struct Bursts {
 }
 
 impl Bursts {
-    /// Losses at this rate, in bursts of this mean length.
+    /// Losses with the given rate and mean burst length.
     pub fn new(seed: u64, loss_per_million: u64, mean_length: u64) -> Self {
         let ends_per_million = 1_000_000 / mean_length.max(1);
         let begins_per_million = loss_per_million * ends_per_million / (1_000_000 - loss_per_million);
@@ -63,7 +63,7 @@ pub fn is_dummy(packet: &Packet) -> bool {
     packet.shims.get::<DataHeader>().is_some_and(|header| header.dummy)
 }
 
-/// Whether the frame goes from the receiving end to the sending one for the protection's sake alone.
+/// Whether the frame is a control frame from the receiving end to the sending end.
 pub fn is_control(packet: &Packet) -> bool {
     packet.shims.contains::<LossNotification>()
         || packet.shims.contains::<PauseFrame>()
@@ -75,7 +75,7 @@ pub fn losing(mut lose: impl FnMut(&Packet) -> bool + 'static) -> Fates {
     Box::new(move |packet| if lose(packet) { Fate::Corrupted } else { Fate::Arrives })
 }
 
-/// Control frames come late by up to `by`, in so many cases of a million.
+/// Delays control frames by up to `by`, with a probability of `per_million` in a million.
 pub fn delaying(seed: u64, per_million: u64, by: Duration) -> Fates {
     let mut random = Random::new(seed);
     Box::new(move |packet| {

@@ -1,4 +1,4 @@
-//! LinkGuardian between two switches, against losses that the test chooses.
+//! LinkGuardian between two switches, with losses that the test chooses.
 
 mod beyond;
 mod endurance;
@@ -25,18 +25,18 @@ fn microseconds(count: u64) -> Time {
     Time(count * 1_000_000)
 }
 
-/// A link of the paper's kind, of any rate.
+/// A link in the paper's range, at any rate.
 fn in_a_rack(rate: BitRate) -> LinkShape {
     let drain_rate = BitRate::from_gbps(100);
     LinkShape { rate, delay: Duration::ZERO, frame_max: Bytes(MTU_FRAME_BYTES.into()), drain_rate }
 }
 
-/// How long a full frame takes on the line.
+/// The time of a full frame on the line.
 fn frame_time(rate: BitRate) -> Duration {
     rate.time_for(u64::from(MTU_FRAME_BYTES + ETHERNET_OVERHEAD_BYTES))
 }
 
-/// At 100G, in a rack.
+/// Settings for 100G in a rack.
 fn settings(mode: Mode, copies: u32, buffering: Buffering) -> LinkGuardianSettings {
     LinkGuardianSettings {
         mode,
@@ -76,22 +76,22 @@ fn guardians(sender: SenderConfig, receiver: ReceiverConfig) -> Ends {
     boxed(ends)
 }
 
-/// Decides the fate of each frame of one direction.
+/// Decides the fate of each frame in a direction.
 type Fates = Box<dyn FnMut(&Packet) -> Fate>;
 
-/// Frames from switch 0 to 1 for which `lose` is true are corrupted.
+/// Corrupts frames from switch 0 to switch 1 for which `lose` is true.
 fn pair_losing(rate_gbps: u64, ends: Ends, mut lose: impl FnMut(&Packet) -> bool + 'static) -> Pair {
     let forth = move |packet: &Packet| if lose(packet) { Fate::Corrupted } else { Fate::Arrives };
     pair_with_fates(rate_gbps, ends, [Box::new(forth), Box::new(|_| Fate::Arrives)])
 }
 
-/// With what becomes of the frames of either switch.
+/// A pair with chosen fates for the frames of either switch.
 fn pair_with_fates(rate_gbps: u64, ends: Ends, mut fates: [Fates; 2]) -> Pair {
     let fate = move |from: usize, packet: &Packet| fates[from](packet);
     Pair::new(rate_gbps, Duration::from_ns(300), ends, fate, |_, _| false)
 }
 
-/// Loses the originals of the datagrams whose sequence number is in `sequences`, and nothing else.
+/// Loses the originals of the datagrams with these sequence numbers, and nothing else.
 fn losing(sequences: &'static [u16]) -> impl FnMut(&Packet) -> bool {
     move |packet| {
         let header = packet.shims.get::<DataHeader>();
@@ -195,8 +195,7 @@ fn sequence_numbers_wrap_without_a_trace() {
     assert_eq!(pair.violated_invariants(), Vec::<String>::new());
 }
 
-/// The published programs do not toggle the era when a timeout steps over the wrap; everything behind it is then
-/// dropped.
+/// The published programs do not toggle the era when a timeout steps over the wrap, and then drop everything behind it.
 #[test]
 fn a_timeout_at_the_wrap_toggles_the_era() {
     let lose = |packet: &Packet| {
@@ -225,8 +224,8 @@ fn acknowledgements_ride_on_reverse_traffic() {
     assert_eq!(pair.counter("packets acknowledged"), 200);
 }
 
-/// Loss decisions by a small generator, so that a failing case replays from its seed. Dummies are spared: when all
-/// dummies of a gap are lost after a lost tail, nobody knows, and the copy circles until the next packet.
+/// Losses from a small generator, so that a failing case replays from its seed. Dummies are spared: if all dummies of a
+/// gap after a lost tail were lost, the loss would stay hidden, and the copy would circulate until the next packet.
 fn random_loss(seed: u64, loss_permille: u64) -> impl FnMut(&Packet) -> bool {
     let mut chance = chances(seed);
     move |packet| {
@@ -238,8 +237,8 @@ fn random_loss(seed: u64, loss_permille: u64) -> impl FnMut(&Packet) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever data and retransmissions are lost: blocking mode delivers in order, without duplicates, never stalls,
-    /// and all that is left in the switches at the end are the parked dummy and acknowledgement.
+    /// For any loss of data and retransmissions, blocking mode delivers in order, without duplicates, never stalls, and
+    /// leaves only the parked dummy and acknowledgement in the switches.
     #[test]
     fn blocking_mode_keeps_its_promises(
         seed in any::<u64>(),
@@ -266,7 +265,7 @@ proptest! {
         prop_assert_eq!(pair.alive(), 2);
     }
 
-    /// Non-blocking mode loses nothing that one of its copies could repair, and never makes a packet up.
+    /// Non-blocking mode recovers every packet that a copy can repair, and never invents one.
     #[test]
     fn non_blocking_mode_delivers_everything_when_only_originals_are_lost(
         lost in prop::collection::btree_set(0u16..300, 0..20),

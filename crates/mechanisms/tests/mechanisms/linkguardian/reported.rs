@@ -1,4 +1,4 @@
-//! A loss notification that is lost is sent again, and until it is answered the sender keeps its copies.
+//! A lost loss notification is repeated, and the sender keeps its copies until the answer.
 
 use hitless_mechanisms::linkguardian::headers::LossNotification;
 use hitless_mechanisms::linkguardian::{Buffering, Mode, ReceiverConfig, SenderConfig};
@@ -20,7 +20,7 @@ fn once(buffering: Buffering) -> ReceiverConfig {
     ReceiverConfig { acknowledgement_timeout: TIMEOUT, ..receiver(buffering) }
 }
 
-/// The first so many loss notifications are lost.
+/// Loses the first `lost` loss notifications.
 fn first_notifications(lost: u32) -> impl FnMut(&Packet) -> bool {
     let mut seen = 0;
     move |packet| {
@@ -30,7 +30,7 @@ fn first_notifications(lost: u32) -> impl FnMut(&Packet) -> bool {
     }
 }
 
-/// 20 packets at a time: the reordering buffer has room for so many, and nothing is paused.
+/// Injects 20 packets at a time, which fit into the reordering buffer without a pause.
 fn portions(pair: &mut Pair, count: u64, every_ps: u64) {
     for turn in 0..count {
         pair.inject(0, Time(turn * every_ps), turn * 20, 20);
@@ -90,7 +90,7 @@ fn the_other_end_that_hears_nothing_is_not_waited_for_longer_than_without() {
     }
 }
 
-/// Without a second copy of any notification: about one report of a loss in twenty is lost.
+/// Each notification is sent once: about one report of a loss in twenty is lost.
 #[test]
 fn five_per_cent_both_ways_loses_none_of_20_000_although_each_notification_is_sent_once() {
     let losses = |seed| {

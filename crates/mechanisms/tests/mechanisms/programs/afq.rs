@@ -1,4 +1,4 @@
-//! AFQ: every packet gets the queue and the mark of the mechanism in Rust, and the same ones are dropped.
+//! AFQ: every packet gets the same queue and mark as from the mechanism in Rust, and the same packets are dropped.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::beside::{Arrival, BYTE, Happening, Outcome, both, program, schedule};
 
-/// What both are set to.
+/// The settings of both implementations.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     queues: u8,
@@ -26,7 +26,7 @@ impl Settings {
         )
     }
 
-    /// Only what the program has: two rows of checksums. Class 1 has weight 4.
+    /// Only features of the program: two rows of checksums. Class 1 has weight 4.
     fn in_rust(self) -> String {
         let Self { queues, bytes_per_round, ecn_rounds, .. } = self;
         format!(
@@ -63,7 +63,7 @@ prop_compose! {
         queues in prop_oneof![Just(4u8), Just(8), Just(32)],
         bytes_per_round in prop_oneof![Just(1_518u32), 600u32..4_000],
         ecn_rounds in 1u8..6,
-        // In what a flow of weight 4 may have in all queues: less is refused.
+        // The minimum is what a flow of weight 4 may have in all queues: less is refused.
         buffer_flows in 1u32..3,
         ingress_ns in prop_oneof![Just(0u32), 1u32..400],
     ) -> Settings {
@@ -73,7 +73,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Packets from three ports, most of them to h0, whose port is fair; some go elsewhere.
+    /// Packets from three ports, most of them to h0 through the fair port; some go elsewhere.
     fn schedules()(
         packets in prop::collection::vec(
             (0u64..2_000, 0u32..9, prop_oneof![8 => Just(0u32), 1 => 1u32..4], 0u8..3, any::<bool>(), 64u32..1_519),
@@ -87,15 +87,15 @@ prop_compose! {
     }
 }
 
-/// The same eight times as fast, with frames that are parts of what a flow may send in a round, so that sums of them are
-/// just what all rounds have room for.
+/// The same schedule eight times as fast, with frames that are fractions of a flow's bytes per round, so that their
+/// sums exactly fill all rounds.
 fn with_parts_of_a_round(schedule: &[(Time, Happening)], bytes_per_round: u32) -> Vec<(Time, Happening)> {
     let place = |(at, happening): &(Time, Happening)| match happening {
         Happening::Packet(arrival) => {
             let parts = [1, 2, 3, 6].map(|part| bytes_per_round / part);
             let fitting: Vec<_> = parts.into_iter().filter(|bytes| (64..=1_518).contains(bytes)).collect();
             let bytes = fitting[arrival.bytes as usize % fitting.len()];
-            // Two flows at one port are soon ahead by all rounds.
+            // Two flows at a port are soon ahead by all rounds.
             let flow = arrival.flow % 2;
             (Time(at.0 / 8), Happening::Packet(Arrival { bytes, flow, port: PortId(1), class: 0, ..*arrival }))
         }
@@ -126,7 +126,7 @@ proptest! {
     }
 }
 
-/// That the cases above are not all empty: packets of ten flows at three times the rate of the line.
+/// Checks that the cases above are not all empty: packets of ten flows at three times the line rate.
 #[test]
 fn both_drop_mark_and_reorder() {
     let packet = |number: u64| {

@@ -1,4 +1,4 @@
-//! One switch of a scenario, with a mechanism in Rust and with a program.
+//! A switch of a scenario, with a mechanism in Rust and with a program.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use hitless_wire::priority_mark::PriorityMark;
 use hitless_wire::shim::{CheckNumber, DetourCount};
 use hitless_wire::{Duration, Ecn, FlowId, HostId, Packet, PortId, QueueId, Time, Transport};
 
-/// Two leaves and two spines: at leaf0 the ports 0 and 1 are of the hosts h0 and h1, and 2 and 3 of the spines. A line
-/// of 10 Gbps takes 800 ps for a byte.
+/// Two leaves and two spines: at leaf0 the ports 0 and 1 belong to the hosts h0 and h1, and 2 and 3 to the spines. A 10
+/// Gbps line takes 800 ps for a byte.
 pub const FABRIC: &str = r#"
 name = "beside"
 duration = "1 ms"
@@ -38,22 +38,22 @@ sources = ["h0"]
 destinations = ["h2"]
 "#;
 
-/// How long after its last packet a schedule may go on: ten times as long as any does (0.4 ms).
+/// Maximum time of a schedule after its last packet: ten times the longest (0.4 ms).
 const LONGEST: Duration = Duration::from_ms(5);
-/// The most events at one moment: no schedule has as many in all.
+/// Maximum number of events at the same time: no schedule has as many in total.
 const EVENTS_AT_ONCE_MAX: u32 = 100_000;
 
-/// One byte on the line.
+/// The time of a byte on the line.
 pub const BYTE: Duration = Duration::from_ps(800);
 
-/// A packet that reaches leaf0, or what the switch is told.
+/// A packet that arrives at leaf0, or a port state reported to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Happening {
     Packet(Arrival),
     State(PortId, PortState),
 }
 
-/// A packet that reaches leaf0.
+/// A packet that arrives at leaf0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
     pub port: PortId,
@@ -62,7 +62,7 @@ pub struct Arrival {
     pub class: u8,
     pub is_capable: bool,
     pub bytes: u32,
-    /// How urgent its sender holds it, and how often it had been sent before.
+    /// The priority given by its sender, and the number of its retransmissions.
     pub mark: Option<(u32, u8)>,
 }
 
@@ -86,7 +86,7 @@ impl Arrival {
     }
 }
 
-/// Packets, each so many bytes of the line after the one before.
+/// Packets, each with a gap in bytes of line time after the previous one.
 pub fn schedule(packets: impl IntoIterator<Item = (u64, Arrival)>) -> Vec<(Time, Happening)> {
     let mut at = Time::ZERO;
     let place = |(gap_bytes, arrival)| {
@@ -96,12 +96,12 @@ pub fn schedule(packets: impl IntoIterator<Item = (u64, Arrival)>) -> Vec<(Time,
     packets.into_iter().map(place).collect()
 }
 
-/// What came of a schedule: what left in its order, and what ended in its order.
+/// The outcome of a schedule: departures and drops, in order.
 #[derive(Debug, Default, PartialEq)]
 pub struct Outcome {
     pub left: Vec<(Time, PortId, Packet)>,
     pub ended: Vec<(u32, DropReason)>,
-    /// Why it was broken off: a program that is wrong may go on for ever.
+    /// Why the run was stopped: a faulty program may never end.
     pub endless: Option<String>,
 }
 
@@ -114,14 +114,14 @@ impl Outcome {
         self.left.iter().filter(|(_, by, _)| *by == PortId(port)).count()
     }
 
-    /// With the reason for what a program drops, for which it has none of its own.
+    /// Replaces the reason of a program's drops, because a program has only one.
     pub fn dropped_for(mut self, reason: DropReason) -> Self {
         let dropped = self.ended.iter_mut().filter(|(_, own)| *own == DropReason::Mechanism);
         dropped.for_each(|(_, own)| *own = reason);
         self
     }
 
-    /// The first place where the two differ.
+    /// The first difference between two outcomes.
     pub fn difference(&self, other: &Self) -> Option<String> {
         if let (Some(why), _) | (_, Some(why)) = (&self.endless, &other.endless) {
             return Some(why.clone());
@@ -143,7 +143,7 @@ impl Outcome {
     }
 }
 
-/// What of a departure must be the same: all but what means nothing on a line, and counts that are for observers.
+/// The comparable part of a departure, without fields that do not exist on a line and counts for observers.
 fn normal(left: &Left) -> (Time, PortId, Packet) {
     let mut packet = left.packet;
     packet.remove_shim::<DetourCount>();
@@ -152,17 +152,17 @@ fn normal(left: &Left) -> (Time, PortId, Packet) {
     (left.at, left.port, Packet { owner: 0, role: 0, round: 0, queue, egress_port, ..packet })
 }
 
-/// A Rust and a program's switch run the same schedule.
+/// Runs the same schedule on a switch in Rust and on one with a program.
 pub fn both(texts: [String; 2], schedule: &[(Time, Happening)]) -> [Outcome; 2] {
     texts.map(|text| run(&mut leaf(&text), schedule))
 }
 
-/// A switch of the fabric with a `[switch]` and mechanisms.
+/// A switch of the fabric with the given `[switch]` and mechanisms.
 pub fn switch_of(switch_and_mechanisms: &str, name: &str) -> Switch {
     switch_at("10 Gbps", switch_and_mechanisms, name)
 }
 
-/// The same with lines of another rate.
+/// Like [`switch_of`], with another line rate.
 pub fn switch_at(rate: &str, switch_and_mechanisms: &str, name: &str) -> Switch {
     let text = format!("{}{switch_and_mechanisms}", FABRIC.replace("10 Gbps", rate));
     let scenario =
@@ -189,7 +189,7 @@ fn leaf(switch_and_mechanisms: &str) -> Harness {
     Harness::of_one(switch_of(switch_and_mechanisms, "leaf0"), |packet| route(packet.destination))
 }
 
-/// Runs a schedule until its last packet has come; what is wrong if time stands still.
+/// Runs a schedule until its last packet has arrived; returns a description if time stands still.
 pub fn feed(one: &mut Harness, schedule: &[(Time, Happening)]) -> Option<String> {
     for &(at, happening) in schedule {
         match happening {
@@ -206,7 +206,7 @@ pub fn feed(one: &mut Harness, schedule: &[(Time, Happening)]) -> Option<String>
     None
 }
 
-/// All that happens before `limit`; what is wrong if time stands still.
+/// Runs all events before `limit`; returns a description if time stands still.
 pub fn advance(one: &mut Harness, limit: Time) -> Option<String> {
     let (mut moment, mut events) = (Time::ZERO, 0);
     while let Some(at) = one.next_time().filter(|at| *at < limit) {
@@ -220,7 +220,7 @@ pub fn advance(one: &mut Harness, limit: Time) -> Option<String> {
     None
 }
 
-/// Runs a schedule to its end, which is when nothing happens any more; or until it is clear that this goes on for ever.
+/// Runs a schedule until no event is left, or until it is clear that events never end.
 pub fn run(one: &mut Harness, schedule: &[(Time, Happening)]) -> Outcome {
     let last = schedule.last().map_or(Time::ZERO, |(at, _)| *at);
     let endless = feed(one, schedule).or_else(|| advance(one, last + LONGEST)).or_else(|| {
@@ -229,20 +229,20 @@ pub fn run(one: &mut Harness, schedule: &[(Time, Happening)]) -> Outcome {
         Some(format!("it never ends: at {at}, {LONGEST} after its last packet, {alive} packets are still there"))
     });
     let mut left: Vec<_> = one.world.left.iter().map(normal).collect();
-    // A FIFO port hands a packet over as soon as it knows when it leaves.
+    // A FIFO port delivers a packet as soon as its departure time is known.
     left.sort_by_key(|&(at, port, _)| (at, port));
     Outcome { left, ended: one.ended(), endless }
 }
 
-/// The entry of a program of p4/ on leaf0, which gets `commands` and what `more` says.
+/// The entry of a program of p4/ on leaf0, with `commands` and the additional text `more`.
 pub fn program(name: &str, commands: &str, more: &str) -> String {
     program_on("leaf0", name, commands, more)
 }
 
-/// The same on any switch.
+/// Like [`program`], on any switch.
 pub fn program_on(switch: &str, name: &str, commands: &str, more: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4").join(name);
-    // Tests run at once, each in a thread that has its name, and write files of their own.
+    // Tests run concurrently, each in a thread with its name, and write separate files.
     let test = std::thread::current().name().unwrap_or_default().replace("::", "-");
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{switch}.txt"));
     std::fs::write(&file, commands).expect("the folder for tests takes a file");
@@ -254,8 +254,8 @@ pub fn program_on(switch: &str, name: &str, commands: &str, more: &str) -> Strin
     )
 }
 
-/// The last value from `low` on with which all is as with `low`: behind it something is compared otherwise, so it, or the
-/// next, is equal to what a program compares it with. None: up to `high` nothing changes.
+/// The last value from `low` with the same outcome as `low`: behind it a comparison changes, so that this value or the
+/// next equals the value it is compared with. `None` if nothing changes up to `high`.
 pub fn boundary<T: PartialEq>(low: u32, high: u32, outcome: impl Fn(u32) -> T) -> Option<u32> {
     let first = outcome(low);
     let (mut same, mut other) = (low, high);

@@ -1,5 +1,5 @@
-//! Simple and Preemptive Deflection: every packet goes to the port that the mechanism in Rust chooses, with the same
-//! random draws, and the same ones are dropped.
+//! Simple and Preemptive Deflection: every packet goes to the port chosen by the mechanism in Rust, with the same
+//! random draws, and the same packets are dropped.
 
 use hitless_switch::PortState;
 use hitless_wire::{PortId, Time};
@@ -8,11 +8,11 @@ use proptest::test_runner::RngSeed;
 
 use super::beside::{Arrival, BYTE, Happening, Outcome, both, program};
 
-/// Packets of the hosts' ports are deflected, to the spines: bits 2 and 3.
+/// Packets for the hosts' ports are deflected to the spines: bits 2 and 3.
 const ENTRIES: &str = "table_add ingress.relieved ingress.relieve 0 =>\n\
      table_add ingress.relieved ingress.relieve 1 =>\n";
 
-/// Ports with two queues: of one with a single queue the depth that a program sees is without the frame on the line.
+/// Ports with two queues: with a single queue, the depth that a program sees would not include the frame on the line.
 fn switch(queue_bytes: u32, ingress_ns: u32) -> String {
     format!(
         "[switch]\npreset = \"ideal\"\ningress_latency = \"{ingress_ns} ns\"\nscheduler = \"strict\"\n\
@@ -29,7 +29,7 @@ fn simple(queue_bytes: u32, ingress_ns: u32, to_arrival_port: bool) -> [String; 
     );
     let circle = "table_set_default ingress.towards_switches ingress.set_switches 0xc 2\n\
          table_add ingress.circle ingress.start_at 0 => 2\ntable_add ingress.circle ingress.start_at 1 => 3\n";
-    // The place of the arrival port stays in the circle, and is never free.
+    // The position of the arrival port stays in the circle, and is never free.
     let not_back = "table_add ingress.towards_switches ingress.set_switches 2 => 0x8 2\n\
          table_add ingress.towards_switches ingress.set_switches 3 => 0x4 2\n";
     let not_back = if to_arrival_port { "" } else { not_back };
@@ -53,7 +53,7 @@ fn preemptive(queue_bytes: u32, ingress_ns: u32, alpha_thousandths: u32) -> [Str
 }
 
 prop_compose! {
-    /// Packets to both hosts and to the spines, of both queues, with marks and without, and links that come and go.
+    /// Packets to both hosts and to the spines, in both queues, with and without marks, and links that fail and return.
     fn schedules()(
         happenings in prop::collection::vec(
             (
@@ -98,7 +98,7 @@ proptest! {
 }
 
 proptest! {
-    // The same cases each time: a queue that is at its threshold to the byte is judged by rounding in Rust.
+    // The same cases each time: Rust judges a queue that is exactly at its threshold with rounding.
     #![proptest_config(ProptestConfig {
         cases: 60,
         failure_persistence: None,
@@ -118,7 +118,7 @@ proptest! {
     }
 }
 
-/// Twice what the hosts' lines take, for long enough that windows fill.
+/// Twice the capacity of the hosts' lines, for long enough to fill windows.
 fn overload() -> Vec<(Time, Happening)> {
     let packet = |number: u64| {
         let flow = (number * 7 % 40) as u32;

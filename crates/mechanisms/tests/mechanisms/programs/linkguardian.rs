@@ -1,14 +1,14 @@
 //! LinkGuardian: either end of a link, or both, as the program, with the other in Rust. Every frame on the link is the
-//! same at its time: data, repairs, dummies, acknowledgements and notifications; and so is what leaves behind it. Any
-//! of them may be lost.
+//! same at the same time: data, repairs, dummies, acknowledgements and notifications; and so are the departures. Any
+//! frame may be lost.
 //!
-//! A line takes a nanosecond for a byte, and the Rust mechanism's timer packets come each nanosecond, so that both give
-//! a packet up at the same moment.
+//! A line takes a nanosecond for a byte, and the timer packets of the Rust mechanism come every nanosecond, so that
+//! both give up a packet at the same time.
 //!
-//! The buffer is shared, with room for all, so that every queue of both is a managed one. With a static buffer the
-//! recirculation port of Rust's sender, where no hook looks at what was queued, has a plain FIFO. That has a copy which
-//! comes round in front of one that is made at the same moment, where a managed queue has it behind: either is right,
-//! and decides which of the two is repaired first.
+//! The buffer is shared and has room for everything, so that every queue of both is a managed one. With a static buffer
+//! the recirculation port of Rust's sender, where no hook looks at queues, has a plain FIFO. A FIFO has a returning
+//! copy in front of a copy made at the same time, whereas a managed queue has it behind. Either is right, and decides
+//! which of the two is repaired first.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -23,10 +23,10 @@ use proptest::prelude::*;
 
 use super::beside::{Arrival, Happening, Outcome, advance, feed, program_on, route, run, switch_at};
 
-/// One byte on the line.
+/// The time of a byte on the line.
 const BYTE: Duration = Duration::from_ns(1);
 const RATE: &str = "8 Gbps";
-/// When all of a schedule has gone its way, and nothing is lost any more.
+/// Time when the schedule is over and nothing is lost any more.
 const CALM_AT: Time = Time(1_000_000_000);
 /// The port of the protected link at leaf0; at spine0 it is port 0.
 const LINK: PortId = PortId(2);
@@ -35,7 +35,7 @@ const TIMEOUT_NS: u32 = 13_500;
 const SWITCH: &str = "[switch]\npreset = \"ideal\"\nmirror_latency = \"30 ns\"\nloopback_latency = \"200 ns\"\n\
      buffer = { kind = \"shared\", total = \"4 MB\", alpha = 1.0 }\n";
 
-/// What both are set to.
+/// The settings of both implementations.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     dummies: u8,
@@ -53,7 +53,7 @@ impl Settings {
         )
     }
 
-    /// The end at a switch: its port of the link, that which recirculates, and whether it sends.
+    /// The end at a switch: its port of the link, its recirculation port, and whether it is the sender.
     fn in_p4(self, switch: &str, (port, recirculation): (u16, u16), sends: bool) -> String {
         let Self { dummies, acks, copies } = self;
         let (sender, receiver) = (u8::from(sends), u8::from(!sends));
@@ -73,15 +73,14 @@ impl Settings {
     }
 }
 
-/// A frame on the link.
 #[derive(Clone, Debug, PartialEq)]
 struct OnLink {
     last_bit_at: Time,
     is_forward: bool,
     frame_bytes: u32,
-    /// That of the packet in it.
+    /// Number of the packet in the frame.
     number: u32,
-    /// Of the link.
+    /// Headers of the link.
     headers: Vec<(ShimId, Vec<u8>)>,
 }
 
@@ -92,10 +91,10 @@ impl OnLink {
     }
 }
 
-/// All of them so far, shared with the link.
+/// All frames so far, shared with the link.
 type Frames = Rc<RefCell<Vec<OnLink>>>;
 
-/// The number of the packet. A frame that carries none is made of nothing in Rust, and of the packet at hand in P4.
+/// The number of the packet. In Rust a frame without a packet is made from nothing, in P4 from the current packet.
 fn number_of(packet: &Packet) -> u32 {
     let carries_packet = packet.frame_bytes > MINIMUM_FRAME_BYTES || packet.shims.is_empty();
     if carries_packet { packet.frame } else { 0 }
@@ -111,8 +110,8 @@ fn on_link(last_bit_at: Time, is_forward: bool, packet: &Packet) -> OnLink {
     OnLink { last_bit_at, is_forward, frame_bytes, number, headers }
 }
 
-/// leaf0 and spine0, the frames on their link, and whether any are lost: those of each direction (there and back) whose
-/// numbers are `lost`.
+/// leaf0 and spine0, the frames on their link, and whether frames are lost: in each direction (there and back) those
+/// with numbers in `lost`.
 fn fabric(texts: [&str; 2], lost: &[BTreeSet<usize>; 2]) -> (Harness, Frames, Rc<Cell<bool>>) {
     let switches = [switch_at(RATE, texts[0], "leaf0"), switch_at(RATE, texts[1], "spine0")].into();
     let route = |switch: usize, packet: &Packet| match (switch, route(packet.destination)) {
@@ -137,7 +136,7 @@ fn fabric(texts: [&str; 2], lost: &[BTreeSet<usize>; 2]) -> (Harness, Frames, Rc
     (fabric, frames, is_lossy)
 }
 
-/// Packets that go over the link, those that come back over it, and which of the frames each way are lost.
+/// Packets over the link, packets in the reverse direction, and the lost frames in each direction.
 #[derive(Clone, Debug)]
 struct Schedule {
     forward: Vec<(Time, Happening)>,
@@ -149,7 +148,7 @@ fn packet_to(to: u32) -> Arrival {
     Arrival { port: PortId(0), flow: 1, to, class: 0, is_capable: true, bytes: 1_000, mark: None }
 }
 
-/// What leaves, and what is on the link.
+/// Runs a schedule; returns the departures and the frames on the link.
 fn run_with(texts: [&str; 2], schedule: &Schedule) -> (Outcome, Vec<OnLink>) {
     let (mut fabric, frames, is_lossy) = fabric(texts, &schedule.lost);
     for (number, (at, arrival)) in (1_000_000..).zip(&schedule.back) {
@@ -159,28 +158,28 @@ fn run_with(texts: [&str; 2], schedule: &Schedule) -> (Outcome, Vec<OnLink>) {
         return (Outcome { endless: Some(endless), ..Outcome::default() }, Vec::new());
     }
     is_lossy.set(false);
-    // A copy whose acknowledgement was lost goes round until there is another.
+    // A copy whose acknowledgement was lost goes round until the next one.
     let mut outcome = run(&mut fabric, &[(CALM_AT, Happening::Packet(packet_to(2)))]);
     assert_eq!(fabric.violated_invariants(), Vec::<String>::new());
-    // What a program drops has no reason of its own. A copy that has done its work ends at a recirculation port, beside
-    // what ends elsewhere at the same moment: which of them is first is no promise.
+    // A program's drop has no specific reason. A finished copy ends at a recirculation port, at the same time as drops
+    // elsewhere: their order is not guaranteed.
     let ended = fabric.world.ended.iter().map(|ended| (number_of(&ended.packet), DropReason::Mechanism));
     outcome.ended = ended.collect();
     outcome.ended.sort_by_key(|(number, _)| *number);
     let mut frames = frames.borrow().clone();
-    // Of two that go opposite ways at the same moment neither is first.
+    // Of two frames in opposite directions at the same time neither is first.
     frames.sort_by_key(|frame| (frame.last_bit_at, frame.is_forward));
     (outcome, frames)
 }
 
-/// The texts for the two ends: Rust, the program at either, and the program at both.
+/// The texts for the two ends: Rust, the program at either end, and the program at both.
 fn all_ends(settings: Settings) -> [[String; 2]; 4] {
     let rust = || settings.in_rust();
     let (sender, receiver) = (|| settings.in_p4("leaf0", (2, 4), true), || settings.in_p4("spine0", (0, 2), false));
     [[rust(), rust()], [sender(), rust()], [rust(), receiver()], [sender(), receiver()]]
 }
 
-/// Where a run with the program at one end or both differs from one in Rust.
+/// The first difference between runs with the program at one end or both, and a run in Rust.
 fn difference(settings: Settings, schedule: &Schedule) -> Option<String> {
     let [rust, others @ ..] = all_ends(settings);
     let (expected, frames) = run_with([&rust[0], &rust[1]], schedule);
@@ -204,8 +203,8 @@ fn difference(settings: Settings, schedule: &Schedule) -> Option<String> {
 }
 
 prop_compose! {
-    /// Half of them are on a grid of 20 ns, so that much happens at one moment: packets come in multiples of it, and
-    /// their copies take 240, 280 or 320 ns to go round.
+    /// Half of the schedules are on a grid of 20 ns, so that many events coincide: packets arrive at multiples of it,
+    /// and their copies take 240, 280 or 320 ns to go round.
     fn schedules()(
         is_on_grid in any::<bool>(),
         forward in prop::collection::vec((0u64..3_000, 0u32..6, 64u32..1_519), 1..120),
@@ -239,7 +238,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: 20,
         failure_persistence: None,
-        // A program that never ends takes long to say so.
+        // A program that never ends takes long to detect.
         max_shrink_time: 20_000,
         ..ProptestConfig::default() })]
 
@@ -254,21 +253,21 @@ proptest! {
     }
 }
 
-/// The numbers that are repaired, in their order.
+/// The repaired numbers, in order.
 fn repairs(frames: &[OnLink]) -> Vec<u16> {
     let repairs = frames.iter().filter_map(OnLink::data).filter(|header| header.retransmitted);
     repairs.map(|header| header.sequence.value()).collect()
 }
 
-/// A copy takes 280 ns to go round: 200 ns, and 80 ns for 1,000 bytes at 100 Gbps. When it comes for the fourth time it
-/// meets the copy of another packet. Which of them goes first decides which is repaired first.
+/// A copy takes 280 ns to go round: 200 ns, and 80 ns for 1,000 bytes at 100 Gbps. At its fourth round it meets the
+/// copy of another packet. The first of the two is repaired first.
 #[test]
 fn a_copy_that_comes_round_as_another_is_made_has_the_same_place_in_both() {
     let packet = |at: Time| (at, Happening::Packet(Arrival { bytes: 977, ..packet_to(2) }));
     let settings = Settings { dummies: 1, acks: 1, copies: 1 };
     let repaired_after = |gap_ns: u64| {
         let forward = vec![packet(Time::ZERO), packet(Time::ZERO + Duration::from_ns(gap_ns))];
-        // Both, and the dummy between them.
+        // Both packets, and the dummy between them.
         let schedule = Schedule { forward, back: Vec::new(), lost: [BTreeSet::from([1, 2, 3]), BTreeSet::new()] };
         assert_eq!(difference(settings, &schedule), None, "{gap_ns} ns");
         let rust = settings.in_rust();
@@ -279,7 +278,7 @@ fn a_copy_that_comes_round_as_another_is_made_has_the_same_place_in_both() {
     repaired_after(moment);
 }
 
-/// That the cases above are not all empty.
+/// Checks that the cases above are not all empty.
 #[test]
 fn both_repair_what_is_lost_in_its_order() {
     let at = |number: u64| Time::ZERO + BYTE * (number * 1_500);
@@ -296,8 +295,8 @@ fn both_repair_what_is_lost_in_its_order() {
     assert!(frames.iter().filter(is_notice).count() >= 3, "{frames:?}");
 }
 
-/// Without another acknowledgement, which the next packet brings, or the `tail_probes` of the mechanism in Rust, which
-/// are not of the paper.
+/// Holds without another acknowledgement, which the next packet brings, and without `tail_probes` of the mechanism in
+/// Rust, which are not in the paper.
 #[test]
 fn a_copy_goes_round_until_it_is_acknowledged_however_long_that_is() {
     let settings = Settings { dummies: 2, acks: 2, copies: 1 };
@@ -309,7 +308,7 @@ fn a_copy_goes_round_until_it_is_acknowledged_however_long_that_is() {
         let before = fabric.world.packets.alive();
         let outcome = run(&mut fabric, &[(CALM_AT, Happening::Packet(packet_to(2)))]);
         assert_eq!(outcome.endless, None);
-        // Those that are left are dummies and acknowledgements, which wait in their queues.
+        // The remaining packets are dummies and acknowledgements, which wait in their queues.
         (before - fabric.world.packets.alive(), fabric.world.left.len())
     };
     for ends in all_ends(settings) {
@@ -319,7 +318,8 @@ fn a_copy_goes_round_until_it_is_acknowledged_however_long_that_is() {
     assert_eq!(going_round([&probing, &probing]), (0, 2));
 }
 
-/// That the cases above are not all empty: a repair is lost, and what waits for it goes on without it.
+/// Checks that the cases above are not all empty: a repair is lost, and the packets that wait for it continue without
+/// it.
 #[test]
 fn both_give_up_what_no_repair_brings() {
     let forward = (0..50).map(|number| (Time::ZERO + BYTE * (number * 1_500), Happening::Packet(packet_to(2))));
@@ -337,7 +337,7 @@ fn both_give_up_what_no_repair_brings() {
     assert_eq!(run_with([&rust, &rust], &schedule).0.left.len(), 50, "51 were sent, and one is given up");
 }
 
-/// A program that takes no acknowledgement of all that was sent: its copies go round for ever, and the test hung.
+/// A program that ignores all acknowledgements: its copies went round for ever, and the test used to hang.
 #[test]
 fn a_program_that_never_ends_is_told_of_and_not_waited_for() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/linkguardian");

@@ -1,6 +1,6 @@
-//! The papers' systems as P4 programs (p4/) beside the mechanisms in Rust, packet by packet: a switch of one scenario is
-//! built twice, is given the same packets at the same times, and what leaves it must be the same. What differs all the
-//! same stands in the README of the program, and is what the test says.
+//! The papers' systems as P4 programs (p4/) compared with the mechanisms in Rust, packet by packet. A switch of a
+//! scenario is built twice, gets the same packets at the same times, and must have the same output. The program's
+//! README lists the remaining differences, and the tests state them.
 
 mod afq;
 mod beside;

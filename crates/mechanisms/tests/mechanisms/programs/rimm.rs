@@ -1,5 +1,6 @@
-//! RIMM: the same packets are detoured through the same spines as many times, and released in the same order at the same
-//! times. The spines run the mechanism in Rust on both sides, so that its headers and the program's must be the same.
+//! RIMM: the same packets are detoured through the same spines, equally often, and released in the same order at the
+//! same times. The spines run the mechanism in Rust in both cases, so that its headers and the program's must be the
+//! same.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -13,10 +14,9 @@ use proptest::prelude::*;
 
 use super::beside::{Arrival, BYTE, Happening, Outcome, boundary, program, route, run, schedule, switch_of};
 
-/// Bytes of a segment.
 const SEGMENT: u32 = 80;
 
-/// What both are set to.
+/// The settings of both implementations.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     threshold_segments: u32,
@@ -25,14 +25,14 @@ struct Settings {
     timeout_ns: u32,
     detours_max: u8,
     ingress_ns: u32,
-    /// The spines relieve ports of their own, and want to be told leaf0's depths.
+    /// Whether the spines relieve ports themselves, and need leaf0's depths.
     spines_are_told: bool,
 }
 
-/// A packet that reaches a spine (1 or 2) from the other leaf.
+/// A packet that arrives at a spine (1 or 2) from the other leaf.
 type Other = (Time, usize, Arrival);
 
-/// Those of the examples.
+/// The settings of the examples.
 const BURST: Settings = Settings {
     threshold_segments: 100,
     congestion_after_ns: 1_000_000,
@@ -78,8 +78,8 @@ impl Settings {
         format!("{}{}", self.switch(), program("rimm", &commands, queue))
     }
 
-    /// leaf0 with the spines behind its ports 2 and 3, which send what they get back there. Of the frames on all links
-    /// those with these numbers are lost.
+    /// leaf0 with the spines behind its ports 2 and 3, which return packets there. Frames with these numbers are lost,
+    /// counted over all links.
     fn fabric(self, leaf: &str, lost: &BTreeSet<usize>) -> Harness {
         let spines = self.in_rust();
         let switches = [(leaf, "leaf0"), (&spines, "spine0"), (&spines, "spine1")];
@@ -109,7 +109,7 @@ impl Settings {
         self.both_beside(schedule, &[], lost)
     }
 
-    /// A run, with packets that reach the spines from the other leaf.
+    /// Runs a schedule, with packets that arrive at the spines from the other leaf.
     fn run(self, text: &str, schedule: &[(Time, Happening)], others: &[Other], lost: &BTreeSet<usize>) -> Outcome {
         let mut fabric = self.fabric(text, lost);
         for (number, (at, spine, arrival)) in (1_000_000..).zip(others) {
@@ -121,7 +121,7 @@ impl Settings {
     fn both_beside(self, schedule: &[(Time, Happening)], others: &[Other], lost: &BTreeSet<usize>) -> [Outcome; 2] {
         let texts = [self.in_rust(), self.in_p4()];
         let [rust, p4] = texts.map(|text| self.run(&text, schedule, others, lost));
-        // What the program drops is always a message that has been read.
+        // The program's drops are always messages that have been read.
         [rust, p4.dropped_for(DropReason::ControlAbsorbed)]
     }
 }
@@ -143,7 +143,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Packets to both hosts, at up to some five times the rate of their lines.
+    /// Packets to both hosts, at up to about five times their line rate.
     fn schedules()(
         gap_bytes_max in prop_oneof![Just(300u64), Just(800), Just(1_600)],
         packets in prop::collection::vec(
@@ -172,7 +172,7 @@ proptest! {
     }
 }
 
-/// What of the settings is held against times and depths.
+/// A setting that is compared with times or depths.
 #[derive(Clone, Copy, Debug)]
 enum Bound {
     Threshold,
@@ -193,13 +193,13 @@ impl Bound {
         }
     }
 
-    /// Where it is looked for.
+    /// The search range of the bound.
     fn range(self, part: u32) -> (u32, u32) {
         match self {
             Self::Threshold => (20 + part, 150),
             Self::CongestionAfter => (5_000 + 700 * part, 200_000),
             Self::Lifetime => (1_000 + 300 * part, 100_000),
-            // A packet must be able to come back in it.
+            // A packet must be able to return within it.
             Self::Timeout => (20_000 + 700 * part, 300_000),
             Self::Detours => (1 + part % 4, 30),
         }
@@ -207,8 +207,8 @@ impl Bound {
 }
 
 prop_compose! {
-    /// Packets to all hosts: those to the other leaf fill the queues towards the spines, and what comes from there fills
-    /// the spines' queues towards leaf0. Times and lengths are those of a grid, so that some are equal.
+    /// Packets to all hosts: those to the other leaf fill the queues towards the spines, and those from there fill the
+    /// spines' queues towards leaf0. Times and lengths are on a grid, so that some are equal.
     fn crowded()(
         packets in prop::collection::vec((0u64..12, 0u32..8, 0u32..8, 2u32..31), 60..200),
         others in prop::collection::vec((0u64..12, 1usize..3, 0u32..2, 2u32..31), 0..120),
@@ -232,7 +232,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Where the mechanism in Rust does something else with a bound of one more, the program does the same with both.
+    /// If incrementing a bound changes the behaviour in Rust, the program behaves the same with both values.
     #[test]
     fn what_a_bound_decides_changes_with_the_same_value(
         settings in settings(),
@@ -257,7 +257,7 @@ proptest! {
     }
 }
 
-/// A message of another switch goes on before packets that came earlier.
+/// A message of another switch overtakes packets that arrived earlier.
 #[test]
 fn both_pass_on_what_another_switch_tells_itself() {
     let settings = BURST;
@@ -277,8 +277,8 @@ fn both_pass_on_what_another_switch_tells_itself() {
     assert_eq!(rust, p4);
 }
 
-/// A queue counts the headers that a packet has got in ingress, and what is told again counts from when the packets that
-/// told it left: the program once took the time at which they had come.
+/// A queue counts the headers that a packet got in ingress, and repetitions count from the departure of the packets
+/// that carried the news: the program used to take their arrival.
 #[test]
 fn both_see_the_same_depths_and_tell_them_again_at_the_same_times() {
     let settings = Settings {
@@ -290,7 +290,7 @@ fn both_see_the_same_depths_and_tell_them_again_at_the_same_times() {
         ingress_ns: 20,
         spines_are_told: false,
     };
-    // When they come in times of a byte, by which port, of which flow, and their bytes.
+    // Arrival in byte times, port, flow, and bytes.
     let packets = [
         (0, 0, 0, 802),
         (307, 0, 0, 451),
@@ -324,7 +324,7 @@ fn both_see_the_same_depths_and_tell_them_again_at_the_same_times() {
     assert_eq!((rust.left.len(), rust.ended.len()), (21, 8));
 }
 
-/// That the cases above are not all empty: a burst of ten flows at twice the rate of the line.
+/// Checks that the cases above are not all empty: a burst of ten flows at twice the line rate.
 #[test]
 fn both_detour_a_burst() {
     let packet = |number: u64| {

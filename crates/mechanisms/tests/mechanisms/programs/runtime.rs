@@ -1,4 +1,5 @@
-//! Entries in P4Runtime's text, in a scenario: the same run as with the same entries as commands; and what is refused.
+//! Entries in P4Runtime's text format in a scenario: the run equals one with the same entries as commands; and refused
+//! entries.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,6 @@ use super::beside::{Arrival, FABRIC, Happening, both};
 
 const SWITCH: &str = "[switch]\npreset = \"ideal\"\nbuffer = { kind = \"static\", per_port = \"200 KB\" }\n";
 
-/// A file of p4/afq.
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/afq").join(name)
 }

@@ -1,6 +1,6 @@
-//! SQR: while all is well, copies go round and end by the same ports at the same times as with the mechanism in Rust.
-//! When the protected link fails, the program keeps new packets back in a separate queue, but Rust stops the queues
-//! that they are in: then the same packets leave in the same order, at other times.
+//! SQR: without failures, copies go round and end at the same ports and times as with the mechanism in Rust. If the
+//! protected link fails, the program keeps new packets in a separate queue, whereas Rust stops the queues that they are
+//! in. Then the same packets leave in the same order, at other times.
 
 use hitless_switch::{DropReason, PortState};
 use hitless_wire::{Duration, PortId, Time};
@@ -8,16 +8,16 @@ use proptest::prelude::*;
 
 use super::beside::{Arrival, BYTE, Happening, both, program, schedule};
 
-/// The link to the first spine is protected, and that to the second is its backup.
+/// The link to the first spine is protected, and the link to the second is its backup.
 const PRIMARY: PortId = PortId(2);
 const REROUTED: PortState = PortState::Rerouted { backup: PortId(3) };
-/// Steady delay, failure delay and the wait before the port is taken again.
+/// Steady delay, failure delay, and the hold before the port is used again.
 const STEADY_NS: u32 = 12_000;
 const FAILURE_NS: u32 = 40_000;
 const RETURN_NS: u32 = 20_000;
 const WINDOW_NS: u32 = 15_000;
 
-/// `ingress_ns` is also how long a mirrored packet takes to its queue.
+/// `ingress_ns` is also the time of a mirrored packet to its queue.
 fn switch(ingress_ns: u32, queue_bytes: u32) -> String {
     format!(
         "[switch]\npreset = \"ideal\"\ningress_latency = \"{ingress_ns} ns\"\nmirror_latency = \"{ingress_ns} ns\"\n\
@@ -25,14 +25,14 @@ fn switch(ingress_ns: u32, queue_bytes: u32) -> String {
     )
 }
 
-/// Packets of class 1, or with `all` of every class, are protected.
+/// Packets of class 1 are protected, or with `all` of every class.
 fn texts(ingress_ns: u32, queue_bytes: u32, all: bool) -> [String; 2] {
     let classes = if all { "" } else { "classes = [1]\n" };
     let rust = format!(
         "[[mechanism]]\nkind = \"sqr\"\nlinks = [\"leaf0->spine0\"]\n{classes}steady_delay = \"{STEADY_NS} ns\"\n\
          finds_idle_ports = false\nfailure_delay = \"{FAILURE_NS} ns\"\nutilization_window = \"{WINDOW_NS} ns\"\nreturn_hold = \"{RETURN_NS} ns\"\n"
     );
-    // In egress times are over when they surely are: a tick later. Class 1 is the code point 8.
+    // In egress a time is over when it surely is: a tick later. Class 1 is the code point 8.
     let commands = format!(
         "table_add ingress.ways.watched ingress.ways.follow 2 =>\n\
          table_add egress.protected egress.mark 2 {} => 1\n\
@@ -49,15 +49,15 @@ fn texts(ingress_ns: u32, queue_bytes: u32, all: bool) -> [String; 2] {
     [rust, p4].map(|mechanism| format!("{}{mechanism}", switch(ingress_ns, queue_bytes)))
 }
 
-/// What the program drops is always a copy that is not needed any more. Nothing happens in the first window, which in
-/// the program begins at time 0 and in Rust with the first packet.
+/// The program's drops are always copies that are no longer needed. Nothing happens in the first window, which begins
+/// at time 0 in the program and with the first packet in Rust.
 fn difference(texts: [String; 2], schedule: &[(Time, Happening)]) -> Option<String> {
     let late = |&(at, happening): &(Time, Happening)| (at + Duration::from_ns(u64::from(WINDOW_NS)), happening);
     let [rust, p4] = both(texts, &schedule.iter().map(late).collect::<Vec<_>>());
     rust.difference(&p4.dropped_for(DropReason::CopyRetired))
 }
 
-/// The link fails, perhaps there is a backup, and it comes back: each after so many bytes of the line.
+/// Failures of the link, with or without a backup, and repairs, each after a number of byte times.
 fn failures(at_bytes: &[(u64, bool, u64, u64)]) -> Vec<(Time, Happening)> {
     let mut at = Time::ZERO;
     let mut all = Vec::new();
@@ -125,7 +125,7 @@ proptest! {
     }
 }
 
-/// That the cases above are not all empty.
+/// Checks that the cases above are not all empty.
 #[test]
 fn both_send_again_what_was_on_the_link() {
     let packet = |number: u64| {

@@ -1,5 +1,5 @@
-//! What RIMM promises, whatever comes and whatever is lost. A random failure prints its plan; see CONTRIBUTING.md for
-//! how to run it again.
+//! RIMM's guarantees for any traffic and any losses. A random failure prints its plan; see CONTRIBUTING.md for how to
+//! run it again.
 
 mod world;
 
@@ -12,12 +12,12 @@ use proptest::prelude::*;
 
 use world::{Burst, Plan, SINKS, exact, middle, run};
 
-/// Packets until an alarm, and what a way through a neighbour may hold.
+/// Packets until an alarm, and the maximum of a path through a neighbour.
 const THRESHOLD: u16 = 6;
 const NEVER_FULL: u16 = 20_000;
 
 prop_compose! {
-    /// Flows that send once each, so that a number tells their order.
+    /// Flows with one burst each, so that a number tells their order.
     fn plan(lost: bool)(
         neighbours in 1u16..4,
         bursts in prop::collection::vec((0..SINKS, 0u16..4, 0u64..60_000, 1u32..50, 100u64..2_500), 1..7),
@@ -38,7 +38,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// RIMM that never has to give up, with slots that many flows share.
+    /// RIMM that never needs to give up, with slots shared by many flows.
     fn settings()(
         is_exact in any::<bool>(),
         hash_bits in 0u8..4,
@@ -58,7 +58,7 @@ prop_compose! {
     }
 }
 
-/// One burst at 40G into 10G, from behind the first neighbour.
+/// A burst at 40G into 10G, from behind the first neighbour.
 fn one_burst(packets: u32) -> Plan {
     let burst = Burst { flow: 1, sink: 0, from: 1, starts_ns: 0, packets, gap_ns: 300 };
     Plan {
@@ -82,7 +82,7 @@ fn gap_of(chi: Duration) -> RimmSettings {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whoever shares a slot with whom: nothing is lost, each flow stays in order, and the registers drain.
+    /// For any sharing of slots nothing is lost, each flow stays in order, and the registers drain.
     #[test]
     fn without_losses_every_flow_arrives_whole_and_in_order(plan in plan(false), settings in settings(), first: u32) {
         let config = middle(&plan, settings, THRESHOLD, NEVER_FULL);
@@ -98,8 +98,8 @@ proptest! {
         prop_assert_eq!(run.count("packets released in order"), run.count("packets detoured"));
     }
 
-    /// Messages and detoured packets are lost: what was not lost arrives, nothing goes round for longer than it may,
-    /// and a flow is out of order only where RIMM says that it has given something up.
+    /// Messages and detoured packets are lost. The other packets arrive, none goes round longer than allowed, and a
+    /// flow is out of order only if RIMM reports that it has given up packets.
     #[test]
     fn with_losses_all_others_arrive_and_whoever_gives_up_says_so(
         plan in plan(true),
@@ -124,7 +124,7 @@ proptest! {
         prop_assert!(run.out_of_order() == 0 || gave_up > 0);
     }
 
-    /// Queues that hold little: whatever happens, each packet is delivered once or dropped once.
+    /// Short queues: each packet is delivered once or dropped once.
     #[test]
     fn with_short_queues_each_packet_ends_once(
         plan in plan(true),
@@ -171,7 +171,8 @@ fn without_numbers_the_same_burst_is_saved_too_but_in_disorder() {
 #[test]
 fn while_all_neighbours_are_full_the_switch_forwards_as_without_rimm() {
     let mut plan = one_burst(60);
-    // From the host at the switch itself: on the way from a neighbour the telemetry would take time on the line.
+    // The burst comes from the host at the switch itself: on the path from a neighbour the telemetry would take time on
+    // the line.
     plan.bursts[0].from = 0;
     let basic = run(&plan, None);
     let with = run(&plan, Some(Rimm::new(middle(&plan, never_gives_up(), THRESHOLD, 0))));
@@ -223,7 +224,7 @@ fn an_idle_time_of_chi_ends_the_detour_of_a_flow() {
         assert_eq!((run.dropped, run.out_of_order()), (0, 0));
         run.count("packets detoured")
     };
-    // The first burst is over after 12 us on the way in, and after 50 us on the way out.
+    // The first burst is over after 12 us at the input, and after 50 us at the output.
     let of_first = detoured(500, 100);
     assert_eq!(detoured(500, 600), of_first + 5);
     assert_eq!(detoured(1_000, 600), of_first);
@@ -232,7 +233,7 @@ fn an_idle_time_of_chi_ends_the_detour_of_a_flow() {
 #[test]
 fn a_lost_predecessor_is_waited_for_as_long_as_was_said() {
     let mut plan = one_burst(60);
-    // The first on a detour; the first message has come back before.
+    // Loses the first packet on a detour; the first message has come back before.
     plan.lost = BTreeSet::from([4]);
     let time = |timeout_us| {
         let settings = RimmSettings { predecessor_timeout: Some(Duration::from_us(timeout_us)), ..never_gives_up() };
@@ -264,7 +265,7 @@ fn two_flows_have_a_slot_each_if_there_are_enough() {
     let slots_open = |hash_bits| {
         let mut plan = one_burst(60);
         plan.bursts.push(other);
-        // From some moment of the detour on all is lost: each slot in use stays open.
+        // After some time all packets of the detour are lost: each used slot stays open.
         plan.lost = (30..2_000).collect();
         let config = middle(&plan, RimmSettings { hash_bits, ..never_gives_up() }, THRESHOLD, NEVER_FULL);
         run(&plan, Some(Rimm::new(config))).count("slots open")
@@ -274,7 +275,8 @@ fn two_flows_have_a_slot_each_if_there_are_enough() {
 
 #[test]
 fn a_lost_message_that_a_queue_is_below_its_threshold_closes_the_way_for_the_lifetime_of_a_crossing_and_not_for_ever() {
-    // At 100G from the host at the switch: the only neighbour's 40G fill up, and the second burst finds them empty.
+    // The host at the switch sends at 100G: the only neighbour's 40G link fills up, and is empty again at the second
+    // burst.
     let detoured = |second_us: u64, is_lost: bool| {
         let burst = Burst { flow: 1, sink: 0, from: 0, starts_ns: 0, packets: 60, gap_ns: 120 };
         let second = Burst { flow: 2, starts_ns: second_us * 1_000, ..burst };
@@ -299,13 +301,13 @@ fn a_lost_message_that_a_queue_is_below_its_threshold_closes_the_way_for_the_lif
 
 #[test]
 fn that_a_queue_is_still_above_its_threshold_raises_no_alarm() {
-    // 12 Gbps into 10: once the detour has ended by congestion, the queue stays above its threshold.
+    // 12 Gbps into 10: once congestion has ended the detour, the queue stays above its threshold.
     let run = |crossing_lifetime| {
         let burst = Burst { gap_ns: 1_000, ..one_burst(1_500).bursts[0] };
         let plan = Plan { bursts: vec![burst], queue_packets: 1_000, ..one_burst(0) };
         let settings = RimmSettings { crossing_lifetime, congestion_after: Duration::from_us(100), ..never_gives_up() };
         let mut config = middle(&plan, settings, THRESHOLD, NEVER_FULL);
-        // The port is one towards a neighbour as well, which sends nothing back.
+        // The port also faces a neighbour, which sends nothing back.
         config.neighbours.push(Neighbour {
             port: config.watched[0].port,
             full_segments: u16::MAX,

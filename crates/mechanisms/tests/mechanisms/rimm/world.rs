@@ -1,4 +1,4 @@
-//! A switch with RIMM, its neighbours, hosts that send and receive, and links that lose what they are told to.
+//! A switch with RIMM, its neighbours, hosts that send and receive, and links with chosen losses.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +11,11 @@ use hitless_switch::testing::{Ended, Fate, Harness, Left};
 use hitless_switch::{Architecture, BufferPolicy, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch};
 use hitless_wire::{BitRate, Bytes, Duration, FlowId, HostId, Packet, PortId, ServiceKey, Time};
 
-/// Ports of the switch in the middle: hosts that receive, a host that sends, and then the neighbours.
+/// Ports of the switch in the middle: receiving hosts, a sending host, and then the neighbours.
 pub const SINKS: u16 = 2;
 const SOURCE: PortId = PortId(SINKS);
 const FIRST_NEIGHBOUR: u16 = SINKS + 1;
-/// Ports of a neighbour: towards the middle, and a host that sends.
+/// Ports of a neighbour: towards the middle, and a sending host.
 const TO_MIDDLE: PortId = PortId(0);
 const FROM_HOST: PortId = PortId(1);
 
@@ -23,36 +23,32 @@ const SINK_GBPS: u64 = 10;
 const SEGMENT_BYTES: u64 = 500;
 const FRAME_BYTES: u32 = 1_500;
 
-/// Packets of one flow, one after the other.
+/// Consecutive packets of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Burst {
     pub flow: u32,
-    /// The host that receives.
     pub sink: u16,
-    /// Where it comes from: 0 is the host at the middle, the others are behind a neighbour.
+    /// The source: 0 is the host at the middle, higher numbers are behind a neighbour.
     pub from: u16,
     pub starts_ns: u64,
     pub packets: u32,
     pub gap_ns: u64,
 }
 
-/// What is sent, and what goes wrong.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub neighbours: u16,
     pub bursts: Vec<Burst>,
-    /// Of the packets with a header of a detour, or messages, that are put on links between switches: those that are
-    /// lost.
+    /// Lost packets, counted among those with a detour header and the messages on links between switches.
     pub lost: BTreeSet<u64>,
-    /// Lost are messages, too, that a queue towards a neighbour is below so many segments.
+    /// Messages about a queue towards a neighbour below this depth are lost too.
     pub lost_below_segments: u16,
-    /// What the queue to a host that receives holds.
+    /// Capacity of the queue to a receiving host.
     pub queue_packets: u32,
-    /// What each other queue holds.
+    /// Capacity of each other queue.
     pub relay_packets: u32,
 }
 
-/// A packet at the host that it was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     pub flow: u32,
@@ -60,7 +56,6 @@ pub struct Delivery {
     pub at: Time,
 }
 
-/// What became of it.
 pub struct Run {
     pub deliveries: Vec<Delivery>,
     pub sent: u64,
@@ -77,7 +72,7 @@ impl Run {
         self.counters.get(name).copied().unwrap_or(0)
     }
 
-    /// Packets of each flow that came after one sent later.
+    /// The number of packets that arrived after a later packet of their flow.
     pub fn out_of_order(&self) -> usize {
         let mut latest: BTreeMap<u32, u32> = BTreeMap::new();
         let is_late = |delivery: &&Delivery| {
@@ -90,7 +85,7 @@ impl Run {
     }
 }
 
-/// What happens on the links between switches.
+/// The faults on links between switches.
 struct OnLinks {
     lost_by_number: BTreeSet<u64>,
     lost_below_segments: u16,
@@ -108,7 +103,7 @@ impl OnLinks {
         Fate::Vanishes
     }
 
-    /// Whether this transmission between switches is one of those that are lost.
+    /// Whether this transmission between switches is lost.
     fn loses(&mut self, packet: &Packet) -> bool {
         let detour = packet.shims.get::<DetourHeader>();
         self.detours_max = self.detours_max.max(detour.map_or(0, |header| header.detours));
@@ -124,7 +119,7 @@ impl OnLinks {
     }
 }
 
-/// Detours end when S_a = S_f, and packets wait for those before them for a millisecond.
+/// Settings with the exact release and a predecessor timeout of a millisecond.
 pub fn exact() -> RimmSettings {
     RimmSettings {
         segment: Bytes(SEGMENT_BYTES),
@@ -134,7 +129,7 @@ pub fn exact() -> RimmSettings {
     }
 }
 
-/// The switch in the middle relieves its ports to the hosts that receive; it has `threshold_packets`.
+/// The switch in the middle, which relieves its ports to the receiving hosts at a threshold of `threshold_packets`.
 pub fn middle(plan: &Plan, settings: RimmSettings, threshold_packets: u16, full_packets: u16) -> RimmConfig {
     let segments = |packets: u16| packets.saturating_mul((u64::from(FRAME_BYTES) / SEGMENT_BYTES) as u16);
     let neighbour = |number| Neighbour {
@@ -153,7 +148,7 @@ pub fn middle(plan: &Plan, settings: RimmSettings, threshold_packets: u16, full_
     }
 }
 
-/// A neighbour that tells the middle its depths.
+/// A neighbour that reports its depths to the middle.
 fn beside() -> RimmConfig {
     let to_middle = Neighbour { port: TO_MIDDLE, full_segments: 1, own_full_segments: 1, is_told: true };
     RimmConfig { line_ports: 2, neighbours: vec![to_middle], settings: exact(), ..RimmConfig::default() }
@@ -170,7 +165,7 @@ fn switch(plan: &Plan, rates_gbps: &[u64], mechanism: Option<Rimm>) -> Switch {
     Switch::new(architecture, ports, BufferPolicy::Static, mechanisms)
 }
 
-/// Runs `plan` to its end; without a mechanism when there is none.
+/// Runs `plan` to its end, with or without the mechanism.
 pub fn run(plan: &Plan, mechanism: Option<Rimm>) -> Run {
     let has_mechanism = mechanism.is_some();
     let mut rates = vec![SINK_GBPS; usize::from(SINKS)];
@@ -203,7 +198,7 @@ pub fn run(plan: &Plan, mechanism: Option<Rimm>) -> Run {
     outcome(&harness, &on_links.borrow(), sent)
 }
 
-/// Plans the packets of a burst; returns how many there are.
+/// Plans the packets of a burst; returns their number.
 fn send(harness: &mut Harness, plan: &Plan, burst: usize) -> u64 {
     let Burst { flow, sink, from, starts_ns, packets, gap_ns } = plan.bursts[burst];
     let (node, port) = if from == 0 { (0, SOURCE) } else { (usize::from(from), FROM_HOST) };
@@ -213,7 +208,7 @@ fn send(harness: &mut Harness, plan: &Plan, burst: usize) -> u64 {
             flow: FlowId(flow),
             destination: HostId(sink.into()),
             flow_hash: flow.wrapping_mul(0x85eb_ca6b),
-            // Bursts of one flow follow each other.
+            // Bursts of a flow follow each other.
             frame: burst as u32 * 100_000 + number,
             ttl: Packet::INITIAL_TTL,
             ..Packet::default()

@@ -1,4 +1,4 @@
-//! SQR on one switch whose links fail.
+//! SQR on a switch with failing links.
 
 mod world;
 
@@ -8,7 +8,7 @@ use hitless_wire::{Bytes, Duration, PortId, ServiceKey, Time};
 use proptest::prelude::*;
 use world::{Arrival, BACKUP, Bench, Failure, MARKED, PRIMARY, RETURN_HOLD, Recovery, SOURCE, Setting, THIRD};
 
-/// Full frames at `percent` of 10G for so long, all protected.
+/// Full frames at `percent` of 10G for `us` microseconds, all protected.
 fn stream(percent: u64, us: u64) -> Vec<Arrival> {
     let spacing_ns = 123_040 / percent;
     let arrival = |index| Arrival {
@@ -33,7 +33,7 @@ fn play(setting: &Setting, arrivals: &[Arrival], failures: &[Failure]) -> Bench 
     bench
 }
 
-/// Marked packets that were sent towards the primary port.
+/// The number of marked packets towards the primary port.
 fn marked(arrivals: &[Arrival]) -> u64 {
     marked_towards(PRIMARY, arrivals)
 }
@@ -147,8 +147,8 @@ fn copies_that_busy_ports_keep_waiting_are_waited_for_whatever_the_clock() {
     }
 }
 
-/// How often cached packets pass egress, over half-line-rate traffic of 2 ms with a failure in it, and when the last
-/// packet arrives.
+/// The passes of cached packets through egress for 2 ms of traffic at half the line rate with a failure, and the
+/// arrival time of the last packet.
 fn passes_and_last_us(setting: &Setting) -> (u64, u64) {
     let arrivals = stream(50, 2_000);
     let bench = play(setting, &arrivals, &[failure(PRIMARY, 500)]);
@@ -168,7 +168,7 @@ fn packets_kept_back_stand_still_until_the_copies_have_been_sent() {
         let (passes, last_us) = passes_and_last_us(&setting(0));
         for slack_us in [50, 200, 1_000] {
             let (more_passes, later_us) = passes_and_last_us(&setting(slack_us));
-            // A copy that may not leave yet goes round in 320 ns or more; some 15 had not been retired.
+            // A copy that may not leave yet goes round in 320 ns or more; about 15 copies were not retired.
             assert!(more_passes < passes + 15 * slack_us * 1_000 / 320, "{recovery:?}: {passes} and {more_passes}");
             assert!(later_us <= last_us + slack_us, "{recovery:?}: {last_us} and {later_us} us");
         }
@@ -213,7 +213,7 @@ fn a_packet_is_marked_by_class_by_port_or_by_vlan() {
 #[test]
 fn the_backstop_stops_caching_under_pressure_and_goes_on_after_it() {
     let mut arrivals = stream(50, 400);
-    // A burst for another port fills the buffer from 100 us on.
+    // A burst for another port fills the buffer after 100 us.
     let like = arrivals[0];
     let burst = (0..200).map(|index| Arrival {
         after: Duration::from_us(100) + Duration::from_ns(100) * index,
@@ -244,7 +244,7 @@ fn what_the_backstop_left_unprotected_is_lost_and_nothing_else() {
 #[test]
 fn a_copy_that_the_buffer_refused_holds_nobody_up_for_long() {
     let arrivals = stream(50, 1_500);
-    // Room for 13 packets in all: not for what 30 us and the repair bring, 53.
+    // The buffer has room for 13 packets, but 30 us and the repair bring 53.
     let buffer = BufferPolicy::Shared { capacity_bytes: 20_000, alpha: 8.0 };
     let backstop = Some(SqrBackstop { pause: Bytes(18_000), resume: Bytes(12_000) });
     let setting = Setting { buffer, backstop, ..Setting::same_port(100) };
@@ -268,7 +268,7 @@ fn delay_ns(range: std::ops::Range<u64>) -> impl Strategy<Value = Duration> {
 }
 
 fn recoveries() -> impl Strategy<Value = Recovery> {
-    // A port that works again before a packet has come from egress to the wire lets that packet overtake the copies.
+    // If a port worked again before a packet got from egress to the wire, that packet would overtake the copies.
     let same_port = delay_ns(3_000..200_000).prop_map(Recovery::SamePort);
     let reroute = delay_ns(40_000..400_000).prop_map(Recovery::LocalReroute);
     prop_oneof![same_port, reroute]
@@ -307,7 +307,7 @@ prop_compose! {
     }
 }
 
-/// Rings of an idle port, of one that may be busy, or of several.
+/// Rings of an idle port, of a port that may be busy, or of several.
 fn rings() -> impl Strategy<Value = Vec<PortId>> {
     prop_oneof![
         Just(vec![SOURCE]),
@@ -326,8 +326,7 @@ fn with_background(mut arrivals: Vec<Arrival>, towards: PortId) -> Vec<Arrival> 
     arrivals
 }
 
-/// Packets at random moments, together at most the line rate of 10G: protected ones towards two ports, and some that
-/// nobody protects.
+/// Packets at random times, in total at most 10G: protected packets towards two ports, and unprotected ones.
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     let packet = (0_u64..6_000, 64_u32..=1_518, 0_u8..10);
     prop::collection::vec(packet, 50..250).prop_map(|packets| {
@@ -348,8 +347,8 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
-/// Whether links of the switch are down at the same time under local rerouting. Scenarios that allow it are refused:
-/// packets then wait in the queues of another link, which waits for them.
+/// Whether links of the switch are down at the same time under local rerouting. The check refuses such scenarios,
+/// because packets would wait in the queues of a link that waits for them.
 fn are_rerouted_together(setting: &Setting, failures: &[Failure]) -> bool {
     let Recovery::LocalReroute(outage) = setting.recovery else { return false };
     let over = outage + setting.detection + RETURN_HOLD;

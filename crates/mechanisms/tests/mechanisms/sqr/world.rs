@@ -1,4 +1,4 @@
-//! One switch with a source and three ways to the same receiver, whose links fail when they are told to.
+//! A switch with a source and three paths to the same receiver; links fail on command.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,54 +9,49 @@ use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, PortSta
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
 use hitless_wire::{BitRate, Duration, Packet, PortId, ServiceKey, Time, Transport, UdpHeader};
 
-/// Where packets come from.
 pub const SOURCE: PortId = PortId(0);
-/// The protected port.
 pub const PRIMARY: PortId = PortId(1);
-/// Another way to the receiver.
+/// Another path to the receiver.
 pub const BACKUP: PortId = PortId(2);
-/// A third.
 pub const THIRD: PortId = PortId(3);
 
-/// How long packets wait before they go back to their own port.
+/// Hold of packets before they return to their own port.
 pub const RETURN_HOLD: Duration = Duration::from_us(20);
 
-/// The class of protected packets; all others are not.
+/// The class of protected packets; packets of other classes are unprotected.
 pub const MARKED: u8 = 1;
 
-/// What repairs a route.
 #[derive(Clone, Copy, Debug)]
 pub enum Recovery {
-    /// The same port works again so long after detection.
+    /// The same port works again after this time from detection.
     SamePort(Duration),
-    /// The next port takes over at detection; the link comes back so long after it failed.
+    /// The next port takes over at detection; the link is repaired after this time from its failure.
     LocalReroute(Duration),
 }
 
-/// A test's switch and what surrounds it.
+/// A test's switch and its environment.
 #[derive(Clone, Debug)]
 pub struct Setting {
     pub rate_gbps: u64,
-    /// From a MAC to the receiver, by port.
+    /// Delays from a MAC to the receiver, by port.
     pub delays: [Duration; 4],
     pub detection: Duration,
     pub recovery: Recovery,
     pub caching: SqrCaching,
     pub release: SqrRelease,
-    /// By how much copies are kept longer after a failure than they need be.
+    /// Extra lifetime of copies after a failure.
     pub slack: Duration,
     pub clock_bits: u32,
     pub first_tag: u32,
-    /// When the run begins: where in its turn the clock is.
+    /// Start of the run, which decides the first clock value.
     pub start: Time,
     pub buffer: BufferPolicy,
     pub backstop: Option<SqrBackstop>,
-    /// The ring.
     pub caching_ports: Vec<PortId>,
 }
 
 impl Setting {
-    /// 10G, F10's detection, ShareBackup's repair shortened to `repair_us`.
+    /// 10G, with the detection of F10 and the repair of ShareBackup shortened to `repair_us`.
     pub fn same_port(repair_us: u64) -> Self {
         Self {
             rate_gbps: 10,
@@ -79,14 +74,14 @@ impl Setting {
         BitRate::from_gbps(self.rate_gbps)
     }
 
-    /// Longest time from egress to the receiver.
+    /// Maximum time from egress to the receiver.
     fn flight(&self) -> Duration {
         let longest = self.delays.iter().copied().max().expect("four ports");
         let frame = self.rate().time_for(u64::from(MTU_FRAME_BYTES + ETHERNET_OVERHEAD_BYTES));
         longest + frame + Architecture::tofino_like().egress_latency
     }
 
-    /// The fewest bits of a clock that can measure the delays.
+    /// The minimum bits of a clock that can measure the delays.
     pub fn least_clock_bits(&self) -> u32 {
         let settings = self.config().settings;
         let longest = settings.delays().1.max(settings.utilization_window);
@@ -120,14 +115,14 @@ impl Setting {
     }
 }
 
-/// A failure of the link of `port` so long after the start.
+/// A failure of the link of `port`, `after` the start.
 #[derive(Clone, Copy, Debug)]
 pub struct Failure {
     pub port: PortId,
     pub after: Duration,
 }
 
-/// A packet that enters at [`SOURCE`], so long after the start, for the receiver by `towards`.
+/// A packet that enters at [`SOURCE`], `after` the start, for the receiver through port `towards`.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     pub after: Duration,
@@ -137,23 +132,20 @@ pub struct Arrival {
     pub service: ServiceKey,
 }
 
-/// What became of the packets.
 #[derive(Default)]
 pub struct World {
-    /// By the port that they were sent towards: marked packets as they reached the receiver, by number, duplicates
-    /// included, and when.
+    /// Marked packets that reached the receiver, by intended port: numbers and times, duplicates included.
     pub delivered: [Vec<(u64, Time)>; 4],
     pub unmarked_delivered: u64,
     pub lost_on_links: u64,
     pub ended: [u64; DropReason::COUNT],
 }
 
-/// The switch in its world.
 pub struct Bench {
     pub world: World,
     harness: Harness,
     setting: Setting,
-    /// By port: when its link goes down and comes up.
+    /// Times at which a link goes down and comes up, by port.
     links: [Vec<(Time, bool)>; 4],
     services: Rc<RefCell<Vec<ServiceKey>>>,
 }
@@ -179,7 +171,7 @@ impl Bench {
         Self { world: World::default(), harness, setting: setting.clone(), links: Default::default(), services }
     }
 
-    /// Marked packets are numbered from 0 for each port they are sent towards, in the order of `arrivals`.
+    /// Injects packets. Marked packets are numbered from 0 per intended port, in the order of `arrivals`.
     pub fn inject(&mut self, arrivals: &[Arrival]) {
         let mut numbers = [0; 4];
         for arrival in arrivals {
@@ -200,8 +192,8 @@ impl Bench {
         }
     }
 
-    /// Plans the failures of each link, with their detection and repair. One that comes before the last is over is left
-    /// out; the answer is how many were planned.
+    /// Plans the failures of each link, with detection and repair. Skips a failure that begins before the last one is
+    /// over. Returns the number of planned failures.
     pub fn fail(&mut self, failures: &[Failure]) -> usize {
         let (detection, recovery) = (self.setting.detection, self.setting.recovery);
         let mut over_at = [Time::ZERO; 4];
@@ -232,7 +224,7 @@ impl Bench {
         planned
     }
 
-    /// Runs until nothing happens any more; returns when.
+    /// Runs until no event is left; returns the time.
     pub fn run(&mut self) -> Time {
         const MOST_EVENTS: u64 = 5_000_000;
         let mut events = 0;
@@ -253,7 +245,7 @@ impl Bench {
         left.at + self.setting.delays[usize::from(left.port.0)]
     }
 
-    /// A packet reaches the receiver, unless the link was down at any time from its first bit on.
+    /// Delivers a packet to the receiver, unless the link was down at any time after its first bit.
     fn deliver(&mut self, left: &Left) {
         let Left { packet, at: last_bit_at, .. } = *left;
         let serialization = self.setting.rate().time_for(u64::from(packet.frame_bytes + ETHERNET_OVERHEAD_BYTES));
@@ -272,13 +264,12 @@ impl Bench {
         }
     }
 
-    /// The value of a counter of SQR.
     pub fn counter(&self, name: &str) -> u64 {
         self.harness.counter(name).unwrap_or(0)
     }
 
-    /// Of the first `sent` marked packets towards `port`, those that never arrived, and those that arrived after a
-    /// later one, not having arrived before.
+    /// Of the first `sent` marked packets towards `port`: those that never arrived, and those whose first arrival came
+    /// after a later packet.
     pub fn lost_and_reordered(&self, port: PortId, sent: u64) -> (Vec<u64>, Vec<u64>) {
         let mut seen = vec![false; sent as usize];
         let mut highest = None;
