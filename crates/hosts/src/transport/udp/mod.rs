@@ -1,7 +1,7 @@
-//! Datagrams at a constant rate, and a sink that counts what became of them.
+//! Datagrams at a constant rate, and a sink that counts them.
 //!
-//! Nothing is acknowledged and nothing is sent again. What a [`UdpSender`] has sent counts as acknowledged, so
-//! "done" means sent, not arrived; whoever drives the two ends keeps the [`UdpSink`] for [`LINGER`] longer.
+//! Nothing is acknowledged or retransmitted. Data sent by a [`UdpSender`] counts as acknowledged, so a completed flow
+//! was sent but may not have arrived. The driver keeps the [`UdpSink`] for [`LINGER`] longer.
 
 mod config;
 mod numbers;

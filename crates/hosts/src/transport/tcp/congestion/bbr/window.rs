@@ -1,23 +1,23 @@
-//! How much may be in flight (draft, section 4.2.3).
+//! BBR's congestion window (draft, section 4.2.3).
 
 use super::state::{Bbr, Mode};
 use crate::transport::tcp::congestion::api::{AckSample, CongestionState, Window};
 use hitless_wire::Duration;
 
-/// Segments in flight at least, so that delayed acknowledgements do not stop the flow (BBRMinPipeCwnd).
+/// Minimum window in segments, so that delayed acknowledgements do not stop the flow (BBRMinPipeCwnd).
 const SMALLEST_SEGMENTS: u64 = 4;
-/// The window of a connection that knows no round-trip time, and how much is delivered before the window may shrink.
+/// Window in segments before a round-trip time is known, and delivery in segments before the window may shrink.
 const INITIAL_SEGMENTS: u64 = 10;
-/// At most so much time of the bottleneck's rate is added for acknowledgements that come in bunches.
+/// Maximum room added for bursts of acknowledgements, as time at the bottleneck's rate.
 const MOST_AGGREGATION: Duration = Duration::from_ms(100);
 
 impl Bbr {
-    /// The smallest window.
+    /// Returns the minimum window.
     pub(super) fn smallest_window(mss_bytes: u64) -> u64 {
         SMALLEST_SEGMENTS * mss_bytes
     }
 
-    /// Rate times round-trip time, times `gain`.
+    /// Returns rate times round-trip time, times `gain`.
     fn product_bytes(&self, gain: f64) -> u64 {
         if self.rtprop == Duration::MAX {
             return INITIAL_SEGMENTS * self.mss_bytes;
@@ -25,15 +25,15 @@ impl Bbr {
         (gain * self.bytes_per_second() * self.rtprop.as_seconds()).ceil() as u64
     }
 
-    /// Draft, section 4.2.3.2: BBRInflight, in whole segments. Room for what is released together, three times: in the
-    /// sending host, in the receiving host, and on its way; an even number, for receivers that acknowledge every other.
+    /// Rounds to whole segments (draft, section 4.2.3.2: BBRInflight). Adds room for three bursts: in the sending host,
+    /// in the receiving host, and on the path. The result is even, for receivers that acknowledge every other segment.
     fn quantised(&self, bytes: u64) -> u64 {
         let segments = bytes.div_ceil(self.mss_bytes) + 3 * self.quantum_segments();
         let probe = if self.probes_up() { 2 } else { 0 };
         (segments.next_multiple_of(2) + probe) * self.mss_bytes
     }
 
-    /// What is in flight at `gain`.
+    /// Returns the target for the flight at `gain`.
     pub(super) fn target_bytes(&self, gain: f64) -> u64 {
         self.quantised(self.product_bytes(gain))
     }
@@ -64,14 +64,14 @@ impl Bbr {
         self.aggregation.update(event.now, event.delivered_bytes, rate, window_bytes, self.mss_bytes);
     }
 
-    /// Draft, section 4.2.3.4: BBRSaveCwnd.
+    /// Saves the window (draft, section 4.2.3.4: BBRSaveCwnd).
     pub(super) fn save_window(&mut self, window: &Window) {
         let recovers = is_recovering(self.previous_state) || matches!(self.mode, Mode::ProbeRtt { .. });
         let floor_bytes = if recovers { self.saved_window_bytes } else { 0 };
         self.saved_window_bytes = window.cwnd_bytes.max(floor_bytes);
     }
 
-    /// Draft, section 4.2.3.6: BBRSetCwnd.
+    /// Sets the window (draft, section 4.2.3.6: BBRSetCwnd).
     pub(super) fn set_window(&mut self, window: &mut Window, event: &AckSample) {
         if event.delivered_bytes > 0 && !self.recover_or_restore(window, event) {
             self.approach_target(window, event);
@@ -94,7 +94,8 @@ impl Bbr {
         window.cwnd_bytes = window.cwnd_bytes.max(Self::smallest_window(self.mss_bytes));
     }
 
-    /// Draft, section 4.2.3.4: BBRModulateCwndForRecovery. Returns whether packets are conserved.
+    /// Changes the window for a recovery (draft, section 4.2.3.4: BBRModulateCwndForRecovery). Returns whether packets
+    /// are conserved.
     fn recover_or_restore(&mut self, window: &mut Window, event: &AckSample) -> bool {
         let (before, state) = (self.previous_state, event.state);
         if event.lost_bytes > 0 {
