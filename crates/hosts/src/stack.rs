@@ -152,6 +152,7 @@ impl DelayLine {
     ///
     /// Packets that leave at the same time must be handled in order of entry.
     pub fn exit(&mut self, now: Time, delay: &StackDelay, stream: &mut Stream) -> Time {
+        // Packets that enter together share one draw.
         if self.last_entry != Some(now) {
             self.last_entry = Some(now);
             self.last_exit = self.last_exit.max(now + delay.draw(stream));

@@ -38,6 +38,7 @@ const KNOWN_CONFIGS: usize = 4;
 fn shared(config: PortConfig, known: &mut Vec<Arc<PortConfig>>) -> (Arc<PortConfig>, Line) {
     let clock = LineClock::off_by(config.rate, config.clock_offset_ppb);
     let line = Line { number: config.line, clock };
+    // Line and clock differ per port; without them most ports of a switch are equal.
     let config = PortConfig { line: 0, clock_offset_ppb: 0, ..config };
     if let Some(same) = known.iter().rev().take(KNOWN_CONFIGS).find(|known| ***known == config) {
         return (Arc::clone(same), line);
@@ -63,6 +64,7 @@ impl Switch {
         let mut hooks = vec![PortHooks::default(); ports.len()];
         let mut group_owners = Vec::new();
         let mut resources = Vec::new();
+        // Before mechanisms add queues.
         let own_queues: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
         for (number, mechanism) in mechanisms.iter_mut().enumerate() {
             let queue_counts: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();

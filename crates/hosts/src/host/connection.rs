@@ -139,8 +139,10 @@ impl Connection {
     ) {
         let Some(rpc) = &mut self.rpc else { return };
         match (side, is_from_receiver(&env.packets()[segment.packet].transport)) {
+            // Data of the response, so the request has arrived.
             (Side::Receiver, false) => rpc.end(),
             (Side::Sender, true) => {}
+            // A packet of the request's direction.
             (Side::Sender, false) | (Side::Receiver, true) => match &mut rpc.half {
                 Some(request) => {
                     request.deliver(now, side.other(), segment, host, env);

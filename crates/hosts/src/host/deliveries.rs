@@ -72,6 +72,7 @@ impl Deliveries {
     pub fn all_arrived(&mut self, bytes: u64) -> Option<Time> {
         let SenderEnd { at, written_bytes, lingers_until, .. } = self.sender_end?;
         if bytes >= written_bytes {
+            // Not before the end of the sending end, and not after the wait.
             return Some(self.latest.clamp(at, lingers_until));
         }
         (self.goal, self.lingers) = (written_bytes, true);

@@ -248,6 +248,7 @@ impl FlowEndpoints {
     #[inline(always)]
     fn send_all<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) {
         while !self.waiting {
+            // The flow waits in line for the card instead of filling the card's queue.
             if self.limited_by_card && !visit.host.may_send(visit.now) {
                 self.waiting = true;
                 return visit.host.wait(visit.now, self.id, visit.env);

@@ -205,6 +205,7 @@ impl Hosts {
             return self.receive_first(now, host, flow, packet, env);
         };
         let side = connection.addressee(destination);
+        // This end has closed, or is in another partition: a late packet.
         if !connection.is_here(side) {
             self.drop_stray(host, packet, env);
             return false;

@@ -79,6 +79,7 @@ impl Room {
             Room::Backlog(limit) => departure - now <= *limit,
             Room::Departures { .. } if busy_until <= now => true,
             Room::Departures { times, limit } => {
+                // Frees the places of departed frames.
                 while times.front().is_some_and(|time| time <= now) {
                     times.pop();
                 }
@@ -165,6 +166,7 @@ impl NetworkCard {
     #[inline(always)]
     fn append(&mut self, now: Time, serialisation: Duration, frame_bytes: u32) -> Option<Time> {
         debug_assert!(serialisation > Duration::ZERO, "a frame that takes no time");
+        // With an ideal clock frames leave back to back, without random delays.
         let Some(timing) = &mut self.timing else {
             let departure = self.busy_until.max(now) + serialisation;
             if !self.room.take(now, self.busy_until, departure) {
@@ -181,6 +183,7 @@ impl NetworkCard {
             return None;
         }
         self.busy_until = departure;
+        // `busy_until` keeps the schedule without the slip of this frame, so slips do not add up.
         let last_bit_at = starts_at + serialisation;
         timing.send_until(last_bit_at);
         Some(last_bit_at)

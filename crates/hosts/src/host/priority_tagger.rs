@@ -104,6 +104,8 @@ impl PriorityTagger {
             index = self.flowlets.iter().rposition(begins_before).expect("one begins here");
         }
         let flowlet = &mut self.flowlets[index];
+        // The first packet starts with the flowlet, or is its first new packet if a segment of the previous flowlet has
+        // its first bytes.
         if offset == flowlet.start_bytes || offset == self.sent_bytes {
             flowlet.first_offset.get_or_insert(offset);
         }
@@ -159,6 +161,7 @@ impl PriorityTagger {
                 return 0;
             }
         }
+        // Counts of acknowledged data are no longer needed.
         self.repeats = self.repeats.split_off(&acknowledged_bytes);
         let count = self.repeats.entry(offset).or_insert(0);
         if is_new {

@@ -119,7 +119,9 @@ impl ReorderBuffer {
         }
         let Some(mark) = packet.shims.get::<PriorityMark>() else { return Arrival::Passes };
         let Some((place, bytes)) = payload(&packet.transport) else { return Arrival::Passes };
+        // Flowlet numbers wrap at 16 bits; the sign of the difference orders them.
         let ahead = mark.flowlet.wrapping_sub(self.flowlet) as i16;
+        // Packets of an earlier flowlet are no longer waited for.
         if ahead < 0 {
             return Arrival::Passes;
         }
@@ -190,6 +192,7 @@ impl ReorderBuffer {
         let mut expected = self.expected.unwrap_or(0);
         let mut count = 0;
         while let Some(held) = self.held.get(count) {
+            // A gap ends the release, except within the packets given up.
             if count >= given_up && held.span.start > expected {
                 break;
             }

@@ -42,6 +42,7 @@ impl MacAccess<'_, '_> {
         let time = reach.core.ports[usize::from(port.0)].config.rate.time_for(u64::from(ORDERED_SET_BYTES));
         let scheduler = reach.core.queued(port);
         let last_bit_at = scheduler.busy_until.max(reach.visit.now) + time;
+        // The ordered set occupies the line like a frame.
         scheduler.busy_until = last_bit_at;
         reach.outbox.outputs.push(Output::OrderedSet { port, set, last_bit_at });
     }

@@ -47,6 +47,7 @@ impl Reach<'_> {
     /// Adds a packet of the mechanism for a queue.
     #[inline]
     pub fn create(&mut self, mut packet: Packet, port: PortId, queue: QueueId, role: u8) -> PacketHandle {
+        // 0 means that a packet has no owner.
         packet.owner = self.mechanism + 1;
         packet.role = role;
         packet.egress_port = port;

@@ -85,6 +85,7 @@ impl Choices {
     pub fn visit(&self, digest: impl FnOnce() -> u64) -> Visit {
         let (given, faults_left) = {
             let way = self.0.borrow();
+            // An earlier run has recorded this part of the path.
             if way.given < way.known {
                 return Visit::First;
             }
@@ -96,6 +97,7 @@ impl Choices {
         if way.path.iter().any(is_same) {
             return Visit::Again;
         }
+        // With more faults left, every continuation with fewer was possible too.
         if way.states.get(&digest).is_some_and(|&left| left >= faults_left) {
             return Visit::Known;
         }
@@ -147,6 +149,7 @@ pub fn explore(faults: usize, mut run: impl FnMut(&Choices) -> Result<(), String
         explored.decisions += way.given as u64;
         explored.depth = explored.depth.max(way.given);
         explored.states = way.states.len();
+        // Depth first: drops answers without an alternative, then takes the next alternative.
         while way.answers.last().is_some_and(|last| last.chosen + 1 == last.of) {
             way.answers.pop();
         }

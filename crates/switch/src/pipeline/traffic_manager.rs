@@ -159,6 +159,7 @@ impl Switch {
             environment.packets()[entry.packet].mark_congestion();
         }
         let scheduler = self.core.queued(port);
+        // Recorded before the packet's hooks run, because they can refill the queue.
         let is_emptied = watchers != 0 && scheduler.depth_bytes(queue) == 0;
         self.core.buffer.give_back(entry.frame_bytes);
         let held_for = self.leave(now, port, entry, environment);

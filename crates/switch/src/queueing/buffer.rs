@@ -55,6 +55,7 @@ impl SharedBuffer {
         let BufferPolicy::Shared { capacity_bytes, alpha } = self.policy else { return true };
         let free_bytes = capacity_bytes.saturating_sub(used_bytes);
         let arriving_bytes = u64::from(arriving_bytes);
+        // A queue below its threshold still needs free bytes for the whole frame.
         arriving_bytes <= free_bytes && (queue_bytes + arriving_bytes) as f64 <= alpha * free_bytes as f64
     }
 

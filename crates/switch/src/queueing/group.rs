@@ -172,6 +172,7 @@ impl Group {
     /// Returns the position in the rounds. An idle port has been idle since `idle_since`.
     #[inline]
     pub fn rounds(&mut self, now: Time, idle_since: Time) -> Rounds {
+        // Rounds of an idle port pass lazily, when they are read.
         if self.packets == 0 && self.config.idle_round_time.is_some() {
             self.pass_idle_rounds(now, idle_since);
         }
@@ -206,6 +207,7 @@ impl Group {
     /// and ingress named `queue`. `serving_bytes` is the length of the group's frame in transmission.
     #[inline]
     pub fn admit(&mut self, queue: QueueId, round: u8, frame_bytes: u32, serving_bytes: u32) -> Option<QueueId> {
+        // The limit includes the frame in transmission.
         let packets = self.packets + usize::from(serving_bytes != 0);
         if !self.config.limit.has_room(packets, self.bytes + u64::from(serving_bytes), frame_bytes) {
             self.counters.refused += 1;
@@ -226,6 +228,7 @@ impl Group {
         if (0..self.config.queues as i8).contains(&ahead) {
             return queue;
         }
+        // Beyond the last queue: the named queue still belongs to an earlier round.
         if ahead >= 0 {
             self.counters.early += 1;
             return queue;

@@ -258,6 +258,7 @@ impl QueuedScheduler {
         if self.ready == 0 {
             return Dequeued::Nothing;
         }
+        // Strict priority: the first level with a ready queue is served.
         let Some(level) = self.levels.iter().position(|level| level.mask & self.ready != 0) else {
             return Dequeued::Nothing;
         };

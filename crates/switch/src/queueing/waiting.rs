@@ -30,6 +30,7 @@ impl Waiting {
         match &mut self.ranks {
             None => self.entries.push_back(entry),
             Some(ranks) => {
+                // After equal ranks, which stay in order of arrival.
                 let place = ranks.partition_point(|&other| other <= rank);
                 ranks.insert(place, rank);
                 self.entries.insert(place, entry);

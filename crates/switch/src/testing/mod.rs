@@ -349,6 +349,7 @@ impl Harness {
         self.world.now = now;
         let Self { switches, world, .. } = self;
         match happening {
+            // Events of a replaced switch are void.
             Happening::Own { switch, life, .. } if life != world.lives[switch] => {}
             Happening::Own { switch, event, .. } => switches[switch].handle(now, event, &mut Side { world, switch }),
             Happening::Arrive { switch, port, packet, is_whole: true } => {

@@ -152,6 +152,7 @@ impl PacketPairSender {
 
     /// Sends the next packet of the current pair. If the data ends before the second packet, nothing is measured.
     fn go_on(&mut self, now: Time, rest: Rest) -> Option<Outgoing> {
+        // If this pair was held back, the next one is not due before its end.
         self.next_pair_at = self.next_pair_at.max(now);
         self.rest = (rest.packets > 1).then(|| Rest { packets: rest.packets - 1, ..rest });
         if self.rest.is_none() {
@@ -219,6 +220,7 @@ fn set_position(outgoing: &mut Outgoing, position: PairPosition) {
 
 impl Sender for PacketPairSender {
     fn write(&mut self, now: Time, bytes: u64) {
+        // After a pause longer than a round trip the share is unknown; see the module docs.
         let is_idle = self.in_flight_bytes() == 0 && !self.tcp.has_more_to_send();
         let round_trip = self.tcp.smoothed_rtt().unwrap_or(Duration::MAX);
         if self.restart_after_idle && is_idle && now.saturating_since(self.last_heard_at) > round_trip {

@@ -258,6 +258,7 @@ impl ReactionPoint {
         if self.config.clamp_target || self.timer_raises > 0 || self.next_cut_at.is_none() {
             self.target_bps = self.rate_bps;
         }
+        // The line itself can be slower than the minimum rate.
         let least_bps = self.config.minimum_rate.as_bps() as f64;
         self.rate_bps = (self.rate_bps * (1.0 - self.alpha / 2.0)).max(least_bps.min(self.line_bps));
         self.next_cut_at = Some(now + self.config.decrease_interval);
@@ -280,6 +281,7 @@ impl ReactionPoint {
             return;
         }
         let mut bytes = bytes;
+        // A large burst can cause several increases.
         while bytes >= self.bytes_left {
             bytes -= self.bytes_left;
             self.bytes_left = self.config.byte_counter.0;
@@ -322,6 +324,8 @@ impl ReactionPoint {
     fn raise(&mut self) {
         let steps = self.config.fast_recovery_steps;
         let has_bytes = self.config.byte_counter > Bytes::ZERO;
+        // Algorithm 1: fast recovery while both counters are below F, hyper increase once both exceed F, additive
+        // increase otherwise.
         let fewest = if has_bytes { self.timer_raises.min(self.byte_raises) } else { self.timer_raises };
         let [additive_bps, hyper_bps] = self.steps_bps;
         let step_bps = if self.timer_raises.max(self.byte_raises) < steps {

@@ -89,6 +89,7 @@ impl RoceRequester {
         }
         assert!(packet <= self.highest_sent, "an acknowledgement of a packet that was never sent");
         self.unacknowledged = packet;
+        // Progress resets the retry counter, which counts consecutive timeouts.
         self.timeouts_in_row = 0;
         self.retire_messages();
         if let Some(selective) = &mut self.selective {

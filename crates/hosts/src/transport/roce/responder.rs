@@ -112,6 +112,7 @@ impl RoceResponder {
     }
 
     fn report_gap(&mut self, header: &RoceHeader) {
+        // One negative acknowledgement per gap: another one would make the requester go back again.
         if !self.gap_reported {
             self.gap_reported = true;
             self.respond(RoceOpcode::NegativeAcknowledge, self.expected, header.message);

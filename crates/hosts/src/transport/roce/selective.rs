@@ -58,6 +58,7 @@ impl Selective {
         self.highest_arrived = self.highest_arrived.max(packet + 1);
         let begins = self.recovery.is_none();
         if begins {
+            // Only the expected packet is known to be lost; later ones count as lost below the highest arrival.
             self.begin(highest_sent, self.base + 1);
         }
         begins

@@ -92,7 +92,9 @@ impl Delivery {
     /// segments above a gap (RFC 7323, section 4.3).
     pub fn add_retransmitted(&mut self, segment: &Segment, in_order: bool) {
         self.bytes += segment.bytes();
+        // The echo is older than the last transmission, so an earlier one arrived.
         let stale = in_order && self.echo.is_before(Timestamp::at(segment.sent_at));
+        // An acknowledgement sooner than the minimum round-trip time belongs to an earlier transmission.
         if !stale && self.now.saturating_since(segment.sent_at) >= self.minimum_rtt {
             self.note_newest(segment);
         }

@@ -62,6 +62,7 @@ impl DeliveryRate {
 
     /// Records a transmission of segment `number`; `idle` means that nothing was in flight before it (section 3.2).
     pub fn sent(&mut self, number: u64, now: Time, idle: bool) {
+        // Idle time is not part of any sample.
         if idle {
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
@@ -93,6 +94,7 @@ impl DeliveryRate {
             self.delivered_bytes += delivery.bytes;
             self.delivered_at = delivery.now;
         }
+        // All data in flight when the application was the limit has been delivered.
         if self.delivered_bytes > self.app_limited_until {
             self.app_limited_until = 0;
         }
@@ -107,6 +109,7 @@ impl DeliveryRate {
         let record = *self.records.get(number)?;
         debug_assert!(record.delivered_bytes <= self.delivered_bytes, "less delivered than when it was sent");
         debug_assert!(record.first_sent_at <= sent_at && record.delivered_at <= now, "time runs backwards");
+        // The next samples measure the send rate starting at the segment delivered last.
         self.first_sent_at = sent_at;
         // Acknowledgements can arrive compressed, which makes their interval too short; the longer interval avoids
         // overestimates.

@@ -46,9 +46,13 @@ impl ProportionalRateReduction {
     pub fn window_bytes(&mut self, delivered: u64, pipe: Pipe, threshold: u64, safe: bool, segment: u64) -> u64 {
         self.delivered += delivered;
         let (pipe, sent) = (pipe.bytes + pipe.held_bytes, self.sent + pipe.held_bytes);
+        // Above the threshold the sending rate falls in proportion, so that the flight reaches the threshold after a
+        // round trip (RFC 9937, section 6.2).
         let allowance = if pipe > threshold {
             (self.delivered * threshold).div_ceil(self.flight_at_start).saturating_sub(sent)
         } else {
+            // Below the threshold: packet conservation (PRR-CRB), plus a segment after a safe acknowledgement
+            // (PRR-SSRB).
             let conservative = self.delivered.saturating_sub(sent).max(delivered);
             (conservative + if safe { segment } else { 0 }).min(threshold - pipe)
         };

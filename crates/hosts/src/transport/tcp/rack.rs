@@ -52,6 +52,7 @@ impl Rack {
     pub fn update_window(&mut self, impatient: bool, minimum_rtt: Duration, smoothed_rtt: Option<Duration>) {
         // The window is at most one SRTT, so that reordering delays a retransmission by no more than that.
         self.window = match smoothed_rtt {
+            // Without observed reordering, DupThresh SACKed segments or a recovery imply loss at once.
             Some(smoothed_rtt) if self.reordering_seen || !impatient => {
                 (minimum_rtt / 4 * self.multiplier).min(smoothed_rtt)
             }

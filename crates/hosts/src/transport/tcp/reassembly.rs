@@ -39,6 +39,7 @@ impl Reassembly {
     pub fn insert(&mut self, start: u64, end: u64) {
         debug_assert!(start < end, "a run of no bytes");
         self.changes += 1;
+        // Adjacent islands have no gap between them, so they join too.
         let first = self.islands.partition_point(|island| island.end < start);
         let after = self.islands.partition_point(|island| island.start <= end);
         let mut joined = Island { start, end, touched: self.changes };
@@ -67,6 +68,7 @@ impl Reassembly {
         let mut newest: [Option<&Island>; 3] = [None; 3];
         for island in &self.islands {
             let mut candidate = Some(island);
+            // An insertion sort that keeps the three latest islands.
             for place in &mut newest {
                 if place.is_none_or(|known| candidate.is_some_and(|candidate| candidate.touched > known.touched)) {
                     std::mem::swap(place, &mut candidate);

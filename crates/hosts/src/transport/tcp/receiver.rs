@@ -226,6 +226,7 @@ impl TcpReceiver {
             self.duplicate = self.reports_duplicates.then_some((start, (end - start) as u32));
             return;
         }
+        // Data below the highest received is late; data above a gap is not reordered.
         self.statistics.reordered_packets += if start < self.highest { u64::from(self.frames) } else { 0 };
         self.highest = self.highest.max(end);
         if start > self.rcv_nxt {
@@ -251,6 +252,7 @@ impl TcpReceiver {
     /// Returns the acknowledgement for the first of [`Self::trimmed`]. It has room for only one SACK block: with
     /// timestamps and the notification that makes 36 of the 40 bytes of options.
     fn loss_notice(&mut self) -> Outgoing {
+        // The timestamp identifies the trimmed transmission, because other copies can be in flight.
         let (sequence, timestamp) = self.trimmed.remove(0);
         if self.trimmed.is_empty() {
             self.due &= !LOSS;
@@ -268,6 +270,7 @@ impl TcpReceiver {
     fn schedule_ack(&mut self, now: Time) {
         let is_first = self.unacknowledged == 0;
         self.unacknowledged += self.frames;
+        // RFC 5681, section 4.2: an acknowledgement for at least every second full segment, and within a time limit.
         if self.unacknowledged >= self.delayed_segments {
             self.due |= ACK;
         } else if self.quickacks_left > 0 {
@@ -324,6 +327,7 @@ impl TcpReceiver {
             let flags = TcpFlags::SYN.with(TcpFlags::ACK);
             return self.packet(&self.acknowledgement(SackBlocks::default()), flags, self.syn_frame_bytes);
         }
+        // It precedes the acknowledgement with the new echo: the order tells the sender which bytes were marked.
         if self.due & EARLIER != 0 {
             self.due &= !EARLIER;
             return self.packet(&self.earlier, TcpFlags::ACK, self.frame_bytes(&self.earlier.sack));
@@ -364,6 +368,7 @@ impl TcpReceiver {
     #[inline]
     pub(in crate::transport) fn take(&mut self, now: Time, header: &TcpHeader, marked: bool) {
         let in_order = header.sequence == self.rcv_nxt && self.reassembly.is_empty() && header.payload_bytes > 0;
+        // Header prediction, as in the sender: the next data, without gaps and with unchanged marking.
         let opens_or_ends = header.flags.contains(TcpFlags::SYN) || header.flags.contains(TcpFlags::FIN);
         if in_order && marked == self.ce_state && !opens_or_ends {
             self.count(header, marked);

@@ -269,6 +269,7 @@ impl Scoreboard {
 
     fn sack_range(&mut self, start: u64, end: u64, delivery: &mut Delivery) {
         let (mut start, mut end) = (start.max(self.snd_una), end);
+        // Skips the part that the last acknowledgement already reported, at either end of the block.
         for &(known_start, known_end) in &self.known_blocks {
             if (known_start..known_end).contains(&start) {
                 start = known_end;
@@ -317,6 +318,7 @@ impl Scoreboard {
             self.pipe_bytes -= segment.bytes();
         }
         self.flagged += u32::from(segment.flags == 0);
+        // A lost retransmission leaves the segment lost, and due for another one.
         segment.flags = (segment.flags | LOST) & !RETRANSMITTED;
         self.losses_bytes += segment.bytes();
         self.pending_retransmissions += 1;
@@ -328,6 +330,7 @@ impl Scoreboard {
     pub fn mark_first_original_lost(&mut self) {
         if self.segments.front().is_some_and(|segment| segment.flags == 0) {
             let sacked_bytes = self.sacked_bytes;
+            // The bytes assumed SACKed must leave room for the lost segment.
             self.forget_dupacks();
             self.mark_lost(self.segments.first());
             self.assume_sacked(sacked_bytes);
@@ -371,6 +374,7 @@ impl Scoreboard {
         let first = self.segments.first();
         for number in first..self.segments.next() {
             let segment = self.segments.get_mut(number);
+            // RFC 8985, section 6.3: RACK still waits for segments sent less than a round trip ago.
             let given_up = rack.is_none_or(|rack| rack.remaining(segment.sent_at, now) == Duration::ZERO);
             if !segment.is(SACKED) && (number == first || given_up) {
                 self.mark_lost(number);
@@ -409,6 +413,7 @@ impl Scoreboard {
         let mut number = self.decided.max(self.segments.first());
         while let Some(segment) = self.segments.get(number) {
             if segment.flags == 0 {
+                // RFC 8985, section 6.2, step 5: only segments sent before RACK's newest can be lost.
                 if !rack.sent_after(segment.sent_at, segment.end) {
                     break;
                 }
@@ -433,6 +438,7 @@ impl Scoreboard {
             let current =
                 self.segments.get(number).filter(|segment| segment.is(RETRANSMITTED) && segment.sent_at == sent_at);
             if let Some(end) = current.map(|segment| segment.end) {
+                // Retransmissions are in order of time too, so the rest is newer.
                 if !rack.sent_after(sent_at, end) {
                     break;
                 }
@@ -454,6 +460,7 @@ impl Scoreboard {
         }
         let mut above = 0;
         let mut limit = self.sacked_limit;
+        // Finds the highest segment with `threshold` SACKed segments above it; all below it qualify too.
         while above < threshold && limit > self.segments.first() {
             limit -= 1;
             above += u32::from(self.segments.get(limit).is_some_and(|segment| segment.is(SACKED)));
@@ -527,6 +534,7 @@ impl Scoreboard {
         let counted_bytes = self.sacked_bytes;
         self.forget_dupacks();
         self.acknowledge(acknowledgement, delivery);
+        // Each duplicate counted as one segment; segments now acknowledged in order leave the count.
         self.assume_sacked(counted_bytes.saturating_sub(delivery.bytes.saturating_sub(first_bytes)));
         // Data counted for duplicates is not delivered a second time.
         let known_bytes = counted_bytes - self.sacked_bytes.min(counted_bytes);

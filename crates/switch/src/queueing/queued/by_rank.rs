@@ -66,6 +66,7 @@ impl QueuedScheduler {
         let (mut victims, mut freed_bytes) = (0, 0);
         let mut lack = lack_without(0, 0);
         let mut worse = state.waiting.worse_than(rank);
+        // Evicts from the end, one packet at a time, until the new packet fits.
         while let (Some(_), Some(victim)) = (lack, worse.next()) {
             victims += 1;
             freed_bytes += u64::from(victim.frame_bytes);

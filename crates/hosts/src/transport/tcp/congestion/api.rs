@@ -104,6 +104,7 @@ impl Window {
     pub fn restart(&mut self, idle: Duration, timeout: Duration, initial_segments: u64) {
         let floor_bytes = (initial_segments * self.mss_bytes).min(self.cwnd_bytes);
         let halvings = (idle / timeout).min(63);
+        // RFC 2861, section 3: remember three quarters of the window, so that slow start gets back there.
         if halvings > 0 && self.ssthresh_bytes != u64::MAX {
             self.ssthresh_bytes = self.ssthresh_bytes.max(self.cwnd_bytes / 4 * 3);
         }

@@ -91,6 +91,7 @@ impl Cubic {
         };
         self.judged_until = event.now;
         let elapsed = event.now.saturating_since(epoch);
+        // Acknowledgements of a whole window add up to the increase of a round trip.
         let share = delivered / segments;
         // Section 4.2: target is W_cubic(t + RTT) within [cwnd, 1.5 cwnd]; section 4.4 and 4.5.
         let target = self.window_at((elapsed + event.rtt).as_seconds()).clamp(segments, 1.5 * segments);
@@ -150,6 +151,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_undo(&mut self, _window: &mut Window) {
+        // RFC 9438, section 4.9: a spurious reduction must not leave a lower W_max.
         self.maximum = self.maximum.max(self.prior);
         self.epoch = None;
         self.after_timeout = false;

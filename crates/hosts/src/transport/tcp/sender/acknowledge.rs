@@ -14,6 +14,7 @@ impl TcpSender {
         let previous = self.scoreboard.snd_una();
         let new_bytes = header.acknowledgement.wrapping_sub(previous);
         // Header prediction: the segment only acknowledges more data in order, and possibly echoes a mark.
+        // The subtraction wraps, so one comparison checks for new data within the flight.
         let expected = header.sack.is_empty() && new_bytes.wrapping_sub(1) < self.scoreboard.outstanding_bytes();
         if expected && self.fast_path.acks && header.flags == TcpFlags::ACK {
             self.send_buffer.snd_wnd_bytes = header.window_bytes;
@@ -121,6 +122,7 @@ impl TcpSender {
         self.undo_if_all_came_twice(header);
         let deflates = advanced && self.has_inflated_cwnd();
         self.process_ack_state(&event, &delivery, advanced);
+        // SafeACK of RFC 9937: the acknowledgement advanced and did not reveal another loss.
         let further_loss = !lost_before && self.scoreboard.has_pending_retransmissions();
         if self.congestion.sets_cwnd() {
             let prior = Prior { acknowledged: previous, flight_bytes, losses_bytes };
@@ -204,6 +206,7 @@ impl TcpSender {
     /// Records the statistics of selective acknowledgements.
     fn note_sacked(&mut self) {
         let sacked_bytes = self.scoreboard.sacked_bytes();
+        // The usual threshold of three duplicates (RFC 5681, section 3.2) tolerates two segments above a gap.
         let tolerated_bytes = 2 * self.congestion.window.mss_bytes;
         let record = &mut self.statistics.sacks;
         if record.peak_bytes == 0 && sacked_bytes > 0 {
@@ -250,6 +253,7 @@ impl TcpSender {
         self.send_buffer.snd_wnd_bytes = header.window_bytes;
         // The echo identifies the acknowledged SYN (RFC 7323, section 4.1).
         let rtt = Timestamp::at(now).since(Timestamp(header.timestamp_echo));
+        // The timestamp clock is coarse, and a sample of zero would count as no sample.
         let rtt = rtt.max(Duration::from_ps(1 << 20));
         self.rtt.sample(rtt);
         self.congestion.algorithm.on_established(&self.congestion.window, rtt);

@@ -64,6 +64,7 @@ impl LossDetection {
         is_recovering: bool,
         now: Time,
     ) -> bool {
+        // RFC 8985, section 6.2, step 4: recovery, or DupThresh SACKed segments.
         let impatient = is_recovering || scoreboard.sacked_segments() >= self.dupack_threshold;
         self.rack.update_window(impatient, rtt.min_rtt(), rtt.srtt());
         let remaining = scoreboard.detect_by_time(&self.rack, now);
@@ -77,6 +78,7 @@ impl LossDetection {
     /// over, and whether it has repaired a loss.
     pub fn resolve_probe(&self, snd_una: u64, both_arrived: bool) -> Option<(bool, bool)> {
         let probe = self.probe.filter(|probe| snd_una >= probe.end)?;
+        // An acknowledgement beyond the end of a repeated segment: the receiver needed the repetition.
         let repaired = probe.retransmission && snd_una > probe.end;
         Some((!probe.retransmission || repaired || both_arrived, repaired))
     }
@@ -84,6 +86,7 @@ impl LossDetection {
     /// Makes loss detection slower, because a reduction was spurious.
     pub fn tolerate_reordering(&mut self, sacked_segments: u32) {
         self.rack.widen();
+        // Above the number of segments that overtook the first one this time.
         self.dupack_threshold = self.dupack_threshold.max(sacked_segments + 1);
         self.duplicate_acks = 0;
     }

@@ -202,6 +202,7 @@ impl TcpSender {
     /// Returns the next packet, ignoring the congestion window.
     #[inline]
     pub(in crate::transport) fn transmit_regardless(&mut self, now: Time) -> Option<Outgoing> {
+        // Room for exactly one segment; the caller's window decides.
         self.congestion.window.cwnd_bytes = self.scoreboard.pipe_bytes() + self.congestion.window.mss_bytes;
         self.poll_transmit(now)
     }
@@ -218,6 +219,7 @@ impl TcpSender {
 impl Sender for TcpSender {
     fn write(&mut self, now: Time, bytes: u64) {
         self.handshake.open(now);
+        // Checked before this write counts: if nothing was left to send, the application was the limit.
         let has_segment_to_send = self.send_buffer.unsent_bytes() >= self.congestion.window.mss_bytes
             || self.scoreboard.has_pending_retransmissions();
         self.congestion.note_application_limit(self.scoreboard.pipe_bytes(), has_segment_to_send);
@@ -261,6 +263,7 @@ impl Sender for TcpSender {
 
     #[inline]
     fn handle_timeout(&mut self, now: Time) {
+        // The deadline may have moved since the timer was set.
         if self.timer.is_stale {
             self.set_timer_without_pacing(now);
         }

@@ -80,6 +80,7 @@ impl TcpSender {
             self.enter_recovery(now, 0);
         }
         if self.reduction.state == CongestionState::Recovery && !self.congestion.sets_cwnd() {
+            // No acknowledgement arrived, but the new losses have changed the flight.
             self.shrink(0, false);
         }
     }
@@ -89,6 +90,7 @@ impl TcpSender {
         if self.reduction.is_open() {
             self.reduction.remember(&self.congestion.window);
         }
+        // An echo in the same window has already lowered the threshold; most algorithms do not lower it twice.
         if self.reduction.is_open() || self.is_reno() {
             self.congestion.reduce(&self.window_at_loss(), CongestionSign::Loss);
         } else {
@@ -106,7 +108,9 @@ impl TcpSender {
     fn enter_cwr(&mut self, delivered_bytes: u64) {
         let window = self.congestion.window;
         self.congestion.reduce(&window, CongestionSign::Ece);
+        // A mark is never spurious, so this reduction is never undone.
         self.reduction.forget();
+        // RFC 3168, section 6.1.2: CWR ends the receiver's echo. A DCTCP receiver does not wait for it.
         self.reduction.cwr_due = !self.config.precise_ecn();
         self.begin(CongestionState::Cwr, delivered_bytes);
     }
@@ -117,6 +121,7 @@ impl TcpSender {
             self.congestion.window.ssthresh_bytes >= self.congestion.window.mss_bytes,
             "ssthresh below a segment"
         );
+        // RFC 9937, section 6.1: RecoverFS excludes data SACKed earlier, and includes the data of this acknowledgement.
         let unsacked_bytes = self.scoreboard.outstanding_bytes() - self.scoreboard.sacked_bytes();
         self.reduction.begin(state, self.scoreboard.snd_nxt(), unsacked_bytes + delivered_bytes);
     }
@@ -158,6 +163,7 @@ impl TcpSender {
             CongestionState::Cwr => self.congestion.reduce_after_ece(CongestionSign::Rto),
             CongestionState::Recovery | CongestionState::Loss => {}
         }
+        // RFC 6298, section 5.5.
         self.rtt.back_off();
         if !self.config.sack {
             self.scoreboard.forget_dupacks();
@@ -165,6 +171,7 @@ impl TcpSender {
         self.scoreboard.mark_lost_on_timeout(self.loss.rack_in_use(), now);
         self.loss.on_rto();
         self.begin(CongestionState::Loss, 0);
+        // RFC 6298, section 5.6: the timer restarts for the retransmission.
         self.timer.rto_base = now;
         // There is room for one segment more than is in the network, for the first retransmission.
         self.congestion.window.cwnd_bytes = self.scoreboard.pipe_bytes() + self.congestion.window.mss_bytes;

@@ -104,6 +104,7 @@ impl Reduction {
     /// Records a retransmission.
     pub fn note_retransmission(&mut self, segment: &Segment, now: Time) {
         if let Some(undo) = &mut self.undo {
+            // RFC 3522 compares the echo with the first retransmission only.
             undo.retransmission.get_or_insert((Timestamp::at(now), segment.end));
             undo.unreported_bytes += segment.bytes();
         }
@@ -125,6 +126,7 @@ impl Reduction {
         if undo.until.is_some_and(|until| header.acknowledgement > until) {
             self.undo = None;
         } else if header.flags.contains(TcpFlags::DSACK) && undo.retransmission.is_some() {
+            // In a DSACK report the timestamp field has the length of the duplicate.
             undo.unreported_bytes = undo.unreported_bytes.saturating_sub(u64::from(header.timestamp));
             if undo.unreported_bytes == 0 {
                 return self.undo.take();

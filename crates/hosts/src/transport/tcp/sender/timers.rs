@@ -54,6 +54,7 @@ impl TcpSender {
             return self.next_timer_of_idle(now);
         } else if self.loss.reordering_ends_at != Time::NEVER {
             let remaining = self.loss.reordering_ends_at.saturating_since(now);
+            // Linux adds TCP_TIMEOUT_MIN to the reordering timeout.
             (TimerKind::Reordering, remaining + self.timer.clock.slack())
         } else {
             let remaining = self.timer.rto_remaining(now, self.rtt.rto());
@@ -88,6 +89,7 @@ impl TcpSender {
     /// acknowledgement with one packet in flight, or two ticks otherwise.
     fn probe_timeout(&self) -> Duration {
         match self.rtt.srtt() {
+            // RFC 8985, section 7.2: the receiver may delay the acknowledgement of a single segment.
             Some(smoothed_rtt) if self.scoreboard.segments() == 1 => smoothed_rtt * 2 + self.config.tlp_max_ack_delay,
             _ => self.probe_timeout_of_many(),
         }
@@ -106,6 +108,7 @@ impl TcpSender {
         match self.timer.expire() {
             TimerKind::Syn => self.statistics.timeouts += u64::from(self.handshake.repeat_syn()),
             TimerKind::Retransmission => self.on_rto(now),
+            // A recovery may have started since the timer was set.
             TimerKind::Probe => self.loss.probe_due = self.may_probe(),
             TimerKind::Reordering => self.end_reordering(now),
             TimerKind::Pacing | TimerKind::None => {}

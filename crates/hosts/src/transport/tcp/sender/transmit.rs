@@ -39,6 +39,7 @@ impl TcpSender {
         }
         self.pacer.forget_waiting();
         let is_established = self.handshake.is_established();
+        // A probe goes first; neither windows nor pacing hold it back.
         let probe = if is_established && self.loss.probe_due { self.transmit_probe(now) } else { None };
         let outgoing = if !is_established {
             self.transmit_syn(now)
@@ -127,6 +128,7 @@ impl TcpSender {
         let wanted_bytes = whole_bytes.min((window_bytes / 3).max(payload_bytes));
         let recovering = self.reduction.is_recovering();
         let room_bytes = window_bytes.saturating_sub(pipe_bytes);
+        // With nothing in flight no acknowledgement would release a deferred burst.
         if !recovering && pipe_bytes > 0 && room_bytes < wanted_bytes {
             self.congestion.cwnd_limited_until = self.scoreboard.snd_nxt();
             return false;
@@ -177,6 +179,7 @@ impl TcpSender {
         self.statistics.packets_sent += 1;
         self.send_buffer.last_sent_at = now;
         self.timer.is_stale = true;
+        // prr_out of RFC 9937 counts new and retransmitted data.
         self.reduction.prr.sent(u64::from(payload_bytes));
         let frame_bytes = self.config.data_frame_bytes(payload_bytes);
         let timestamp = Timestamp::at(now).0;
@@ -235,6 +238,7 @@ impl TcpSender {
         } else {
             self.send_new_noted(payload_bytes, now)
         };
+        // TLP.end_seq and TLP.is_retrans of RFC 8985, section 7.3.
         self.loss.probe = Some(Probe { end: self.scoreboard.snd_nxt(), retransmission });
         self.statistics.tail_loss_probes += 1;
         self.timer.rto_base = now;

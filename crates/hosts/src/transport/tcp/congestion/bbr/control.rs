@@ -37,6 +37,7 @@ impl CongestionControl for Bbr {
     fn on_recovery(&mut self, _window: &mut Window, sign: CongestionSign, _now: Time) {
         if sign == CongestionSign::Rto {
             self.previous_state = CongestionState::Loss;
+            // As in Linux (bbr_set_state): growth of the rate is measured again.
             self.full_bytes_per_second = 0.0;
         }
     }

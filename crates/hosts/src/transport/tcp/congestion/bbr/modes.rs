@@ -116,6 +116,7 @@ impl Bbr {
         if until.is_none() {
             if event.flight_bytes <= Self::smallest_window(self.mss_bytes) {
                 *until = Some(event.now + self.probe_rtt_duration);
+                // The small flight must last for at least one round trip too (draft, section 4.3.5).
                 self.bandwidth.end_round_after(event.total_delivered_bytes);
             }
             return;

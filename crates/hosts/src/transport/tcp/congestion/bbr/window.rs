@@ -104,6 +104,7 @@ impl Bbr {
         if state == CongestionState::Recovery && before != CongestionState::Recovery {
             self.conserves_packets = true;
             self.bandwidth.end_round_after(event.total_delivered_bytes);
+            // Packet conservation: one segment is sent per segment delivered.
             window.cwnd_bytes = event.flight_bytes + event.delivered_bytes;
         } else if is_recovering(before) && !is_recovering(state) {
             self.conserves_packets = false;

@@ -144,6 +144,7 @@ impl CongestionControl for Bolt {
         if event.cwnd_limited {
             self.window.segments += f64::from(event.increases);
         }
+        // All data sent before the last increase is acknowledged: a round trip has passed.
         if event.snd_una > self.grows_after {
             self.grows_after = event.snd_nxt;
             self.window.segments += if event.cwnd_limited { self.config.ai } else { 0.0 };

@@ -134,6 +134,7 @@ impl Swift {
     fn increase_for(&mut self, segments: f64) {
         let increase = self.config.ai * segments;
         let before = self.window.segments;
+        // Algorithm 1: `ai` per round trip for windows above a segment, `ai` per acknowledged segment below.
         self.window.segments += if before >= 1.0 { increase / before } else { increase };
     }
 
