@@ -49,8 +49,8 @@ impl Switch {
         }
     }
 
-    /// Returns how many frames that a port handed over ([`Environment::transmit`]) have not yet left its queue and the
-    /// line. They are the latest ones.
+    /// Returns how many frames that a port handed over ([`Environment::transmit`](crate::Environment::transmit)) have
+    /// not yet left its queue and the line. They are the latest ones.
     pub fn frames_not_left(&mut self, now: Time, port: PortId) -> usize {
         match &mut self.core.ports[usize::from(port.0)].scheduler {
             Scheduler::Fifo(scheduler) => scheduler.packets(now),

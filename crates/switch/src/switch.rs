@@ -179,7 +179,7 @@ impl Switch {
 }
 
 impl State for Switch {
-    /// Excludes the mechanisms; a test holds them [separately](crate::explore::Shared).
+    /// Excludes the mechanisms; a test holds them [separately](crate::testing::Shared).
     fn tell(&self, digest: &mut Digest<'_>) {
         self.core.ports.iter().for_each(|port| port.tell(digest));
         self.core.buffer.tell(digest);

@@ -20,11 +20,12 @@ pub enum HostDrop {
     Misdelivered,
 }
 
-/// The operations that hosts need from their driver. No method may call back into [`Hosts`].
+/// The operations that hosts need from their driver. No method may call back into [`Hosts`](crate::Hosts).
 pub trait HostEnvironment {
     fn packets(&mut self) -> &mut PacketStore;
 
-    /// Calls [`Hosts::handle`] with `event` at `at`, which is not in the past; `host` is the host concerned.
+    /// Calls [`Hosts::handle`](crate::Hosts::handle) with `event` at `at`, which is not in the past; `host` is the host
+    /// concerned.
     ///
     /// Simultaneous events of a host must be handled in the order of scheduling: the order of a flow's packets depends
     /// on it.
@@ -46,9 +47,10 @@ pub trait HostEnvironment {
     /// Reports the end of a flow's receiving end.
     fn receiver_finished(&mut self, record: &ReceiverRecord);
 
-    /// Reports the end of a flow's sending end to its receiver: the driver calls [`Hosts::handle`] with
-    /// [`HostEvent::SenderEnded`] a constant time later. `is_elsewhere` means that the `receiver` is in another
-    /// partition; the driver must then call [`Hosts::note_sender_end`] there first.
+    /// Reports the end of a flow's sending end to its receiver: the driver calls
+    /// [`Hosts::handle`](crate::Hosts::handle) with [`HostEvent::SenderEnded`] a constant time later. `is_elsewhere`
+    /// means that the `receiver` is in another partition; the driver must then call
+    /// [`Hosts::note_sender_end`](crate::Hosts::note_sender_end) there first.
     fn sender_ended(&mut self, receiver: HostId, end: SenderEnd, is_elsewhere: bool);
 
     /// Reports a datagram that arrived `delay` after it was sent, for histograms. Does nothing by default.

@@ -42,7 +42,7 @@ pub enum Timer {
     Reorder,
 }
 
-/// An event at a host; the driver passes it to [`Hosts::handle`] when it is due.
+/// An event at a host; the driver passes it to [`Hosts::handle`](crate::Hosts::handle) when it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum HostEvent {
     FlowStart(FlowId),

@@ -3,8 +3,8 @@
 //! It implements the functions of a network card (InfiniBand Architecture Specification, volume 1, chapter 9). The
 //! [`RoceRequester`] splits messages into numbered packets. With go-back-N the [`RoceResponder`] accepts them in order
 //! only, acknowledges them, and answers a gap with one negative acknowledgement; the requester then goes back to the
-//! missing packet. With selective repeat ([`selective`]) it accepts packets in any order, and only missing ones are
-//! retransmitted. [`dcqcn`] answers marked packets with notifications and sets the rate by them.
+//! missing packet. With selective repeat (`selective`) it accepts packets in any order, and only missing ones are
+//! retransmitted. `dcqcn` answers marked packets with notifications and sets the rate by them.
 //!
 //! Not implemented: READ and SEND, receiver-not-ready, atomic operations.
 

@@ -2,7 +2,7 @@
 //!
 //! Most algorithms decide two things: growth, and the slow start threshold. The sender decides when to reduce, and how
 //! the window gets down to the threshold. Other algorithms set the window at each acknowledgement: from samples of the
-//! delivery rate if they model the path (BBR), or from round-trip times (Swift, Bolt). [`api`] has the interface; start
+//! delivery rate if they model the path (BBR), or from round-trip times (Swift, Bolt). `api` has the interface; start
 //! there.
 
 mod algorithm;
