@@ -1,9 +1,9 @@
 //! The run of a scenario.
 //!
-//! [`build`] makes a [`Run`] from a checked scenario. It consists of a [`network`] of hosts, switches and links, and of
-//! the parts that start flows, apply changes, repair failures and take samples. The [`event_loop`] pops events in their
-//! total order and dispatches each; [`outcome`] checks at the end that no packet is unaccounted for. There are no
-//! global variables: switches and hosts share one [`shared::Shared`], so a network can be divided into [`partitions`]
+//! [`build`] makes a [`Run`] from a checked scenario. It consists of a `network` of hosts, switches and links, and of
+//! the parts that start flows, apply changes, repair failures and take samples. The `event_loop` pops events in their
+//! total order and dispatches each; `outcome` checks at the end that no packet is unaccounted for. There are no
+//! global variables: switches and hosts share one `shared::Shared`, so a network can be divided into `partitions`
 //! that run on separate threads.
 
 mod build;
