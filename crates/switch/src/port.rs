@@ -280,6 +280,7 @@ impl Port {
     /// Like [`Self::underway`], for changes.
     #[inline]
     pub fn underway_mut(&mut self, queue: QueueId) -> &mut Backlog {
+        // Allocated on first use, because most ports never have packets under way.
         if self.rare.as_ref().is_none_or(|rare| rare.underway.is_empty()) {
             let queues = self.queue_count();
             self.rare().underway = vec![Backlog::default(); queues];

@@ -175,6 +175,7 @@ impl<'a> Run<'a> {
         let ip = |packet: &Packet| (packet.ecn, packet.ttl, packet.class);
         let tcp = |header: &TcpHeader| {
             let timestamp = header.timestamp >> TIMESTAMP_SHIFT;
+            // As in Linux's tcp_gro_receive: CWR is possible on the first packet only, FIN and PSH on the last only.
             let flags = header.flags.0 & !(TcpFlags::FIN.0 | TcpFlags::PSH.0 | TcpFlags::CWR.0);
             (header.acknowledgement, header.window_bytes, timestamp, header.timestamp_echo, flags)
         };

@@ -65,6 +65,7 @@ impl Room {
             QueueCapacity::Unlimited => Room::Backlog(Duration::MAX),
             QueueCapacity::Packets(count) => {
                 assert!(count > 0, "a network card whose queue holds no packet");
+                // `times` lacks the last frame, which takes one place.
                 Room::Departures { times: Ring::default(), limit: count - 1 }
             }
             QueueCapacity::Bytes(bytes) => Room::Backlog(config.rate.time_for(bytes.0)),
@@ -77,6 +78,7 @@ impl Room {
     fn take(&mut self, now: Time, busy_until: Time, departure: Time) -> bool {
         match self {
             Room::Backlog(limit) => departure - now <= *limit,
+            // The card is idle, so the queue is empty.
             Room::Departures { .. } if busy_until <= now => true,
             Room::Departures { times, limit } => {
                 // Frees the places of departed frames.

@@ -74,6 +74,7 @@ impl FifoScheduler {
             offered_at: Time::ZERO,
             waiting: Ring::default(),
             bytes: 0,
+            // Saturated to 32 bits, to keep the hot fields in one cache line; a lower bound only costs an exact check.
             mark_free_packets: u32::try_from(limit_packets.min(ecn_packets)).unwrap_or(u32::MAX),
             mark_free_bytes: u32::try_from(limit_bytes.min(ecn_bytes)).unwrap_or(u32::MAX),
             limit: config.limit,
@@ -131,6 +132,7 @@ impl FifoScheduler {
     /// Returns the packets and bytes that will be in the queue at `at` if none is offered until then, including the
     /// frame in transmission. Nothing is offered before `from`, which must not be after `at`.
     pub(crate) fn backlog(&mut self, from: Time, at: Time) -> (usize, u64) {
+        // Frames that depart by `at` cannot be removed: an offer between `from` and `at` still needs their depth.
         self.release_until(from.max(self.offered_at));
         let departed = self.waiting.iter().take_while(|waiting| waiting.departs_at() <= at);
         let (packets, bytes) =

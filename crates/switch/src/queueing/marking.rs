@@ -42,8 +42,7 @@ const WHOLE: u64 = 1 << 32;
 
 impl EcnRamp {
     /// Creates a ramp that rises from zero at `minimum` to `probability` at `maximum`. It draws from a stream derived
-    /// from
-    /// `seed`.
+    /// from `seed`.
     ///
     /// # Panics
     /// If the ramp does not rise: `maximum` is not above `minimum`, or the probability is not between 0 and 1.

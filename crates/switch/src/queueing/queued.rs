@@ -231,6 +231,7 @@ impl QueuedScheduler {
     pub fn hold(&mut self, queue: QueueId, entry: Entry) -> bool {
         assert!(!self.is_grouped(queue), "the queues of a group hold no packet back");
         let queue = &mut self.queues[usize::from(queue.0)];
+        // Held packets occupy the buffer like waiting ones.
         let packets = queue.waiting.len() + queue.held_packets;
         if !queue.config.limit.has_room(packets, queue.bytes, entry.frame_bytes) {
             return false;
@@ -292,6 +293,7 @@ impl QueuedScheduler {
             // Among the other queues of the level, the group's first queue competes for the whole group.
             ready = ready & !group.mask() | 1 << group.leader();
         }
+        // A level with a single member needs no round robin.
         let member = if members.members().is_power_of_two() {
             ready.trailing_zeros() as u8
         } else {
@@ -330,6 +332,7 @@ impl QueuedScheduler {
             self.group.as_ref().filter(|group| group.contains(queue)).map_or(1 << queue.0, |group| group.mask());
         while queues != 0 {
             let queue = QueueId(queues.trailing_zeros() as u8);
+            // Clears the lowest bit.
             queues &= queues - 1;
             let stops = &mut self.queues[usize::from(queue.0)].stops;
             *stops = *stops & !PAUSED | if is_paused { PAUSED } else { 0 };
@@ -489,6 +492,7 @@ impl QueuedScheduler {
     #[inline]
     pub(crate) fn backlog(&self, queue: QueueId, now: Time) -> (usize, u64) {
         let is_serving_it = self.busy_until > now && self.serving.0 == queue;
+        // The frame in transmission has left the queue but still occupies its buffer.
         let serving_bytes = if is_serving_it { u64::from(self.serving.1) } else { 0 };
         let queue = &self.queues[usize::from(queue.0)];
         let packets = queue.waiting.len() + queue.held_packets + usize::from(is_serving_it);

@@ -203,6 +203,7 @@ impl PacketPairSender {
         let header = TcpHeader {
             acknowledgement: acknowledgement.acknowledgement,
             sack: acknowledgement.sack,
+            // Packet pair has no receive window, so the sender must never wait for one.
             window_bytes: u32::MAX,
             timestamp_echo: acknowledgement.timestamp_echo,
             flags: TcpFlags::ACK.with(echo),

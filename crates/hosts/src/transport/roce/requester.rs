@@ -110,6 +110,7 @@ impl RoceRequester {
             self.sending = self.sending.saturating_sub(1);
             self.completed_bytes += message.bytes;
         }
+        // Only the last packet of a message can be shorter, and it is never counted here.
         let packets_of_next = self.messages.front().map_or(0, |message| self.unacknowledged - message.first);
         self.acknowledged_bytes = self.completed_bytes + packets_of_next * self.config.mtu.0;
     }

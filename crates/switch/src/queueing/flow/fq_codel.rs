@@ -74,6 +74,7 @@ impl FqCodel {
         self.packets.push_back(&mut queue.list, arriving.waiting(), ());
         if queue.place == Place::Neither {
             queue.place = Place::New;
+            // A queue that becomes active starts with one quantum (RFC 8290, section 4.1).
             queue.credit_bytes = self.config.quantum_bytes.into();
             self.links.push_back(&mut self.new, number);
         }
@@ -83,6 +84,7 @@ impl FqCodel {
     #[inline]
     pub fn pop(&mut self, now: Time, mut dropped: impl FnMut(Waiting)) -> Option<(Waiting, bool)> {
         loop {
+            // New queues go first, which favours sparse flows (RFC 8290, section 4.2).
             let number = self.new.first().or(self.old.first())?;
             if self.queues[number as usize].credit_bytes <= 0 {
                 // A queue that has used its credit goes to the end of the old list, whichever list it was in (RFC 8290,
@@ -91,6 +93,7 @@ impl FqCodel {
                 self.become_old(number);
                 continue;
             }
+            // CoDel can drop all packets of a queue, which then counts as empty.
             let Some((packet, mark)) = self.take(number, now, &mut dropped) else {
                 self.retire(number);
                 continue;

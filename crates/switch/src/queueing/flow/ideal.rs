@@ -97,6 +97,7 @@ impl IdealFq {
     #[inline]
     pub fn push(&mut self, arriving: &Arriving, marker: &mut EcnMarker) -> bool {
         self.rounds.go_on(arriving.entry.enqueued_at);
+        // A flow becomes inactive when the rounds pass its last one; without packets it is then forgotten.
         while let Some(number) = self.rounds.next_through() {
             self.forget_if_gone(number);
         }
@@ -105,6 +106,7 @@ impl IdealFq {
         let flow = &mut self.flows[number as usize];
         let depth = flow.list;
         self.packets.push_back(&mut flow.list, arriving.waiting(), note);
+        // Only the first packet of a flow competes for service; only its last one can be dropped.
         if depth.packets == 0 {
             self.first.set(number, (note.finish, note.number));
         }

@@ -111,6 +111,7 @@ impl FlowScheduler {
         };
         self.packets += 1;
         self.bytes += u64::from(arriving.entry.frame_bytes);
+        // The packet is queued first and room is made afterwards, so that it can be the one that the discipline drops.
         if self.is_too_full(arriving.entry.enqueued_at) {
             self.make_room(arriving);
         }
@@ -156,6 +157,7 @@ impl FlowScheduler {
             let ended = &mut self.ended;
             let mut end = |packet: Waiting| {
                 let Entry { packet, frame_bytes, .. } = packet.entry;
+                // The drop reason tells a packet refused on arrival from one that made room for another.
                 let has_waited = packet != arriving.entry.packet;
                 let reason = if has_waited { DropReason::Evicted } else { DropReason::QueueFull };
                 ended.push(Ended { packet, frame_bytes, reason });

@@ -173,6 +173,7 @@ impl TcpSender {
     fn resume(&mut self, now: Time) {
         let idle = now.saturating_since(self.send_buffer.last_sent_at);
         self.congestion.algorithm.on_restart(&mut self.congestion.window, now, idle);
+        // The path may have changed while nothing was sent (RFC 5681, section 4.1).
         if self.config.slow_start_after_idle && !self.congestion.sets_cwnd() {
             self.congestion.window.restart(idle, self.rtt.rto(), u64::from(self.config.initial_window));
         }

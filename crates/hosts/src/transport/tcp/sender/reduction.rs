@@ -112,6 +112,7 @@ impl Reduction {
 
     /// Ends the reduction; retransmissions can still be reported as duplicates.
     pub fn await_reports(&mut self, snd_nxt: u64) {
+        // After the end of the reduction, only DSACKs can still show that it was wrong.
         self.undo = self.undo.filter(|undo| self.by_dsack && undo.retransmission.is_some());
         if let Some(undo) = &mut self.undo {
             undo.until.get_or_insert(snd_nxt);

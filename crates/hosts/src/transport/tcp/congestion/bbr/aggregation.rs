@@ -40,11 +40,13 @@ impl AckAggregation {
     pub fn update(&mut self, now: Time, delivered_bytes: u64, bytes_per_second: f64, window_bytes: u64, segment: u64) {
         let mut expected_bytes = (bytes_per_second * now.saturating_since(self.epoch_began_at).as_seconds()) as u64;
         let ends = self.epoch_bytes + delivered_bytes >= EPOCH_SEGMENTS * segment;
+        // The acknowledgements no longer exceed the rate, so the burst is over.
         if self.epoch_bytes <= expected_bytes || ends {
             self.begin_epoch(now);
             expected_bytes = 0;
         }
         self.epoch_bytes += delivered_bytes;
+        // A burst cannot exceed the window (Linux: bbr_update_ack_aggregation).
         let extra_bytes = self.epoch_bytes.saturating_sub(expected_bytes).min(window_bytes);
         self.extra_bytes[0] = self.extra_bytes[0].max(extra_bytes);
     }

@@ -41,6 +41,7 @@ impl Bandwidth {
     pub fn update(&mut self, sample: Option<&RateSample>, delivered_bytes: u64) {
         self.round_starts = false;
         let Some(sample) = sample else { return };
+        // The acknowledged segment was sent after the round had begun, so a round trip has passed.
         if sample.prior_delivered_bytes >= self.next_round_delivered_bytes {
             self.next_round_delivered_bytes = delivered_bytes;
             self.round += 1;
@@ -54,6 +55,7 @@ impl Bandwidth {
     }
 
     fn add(&mut self, bytes_per_second: f64) {
+        // A monotonic queue: a sample that the new one reaches can never become the maximum again.
         while self.samples.back().is_some_and(|&(_, smaller)| smaller <= bytes_per_second) {
             self.samples.pop_back();
         }

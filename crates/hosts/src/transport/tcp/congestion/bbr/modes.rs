@@ -67,6 +67,7 @@ impl Bbr {
     /// by draining.
     fn enter_probe_bandwidth(&mut self, now: Time) {
         let last = CYCLE.len() - 1;
+        // 8 - n modulo 8 for n from 0 to 6: every phase but 1, which drains.
         let phase = (last - draws::below(&mut self.stream, last) + 1) % CYCLE.len();
         self.mode = Mode::ProbeBandwidth { phase, since: now };
     }
@@ -86,6 +87,7 @@ impl Bbr {
             let filled = event.lost_bytes > 0 || event.prior_flight_bytes >= self.target_bytes(gain);
             is_full_length && filled
         } else if gain < 1.0 {
+            // The queue of the probing phase is gone once the flight is down to the product.
             is_full_length || event.prior_flight_bytes <= self.target_bytes(1.0)
         } else {
             is_full_length
@@ -100,6 +102,7 @@ impl Bbr {
             (self.rtprop, self.rtprop_at) = (event.rtt, event.now);
         }
         let probes = matches!(self.mode, Mode::ProbeRtt { .. });
+        // After an idle period the queue is empty, so the next sample measures the path without draining the flight.
         if is_stale && !self.resumed_from_idle && !probes {
             self.save_window(window);
             self.mode = Mode::ProbeRtt { until: None, round_is_over: false };
@@ -133,6 +136,7 @@ impl Bbr {
         if now <= until {
             return;
         }
+        // The minimum was measured just now, so it is valid for another window.
         self.rtprop_at = now;
         window.cwnd_bytes = window.cwnd_bytes.max(self.saved_window_bytes);
         if self.pipe_is_full {

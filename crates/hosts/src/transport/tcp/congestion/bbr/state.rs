@@ -138,6 +138,7 @@ impl Bbr {
     /// Sets the pacing rate (draft, section 4.2.1: BBRSetPacingRateWithGain). In startup the rate only grows.
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = bit_rate(gain * self.bytes_per_second() * (1.0 - PACING_MARGIN));
+        // Samples of startup underestimate the bottleneck, so they must not slow the sender down.
         if self.pipe_is_full || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }

@@ -39,6 +39,7 @@ impl Bbr {
     }
 
     fn aggregation_bytes(&self) -> u64 {
+        // As in Linux (bbr_ack_aggregation_cwnd), only once startup has found the rate.
         if !self.pipe_is_full {
             return 0;
         }
@@ -49,6 +50,7 @@ impl Bbr {
     pub(super) fn update_bandwidth(&mut self, event: &AckSample) {
         self.bandwidth.update(event.sample.as_ref(), event.total_delivered_bytes);
         if self.bandwidth.round_starts() {
+            // Conservation lasts for the first round trip of a recovery only (draft, section 4.2.3.4).
             self.conserves_packets = false;
         }
     }
@@ -66,6 +68,7 @@ impl Bbr {
 
     /// Saves the window (draft, section 4.2.3.4: BBRSaveCwnd).
     pub(super) fn save_window(&mut self, window: &Window) {
+        // In these states the window is lowered on purpose, so the saved one must not follow it.
         let recovers = is_recovering(self.previous_state) || matches!(self.mode, Mode::ProbeRtt { .. });
         let floor_bytes = if recovers { self.saved_window_bytes } else { 0 };
         self.saved_window_bytes = window.cwnd_bytes.max(floor_bytes);
@@ -78,6 +81,7 @@ impl Bbr {
         }
         window.cwnd_bytes = window.cwnd_bytes.min(window.max_cwnd_bytes);
         debug_assert!(window.cwnd_bytes > 0, "a window of nothing");
+        // BBRModulateCwndForProbeRTT (draft, section 4.2.3.5).
         if matches!(self.mode, Mode::ProbeRtt { .. }) {
             window.cwnd_bytes = window.cwnd_bytes.min(Self::smallest_window(self.mss_bytes));
         }
@@ -98,6 +102,7 @@ impl Bbr {
     /// are conserved.
     fn recover_or_restore(&mut self, window: &mut Window, event: &AckSample) -> bool {
         let (before, state) = (self.previous_state, event.state);
+        // Lost packets have left the network, so the window shrinks by them.
         if event.lost_bytes > 0 {
             window.cwnd_bytes = window.cwnd_bytes.saturating_sub(event.lost_bytes).max(self.mss_bytes);
         }
