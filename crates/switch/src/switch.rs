@@ -67,6 +67,7 @@ impl Switch {
         // Before mechanisms add queues.
         let own_queues: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
         for (number, mechanism) in mechanisms.iter_mut().enumerate() {
+            // A mechanism numbers its queues after those of earlier mechanisms.
             let queue_counts: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
             let needs = mechanism.needs(&queue_counts);
             // The order applies to the configured queues only, not to those that earlier mechanisms added.
@@ -115,6 +116,7 @@ impl Switch {
         let arrays = switch.resources.iter().flat_map(|of| of.registers.iter().map(|register| register.name));
         let arrays = arrays.collect();
         let footprint = switch.footprint();
+        // In checked mode, accesses beyond this statement are refused.
         switch.core.pass.hold_to(arrays, footprint);
         switch
     }

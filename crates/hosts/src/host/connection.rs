@@ -51,6 +51,7 @@ impl Connection {
             HalfConnection::new(id, Direction::Flow, now, config, transport, hosts, streams)
         };
         let Some(rpc) = Rpc::new(id, now, config, transport, hosts, streams) else {
+            // Appended messages and requests need both ends in one partition: the application learns of an end at once.
             let is_one = config.application == Application::Appended;
             return Self { flow: half(transport), sender_is_here, receiver_is_here, is_one, rpc: None };
         };

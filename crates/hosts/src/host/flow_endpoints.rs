@@ -83,6 +83,7 @@ impl Endpoint {
     /// Writes a packet into a slot, the spare one if possible.
     #[inline]
     fn put(&self, outgoing: &Outgoing, spare: Option<PacketHandle>, packets: &mut PacketStore) -> PacketHandle {
+        // An acknowledgement reuses the slot of the packet that it acknowledges, which is in the cache.
         let slot = spare.unwrap_or_else(|| packets.reserve());
         let packet = &mut packets[slot];
         *packet = self.template;
@@ -322,6 +323,7 @@ impl FlowEndpoints {
         env: &mut E,
     ) {
         let Some(delay) = host.stack(self.on_network_card).send else { return };
+        // Committed before the delay, so that further senders see the frame's backlog already.
         host.card.commit(now, frame_bytes);
         let at = self.end_mut(side).send_line.exit(now, &delay, &mut host.stream);
         env.schedule(at, host.id, HostEvent::Emit(packet));
@@ -329,6 +331,7 @@ impl FlowEndpoints {
 
     #[inline(always)]
     fn arm_sender<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) {
+        // A sender that waits for the card is polled when the card drains, so pacing needs no timer.
         let deadline = if self.waiting { sender.timeout_when_held_back(visit.now) } else { sender.next_timeout() };
         if let Some(at) = self.sender_end.timers.arm(visit.now, deadline) {
             visit.env.schedule(at, self.host(Side::Sender), HostEvent::Timer(self.id, self.direction, Timer::Sender));

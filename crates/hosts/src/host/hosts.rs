@@ -101,11 +101,13 @@ impl Hosts {
         let [source_is_here, destination_is_here] =
             [config.source, config.destination].map(|host| self.hosts[host.0 as usize].is_here);
         if !source_is_here && !destination_is_here {
+            // The slot stays, so that flows have the same numbers in all partitions.
             self.flows.push(FlowSlot::Ended);
             return flow;
         }
         self.flows.push(FlowSlot::Waiting(Box::new(config)));
         let (opener, is_here) = match config.request {
+            // The client is the receiver of the response, and opens the connection.
             Some(_) => (config.destination, destination_is_here),
             None => (config.source, source_is_here),
         };
@@ -452,6 +454,8 @@ impl Hosts {
             FlowOutcome::Failed => self.totals.flows_failed += 1,
             FlowOutcome::Unfinished => {}
         }
+        // The receiver stays open: a connection in two partitions must behave like one, so it learns of the end only
+        // from `SenderEnd`.
         let receiver_is_here = connection.end(Side::Sender);
         if connection.is_one() {
             return self.finish_receiver(flow, env);
@@ -489,6 +493,8 @@ impl Hosts {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         self.totals.strays += connection.drop_held(Side::Receiver, &mut self.hosts, env);
         let lingers_until = connection.flow.endpoints.deliveries.lingers_until();
+        // With a reliable transport, the flow ended when its sender did; datagrams end with the last arrival or the
+        // wait.
         let finished = (!connection.flow.reliable).then(|| connection.flow.all_arrived().unwrap_or(lingers_until));
         self.totals.flows_completed += u64::from(finished.is_some());
         env.receiver_finished(&connection.receiver_record(finished));
@@ -519,6 +525,7 @@ impl Hosts {
         let Self { hosts, totals, .. } = other;
         for (own, other) in self.hosts.iter_mut().zip(hosts) {
             if other.is_here {
+                // A host's counters and stack belong to the partition that simulated it.
                 *own = other;
             }
         }

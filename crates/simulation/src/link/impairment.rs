@@ -79,6 +79,8 @@ impl Impairment {
     /// Decides the fate of a frame that arrives after `delay` on the link.
     pub fn fate(&mut self, frame: ArrivingFrame, delay: Duration) -> Fate {
         let left_at = Time(frame.at.as_ps().saturating_sub(delay.as_ps()));
+        // A frame is lost if the link was down at any time of its flight: also one that left before the repair and
+        // arrives after it.
         if self.down_since <= frame.at || self.up_since > left_at {
             return Fate::LostDown;
         }

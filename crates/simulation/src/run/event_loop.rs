@@ -89,7 +89,9 @@ impl<E: Edge> Run<E> {
     /// Like [`Self::run_until_end`], but pauses if the next event is due at `until` or later.
     pub(super) fn run_before(&mut self, until: Time, progress: &Progress) -> (End, Time) {
         let deadline = self.global.deadline();
+        // Events at the deadline itself still happen.
         let until = until.min(Time(deadline.as_ps().saturating_add(1)));
+        // Two instances of the loop, so that small networks do not pay for the check in each turn.
         let turns = if self.network.is_large() { Self::take_turns::<true> } else { Self::take_turns::<false> };
         loop {
             if let Some(end) = turns(self, until, deadline) {

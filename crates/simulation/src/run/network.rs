@@ -54,6 +54,7 @@ impl<E: Edge> Network<E> {
             Turn::Other(event) => return Some((now, Happened::Due { order, event })),
         };
         clocks.record(now, order);
+        // The slow path of live runs and impaired links; all other arrivals continue here.
         if !E::IS_CLOSED || link.is_impaired() {
             return Some((now, Happened::Arrival { has_ended: self.arrive(now, number, packet) }));
         }

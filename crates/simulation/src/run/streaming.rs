@@ -40,6 +40,7 @@ impl Streaming {
 
     /// Whether enough records exist for a search, given the number of new ones.
     pub fn is_due(&self, new: usize) -> bool {
+        // Twice the remainder, so that searches take amortised constant time per record.
         new + self.waiting.len() >= self.records.max(2 * self.left)
     }
 

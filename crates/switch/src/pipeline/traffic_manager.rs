@@ -150,6 +150,7 @@ impl Switch {
         let (queue, entry) = match scheduler.take() {
             Dequeued::Packet(queue, entry) => (queue, entry),
             Dequeued::Rotating(step) => {
+                // The change of queues occupies the port like a frame.
                 scheduler.busy_until = now + step;
                 return self.core.see_to_service(now, port, environment);
             }

@@ -70,6 +70,7 @@ impl Post {
                 while let Some((at, handle)) = state.take_gathered() {
                     let packet = shared.packets[handle];
                     shared.packets.remove(handle);
+                    // The count moves with the packet, so that each partition balances on its own.
                     shared.control_packets -= u64::from(packet.transport == Transport::None);
                     first = first.min(at);
                     mailbox.frames.push(Frame { at, link, packet });

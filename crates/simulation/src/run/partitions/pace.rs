@@ -66,6 +66,7 @@ impl Pace {
             return;
         }
         let rate = (events - self.events_before) as f64 / took.as_secs_f64();
+        // The trial was slower: the other mode stays for twice as long as before.
         if self.tries && rate < self.rate {
             self.kept = (2 * self.kept).min(KEPT_MAX);
             self.go_on(!self.together, false, self.kept);

@@ -179,6 +179,7 @@ impl Fabric for Whole<'_> {
     fn add_flow(&mut self, spec: &FlowSpec, config: FlowConfig) -> FlowId {
         self.ends.push((spec.source, spec.destination));
         let mut flow = FlowId(0);
+        // Every partition numbers all flows, so that a flow has the same number everywhere.
         for partition in self.partitions {
             flow = lock(partition).network.add_flow(spec, config);
         }

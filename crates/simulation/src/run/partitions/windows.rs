@@ -85,6 +85,7 @@ impl Course<'_> {
     /// another; at most up to `limit`.
     fn window(&mut self, next: Time, limit: Time) {
         let beyond = Duration(u64::from(sings(Canary::WideWindow)));
+        // Whatever a partition sends from `next` on arrives at least one lookahead later, hence after the window.
         let end = (next + self.lookahead + beyond).min(limit);
         let Global { flow_starts, scenario, .. } = self.global;
         flow_starts.add_before(end, scenario, &mut self.whole);

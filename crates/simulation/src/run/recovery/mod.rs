@@ -328,6 +328,7 @@ fn schedule<F: Fabric>(at: Time, event: RecoveryEvent, network: &mut F) {
 }
 
 fn schedule_course<F: Fabric>(failure: u32, course: &Course, network: &mut F) {
+    // Events of equal time happen in the order of scheduling: detection, rerouting, repair, return.
     let mut schedule = |at: Option<Time>, event| {
         if let Some(at) = at {
             schedule(at, event, network);
