@@ -45,7 +45,7 @@ impl Impairment {
         self.corruption.is_some()
     }
 
-    /// Sets the loss model; `stream` provides the random numbers if the link has no stream yet.
+    /// Sets the loss model; `stream` provides the random numbers if the link lacks a stream.
     pub fn set_loss(&mut self, model: &LossModel, line_rate: BitRate, stream: impl FnOnce() -> Stream) {
         match &mut self.corruption {
             Some(corruption) => corruption.set(model, line_rate),

@@ -142,7 +142,8 @@ impl Link {
         self.bytes_arrived
     }
 
-    /// Number of frames on the link, including those in the sender's queue whose departure time is fixed already.
+    /// Number of frames on the link, including those in the sender's queue, because their departure time is fixed
+    /// already.
     fn in_flight(&self) -> u64 {
         u64::from(self.first != NOTHING) + self.following.len() as u64
     }
@@ -331,8 +332,8 @@ impl Links {
         }
     }
 
-    /// Sets the loss model of a link with line rate `rate`; `stream` provides the random numbers if the link has no
-    /// stream yet.
+    /// Sets the loss model of a link with line rate `rate`; `stream` provides the random numbers if the link lacks a
+    /// stream.
     pub fn set_loss(&mut self, link: usize, model: &LossModel, rate: BitRate, stream: impl FnOnce() -> Stream) {
         let known = self.impairments.get_mut(&link).is_some_and(Impairment::corrupts);
         if known || *model != LossModel::None {

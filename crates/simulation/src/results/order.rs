@@ -9,7 +9,7 @@ pub struct OrderCounts {
     pub packets_sent: u64,
     /// Packets without a surviving or delivered copy.
     pub packets_lost: u64,
-    /// Packets whose first arrival came after that of a packet sent later.
+    /// Packets that first arrived after a packet sent later.
     pub packets_reordered: u64,
     /// Repeated arrivals.
     pub packets_duplicated: u64,

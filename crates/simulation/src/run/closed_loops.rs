@@ -18,7 +18,7 @@ impl ClosedLoops {
         Self { open: sequences.len(), sequences }
     }
 
-    /// The sequence of each group of flows, if it is one. Empty if the run has no sequences.
+    /// The sequence of each group of flows, if it is one. Empty for a run without sequences.
     pub fn by_group(&self, groups: usize) -> Vec<Option<u32>> {
         if self.sequences.is_empty() {
             return Vec::new();

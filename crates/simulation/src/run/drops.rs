@@ -27,7 +27,7 @@ impl Lost {
     }
 }
 
-/// Losses of one flow: in switches, and in the network cards of its own hosts.
+/// Losses of a flow: in switches, and in its hosts' network cards.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct OfFlow {
     group: u32,
@@ -66,8 +66,8 @@ impl DropLedger {
     /// Counts a packet lost in a switch: one of a flow, or a control packet of a switch.
     pub fn note(&mut self, switch: u32, flow: Option<FlowId>, reason: DropReason, frame_bytes: u32) {
         debug_assert!(reason.is_loss(), "what ends without loss is no drop: {reason:?}");
-        // A freed flow has no packets left, except those that a mechanism rebuilds from memory. These count for no
-        // flow.
+        // Packets of a freed flow no longer exist, except those that a mechanism rebuilds from memory. These count for
+        // no flow.
         let of_flow = flow.and_then(|flow| self.of_flows.get_mut(flow.0 as usize));
         let group = of_flow.as_ref().map_or(self.columns - 1, |of| of.group as usize);
         if let Some(of) = of_flow {
@@ -107,7 +107,7 @@ impl DropLedger {
         self.of_flows.get(flow.0 as usize).map_or(0, |of| of.refused_by_nic)
     }
 
-    /// Frees a flow that has no packets left and whose losses have been handed over.
+    /// Frees a flow without remaining packets, after its losses have been handed over.
     pub fn let_go(&mut self, flow: FlowId) {
         self.of_flows.let_go(flow.0 as usize);
     }

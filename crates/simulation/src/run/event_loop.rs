@@ -298,7 +298,7 @@ impl<E: Edge> Run<E> {
         self.global.control_plane.apply(at, change, &mut self.network);
     }
 
-    /// The data from which commands for a protected link are made.
+    /// The input for commands to a protected link.
     pub fn protection(&self) -> ProtectionControl<'_> {
         let Network { topology, switches, .. } = &self.network;
         ProtectionControl { scenario: &self.global.scenario, topology, switches }

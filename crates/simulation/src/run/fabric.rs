@@ -24,7 +24,7 @@ pub(super) trait Fabric {
     /// Schedules a sample after all other events of that time.
     fn schedule_sample(&mut self, at: Time, sampler: u32);
 
-    /// Sets the loss model of a link; `stream` provides the random numbers if the link has no stream yet.
+    /// Sets the loss model of a link; `stream` provides the random numbers if the link lacks a stream.
     fn set_loss(&mut self, link: DirectedLink, model: &LossModel, stream: impl FnOnce() -> Stream);
 
     /// Takes one direction of a link down or up.
@@ -70,7 +70,7 @@ impl<E: Edge> Fabric for Network<E> {
     }
 
     fn schedule_sample(&mut self, at: Time, sampler: u32) {
-        // Samples have keys of their own, so that sampling does not change the order of other events.
+        // Samples have separate keys, so that sampling does not change the order of other events.
         let order = OrderKey::new(kind::SAMPLE, sampler, 0);
         self.shared.queue.push(at, order, SimulationEvent::Sample { sampler });
     }

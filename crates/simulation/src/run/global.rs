@@ -32,7 +32,7 @@ pub(super) struct Global {
     pub samplers: Samplers,
     /// The destination of rows handed over during the run; `None` if the run keeps them.
     pub streaming: Option<Box<Streaming>>,
-    /// Totals of the flows whose rows are complete.
+    /// Totals of the flows with complete rows.
     pub totals: GroupTotals,
 }
 

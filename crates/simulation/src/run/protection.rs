@@ -8,7 +8,7 @@ use hitless_switch::{LinkEnd, Switch};
 
 use super::control_plane::Change;
 
-/// The data from which commands for protected links are made: the scenario, the topology, and the switches' state.
+/// The input for commands to protected links: the scenario, the topology, and the switches' state.
 pub struct ProtectionControl<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) topology: &'a Topology,

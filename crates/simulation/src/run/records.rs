@@ -31,7 +31,7 @@ impl Services {
         }
     }
 
-    /// Frees a flow that has no packets left.
+    /// Frees a flow without remaining packets.
     pub fn let_go(&mut self, flow: FlowId) {
         self.of_flows.let_go(flow.0 as usize);
     }
@@ -50,7 +50,7 @@ pub(super) struct Records {
     pub flows_ended: u64,
     /// When the last of them ended.
     pub last_ended: Time,
-    /// The sequence of each group of flows, if it is one. Empty if the run has no sequences.
+    /// The sequence of each group of flows, if it is one. Empty for a run without sequences.
     pub sequence_of_group: Vec<Option<u32>>,
     /// Sequences with a flow that has just ended, and when it did.
     pub ended_in_loops: Vec<(u32, Time)>,

@@ -96,7 +96,7 @@ impl Session {
     /// preserved order.
     ///
     /// # Errors
-    /// If `link` has no protection that can be switched on; the message is a sentence.
+    /// If `link` lacks protection that can be switched on; the message is a sentence.
     pub fn protect(&mut self, link: &str, end: LinkEnd, copies: u8, keeps_order: bool) -> Result<(), String> {
         if copies == 0 {
             return Err("at least one copy is retransmitted of a lost packet".into());
@@ -107,7 +107,7 @@ impl Session {
     /// Switches protection off at one end of a link.
     ///
     /// # Errors
-    /// If `link` has no protection that can be switched off; the message is a sentence.
+    /// If `link` lacks protection that can be switched off; the message is a sentence.
     pub fn unprotect(&mut self, link: &str, end: LinkEnd) -> Result<(), String> {
         self.command(link, end, ProtectionOrder::Off)
     }

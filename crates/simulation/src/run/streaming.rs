@@ -127,7 +127,7 @@ impl<E: Edge> Network<E> {
         flows
     }
 
-    /// Frees a flow that has no packets left and whose counters have been handed over.
+    /// Frees a flow without remaining packets, after its counters have been handed over.
     pub fn let_go(&mut self, flow: FlowId) {
         self.shared.services.let_go(flow);
         self.shared.drops.let_go(flow);

@@ -104,7 +104,7 @@ impl OrderChecker {
         }
     }
 
-    /// Frees a flow that has no packets left and whose verdict has been handed over.
+    /// Frees a flow without remaining packets, after its verdict has been handed over.
     pub fn let_go(&mut self, flow: FlowId) {
         let counts = self.verdict(flow).counts;
         self.gone = self.gone.plus(counts);
