@@ -1,7 +1,7 @@
-//! What a flow is asked to carry, and what is recorded about it.
+//! Flows: their configuration, and the records about them.
 //!
-//! A flow is a connection in one direction, or the answer to a [`Request`]. Closed loops are made of flows that a
-//! driver adds when a message of another flow is complete.
+//! A flow is one direction of a connection, or the response to a [`Request`]. For closed loops the driver adds flows
+//! when a message of another flow is complete.
 
 use hitless_engine::FlowIdentity;
 use hitless_wire::{Duration, FlowId, HostId, Time};
@@ -9,108 +9,100 @@ use hitless_wire::{Duration, FlowId, HostId, Time};
 use crate::priority_tagging::PriorityTagging;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
-/// Names a transport that was made known with [`crate::Hosts::add_transport`].
+/// The number of a transport registered with [`crate::Hosts::add_transport`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct TransportId(pub u16);
 
-/// What the sending application does.
+/// The behaviour of the sending application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Application {
-    /// Messages of the same length one after the other: each starts a time after the one before was acknowledged.
+    /// Messages of equal length, one after the other. Each starts a gap after the previous one was acknowledged.
     Messages {
-        /// How many; 1 for a one-way flow.
+        /// Number of messages; 1 for a one-way flow.
         count: u64,
-        /// Length of each; not 0.
+        /// Length of each message; not 0.
         bytes: u64,
-        /// From the acknowledgement of one message to the start of the next.
+        /// Time from the acknowledgement of one message to the start of the next.
         gap: Duration,
     },
-    /// As much as the transport takes, until a time.
+    /// As much data as the transport takes, until a deadline.
     Unlimited {
-        /// Nothing is written from here on; a reliable transport still delivers what it has.
+        /// Time after which the application writes nothing more; a reliable transport still delivers the rest.
         stop: Time,
-        /// What may be written and not acknowledged: the socket's send buffer.
+        /// Maximum bytes written but not acknowledged: the socket's send buffer.
         send_buffer_bytes: u64,
     },
-    /// Messages that come one by one ([`crate::Hosts::append_message`]), each written behind what was written before,
-    /// on a connection that stays open until it is closed ([`crate::Hosts::close`]).
+    /// Messages that arrive one by one ([`crate::Hosts::append_message`]) and follow each other in the byte stream. The
+    /// connection stays open until it is closed ([`crate::Hosts::close`]).
     Appended,
 }
 
 impl Application {
-    /// One message of `bytes`.
     pub const fn one_way(bytes: u64) -> Self {
         Application::Messages { count: 1, bytes, gap: Duration::ZERO }
     }
 
-    /// Unlimited until `stop`, with a send buffer of 4 MiB (Linux's default maximum, `tcp_wmem`).
+    /// Writes without limit until `stop`, with a send buffer of 4 MiB (Linux's default maximum, `tcp_wmem`).
     pub const fn until(stop: Time) -> Self {
         Application::Unlimited { stop, send_buffer_bytes: 4 << 20 }
     }
 }
 
-/// What a client asks before a flow: it opens the connection, and the flow is the answer.
+/// A client's request before a flow: it opens the connection, and the flow is the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct Request {
     /// Length of the request; not 0.
     pub bytes: u64,
-    /// From the arrival of the request's last byte to the start of the answer.
+    /// Time from the arrival of the request's last byte to the start of the response.
     pub think: Duration,
 }
 
-/// A flow to be added.
+/// The configuration of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct FlowConfig {
-    /// Where the data comes from.
     pub source: HostId,
-    /// Where it goes; another host.
+    /// The receiving host; must differ from `source`.
     pub destination: HostId,
-    /// Which transport carries it.
     pub transport: TransportId,
-    /// When it starts.
     pub start: Time,
-    /// What it carries.
     pub application: Application,
-    /// Anything; comes back in the records.
+    /// User-defined tag, copied to the records.
     pub tag: u32,
     /// Traffic class of the data.
     pub class: u8,
-    /// Traffic class of what comes back.
+    /// Traffic class of acknowledgements.
     pub acknowledgement_class: u8,
-    /// Stands for addresses and ports, and names the random streams of the flow.
+    /// Identity of the flow: replaces addresses and ports, and names the flow's random streams.
     pub identity: FlowIdentity,
-    /// How its data packets are marked; `None`: not at all.
+    /// Priority marks on data packets; `None` means no marks.
     pub tagging: Option<PriorityTagging>,
-    /// The destination opens the connection and asks first, at [`Self::start`]; the flow, of one message, is the
-    /// answer.
+    /// The request that the destination sends first, at [`Self::start`]. The flow is the response and has one message.
     pub request: Option<Request>,
 }
 
-/// A message that is complete, or that its flow or the run ended with: then what did not happen is at [`Time::NEVER`].
+/// A message that is complete or ended with its flow or the run. Times of steps that did not happen are
+/// [`Time::NEVER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct MessageRecord {
-    /// The flow it was sent on.
     pub flow: FlowId,
-    /// The flow's tag.
     pub tag: u32,
     /// Number in the flow, from 0.
     pub number: u64,
-    /// Length.
     pub bytes: u64,
-    /// When the application wrote it; of the answer to a request, when the client began to open the connection.
+    /// Time when the application wrote it. For a response: when the client began to open the connection.
     pub started: Time,
-    /// When the client sent the request, the connection being open; `None`: it has not, or nobody asked.
+    /// Time when the client sent the request on the open connection; `None` if there was no request or it was not sent.
     pub requested: Option<Time>,
-    /// When its last byte was handed to the receiving application. [`Time::NEVER`] when datagrams were lost.
+    /// Time when the receiving application got the last byte; [`Time::NEVER`] if datagrams were lost.
     pub delivered: Time,
-    /// When the sender learnt that all has arrived; for datagrams, when the last was sent.
+    /// Time when the sender learnt that everything has arrived; for datagrams, when the last was sent.
     pub acknowledged: Time,
 }
 
 /// How a flow ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum FlowOutcome {
-    /// Everything was sent and, by a reliable transport, acknowledged.
+    /// Everything was sent and, with a reliable transport, acknowledged.
     Completed,
     /// The transport gave up.
     Failed,
@@ -118,15 +110,15 @@ pub enum FlowOutcome {
     Unfinished,
 }
 
-/// Packets of flows, as hosts see them. Injected = delivered + dropped + in flight, where the fabric counts what it
-/// copied and what it lost.
+/// Packets of flows as counted by hosts. Injected = delivered + dropped + in flight, if the fabric's copies and losses
+/// are counted too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct PacketCounts {
-    /// Handed out by the transports.
+    /// Sent by the transports.
     pub injected: u64,
-    /// Handed to the transports.
+    /// Passed to the transports.
     pub delivered: u64,
-    /// Dropped by a network card, or because nobody waits for them.
+    /// Dropped by a network card, or because their flow has ended.
     pub dropped: u64,
 }
 
@@ -137,29 +129,29 @@ impl PacketCounts {
         self.dropped += other.dropped;
     }
 
-    /// Packets between the transports, those included that the fabric has lost.
+    /// Returns the packets between the transports, including those lost in the fabric.
     pub fn in_flight(&self) -> i64 {
         self.injected as i64 - self.delivered as i64 - self.dropped as i64
     }
 }
 
-/// What the reorder buffer of the receiving host counted.
+/// The counters of a receiving host's reorder buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct ReorderBufferStatistics {
-    /// Packets that had to wait for others.
+    /// Packets that waited for others.
     pub packets_held: u64,
-    /// The most that were held at once.
+    /// Maximum number of packets held at once.
     pub held_peak_packets: u64,
-    /// Packets that were dropped because a copy was held already.
+    /// Packets dropped because a copy was already held.
     pub duplicate_packets: u64,
-    /// Times that a gap was given up.
+    /// Number of gaps given up.
     pub timeouts: u64,
-    /// Packets that arrived after one that belongs behind them: reordered on the way, or sent again.
+    /// Packets that arrived after a packet that belongs behind them: reordered or retransmitted.
     pub packets_reordered: u64,
 }
 
 impl ReorderBufferStatistics {
-    /// Adds what was counted on the other way of a connection.
+    /// Adds the counters of the other direction of a connection.
     pub(crate) fn add(&mut self, other: &Self) {
         self.packets_held += other.packets_held;
         self.held_peak_packets = self.held_peak_packets.max(other.held_peak_packets);
@@ -169,83 +161,69 @@ impl ReorderBufferStatistics {
     }
 }
 
-/// How far a flow has got: what a probe in its two hosts would see.
+/// The progress of a flow, as a probe in its two hosts would see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct FlowProgress {
-    /// Bytes that the sender lets be in flight; 0 when it counts none.
+    /// Maximum bytes in flight; 0 for a sender without a window.
     pub congestion_window_bytes: u64,
-    /// Bytes from the beginning to the last one ever sent.
+    /// Bytes from the start of the flow to the last byte ever sent.
     pub sent_bytes: u64,
-    /// Bytes that the sender knows to have arrived, in order.
+    /// Bytes that the sender knows to have arrived in order.
     pub acknowledged_bytes: u64,
     /// Bytes handed to the receiving application.
     pub delivered_bytes: u64,
-    /// What the sender counted.
+    /// Counters of the sender.
     pub sender: SenderStatistics,
 }
 
-/// A flow that has ended. What its receiving end knows is added when both ends are [joined](crate::FlowRecords::join).
+/// A flow that has ended. The receiving end's data is added when both ends are [joined](crate::FlowRecords::join).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct FlowRecord {
-    /// Its number.
     pub flow: FlowId,
-    /// Its tag.
     pub tag: u32,
-    /// Where the data came from.
     pub source: HostId,
-    /// Where it went.
     pub destination: HostId,
-    /// When it started.
     pub started: Time,
-    /// When it ended.
     pub finished: Time,
-    /// When its sending end did: before that, where datagrams were waited for.
+    /// Time when the sending end ended; earlier than `finished` if the receiver waited for datagrams.
     pub sender_ended: Time,
-    /// How it ended.
     pub outcome: FlowOutcome,
-    /// Messages that were completed.
     pub messages_completed: u64,
-    /// Bytes that the application wrote.
     pub bytes_written: u64,
     /// Bytes that the sender knows to have arrived; for datagrams, bytes sent.
     pub bytes_acknowledged: u64,
     /// Bytes handed to the receiving application.
     pub bytes_delivered: u64,
-    /// What the sending end counted; with a request, what sent that too.
+    /// Counters of the sending end, including those of the request.
     pub sender: SenderStatistics,
-    /// What the receiving end counted; with a request, what received that too.
+    /// Counters of the receiving end, including those of the request.
     pub receiver: ReceiverStatistics,
-    /// What the reorder buffer counted; with a request, on both ways; `None` where there is none.
+    /// Counters of the reorder buffer, including the request's direction; `None` without a reorder buffer.
     pub reorder_buffer: Option<ReorderBufferStatistics>,
 }
 
-/// What the sending end of a flow tells the receiving end when it has ended. Not a packet: it stands for the end of the
-/// connection, which both programs know of.
+/// The sending end's notification to the receiving end that it has ended. It is not a packet: it stands for the close
+/// of the connection, which both programs know about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct SenderEnd {
-    /// The flow.
     pub flow: FlowId,
-    /// When the sending end ended.
+    /// Time when the sending end ended.
     pub at: Time,
-    /// Bytes that the application wrote.
     pub written_bytes: u64,
-    /// How long the receiving end waits for late datagrams.
+    /// Deadline until which the receiving end waits for late datagrams.
     pub lingers_until: Time,
 }
 
-/// The receiving end of a flow that has ended, or the run.
+/// The receiving end of a flow, at the end of the flow or of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct ReceiverRecord {
-    /// The flow.
     pub flow: FlowId,
-    /// Its tag.
     pub tag: u32,
-    /// When a flow of datagrams was over: all had arrived, or nobody waited for the rest any more.
+    /// Time when a flow of datagrams was over: all had arrived, or the wait for the rest had ended.
     pub finished: Option<Time>,
-    /// Bytes handed to the receiving application.
     pub bytes_delivered: u64,
-    /// What it counted; with a request, what received that too.
+    /// Counters, including those of the request.
     pub receiver: ReceiverStatistics,
-    /// What the reorder buffer counted; with a request, on both ways; `None` where there is none.
+    /// Counters of the reorder buffer, including the request's direction; `None` without a reorder buffer.
     pub reorder_buffer: Option<ReorderBufferStatistics>,
 }

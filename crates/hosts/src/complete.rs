@@ -1,4 +1,7 @@
-//! What is known of flows and messages for good while a run goes on.
+//! Final records of flows and messages during a run.
+//!
+//! A driver that streams results cannot wait for the end of the run. It takes the records that nothing can change any
+//! more, in the order that the whole run would have.
 
 use std::collections::BTreeMap;
 
@@ -7,41 +10,40 @@ use hitless_wire::{FlowId, Time};
 use crate::application::{FlowRecord, MessageRecord};
 use crate::records::{FlowRecords, join_ends, order_of_flows, order_of_messages};
 
-/// Records that nothing will change, in the order that [`FlowRecords::join`] gives those of a whole run.
+/// Final records, in the order that [`FlowRecords::join`] gives to the records of a whole run.
 #[derive(Clone, Debug, Default)]
 pub struct Complete {
-    /// By when they were acknowledged, then by tag, flow and number.
+    /// In order of acknowledgement, then tag, flow and number.
     pub messages: Vec<MessageRecord>,
-    /// By when they ended, then by tag and number.
+    /// In order of their end, then tag and number.
     pub flows: Vec<FlowRecord>,
 }
 
-/// When a record is known for good, and the records that have no end yet.
+/// End of each receiving end, by flow; `None` if it is open.
 type Ends = BTreeMap<u32, Option<Time>>;
 
 impl FlowRecords {
-    /// How many records wait.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.messages.len() + self.flows.len() + self.receivers.len() + self.deliveries.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes out the records of all that ended before `now` of which nothing more will be known. Everything before
-    /// `now` has happened; `is_under_way` says whether packets of a flow exist, which may still be counted for it.
+    /// Removes the records of everything that ended before `now` and cannot change any more. Everything before `now`
+    /// has happened. `is_under_way` returns whether packets of a flow still exist, which can still be counted for it.
     ///
-    /// What is taken lies before all that is left, and before all that will come: pieces taken one after the other are
-    /// in order.
+    /// The removed records precede all others, present and future, so pieces taken one after the other are in order.
     ///
     /// # Panics
-    /// As [`Self::join`].
+    /// Like [`Self::join`].
     pub fn take_complete(&mut self, now: Time, is_under_way: impl Fn(FlowId) -> bool) -> Complete {
         self.receivers.sort_unstable_by_key(|record| record.flow.0);
         self.deliveries.sort_unstable();
         let ends = self.receivers.iter().map(|record| (record.flow.0, record.finished)).collect();
+        // A record after the first open end could still be preceded by it in the final order.
         let before = self.least_unknown(&ends, is_under_way).min(now);
         let mut complete = Complete {
             messages: self.messages.extract_if(.., |message| message.acknowledged < before).collect(),
@@ -60,7 +62,7 @@ impl FlowRecords {
         complete
     }
 
-    /// The earliest end, of a flow or a message, that is not known for good.
+    /// Returns the earliest end of a flow or message that can still change.
     fn least_unknown(&self, ends: &Ends, is_under_way: impl Fn(FlowId) -> bool) -> Time {
         let of_flow = |flow: &FlowRecord| match ended_at(flow, ends) {
             Some(_) if ends.contains_key(&flow.flow.0) && !is_under_way(flow.flow) => Time::NEVER,
@@ -83,7 +85,7 @@ impl FlowRecords {
         Some(self.deliveries[place].at)
     }
 
-    /// What the other ends told of these is not needed any more.
+    /// Drops data about the other ends after its use.
     fn forget(&mut self, complete: &Complete) {
         let mut messages: Vec<_> = complete.messages.iter().map(|record| (record.flow.0, record.number)).collect();
         messages.sort_unstable();
@@ -94,7 +96,7 @@ impl FlowRecords {
     }
 }
 
-/// When a flow ended, if that is known: of datagrams the receiving end says it.
+/// Returns the end of a flow if it is known; for datagrams the receiving end decides it.
 fn ended_at(flow: &FlowRecord, ends: &Ends) -> Option<Time> {
     if flow.finished < Time::NEVER { Some(flow.finished) } else { ends.get(&flow.flow.0).copied().flatten() }
 }

@@ -1,4 +1,4 @@
-//! One flow's transport, whichever it is: enums instead of virtual calls.
+//! A flow's transport: enums over all transports instead of virtual calls.
 
 use hitless_engine::Stream;
 use hitless_wire::packet::VLAN_TAG_BYTES;
@@ -26,9 +26,9 @@ pub enum TransportConfig {
 }
 
 impl TransportConfig {
-    /// A new connection: its two ends. The sender sends through `card`; the timers of the two hosts tick at these
-    /// phases. Packets of the sender set out with `time_to_live`. What is drawn comes from `stream`, which is asked
-    /// by purpose, and only if something is drawn.
+    /// Creates both ends of a new connection. The sender sends through `card`. The timers of the two hosts tick at the
+    /// given phases. Packets of the sender start with `time_to_live`. Random numbers come from `stream`, which is
+    /// called with the purpose, only if something is drawn.
     pub fn connect(
         &self,
         card: &NetworkCard,
@@ -58,7 +58,7 @@ impl TransportConfig {
         }
     }
 
-    /// The same transport on a connection that is open already, over which a round trip took `known_rtt`.
+    /// Returns the transport for an open connection with a round-trip time of `known_rtt`.
     pub fn opened(&self, known_rtt: Option<Duration>) -> Self {
         match self {
             TransportConfig::Tcp(config) => {
@@ -69,7 +69,7 @@ impl TransportConfig {
         }
     }
 
-    /// The same transport in a VLAN: each frame is longer by a tag.
+    /// Returns the transport in a VLAN: each frame is longer by a tag.
     pub fn tagged(self) -> Self {
         let longer = |bytes: Bytes| bytes + Bytes(VLAN_TAG_BYTES.into());
         match self {
@@ -96,22 +96,22 @@ impl TransportConfig {
         }
     }
 
-    /// Whether every byte written arrives, unless the flow fails.
+    /// Returns whether every byte written arrives, unless the flow fails.
     pub fn is_reliable(&self) -> bool {
         !matches!(self, TransportConfig::Udp(_))
     }
 
-    /// Whether it is TCP, which a host may be told not to hold back.
+    /// Returns whether this is TCP; a host can exempt TCP from waiting for the card.
     pub fn is_tcp(&self) -> bool {
         matches!(self, TransportConfig::Tcp(_))
     }
 
-    /// Whether the transport runs in the network card, so that the kernel's delays are not its own.
+    /// Returns whether the transport runs in the network card and has no kernel delays.
     pub fn is_on_network_card(&self) -> bool {
         matches!(self, TransportConfig::Roce(_))
     }
 
-    /// Payload of a full packet, of a transport that counts packets and not bytes.
+    /// Returns the payload of a full packet, for transports that count packets instead of bytes.
     pub fn counted_packet_bytes(&self) -> Option<u64> {
         match self {
             TransportConfig::Roce(config) => Some(config.mtu.0),
@@ -120,7 +120,7 @@ impl TransportConfig {
         }
     }
 
-    /// How long the receiving end is kept after the sending end is done.
+    /// Returns how long the receiving end outlives the sending end.
     pub fn linger(&self) -> Duration {
         match self {
             TransportConfig::Udp(udp) => udp.linger.unwrap_or(UdpSettings::LINGER_MIN),
@@ -129,7 +129,7 @@ impl TransportConfig {
     }
 }
 
-/// From the last byte to the close of the receiving application, this time.
+/// Draws the time from the last byte to the close by the receiving application.
 fn close_delay(config: &TcpSettings, stream: impl Fn(&str) -> Stream) -> Duration {
     let delay = |CloseSettings { delay: fixed, jitter }| StackDelay::new(DelayConfig { fixed, jitter });
     config.close.and_then(delay).map_or(Duration::ZERO, |delay| delay.draw(&mut stream("close")))
@@ -140,7 +140,7 @@ fn tcp_sender(config: &TcpSettings, phase: Duration, stream: impl Fn(&str) -> St
     if config.congestion.draws() { sender.with_stream(stream("transport")) } else { sender }
 }
 
-/// Calls an expression with whichever variant is there: per packet once, so that nothing further in has to ask.
+/// Calls an expression with the actual variant: one dispatch per packet, none in the code below.
 macro_rules! dispatch {
     ($state:expr, $kind:ident, $end:ident => $call:expr) => {
         match $state {
@@ -154,7 +154,7 @@ macro_rules! dispatch {
 
 pub(crate) use dispatch;
 
-/// The sending end of a flow. Boxed, so that the kind is known without looking into the transport.
+/// The sending end of a flow. Boxed, so that the kind is known without a load from the transport.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub enum SenderState {
     /// TCP.
@@ -168,7 +168,7 @@ pub enum SenderState {
 }
 
 impl SenderState {
-    /// Whether the transport has given up; it sends nothing more.
+    /// Returns whether the transport has given up and sends nothing more.
     #[inline]
     pub fn has_failed(&self) -> bool {
         match self {
@@ -177,7 +177,7 @@ impl SenderState {
         }
     }
 
-    /// Smoothed round-trip time, where TCP has a sample.
+    /// Returns TCP's smoothed round-trip time, if it has a sample.
     pub fn smoothed_rtt(&self) -> Option<Duration> {
         match self {
             SenderState::Tcp(sender) => sender.smoothed_rtt(),
@@ -185,7 +185,8 @@ impl SenderState {
         }
     }
 
-    /// When the connection was open for data: from the beginning of time where nothing opens it; `None`: it is not.
+    /// Returns when the connection was open for data, or `None` while it is not; time zero for transports without a
+    /// handshake.
     pub fn opened_at(&self) -> Option<Time> {
         match self {
             SenderState::Tcp(sender) => sender.opened_at(),
@@ -193,9 +194,9 @@ impl SenderState {
         }
     }
 
-    /// Takes back what a sender without acknowledgements has not sent; returns how many bytes that was.
+    /// Discards data that a sender without acknowledgements has not sent; returns the number of bytes.
     ///
-    /// A reliable transport keeps what it was given: its buffer drains as when a program closes its socket.
+    /// A reliable transport keeps its data: the buffer drains as when a program closes its socket.
     pub fn withdraw_unsent(&mut self) -> u64 {
         match self {
             SenderState::Udp(sender) => sender.withdraw_unsent(),
@@ -256,7 +257,6 @@ impl Sender for SenderState {
     }
 }
 
-/// The receiving end of a flow.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub enum ReceiverState {
     /// TCP.

@@ -1,9 +1,15 @@
 //! Hosts: transports, the delays of a host's network stack, and applications.
 //!
 //! A transport is a pair of state machines, one for each end of a flow ([`transport::Sender`] and
-//! [`transport::Receiver`]): they are told the time, a packet or that a timer ran out, and asked what to send.
-//! They do no I/O and draw no random numbers. [`Hosts`] drives them for all hosts of a partition: network cards,
-//! stack delays, timers and the applications that write messages.
+//! [`transport::Receiver`]). Their inputs are the time, packets and timeouts; their outputs are packets. They do no
+//! I/O. [`Hosts`] drives them for all hosts of a partition: network cards, stack delays, timers and the applications
+//! that write messages.
+//!
+//! Read `application.rs` for the vocabulary, [`transport`] for the contract of the state machines, and `host` for the
+//! path of a packet through a host.
+
+// Docs are required only where outsiders look: in the switch, the mechanism interface and the settings.
+#![allow(missing_docs)]
 
 pub mod application;
 pub mod complete;

@@ -1,35 +1,33 @@
-//! How the packets of a flow are marked with how urgent they are (Practical Packet Deflection, section 3; Vertigo,
-//! CoNEXT 2021, section 3.1).
+//! Priority marks on the packets of a flow (Practical Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.1).
 
 use std::num::NonZeroU32;
 
 use hitless_wire::Duration;
 
-/// What the rank in a mark says.
+/// The meaning of the rank in a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Rank {
-    /// Bytes of the message that remain to be sent, this packet's first: shortest remaining first. Of a flow without an
-    /// end more remain than the field can say.
+    /// Unsent bytes of the message, including this packet: shortest remaining first. A flow without an end has the
+    /// maximum of the field.
     RemainingBytes,
     /// Bytes of the message before this packet: least attained service first.
     AttainedService,
-    /// Always the same.
+    /// A constant.
     Fixed(u32),
 }
 
-/// How the packets of a flow are marked.
+/// The configuration of priority marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct PriorityTagging {
-    /// What the rank says.
     pub rank: Rank,
-    /// What a host that lies divides a rank by; 1: it tells the truth. A fixed rank is written as it is.
+    /// Divisor of a lying host's ranks; 1 is honest. A fixed rank is written unchanged.
     pub divisor: NonZeroU32,
-    /// Vertigo's delta: a flowlet ends where its flow pauses for longer; with [`Duration::MAX`] with its message only.
+    /// Vertigo's delta: a longer pause ends a flowlet. With [`Duration::MAX`] a flowlet ends with its message only.
     pub flowlet_gap: Duration,
 }
 
 impl PriorityTagging {
-    /// Marks that tell the truth.
+    /// Creates honest marks.
     pub const fn honest(rank: Rank) -> Self {
         Self { rank, divisor: NonZeroU32::MIN, flowlet_gap: Duration::MAX }
     }

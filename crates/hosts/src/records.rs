@@ -1,4 +1,4 @@
-//! What flows leave behind: each end by itself while they run, joined at the end of the run.
+//! Records of flows: separate for each end during the run, joined afterwards.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use hitless_wire::{FlowId, Time};
 
 use crate::application::{FlowOutcome, FlowRecord, MessageRecord, ReceiverRecord};
 
-/// The last byte of a message was delivered.
+/// The delivery of a message's last byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
 pub(crate) struct Delivery {
     pub flow: u32,
@@ -14,28 +14,28 @@ pub(crate) struct Delivery {
     pub at: Time,
 }
 
-/// Records of flows and messages. Those of several partitions become one by [`Self::merge`], and both ends of each flow
-/// one by [`Self::join`], or, while the run goes on, by [`Self::take_complete`].
+/// Records of flows and messages. [`Self::merge`] combines partitions. [`Self::join`] combines both ends of each flow,
+/// or, during a run, [`Self::take_complete`].
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct FlowRecords {
-    /// Messages that are complete.
+    /// Complete messages.
     pub messages: Vec<MessageRecord>,
-    /// Messages that were under way when their flow ended, or the run.
+    /// Messages under way at the end of their flow or of the run.
     pub unfinished: Vec<MessageRecord>,
-    /// Flows whose sending end has ended.
+    /// Flows with a closed sending end.
     pub flows: Vec<FlowRecord>,
-    /// Receiving ends that have ended.
+    /// Closed receiving ends.
     pub receivers: Vec<ReceiverRecord>,
     pub(crate) deliveries: Vec<Delivery>,
 }
 
 impl FlowRecords {
-    /// The last byte of a message was delivered.
+    /// Records the delivery of a message's last byte.
     pub fn note_delivered(&mut self, now: Time, flow: FlowId, number: u64) {
         self.deliveries.push(Delivery { flow: flow.0, number, at: now });
     }
 
-    /// Takes over what another partition has recorded.
+    /// Adds the records of another partition.
     pub fn merge(&mut self, mut other: Self) {
         self.messages.append(&mut other.messages);
         self.unfinished.append(&mut other.unfinished);
@@ -44,11 +44,11 @@ impl FlowRecords {
         self.deliveries.append(&mut other.deliveries);
     }
 
-    /// Gives each record what the other end of its flow knows, in an order that depends on nothing but what is
-    /// recorded. The run ended at `ended_at`.
+    /// Adds to each record the data of the other end, and sorts all records by their content alone. The run ended at
+    /// `ended_at`.
     ///
     /// # Panics
-    /// When a reliable transport completed a flow and what was delivered is not what was written.
+    /// If a reliable transport completed a flow and the bytes delivered differ from the bytes written.
     pub fn join(&mut self, ended_at: Time) {
         self.receivers.sort_unstable_by_key(|record| record.flow.0);
         self.deliveries.sort_unstable();
@@ -73,7 +73,8 @@ impl FlowRecords {
         self.unfinished.sort_unstable_by_key(|record| (record.tag, record.flow, record.number));
     }
 
-    /// A message of datagrams that have not all arrived, and are waited for, is not complete. `flows` are not over.
+    /// Withdraws messages of datagrams that have not all arrived while the receiver still waits. `flows` are those not
+    /// over.
     fn withdraw_waited_for(&mut self, flows: &BTreeSet<FlowId>) {
         let is_waited_for = |message: &MessageRecord| message.delivered == Time::NEVER && flows.contains(&message.flow);
         let withdrawn: Vec<MessageRecord> = self.messages.extract_if(.., |message| is_waited_for(message)).collect();
@@ -86,24 +87,24 @@ impl FlowRecords {
     }
 }
 
-/// Flows stand by when they ended; of one moment by their tags, the groups.
+/// Sort key of flows: end time, then tag (the group).
 pub(crate) fn order_of_flows(record: &FlowRecord) -> (Time, u32, FlowId) {
     (record.finished, record.tag, record.flow)
 }
 
-/// Messages stand by when they were acknowledged; of one moment as flows do.
+/// Sort key of messages: acknowledgement time, then as for flows.
 pub(crate) fn order_of_messages(record: &MessageRecord) -> (Time, u32, FlowId, u64) {
     (record.acknowledged, record.tag, record.flow, record.number)
 }
 
-/// Adds what the receiving end of a flow knows, if it ever began.
+/// Adds the receiving end's data, if it was ever active.
 pub(crate) fn join_ends(record: &mut FlowRecord, receiver: Option<&ReceiverRecord>, ended_at: Time) {
     if let Some(receiver) = receiver {
         record.bytes_delivered = receiver.bytes_delivered;
         record.receiver = receiver.receiver;
         record.reorder_buffer = receiver.reorder_buffer;
     }
-    // The sending end of datagrams leaves it to the receiving end.
+    // For datagrams the receiving end decides the outcome.
     if record.finished == Time::NEVER {
         let finished = receiver.and_then(|receiver| receiver.finished);
         record.outcome = finished.map_or(FlowOutcome::Unfinished, |_| FlowOutcome::Completed);

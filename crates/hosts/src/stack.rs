@@ -1,10 +1,10 @@
 //! The delay of a host's network stack: system calls, kernel, interrupts, DMA.
 //!
-//! A packet waits a fixed time plus jitter on its way from the transport to the network card and again from the
-//! card to the transport. A later packet of a flow never overtakes an earlier one, and packets of a flow that enter
-//! together leave together: they share a system call, a segmentation burst or an interrupt.
+//! A packet waits a fixed time plus jitter on its way from the transport to the network card, and again from the card
+//! to the transport. A later packet of a flow never overtakes an earlier one. Packets of a flow that enter together
+//! leave together: they share a system call, a segmentation burst or an interrupt.
 //!
-//! Not here: CPU load. The delay does not depend on how much a host has to do.
+//! CPU load is not modelled: the delay does not depend on how busy the host is.
 
 mod portable;
 
@@ -22,9 +22,9 @@ pub enum Jitter {
     /// No random part.
     #[default]
     None,
-    /// Exponential.
+    /// Exponential distribution.
     Exponential(ExponentialJitter),
-    /// Lognormal.
+    /// Lognormal distribution.
     Lognormal(LognormalJitter),
 }
 
@@ -32,53 +32,53 @@ pub enum Jitter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct ExponentialJitter {
-    /// Its mean.
+    /// Mean.
     #[serde(with = "Text::<Duration>")]
     pub mean: Duration,
 }
 
-/// A lognormal delay, given by two of its quantiles.
+/// A lognormal delay, given by two quantiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct LognormalJitter {
-    /// Its median.
+    /// Median.
     #[serde(with = "Text::<Duration>")]
     pub median: Duration,
-    /// Its 99.9th percentile; not below the median.
+    /// 99.9th percentile; at least the median.
     #[serde(with = "Text::<Duration>")]
     pub p999: Duration,
 }
 
-/// A delay as configured.
+/// The configuration of a delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct DelayConfig {
-    /// The part that every packet waits.
+    /// Constant part for every packet.
     pub fixed: Duration,
-    /// What comes on top.
+    /// Random part.
     pub jitter: Jitter,
 }
 
 impl DelayConfig {
-    /// No delay: costs no event and no random number.
+    /// No delay; costs no event and no random number.
     pub const NONE: DelayConfig = DelayConfig::fixed(Duration::ZERO);
 
-    /// The same for every packet.
+    /// Creates a constant delay.
     pub const fn fixed(fixed: Duration) -> Self {
         Self { fixed, jitter: Jitter::None }
     }
 }
 
-/// Both delays of a host's stack.
+/// The delays of a host's stack in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StackConfig {
-    /// From the transport to the network card.
+    /// Delay from the transport to the network card.
     pub send: DelayConfig,
-    /// From the network card to the transport.
+    /// Delay from the network card to the transport.
     pub receive: DelayConfig,
 }
 
 impl StackConfig {
-    /// No delay either way.
+    /// No delay in either direction.
     pub const NONE: StackConfig = StackConfig { send: DelayConfig::NONE, receive: DelayConfig::NONE };
 }
 
@@ -92,7 +92,7 @@ enum Draw {
     LogNormal { median_ps: f64, sigma: f64 },
 }
 
-/// A delay ready to be drawn.
+/// A delay ready for drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct StackDelay {
     fixed: Duration,
@@ -100,10 +100,10 @@ pub struct StackDelay {
 }
 
 impl StackDelay {
-    /// The delay that `config` describes; `None` when it never delays anything.
+    /// Creates the delay that `config` describes, or `None` if it is always zero.
     ///
     /// # Panics
-    /// When a log-normal jitter's median is zero or above its 99.9th percentile.
+    /// If a log-normal jitter's median is zero or above its 99.9th percentile.
     pub fn new(config: DelayConfig) -> Option<Self> {
         let draw = match config.jitter {
             Jitter::Exponential(ExponentialJitter { mean }) if mean > Duration::ZERO => {
@@ -123,7 +123,7 @@ impl StackDelay {
         (!is_zero).then_some(Self { fixed: config.fixed, draw })
     }
 
-    /// One delay.
+    /// Draws a delay.
     pub(crate) fn draw(&self, stream: &mut Stream) -> Duration {
         let jitter_ps = match self.draw {
             Draw::Nothing => return self.fixed,
@@ -140,7 +140,7 @@ impl StackDelay {
     }
 }
 
-/// One direction of one flow through a stack: keeps its packets in order.
+/// A direction of a flow through a stack; keeps its packets in order.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub struct DelayLine {
     last_entry: Option<Time>,
@@ -148,10 +148,11 @@ pub struct DelayLine {
 }
 
 impl DelayLine {
-    /// When a packet that enters now leaves; never before the one that entered before it.
+    /// Returns when a packet that enters now leaves; never before its predecessor.
     ///
-    /// Packets that leave at the same time must be handled in the order in which they entered.
+    /// Packets that leave at the same time must be handled in order of entry.
     pub fn exit(&mut self, now: Time, delay: &StackDelay, stream: &mut Stream) -> Time {
+        // Packets that enter together share one draw.
         if self.last_entry != Some(now) {
             self.last_entry = Some(now);
             self.last_exit = self.last_exit.max(now + delay.draw(stream));

@@ -1,4 +1,5 @@
-//! Runs STF tests: `stf PROGRAM.json TESTS.stf ...`, in pairs; a line for each with "pass" or the cause.
+//! Runs STF tests: `stf PROGRAM.json TESTS.stf ...`, in pairs. Prints one line for each pair: "pass" or the reason of
+//! the failure.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Actions: what their instructions do.
+//! Actions: execution of their instructions.
 
 use std::fmt::Write;
 
@@ -10,18 +10,18 @@ use crate::program::{Beyond, Instruction};
 use crate::run::{Run, STEPS_MAX};
 use crate::state::{Digest, Registers};
 
-/// The port that means "dropped" (`mark_to_drop`), as BMv2 has it.
+/// The port number for "drop" (`mark_to_drop`), as in BMv2.
 pub const DROP_PORT: u64 = 511;
 
 impl<O: Observer> Run<'_, '_, O> {
-    /// Runs an action, whose data is in the state's parameters.
+    /// Runs an action; its data is in the state's parameters.
     #[inline]
     pub fn action(&mut self, action: u32, packet: &mut Packet) {
         let code = self.program.actions[action as usize].code.clone();
         self.instructions(code.start, code.end, packet);
     }
 
-    /// Runs the instructions from `start` to before `end`.
+    /// Runs the instructions in `start..end`.
     pub fn instructions(&mut self, start: u32, end: u32, packet: &mut Packet) {
         let program = self.program;
         let code = &program.instructions[start as usize..end as usize];
@@ -253,7 +253,7 @@ impl<O: Observer> Run<'_, '_, O> {
         packet.set(to(0), value);
     }
 
-    /// Keeps the fields of a digest for the control plane.
+    /// Stores the fields of a digest for the control plane.
     pub(crate) fn digest(&mut self, list: u32, packet: &Packet) {
         let Some(of) = self.program.digests.iter().find(|of| of.id == list) else { return };
         let mut values = vec![0; of.fields.iter().map(|slot| slot.width.div_ceil(8) as usize).sum()];
@@ -286,7 +286,7 @@ fn read_register(array: &Registers, index: u64, values: &mut [u8], to: Slot) -> 
     true
 }
 
-/// `format` with the values in place of its braces.
+/// `format` with each pair of braces replaced by a value.
 fn filled(format: &str, values: &[Computed]) -> String {
     let (mut text, mut rest, mut values) = (String::new(), format, values.iter());
     while let Some(open) = rest.find('{') {

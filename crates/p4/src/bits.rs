@@ -1,17 +1,17 @@
-//! Fields in bytes: read, written and copied at any bit, most significant bit first, as on the wire.
+//! Bit fields in bytes: reads, writes and copies at any bit offset, most significant bit first as on the wire.
 
-/// Where a field is in a file of values.
+/// The position of a field in an array of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
-    /// Its first bit, from the first bit of the file.
+    /// First bit, counted from the start of the array.
     pub bit: u32,
-    /// How many bits it has.
+    /// Width in bits.
     pub width: u32,
-    /// Whether it is a number in two's complement.
+    /// Whether the field is a two's complement number.
     pub is_signed: bool,
 }
 
-/// The `width` bits from `bit` on, at most 64; zeros where `bytes` ends.
+/// Reads `width` bits (at most 64) from `bit` on; bits beyond the end of `bytes` are 0.
 #[inline]
 pub fn read(bytes: &[u8], bit: usize, width: usize) -> u64 {
     let (start, offset) = (bit / 8, bit % 8);
@@ -30,7 +30,7 @@ pub fn read(bytes: &[u8], bit: usize, width: usize) -> u64 {
     ((word << offset) >> (128 - width)) as u64
 }
 
-/// Writes the low `width` bits of `value`, at most 64, from `bit` on; what is beyond the end of `bytes` is lost.
+/// Writes the low `width` bits (at most 64) of `value` from `bit` on; bits beyond the end of `bytes` are discarded.
 #[inline]
 pub fn write(bytes: &mut [u8], bit: usize, width: usize, value: u64) {
     let (start, offset) = (bit / 8, bit % 8);
@@ -56,7 +56,7 @@ pub fn write(bytes: &mut [u8], bit: usize, width: usize, value: u64) {
     }
 }
 
-/// Copies `count` bits; by bytes where both ends are at a byte.
+/// Copies `count` bits; by bytes if both ends are aligned.
 #[inline]
 pub fn copy(to: &mut [u8], to_bit: usize, from: &[u8], from_bit: usize, count: usize) {
     let mut done = 0;
@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    /// One bit after the other.
+    /// Reference implementation, bit by bit.
     fn slow(bytes: &[u8], bit: usize, width: usize) -> u64 {
         (bit..bit + width).fold(0, |value, at| {
             let byte = bytes.get(at / 8).copied().unwrap_or(0);

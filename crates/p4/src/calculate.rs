@@ -1,11 +1,11 @@
-//! What hashes and checksums are computed of.
+//! The input of hashes and checksums.
 
 use crate::bits;
 use crate::deparse::emit;
 use crate::packet::Packet;
 use crate::program::{Calculation, Input, Program};
 
-/// Puts what `calculation` is made of into `buffer`, bit after bit; headers that are not valid are left out.
+/// Appends the fields of `calculation` to `buffer` bit by bit; invalid headers are skipped.
 #[inline]
 pub fn collect(program: &Program, packet: &Packet, calculation: &Calculation, buffer: &mut Vec<u8>) {
     buffer.clear();

@@ -1,7 +1,7 @@
-//! Changes of tables, action profiles and meters by the control plane, with the rules that hold in each language.
+//! Changes to tables, action profiles and meters by the control plane, with the rules common to all its languages.
 //!
-//! simple_switch_CLI and P4Runtime name things differently; the rules on const entries, table types, members in use and
-//! rates are here, once.
+//! simple_switch_CLI and P4Runtime name objects differently; the rules on const entries, table types, members in use
+//! and rates are implemented here once.
 
 use crate::commands::Commands;
 use crate::error::{Result, refuse};
@@ -13,7 +13,7 @@ impl<'a> Commands<'a> {
         &self.program.tables[number as usize]
     }
 
-    /// The table whose entries are to be changed. Refused: const entries.
+    /// The table to change. Refuses tables with const entries.
     fn changeable(&self, number: u32) -> Result<&'a Table> {
         let table = self.known_table(number);
         if !table.entries.is_empty() {
@@ -22,7 +22,7 @@ impl<'a> Commands<'a> {
         Ok(table)
     }
 
-    /// Refuses a target that the table's type does not take: an action of its own, or a member or group of a profile.
+    /// Refuses a target that does not fit the table's type: a direct action, or a member or group of a profile.
     fn check_target(&self, table: &Table, target: &Target) -> Result<()> {
         match (target, table.profile) {
             (Target::Call(_), Some(_)) => {
@@ -41,7 +41,7 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Adds an entry to a table and gives its handle.
+    /// Adds a table entry and returns its handle.
     pub fn insert(&mut self, number: u32, made: Entry) -> Result<u32> {
         let table = self.changeable(number)?;
         self.check_target(table, &made.target)?;
@@ -55,7 +55,7 @@ impl<'a> Commands<'a> {
         Ok(rows.insert(table, made))
     }
 
-    /// Gives an entry another action, member or group.
+    /// Changes the action, member or group of an entry.
     pub(crate) fn modify(&mut self, number: u32, handle: u32, target: Target) -> Result<()> {
         let table = self.changeable(number)?;
         self.check_target(table, &target)?;
@@ -82,7 +82,7 @@ impl<'a> Commands<'a> {
         Ok(())
     }
 
-    /// Sets the action of packets without an entry; None: the program's own.
+    /// Sets the default action of a table; `None` restores the program's own.
     pub(crate) fn set_default(&mut self, number: u32, target: Option<Target>) -> Result<()> {
         let table = self.known_table(number);
         if table.is_default_constant {
@@ -100,21 +100,22 @@ impl<'a> Commands<'a> {
         Ok(())
     }
 
-    /// Adds a member to an action profile and gives its handle.
+    /// Adds a member to an action profile and returns its handle.
     pub(crate) fn add_member(&mut self, profile: u32, call: Call) -> u32 {
         let members = &mut self.state.profiles[profile as usize].members;
         members.push(Some(call));
         members.len() as u32 - 1
     }
 
-    /// Gives a member another action.
+    /// Changes the action of a member.
     pub(crate) fn set_member(&mut self, profile: u32, member: u64, call: Call) -> Result<()> {
         self.check_member(profile, member)?;
         self.state.profiles[profile as usize].members[member as usize] = Some(call);
         Ok(())
     }
 
-    /// Deletes a member. Refused: one of a group or of an entry. `name` is its number in the control plane's language.
+    /// Deletes a member. Refuses members of a group or of an entry. `name` is its number in the control plane's
+    /// language.
     pub(crate) fn delete_member(&mut self, profile: u32, member: u64, name: u64) -> Result<()> {
         self.check_member(profile, member)?;
         let state = &self.state.profiles[profile as usize];
@@ -128,7 +129,7 @@ impl<'a> Commands<'a> {
         Ok(())
     }
 
-    /// Adds a group with members, which stand in it in the order of their handles.
+    /// Adds a group; its members are ordered by handle.
     pub(crate) fn add_group(&mut self, profile: u32, members: Vec<u32>) -> Result<u32> {
         let known = &self.program.profiles[profile as usize];
         if known.selector.is_none() {
@@ -139,7 +140,7 @@ impl<'a> Commands<'a> {
         Ok(groups.len() as u32 - 1)
     }
 
-    /// Deletes a group. Refused: one of an entry. `name` is its number in the control plane's language.
+    /// Deletes a group. Refuses the group of an entry. `name` is its number in the control plane's language.
     pub(crate) fn delete_group(&mut self, profile: u32, group: u64, name: u64) -> Result<()> {
         self.check_group(profile, group)?;
         if self.is_used(profile, &Target::Group(group as u32)) {
@@ -149,7 +150,7 @@ impl<'a> Commands<'a> {
         Ok(())
     }
 
-    /// Adds a member to a group, or takes it out.
+    /// Adds a member to a group or removes it.
     pub(crate) fn change_group(&mut self, profile: u32, group: u64, member: u64, is_added: bool) -> Result<()> {
         self.check_member(profile, member)?;
         self.check_group(profile, group)?;
@@ -180,7 +181,7 @@ impl<'a> Commands<'a> {
         Ok(())
     }
 
-    /// Whether an entry, or a table without one, takes this member or group.
+    /// Whether an entry or a default action uses this member or group.
     fn is_used(&self, profile: u32, target: &Target) -> bool {
         let tables = self.program.tables.iter().zip(&self.state.tables);
         let mut of = tables.filter(|(table, _)| table.profile == Some(profile));
@@ -189,7 +190,7 @@ impl<'a> Commands<'a> {
         })
     }
 
-    /// Refuses rates that are no meter's of this array: another number of them, or a committed rate above the peak.
+    /// Refuses rates that do not fit the meter array: a wrong number of rates, or a committed rate above the peak rate.
     pub(crate) fn check_rates(&self, array: usize, rates: &[Rate]) -> Result<()> {
         let known = &self.program.meters[array];
         if rates.len() != known.rates as usize {

@@ -1,11 +1,11 @@
 //! Counters of packets and bytes.
 
-/// A counter.
+/// A counter of packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Counter {
     /// Packets.
     pub packets: u64,
-    /// Their bytes, as they came in.
+    /// Bytes of the packets at their arrival.
     pub bytes: u64,
 }
 

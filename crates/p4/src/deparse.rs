@@ -1,10 +1,10 @@
-//! The way back from values to bytes.
+//! Deparsing: from values back to bytes.
 
 use crate::bits;
 use crate::packet::Packet;
 use crate::program::Program;
 
-/// Appends `header` as it is on the wire.
+/// Appends `header` in its wire format.
 #[inline]
 pub fn emit(program: &Program, packet: &Packet, header: u32, to: &mut Vec<u8>) {
     let of = &program.headers[header as usize];
@@ -23,14 +23,14 @@ pub fn emit(program: &Program, packet: &Packet, header: u32, to: &mut Vec<u8>) {
     bits::copy(to, first + before + length, &packet.values, start + before, fixed - before);
 }
 
-/// The packet as it leaves: its valid headers in the order of the deparser, then its payload, cut off where the program
-/// said so.
+/// The departing packet: its valid headers in the deparser's order, then the payload, truncated to the length that the
+/// program has set.
 pub fn deparse(program: &Program, packet: &Packet, to: &mut Vec<u8>) {
     deparse_whole(program, packet, to);
     to.truncate(packet.length_max);
 }
 
-/// The same without the cut.
+/// The departing packet without truncation.
 pub fn deparse_whole(program: &Program, packet: &Packet, to: &mut Vec<u8>) {
     to.clear();
     for &header in &program.deparser {

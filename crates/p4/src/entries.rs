@@ -1,25 +1,25 @@
-//! Entries of tables, from what people and documents write: every value is checked against the field's width.
+//! Table entries from text or documents; each value is checked against the width of its field.
 
 use crate::error::{Result, refuse};
 use crate::number::{Number, Wide};
 use crate::program::{Call, Entry, Key, MatchKind, Program, Table, Target};
 use crate::tables::prefix_mask;
 
-/// What a field of a key must be.
+/// The condition on a field of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "there is one for each field of an entry that is being made")]
 pub enum Match {
-    /// This value.
+    /// Equal to this value.
     Exact(Wide),
-    /// The first bits of this value.
+    /// Equal to this value in this many leading bits.
     Prefix(Wide, u32),
-    /// This value, where the mask has ones.
+    /// Equal to this value in the bits of the mask.
     Ternary(Wide, Wide),
-    /// From the one to the other.
+    /// Between these two values, inclusive.
     Range(Wide, Wide),
 }
 
-/// An entry of `table`: one [`Match`] for each field of its key.
+/// Creates an entry of `table` from one [`Match`] for each field of its key.
 pub fn entry(table: &Table, matches: &[Match], priority: i64, target: Target) -> Result<Entry> {
     if matches.len() != table.key.len() {
         refuse!("the table {} has {} fields in its key, and {} are given", table.name, table.key.len(), matches.len());
@@ -43,7 +43,7 @@ pub fn entry(table: &Table, matches: &[Match], priority: i64, target: Target) ->
     Ok(Entry { key, mask, prefix, priority, target })
 }
 
-/// The value and the mask, or the end of a range, of one field.
+/// The value of a field, with its mask or the end of its range.
 fn normal(table: &Table, of: &Key, given: &Match) -> Result<(Wide, Option<Wide>)> {
     let fits = |value: &Wide| {
         if value.bit_length() > of.width {
@@ -72,7 +72,7 @@ fn normal(table: &Table, of: &Key, given: &Match) -> Result<(Wide, Option<Wide>)
     }
 }
 
-/// An action with its data: one value for each parameter.
+/// An action with its data, one value for each parameter.
 pub fn call(program: &Program, action: u32, values: &[Wide]) -> Result<Call> {
     let of = &program.actions[action as usize];
     if values.len() != of.parameters.len() {

@@ -1,32 +1,32 @@
-//! What a program, a command or a test is refused for.
+//! Errors of programs, commands and tests.
 
 use std::fmt;
 
-/// One reason, with the place in the P4 source where the document says it.
+/// The reason of a refusal, with its place in the P4 source if known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What is wrong: the thing by its name in P4, and the rule.
+    /// The object by its P4 name, and the violated rule.
     pub what: String,
-    /// Where: "forward.p4:31" of the P4 source, or "entries.txt:4" of a file of commands.
+    /// The place: "forward.p4:31" in the P4 source, or "entries.txt:4" in a file of commands.
     pub place: Option<String>,
 }
 
-/// A result whose error is an [`Error`].
+/// A result with an [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Without a place.
+    /// Creates an error without a place.
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), place: None }
     }
 
-    /// At `place`, unless it has a more exact one already.
+    /// Adds `place`, unless the error has a more exact one already.
     pub fn at(mut self, place: Option<String>) -> Self {
         self.place = self.place.or(place);
         self
     }
 
-    /// The same, in `thing`.
+    /// Adds the object that contains the error.
     pub(crate) fn within(self, thing: &str, name: &str, place: Option<String>) -> Self {
         Self { what: format!("{thing} {name}: {}", self.what), ..self.at(place) }
     }
@@ -43,7 +43,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// `Err` of what is formatted.
+/// Returns `Err` with a formatted message.
 macro_rules! refuse {
     ($($part:tt)*) => { return Err($crate::error::Error::new(format!($($part)*))) };
 }

@@ -1,4 +1,4 @@
-//! The value of expressions for a packet.
+//! Evaluation of expressions for a packet.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use crate::program::Program;
 use crate::state::Registers;
 
-/// What an expression may look at.
+/// The data that expressions can read.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// The program.
@@ -18,7 +18,7 @@ pub struct View<'a> {
     pub packet: &'a Packet,
     /// Register arrays.
     pub registers: &'a [Registers],
-    /// Parameters of the action.
+    /// Parameters of the current action.
     pub parameters: &'a [u8],
 }
 
@@ -35,7 +35,7 @@ impl View<'_> {
         }
     }
 
-    /// The value, in the size that it is computed in.
+    /// The value in the size of its computation.
     #[inline]
     pub fn computed(&self, expression: Expression) -> Computed {
         match expression {
@@ -48,7 +48,7 @@ impl View<'_> {
         }
     }
 
-    /// The number of a node, in the size that its expression was given.
+    /// The number of a node in the size chosen for its expression.
     fn number<N: Number>(&self, node: NodeId) -> N {
         match self.program.nodes[node as usize] {
             Node::Constant(constant) => N::constant(&self.program.constants[constant as usize]),
@@ -81,7 +81,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether the node holds; of a number: whether it is not 0.
+    /// Whether the condition holds; for a number, whether it is nonzero.
     pub fn holds(&self, node: NodeId) -> bool {
         match self.program.nodes[node as usize] {
             Node::Bool(value) => value,
@@ -117,7 +117,7 @@ impl View<'_> {
         }
     }
 
-    /// The bytes of the field of variable length of a header.
+    /// The bytes of a header's variable-length field.
     fn varbit(&self, header: u32) -> &[u8] {
         let start = self.program.headers[header as usize].varbit.map_or(0, |varbit| varbit.slot.bit as usize / 8);
         &self.packet.values[start..start + self.packet.var_bits[header as usize] as usize / 8]
@@ -143,7 +143,7 @@ impl View<'_> {
             && packet.var_bits[one as usize] == packet.var_bits[other as usize]
     }
 
-    /// The header at `place`; none where a stack has no such element.
+    /// The header at `place`; `None` if the stack has no such element.
     #[inline]
     pub fn header(&self, place: HeaderPlace) -> Option<u32> {
         let last = |stack: u32| self.packet.filled[stack as usize].checked_sub(1).map(|last| last as usize);
@@ -163,7 +163,7 @@ impl View<'_> {
     }
 }
 
-/// A number in the size that its expression was computed in.
+/// A number in the size of its computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "it lives on the stack for one instruction, and a box would allocate")]
 pub enum Computed {
@@ -176,7 +176,7 @@ pub enum Computed {
 }
 
 impl Computed {
-    /// Writes the low bits into the field of `bytes` at `slot`.
+    /// Writes the low bits to the field of `bytes` at `slot`.
     #[inline]
     pub fn write(&self, bytes: &mut [u8], slot: Slot) {
         match self {
@@ -186,7 +186,7 @@ impl Computed {
         }
     }
 
-    /// Its words, least significant first.
+    /// A word of the number; word 0 is the least significant.
     #[inline]
     pub fn word(&self, number: usize) -> u64 {
         match self {

@@ -1,58 +1,58 @@
-//! What a program may ask of the switch around it with functions beyond v1model.
+//! The interface between a program and its switch, for functions beyond v1model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rounds of a group of queues that take turns.
+/// The rounds of a group of rotating queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
-    /// The round that is served.
+    /// The current round.
     pub current: u64,
-    /// The number of the group's first queue.
+    /// The group's first queue.
     pub first_queue: u32,
-    /// How many queues it has.
+    /// Number of queues.
     pub queues: u32,
 }
 
 /// The switch around a program.
 pub trait Fabric {
-    /// The hash of the packet's flow that the switch itself uses.
+    /// The switch's own hash of the packet's flow.
     fn flow_hash(&mut self) -> u32;
     /// Bytes in a queue.
     fn queue_depth_bytes(&mut self, port: u32, queue: u32) -> u64;
-    /// Whether a queue would take the packet.
+    /// Whether a queue has room for the packet.
     fn queue_has_room(&mut self, port: u32, queue: u32) -> bool;
-    /// The queue of the packet's class at a port.
+    /// The queue for the packet's class at a port.
     fn class_queue(&mut self, port: u32) -> u32;
-    /// Stops the service of a queue.
+    /// Pauses a queue.
     fn pause_queue(&mut self, port: u32, queue: u32);
-    /// Goes on with it.
+    /// Resumes a queue.
     fn resume_queue(&mut self, port: u32, queue: u32);
-    /// A generated packet with `token` comes in after a delay.
+    /// Schedules a generated packet with `token` after a delay.
     fn start_timer(&mut self, delay_ns: u64, token: u32);
     /// The rotating group of a port.
     fn current_round(&mut self, port: u32) -> Rounds;
-    /// The port that routing proposes.
+    /// The port selected by routing.
     fn routed_port(&mut self) -> u32;
-    /// A random number below `count`; none: the program's own are taken.
+    /// A random number below `count`; `None` selects the program's own generator.
     fn below(&mut self, count: u64) -> Option<u64>;
 }
 
-/// What a switch answers that is none: what a test has set.
+/// A stand-in for the switch, with values set by a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
     /// Bytes in queues, by port and queue.
     pub depths: BTreeMap<(u32, u32), u64>,
-    /// The most bytes of queues.
+    /// Capacities of queues in bytes.
     pub limits: BTreeMap<(u32, u32), u64>,
     /// Rotating groups, by port.
     pub rounds: BTreeMap<u32, Rounds>,
     /// The hash of flows.
     pub flow_hash: u32,
-    /// The port that routing proposes.
+    /// The port selected by routing.
     pub routed_port: u32,
-    /// The bytes of the packet at hand.
+    /// Size of the current packet in bytes.
     pub packet_bytes: u64,
-    /// Queues that stand still.
+    /// Paused queues.
     pub paused: BTreeSet<(u32, u32)>,
 }
 

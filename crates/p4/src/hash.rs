@@ -1,38 +1,38 @@
-//! The hash functions of v1model, as BMv2 computes them.
+//! The hash functions of v1model, equal to BMv2's.
 
 use crate::bits;
 
-/// A cyclic redundancy check of up to 64 bits.
+/// A cyclic redundancy check (CRC) of up to 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crc {
-    /// Bits.
+    /// Width in bits.
     pub width: u32,
-    /// Its polynomial.
+    /// The polynomial.
     pub polynomial: u64,
-    /// What it begins with.
+    /// The initial value.
     pub initial: u64,
-    /// What it is xored with at the end.
+    /// The value xored with the result.
     pub final_xor: u64,
-    /// The least significant bit of a byte is first, and the result is turned round.
+    /// Whether input bytes and result are bit-reversed.
     pub reflects: bool,
 }
 
-/// How a hash is computed.
+/// A hash algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// A cyclic redundancy check.
     Crc(Crc),
     /// The Internet checksum (RFC 1071).
     Checksum,
-    /// Words of 16 bits, xored.
+    /// The xor of all 16-bit words.
     Xor16,
-    /// Words of 32 bits, xored.
+    /// The xor of all 32-bit words.
     Xor32,
-    /// The first 64 bits.
+    /// The first 64 bits of the input.
     Identity,
-    /// The next random number.
+    /// The next random number, independent of the input.
     Random,
-    /// The next number.
+    /// The next value of a counter, independent of the input.
     RoundRobin,
 }
 
@@ -47,7 +47,7 @@ const CRC8: Crc = crc(8, 0x07, 0, 0, false);
 const CRC64: Crc = crc(64, 0x1b, 0, 0, true);
 
 impl Algorithm {
-    /// The one that a document calls `name`.
+    /// The algorithm with this name in the document.
     pub fn of(name: &str) -> Option<Self> {
         Some(match name {
             "crc16" | "crc16_custom" => Self::Crc(CRC16),
@@ -67,7 +67,7 @@ impl Algorithm {
 }
 
 impl Crc {
-    /// The check of `bytes`, eight bits at a time.
+    /// The CRC of `bytes`, eight bits at a time.
     pub fn of(&self, bytes: &[u8]) -> u64 {
         let top = 64 - self.width;
         let polynomial = self.polynomial << top;
@@ -85,7 +85,7 @@ impl Crc {
     }
 }
 
-/// The Internet checksum of `bytes`; a last odd byte counts as the upper half of a word.
+/// The Internet checksum of `bytes`; an odd last byte is the upper half of a word.
 pub fn internet_checksum(bytes: &[u8]) -> u16 {
     let mut sum = 0u64;
     let mut chunks = bytes.chunks_exact(4);
@@ -105,7 +105,7 @@ fn xor(bytes: &[u8], width: usize) -> u64 {
     bytes.chunks(width).fold(0, |value, chunk| value ^ bits::read(chunk, 0, 8 * width))
 }
 
-/// The value of a hash of `input`; `next` gives the next number of those that depend on none.
+/// The hash of `input`; `next` is the state of the algorithms that ignore their input.
 pub fn hash(algorithm: Algorithm, input: &[u8], next: &mut u64) -> u64 {
     match algorithm {
         Algorithm::Crc(crc) => crc.of(input),
@@ -121,7 +121,7 @@ pub fn hash(algorithm: Algorithm, input: &[u8], next: &mut u64) -> u64 {
     }
 }
 
-/// The next number of a generator whose state is a counter (SplitMix64).
+/// The next number of SplitMix64, a generator with a counter as its state.
 pub fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
@@ -134,7 +134,7 @@ pub fn random(state: &mut u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The check values that catalogues of these functions give for "123456789".
+    /// The check values for "123456789" in CRC catalogues.
     #[test]
     fn checks_have_their_published_values() {
         let of = |name: &str| match Algorithm::of(name) {

@@ -1,34 +1,33 @@
-//! The document that p4c writes for BMv2, as it is in the file (format version 2; its description is
-//! `docs/JSON_format.md` of p4lang's behavioral-model). What an expression or a parameter means is decided by
-//! `compile`.
+//! The document that p4c writes for BMv2, as in the file (format version 2, described in `docs/JSON_format.md` of
+//! p4lang's behavioral-model). `compile` interprets its expressions and parameters.
 //!
-//! As BMv2 it also reads documents without `__meta__`, taken as version 2, and tables that name their actions by
-//! `actions` alone, as compilers before p4c did.
+//! Like BMv2, it accepts documents without `__meta__` as version 2, and tables that list only the names of their
+//! `actions`, as written by compilers before p4c.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Error, Result, refuse};
 
-/// Where something stands in the P4 source.
+/// A position in the P4 source.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct SourceInfo {
-    /// The file's name.
+    /// The file name.
     #[serde(default)]
     pub filename: String,
-    /// The line, from 1.
+    /// The line number, from 1.
     #[serde(default)]
     pub line: u64,
 }
 
 impl SourceInfo {
-    /// "file.p4:12".
+    /// The position as "file.p4:12".
     pub fn place(&self) -> String {
         format!("{}:{}", self.filename, self.line)
     }
 }
 
-/// The place of what may have none.
+/// The position of an optional source reference.
 pub fn place(of: &Option<SourceInfo>) -> Option<String> {
     of.as_ref().map(SourceInfo::place)
 }
@@ -36,10 +35,10 @@ pub fn place(of: &Option<SourceInfo>) -> Option<String> {
 /// The whole document.
 #[derive(Debug, Deserialize)]
 pub struct Document {
-    /// Which version it is.
+    /// Format version and compiler.
     #[serde(rename = "__meta__", default)]
     pub meta: Meta,
-    /// The P4 file it was made of.
+    /// The P4 source file.
     #[serde(default)]
     pub program: String,
     pub(crate) header_types: Vec<HeaderType>,
@@ -80,7 +79,7 @@ pub struct Document {
     pub(crate) field_aliases: Vec<(String, (String, String))>,
 }
 
-/// Which version the document has, and who wrote it.
+/// The document's format version and compiler.
 #[derive(Debug, Default, Deserialize)]
 pub struct Meta {
     /// Major and minor version.
@@ -142,7 +141,7 @@ pub(crate) struct FieldList {
     pub source_info: Option<SourceInfo>,
 }
 
-/// What stands for a value, an object or an expression wherever one is expected.
+/// A typed value: the form of values, objects and expressions in the document.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct TypedValue {
     #[serde(rename = "type")]
@@ -311,7 +310,7 @@ pub(crate) struct Table {
     #[serde(default)]
     pub with_counters: bool,
     pub direct_meters: Option<String>,
-    /// Numbers of its actions; [`Document::read`] finds them where the table has names alone.
+    /// Numbers of the table's actions; [`Document::read`] adds them if the table lists only names.
     #[serde(default)]
     pub action_ids: Vec<i64>,
     #[serde(default)]
@@ -396,7 +395,7 @@ pub(crate) struct ExternInstance {
 }
 
 impl Document {
-    /// The document in `text`. Refused: what is no JSON, lacks what a program must have, or is of another version.
+    /// Reads the document in `text`. Refuses text that is not JSON, lacks required parts, or has another version.
     pub fn read(text: &str) -> Result<Self> {
         let mut document: Self = serde_json::from_str(text)
             .map_err(|error| Error::new(format!("this is no document that p4c writes for BMv2: {error}")))?;
@@ -408,7 +407,7 @@ impl Document {
         Ok(document)
     }
 
-    /// Finds the numbers of actions that tables name.
+    /// Adds the numbers of actions to tables that list only names.
     fn number_actions(&mut self) -> Result<()> {
         let tables = self.pipelines.iter_mut().flat_map(|pipeline| &mut pipeline.tables);
         for table in tables.filter(|table| table.action_ids.is_empty()) {
@@ -429,17 +428,17 @@ impl Document {
 }
 
 impl TypedValue {
-    /// What `value` holds, if it is an object with a type.
+    /// Reads `value` as a typed value.
     pub fn of(value: &Value) -> Result<Self> {
         Self::deserialize(value).map_err(|_| Error::new(format!("{value} has no \"type\" and \"value\"")))
     }
 
-    /// The name in it.
+    /// The name in the value.
     pub fn text(&self) -> Result<&str> {
         self.value.as_str().ok_or_else(|| Error::new(format!("a {} is named by {}, no text", self.kind, self.value)))
     }
 
-    /// The two names of a field.
+    /// The header and field names in the value.
     pub fn pair(&self) -> Result<(&str, &str)> {
         let names = self.value.as_array().filter(|names| names.len() == 2);
         let pair = names.and_then(|names| Some((names[0].as_str()?, names[1].as_str()?)));
@@ -447,7 +446,7 @@ impl TypedValue {
     }
 }
 
-/// The bytes of a hexadecimal number "0x0800", as many as are written.
+/// The bytes of a hexadecimal number such as "0x0800", as many as its digits give.
 pub(crate) fn hex_bytes(text: &str) -> Result<Vec<u8>> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
     let is_hex = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());

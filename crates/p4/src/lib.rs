@@ -1,13 +1,13 @@
-//! P4 programs, as p4c compiles them for BMv2 and its architecture v1model, run on bytes.
+//! An interpreter for P4 programs compiled by p4c for BMv2 and its architecture v1model.
 //!
 //! A document (`json`) is compiled once (`compile`) to a [`Program`](program::Program) of flat arrays. A
-//! [`Packet`](packet::Packet) is a file of values as on the wire; a [`Run`](run::Run) takes one through parser, tables
-//! and actions without an allocation. A [`Switch`](pipeline::Switch) joins the parts in the order of v1model, with
-//! clones, multicast and the rest. [`commands`] is the control plane, in the language of simple_switch_CLI; [`stf`]
-//! runs p4c's packet tests.
+//! [`Packet`](packet::Packet) is an array of values in wire format; a [`Run`](run::Run) takes it through parser, tables
+//! and actions without an allocation. A [`Switch`](pipeline::Switch) connects the parts in the order of v1model, with
+//! clones, multicast and so on. [`commands`] is the control plane in the language of simple_switch_CLI; [`stf`] runs
+//! p4c's packet tests. Start reading at [`program`], then [`run`] and [`pipeline`].
 //!
-//! It is not a compiler of P4, and knows nothing of a network: time is an argument, and what a program may ask of the
-//! switch around it is the trait [`Fabric`](fabric::Fabric).
+//! The crate does not compile P4 and does not know a network: time is an argument, and the trait
+//! [`Fabric`](fabric::Fabric) covers the queries to the surrounding switch.
 
 pub mod action;
 mod bits;

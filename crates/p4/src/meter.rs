@@ -1,12 +1,12 @@
-//! Meters: token buckets that give a packet a colour, as BMv2 does the two-rate meter of RFC 2698 without regard to an
-//! earlier colour. With one rate a meter is the single bucket of RFC 2697 with an excess burst of 0.
+//! Meters: token buckets that assign a colour to each packet, equal to BMv2's: the two-rate meter of RFC 2698 in
+//! colour-blind mode. A meter with one rate is the single bucket of RFC 2697 with an excess burst of 0.
 
 /// A rate of a meter.
 #[derive(Clone, Copy, Debug, PartialEq, hitless_state::Value)]
 pub struct Rate {
-    /// Bytes, or packets, a microsecond.
+    /// Bytes or packets per microsecond.
     pub per_us: f64,
-    /// The most that a bucket holds.
+    /// Capacity of the bucket.
     pub burst: u64,
 }
 
@@ -14,19 +14,19 @@ pub struct Rate {
 struct Bucket {
     rate: Rate,
     tokens: u64,
-    /// Tokens that have come since the start.
+    /// Tokens added since the start.
     given: u64,
 }
 
-/// One meter; without rates all packets are green.
+/// A meter; without rates, all packets are green.
 #[derive(Clone, Debug, Default, PartialEq, hitless_state::Value)]
 pub struct Meter {
-    /// The highest rate first.
+    /// Sorted from the highest rate to the lowest.
     buckets: Vec<Bucket>,
 }
 
 impl Meter {
-    /// Sets the rates, lowest first: committed, then peak. The buckets begin full at `now_ns`.
+    /// Sets the rates, lowest first: committed, then peak. The buckets are full at `now_ns`.
     pub fn set_rates(&mut self, rates: &[Rate], now_ns: u64) {
         let is_rate = |rate: &Rate| rate.per_us.is_finite() && rate.per_us >= 0.0;
         assert!(rates.iter().all(is_rate), "the rate of a meter is a number, and not below 0");
@@ -40,7 +40,7 @@ impl Meter {
         self.buckets.iter().rev().map(|bucket| bucket.rate).collect()
     }
 
-    /// The colour of a packet that takes `tokens`: 0 is green, and with two rates 1 yellow and 2 red.
+    /// The colour of a packet that needs `tokens`: 0 is green; with two rates, 1 is yellow and 2 red.
     pub fn execute(&mut self, tokens: u64, now_ns: u64) -> u64 {
         let buckets = self.buckets.len() as u64;
         for (place, bucket) in self.buckets.iter_mut().enumerate() {
@@ -66,8 +66,8 @@ fn given(rate: Rate, now_ns: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// 1000 B a millisecond committed and 2000 B peak, bursts of 1500 and 3000 B, and frames of 1000 B: the first is
-    /// green, the next two have no committed tokens, the fourth finds the peak bucket empty.
+    /// Committed rate 1000 B/ms and peak rate 2000 B/ms, bursts of 1500 and 3000 B, frames of 1000 B: the first frame
+    /// is green, the next two find no committed tokens, and the fourth finds the peak bucket empty.
     #[test]
     fn two_rates_give_three_colours() {
         let mut meter = Meter::default();

@@ -1,11 +1,11 @@
-//! What expressions are made of once they are compiled.
+//! Nodes of compiled expressions.
 
 use crate::bits::Slot;
 
-/// A place in a program's nodes.
+/// The index of a node in the program.
 pub type NodeId = u32;
 
-/// In which size an expression is computed.
+/// The size of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     /// 64 bits.
@@ -16,31 +16,31 @@ pub enum Size {
     Wide,
 }
 
-/// An expression whose value is a number.
+/// A numeric expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expression {
-    /// A field of the packet, the most frequent.
+    /// A field of the packet, the most frequent case.
     Field(Slot),
-    /// Anything else.
+    /// Any other expression.
     Tree(NodeId, Size),
 }
 
-/// A header, which may be known only when a packet is there.
+/// A reference to a header, possibly resolved only at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderPlace {
-    /// This one.
+    /// This header.
     Fixed(u32),
-    /// Element of a stack.
+    /// The element of a stack of headers: stack, index.
     Element(u32, NodeId),
-    /// The last one of a stack that was filled.
+    /// The last filled element of a stack.
     Last(u32),
-    /// Stack of unions, element, number of the member.
+    /// The member of a union in a stack: stack, index, member.
     Member(u32, NodeId, u32),
-    /// Stack of unions, the last one that was filled, number of the member.
+    /// The member of the last filled union in a stack: stack, member.
     LastMember(u32, u32),
 }
 
-/// Operations on two numbers whose value is a number.
+/// Operations on two numbers with a numeric result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     Add,
@@ -66,71 +66,71 @@ pub enum Comparison {
     GreaterEqual,
 }
 
-/// Casts to a width, the second number.
+/// Casts to a width, which is the second operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cast {
-    /// `two_comp_mod`: cut off, as a number in two's complement.
+    /// `two_comp_mod`: truncated to two's complement.
     Wrap,
-    /// `usat_cast`: kept between 0 and the most.
+    /// `usat_cast`: clamped to the unsigned range.
     Saturate,
-    /// `sat_cast`: the same of signed numbers.
+    /// `sat_cast`: clamped to the signed range.
     SaturateSigned,
 }
 
-/// One operation. The nodes below it have smaller numbers.
+/// An operation. Its operands have smaller indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
-    /// A number of a program's constants.
+    /// A constant of the program, by index.
     Constant(u32),
     /// A field.
     Field(Slot),
-    /// A field of a header that is found when the packet is there; the field's number, width and sign.
+    /// A field of a header that is located at run time: header, number of the field, width and sign.
     Access(HeaderPlace, u32, Slot),
-    /// A parameter of the action, in the data of the table's entry.
+    /// A parameter of the action, from the data of the table entry.
     Parameter(Slot),
     /// A cell of a register array: array, index, width.
     Register(u32, NodeId, u32),
-    /// Two numbers.
+    /// An operation on two numbers.
     Arithmetic(Arithmetic, NodeId, NodeId),
-    /// `~`
+    /// Bitwise complement, `~`.
     Not(NodeId),
-    /// A cast to so many bits.
+    /// A cast to this width.
     Cast(Cast, NodeId, u32),
-    /// The second if the first holds, else the third.
+    /// The second operand if the first holds, else the third.
     Choice(NodeId, NodeId, NodeId),
-    /// 1 if it holds, else 0.
+    /// 1 if the condition holds, else 0.
     FromBool(NodeId),
-    /// How many elements of a stack are filled, less the last number.
+    /// Number of filled elements of a stack, minus the second operand.
     Filled(u32, u32),
 
-    /// True or false.
+    /// A truth value.
     Bool(bool),
-    /// A comparison of two numbers, in their size.
+    /// A comparison of two numbers in this size.
     Compare(Comparison, NodeId, NodeId, Size),
-    /// Both hold.
+    /// Conjunction.
     Both(NodeId, NodeId),
-    /// One holds.
+    /// Disjunction.
     Either(NodeId, NodeId),
-    /// It does not hold.
+    /// Negation.
     Negate(NodeId),
-    /// Both hold or neither.
+    /// Equality of two truth values.
     Same(NodeId, NodeId),
-    /// A number is not 0.
+    /// Whether a number is nonzero.
     ToBool(NodeId, Size),
-    /// A header is valid.
+    /// Whether a header is valid.
     Valid(HeaderPlace),
-    /// A header of a union is valid: its first and the number of its headers.
+    /// Whether any header of a union is valid.
     ValidUnion(u32),
-    /// Two headers are valid and alike.
+    /// Whether two headers are valid with equal fields.
     HeadersEqual(HeaderPlace, HeaderPlace),
-    /// Two unions have the same header valid, and it is alike.
+    /// Whether two unions have the same valid header, with equal fields.
     UnionsEqual(u32, u32),
-    /// The fields of variable length of two headers are of one length and alike.
+    /// Whether the variable-length fields of two headers have equal lengths and contents.
     VarbitsEqual(u32, u32),
 }
 
 impl Node {
-    /// Whether its value is true or false.
+    /// Whether the value is a truth value.
     pub fn is_bool(&self) -> bool {
         matches!(
             self,

@@ -1,68 +1,68 @@
-//! Whole numbers in the three sizes that expressions are computed in. BMv2 computes without bound and cuts off what a
-//! field has no bits for. Here `compile` chooses the smallest size in which the same bits come out.
+//! Integers in the three sizes of computations. BMv2 computes with unbounded integers and truncates to the target
+//! field; here, `compile` selects the smallest size with the same result.
 
 use std::cmp::Ordering;
 
 use crate::bits::{self, Slot};
 
-/// Words of a [`Wide`].
+/// Number of 64-bit words in a [`Wide`].
 pub const WIDE_WORDS: usize = 34;
-/// Bits of the widest field of a program.
+/// Maximum width of a program's field in bits.
 pub const FIELD_BITS_MAX: u32 = 2048;
 
-/// A number in two's complement with a fixed number of bits; what has no room wraps.
+/// A two's complement number of fixed size; overflow wraps.
 pub trait Number: Clone + PartialEq {
-    /// The field of `bytes` at `slot`; of a wider one the low bits.
+    /// Reads the field of `bytes` at `slot`; of a wider field, only the low bits.
     fn read(bytes: &[u8], slot: Slot) -> Self;
-    /// The low bits into the field of `bytes` at `slot`.
+    /// Writes the low bits to the field of `bytes` at `slot`.
     fn write(&self, bytes: &mut [u8], slot: Slot);
-    /// The low bits of a constant of a program.
+    /// The low bits of a constant.
     fn constant(of: &Wide) -> Self;
-    /// From words, least significant first, without a sign.
+    /// Creates an unsigned number from words, least significant first.
     fn from_words(words: &[u64]) -> Self;
-    /// The word with this number, sign-extended.
+    /// The word at this index, sign-extended.
     fn word(&self, number: usize) -> u64;
-    /// The sum.
+    /// Sum.
     fn add(&self, other: &Self) -> Self;
-    /// The difference.
+    /// Difference.
     fn sub(&self, other: &Self) -> Self;
-    /// The product.
+    /// Product.
     fn mul(&self, other: &Self) -> Self;
-    /// The quotient of numbers of at least 0, rounded down; 0 of a division by 0.
+    /// Quotient of nonnegative numbers, rounded down; 0 for division by 0.
     fn div(&self, other: &Self) -> Self;
-    /// The rest of that division.
+    /// Remainder of that division.
     fn rem(&self, other: &Self) -> Self;
-    /// Bits of both.
+    /// Bitwise and.
     fn and(&self, other: &Self) -> Self;
-    /// Bits of one or both.
+    /// Bitwise or.
     fn or(&self, other: &Self) -> Self;
-    /// Bits of one.
+    /// Bitwise exclusive or.
     fn xor(&self, other: &Self) -> Self;
-    /// All bits the other way.
+    /// Bitwise complement.
     fn not(&self) -> Self;
-    /// By so many bits up.
+    /// Left shift.
     fn shl(&self, by: u64) -> Self;
-    /// By so many bits down, with the sign.
+    /// Right shift with sign extension.
     fn shr(&self, by: u64) -> Self;
-    /// Which is greater.
+    /// Comparison.
     fn order(&self, other: &Self) -> Ordering;
 
-    /// From a small number.
+    /// Creates a number from a `u64`.
     fn small(value: u64) -> Self {
         Self::from_words(&[value])
     }
 
-    /// Whether it is below zero.
+    /// Whether the number is negative.
     fn is_negative(&self) -> bool {
         self.order(&Self::small(0)) == Ordering::Less
     }
 
-    /// Whether it is 0.
+    /// Whether the number is 0.
     fn is_zero(&self) -> bool {
         *self == Self::small(0)
     }
 
-    /// As an index or an amount: a negative one, and one beyond 64 bits, is the greatest.
+    /// The number as an index or an amount; negative and too large numbers become the maximum.
     fn index(&self) -> u64 {
         if self.is_negative() || self.order(&Self::small(1).shl(62)) == Ordering::Greater {
             return u64::MAX;
@@ -70,7 +70,7 @@ pub trait Number: Clone + PartialEq {
         self.word(0)
     }
 
-    /// The low `width` bits as a number in two's complement.
+    /// The low `width` bits as a two's complement number.
     fn wrap(&self, width: u64) -> Self {
         if width == 0 {
             return Self::small(0);
@@ -80,7 +80,7 @@ pub trait Number: Clone + PartialEq {
         self.and(&mask).xor(&half).sub(&half)
     }
 
-    /// Kept between the least and the greatest number of `width` bits.
+    /// The number clamped to the range of `width` bits.
     fn saturate(&self, width: u64, is_signed: bool) -> Self {
         let one = Self::small(1);
         let (least, most) = match (is_signed, width) {
@@ -128,7 +128,7 @@ macro_rules! narrow {
 
             #[inline]
             fn constant(of: &Wide) -> Self {
-                // By 32 twice: of 64 bits nothing is left after the first word, and a shift by 64 is refused.
+                // Two shifts by 32, because a single shift by 64 is an error for the 64-bit type.
                 (0..$words).rev().fold(0, |high: $unsigned, word| (high << 32 << 32) | of.0[word] as $unsigned) as $type
             }
 
@@ -217,7 +217,7 @@ fn write_words(word: impl Fn(usize) -> u64, bytes: &mut [u8], slot: Slot) {
     }
 }
 
-/// A number of 2176 bits, least significant word first: for fields of up to 2048.
+/// A number of 2176 bits, least significant word first, for fields of up to 2048 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wide(pub [u64; WIDE_WORDS]);
 
@@ -225,7 +225,7 @@ impl Wide {
     /// Zero.
     pub const ZERO: Self = Self([0; WIDE_WORDS]);
 
-    /// Of bytes, most significant first; those beyond 272 are lost.
+    /// Creates a number from bytes, most significant first; bytes beyond 272 are discarded.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut value = Self::ZERO;
         for (place, &byte) in bytes.iter().rev().take(8 * WIDE_WORDS).enumerate() {
@@ -234,7 +234,7 @@ impl Wide {
         value
     }
 
-    /// How many bits it has as a number without a sign.
+    /// Number of significant bits, taken as unsigned.
     pub fn bit_length(&self) -> u32 {
         let top = self.0.iter().rposition(|&word| word != 0);
         top.map_or(0, |top| 64 * top as u32 + 64 - self.0[top].leading_zeros())

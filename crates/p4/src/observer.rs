@@ -1,85 +1,85 @@
-//! What can be seen of a packet's way: for traces. A run that nobody watches costs nothing for it.
+//! Observation of a packet's path, for traces. A run without observer has no overhead.
 
 use crate::packet::Packet;
 use crate::program::Program;
 
-/// Something that happens to a packet.
+/// An event in the processing of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// The parser enters a state.
     State(u32),
-    /// A header was taken from the packet.
+    /// A header has been extracted.
     Extracted(u32, &'a Packet),
-    /// The key by which a state decides, and the state after it.
+    /// A state's key, and the next state.
     Selected(&'a [u8], Option<u32>),
     /// Parsing ends with this error.
     ParserError(u64),
-    /// A checksum does not hold: its number, the value it should have.
+    /// A checksum is wrong: its number, and the correct value.
     BadChecksum(u32, u64),
-    /// A checksum was written: its number, its value.
+    /// A checksum has been written: its number and value.
     Updated(u32, u64),
-    /// A table was looked up.
+    /// A table lookup.
     Lookup {
-        /// Which.
+        /// The table.
         table: u32,
         /// The key.
         key: &'a [u64],
-        /// The handle of the entry found.
+        /// Handle of the matching entry.
         entry: Option<u32>,
-        /// The action that runs and its data.
+        /// The action to run, with its data.
         call: Option<(u32, &'a [u8])>,
     },
-    /// A condition was tested: where it stands, and what came out.
+    /// A condition with its place in the source, and its result.
     Condition(&'a str, bool),
-    /// An action runs that no table chose.
+    /// An action runs without a table.
     Call(u32),
-    /// The program says something.
+    /// A log message of the program.
     Log(&'a str),
-    /// An `assert` does not hold.
+    /// A failed `assert`.
     Assert(&'a str),
-    /// The packet is at this point of the switch.
+    /// The packet has reached this point of the switch.
     At(Point),
-    /// A header leaves.
+    /// A header is emitted.
     Emitted(u32, &'a Packet),
 }
 
-/// Points of the way through the switch.
+/// Points on a packet's path through the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// The packet came in at this port.
+    /// The packet arrived at this port.
     Arrival(u32),
-    /// The control ingress begins.
+    /// The ingress control begins.
     Ingress,
-    /// It is queued for this port.
+    /// The packet is queued for this port.
     Queued(u32),
-    /// The control egress begins, for this port.
+    /// The egress control begins, for this port.
     Egress(u32),
-    /// It is dropped at the end of ingress.
+    /// The packet is dropped at the end of ingress.
     IngressDrop,
-    /// It is dropped at the end of egress.
+    /// The packet is dropped at the end of egress.
     EgressDrop,
-    /// A copy is made, for this port.
+    /// A clone for this port is created.
     Cloned(u32),
-    /// A copy of a multicast is made, for this port.
+    /// A multicast copy for this port is created.
     Replicated(u32),
-    /// It goes back to the beginning of ingress.
+    /// The packet returns to the beginning of ingress.
     Resubmitted,
-    /// It goes round from egress.
+    /// The packet is recirculated after egress.
     Recirculated,
-    /// It leaves by this port.
+    /// The packet departs through this port.
     Departure(u32),
 }
 
-/// Who watches.
+/// An observer of events.
 pub trait Observer {
-    /// Whether anybody looks; events are not even made otherwise.
+    /// Whether anybody observes; otherwise the events are not even created.
     const WATCHES: bool = true;
 
-    /// Something has happened.
+    /// Receives an event.
     fn see(&mut self, program: &Program, event: Event<'_>);
 }
 
-/// Nobody watches.
+/// An observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nobody;
 

@@ -1,85 +1,85 @@
-//! A packet within the switch: its bytes, the values of its headers, and what the program has asked for it.
+//! A packet within the switch: its bytes, its header values, and the program's requests for it.
 
 use crate::program::Program;
 
-/// How a packet came about, as `standard_metadata.instance_type` says it.
+/// The origin of a packet, as in `standard_metadata.instance_type`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Instance {
-    /// It came in at a port.
+    /// It arrived at a port.
     #[default]
     Normal = 0,
-    /// A copy of one that came in.
+    /// A clone of an arrived packet.
     IngressClone = 1,
-    /// A copy of one that was to leave.
+    /// A clone of a departing packet.
     EgressClone = 2,
-    /// It was sent round from egress.
+    /// It was recirculated after egress.
     Recirculated = 4,
-    /// One of a multicast.
+    /// A multicast copy.
     Replica = 5,
-    /// It was sent back to the beginning of ingress.
+    /// It was resubmitted to ingress.
     Resubmitted = 6,
-    /// The packet generator made it.
+    /// The packet generator created it.
     Generated = 8,
     /// It was moved from egress to another queue.
     Moved = 9,
 }
 
-/// What a program asked for, done at the end of the control.
+/// Requests of a program that are executed at the end of the control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Requests {
-    /// A clone: its session and the list of fields that it keeps.
+    /// Clone: session and list of preserved fields.
     pub clone: Option<(u32, u32)>,
-    /// To begin again as it came in; the list of fields.
+    /// Resubmission of the packet as it arrived: list of preserved fields.
     pub resubmit: Option<u32>,
-    /// To begin again as it leaves; the list of fields.
+    /// Recirculation of the packet as it departs: list of preserved fields.
     pub recirculate: Option<u32>,
-    /// A digest; its list.
+    /// Digest: its list.
     pub digest: Option<u32>,
-    /// Its port and queue.
+    /// Port and queue of the packet.
     pub queue: Option<(u32, u32)>,
-    /// The port and queue of the clone.
+    /// Port and queue of the clone.
     pub clone_to: Option<(u32, u32)>,
 }
 
-/// A packet. Its vectors keep their room from packet to packet, so that a used one costs no allocation.
+/// A packet. Its vectors keep their capacity between packets, so a reused one needs no allocation.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct Packet {
     /// The values of all headers and metadata.
     pub values: Vec<u8>,
-    /// Which headers are valid.
+    /// Validity of each header.
     pub valid: Vec<bool>,
-    /// How many elements of each stack are filled.
+    /// Number of filled elements of each stack.
     pub filled: Vec<u32>,
-    /// The bits in each header's field of variable length.
+    /// Length in bits of each header's variable-length field.
     pub var_bits: Vec<u32>,
-    /// The packet as it came in.
+    /// The packet's bytes at its arrival.
     pub bytes: Vec<u8>,
-    /// How many bytes follow that are not here: of a simulated packet only the headers are.
+    /// Number of further bytes that are not stored: a simulated packet carries only its headers.
     pub unseen_bytes: usize,
-    /// Where in it the headers that were parsed end.
+    /// End of the parsed headers in `bytes`.
     pub payload_start: usize,
-    /// Its length, as headers come and go.
+    /// The packet's present length, given added and removed headers.
     pub length: i64,
-    /// The bytes after which it is cut off.
+    /// Length to which the packet is truncated.
     pub length_max: usize,
-    /// What was asked for.
+    /// The program's requests.
     pub requests: Requests,
-    /// The control was left.
+    /// Whether the control was left by `exit`.
     pub has_exited: bool,
-    /// What parsing ended with.
+    /// The parser's error.
     pub error: u64,
-    /// A checksum is wrong.
+    /// Whether a checksum is wrong.
     pub has_checksum_error: bool,
-    /// The message of the `assert` that does not hold.
+    /// The message of a failed `assert`.
     pub failed_assert: Option<u32>,
-    /// It took more steps than any program should.
+    /// Whether the packet exceeded the limit of steps.
     pub ran_too_long: bool,
-    /// Where it came in.
+    /// Port of arrival.
     pub ingress_port: u32,
 }
 
 impl Packet {
-    /// A packet for `program`, without bytes.
+    /// An empty packet for `program`.
     pub fn new(program: &Program) -> Self {
         let mut packet = Self {
             values: vec![0; program.values_bytes],
@@ -92,7 +92,7 @@ impl Packet {
         packet
     }
 
-    /// Makes it one that has just come in at `port` with `bytes`.
+    /// Initializes the packet as just arrived at `port` with `bytes`.
     pub fn arrive(&mut self, program: &Program, port: u32, bytes: &[u8], instance: Instance) {
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
@@ -100,13 +100,13 @@ impl Packet {
         self.begin(program, port, instance);
     }
 
-    /// Its length in bytes as it came in, with those that are not here.
+    /// Length in bytes at arrival, including those not stored.
     #[inline]
     pub fn whole_bytes(&self) -> usize {
         self.bytes.len() + self.unseen_bytes
     }
 
-    /// The same for the bytes that are in it.
+    /// Like [`Self::arrive`], with the bytes already in the packet.
     pub fn begin(&mut self, program: &Program, port: u32, instance: Instance) {
         self.forget(program);
         self.ingress_port = port;
@@ -117,8 +117,8 @@ impl Packet {
         self.set(standard.instance_type, instance as u64);
     }
 
-    /// Makes it a copy of `other`, in the room that it has. A copy is whole, and has no requests: as in BMv2, truncate
-    /// cuts off the packet that asked for it alone.
+    /// Makes the packet a copy of `other` within its own capacity. A copy is not truncated and has no requests: as in
+    /// BMv2, truncation affects only the packet that requested it.
     pub fn copy_from(&mut self, other: &Self) {
         let mut mine = std::mem::take(self);
         mine.values.clone_from(&other.values);
@@ -156,20 +156,20 @@ impl Packet {
         self.ran_too_long = false;
     }
 
-    /// Zeros all metadata, as a clone begins.
+    /// Sets all metadata to 0, as for a new clone.
     pub fn reset_metadata(&mut self, program: &Program) {
         for header in program.headers.iter().filter(|header| header.is_metadata) {
             self.values[header.area()].fill(0);
         }
     }
 
-    /// What of it follows the headers that were parsed.
+    /// The bytes after the parsed headers.
     pub fn payload(&self) -> &[u8] {
         assert!(self.payload_start <= self.bytes.len(), "parsed headers end within the packet");
         &self.bytes[self.payload_start..]
     }
 
-    /// Writes a field that the program may have.
+    /// Writes a field that the program may lack.
     #[inline]
     pub fn set(&mut self, slot: Option<crate::bits::Slot>, value: u64) {
         if let Some(slot) = slot {
@@ -177,7 +177,7 @@ impl Packet {
         }
     }
 
-    /// Writes a field that the program may have, at most the greatest value that it has room for.
+    /// Writes a field that the program may lack; the value saturates at the field's maximum.
     #[inline]
     pub fn set_at_most(&mut self, slot: Option<crate::bits::Slot>, value: u64) {
         if let Some(slot) = slot {
@@ -185,19 +185,19 @@ impl Packet {
         }
     }
 
-    /// Reads a field that the program may have; else 0.
+    /// Reads a field that the program may lack; 0 if it does.
     #[inline]
     pub fn get(&self, slot: Option<crate::bits::Slot>) -> u64 {
         slot.map_or(0, |slot| crate::bits::read(&self.values, slot.bit as usize, slot.width.min(64) as usize))
     }
 
-    /// Bytes of `header` as it would leave now.
+    /// Present length of `header` on the wire in bytes.
     pub fn wire_bytes(&self, program: &Program, header: u32) -> usize {
         let of = &program.headers[header as usize];
         of.wire_bytes as usize + self.var_bits[header as usize] as usize / 8
     }
 
-    /// Makes a header valid, and the others of its union invalid.
+    /// Makes a header valid, and the other members of its union invalid.
     #[inline]
     pub fn validate(&mut self, program: &Program, header: u32) {
         if let Some(union) = program.headers[header as usize].union {
@@ -208,7 +208,7 @@ impl Packet {
         self.valid[header as usize] = true;
     }
 
-    /// Copies the fields of `from` to `to`, and whether it is valid.
+    /// Copies fields and validity of a header.
     pub fn assign_header(&mut self, program: &Program, to: u32, from: u32) {
         if !self.valid[from as usize] {
             self.valid[to as usize] = false;
@@ -225,7 +225,7 @@ impl Packet {
         self.var_bits[to as usize] = self.var_bits[from as usize];
     }
 
-    /// Moves the elements of a stack by `by` to the back; what has no room is lost, and what comes is invalid.
+    /// Shifts the elements of a stack back by `by`; elements beyond the end are discarded, and new ones are invalid.
     pub fn push(&mut self, program: &Program, stack: u32, by: usize) {
         let size = self.stack_size(program, stack);
         let by = by.min(size);
@@ -237,7 +237,7 @@ impl Packet {
         *filled = (*filled as usize + by).min(size) as u32;
     }
 
-    /// Moves them to the front.
+    /// Shifts the elements of a stack to the front by `by`.
     pub fn pop(&mut self, program: &Program, stack: u32, by: usize) {
         let size = self.stack_size(program, stack);
         let by = by.min(size);
@@ -249,7 +249,7 @@ impl Packet {
         *filled = filled.saturating_sub(by as u32);
     }
 
-    /// How many elements a stack has.
+    /// Number of elements of a stack.
     fn stack_size(&self, program: &Program, stack: u32) -> usize {
         let size = program.stacks[stack as usize].headers.len();
         assert!(self.filled[stack as usize] as usize <= size, "a stack has no more filled elements than elements");
@@ -266,7 +266,7 @@ impl Packet {
         }
     }
 
-    /// Copies one element of a stack of either kind.
+    /// Copies an element of a stack of headers or unions.
     pub fn move_element(&mut self, program: &Program, stack: u32, to: usize, from: usize) {
         let of = &program.stacks[stack as usize];
         if of.of_unions {

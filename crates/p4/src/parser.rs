@@ -1,4 +1,4 @@
-//! The parser: headers out of bytes.
+//! The parser: extracts headers from bytes.
 
 use crate::bits::{self, Slot};
 use crate::expression::Computed;
@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use crate::program::{Case, CaseMatch, Extracted, KeyPart, ParserOperation, State};
 use crate::run::{Run, STEPS_MAX};
 
-/// The longest key of a state, in bytes.
+/// Maximum length of a state's key in bytes.
 pub const KEY_BYTES_MAX: usize = 256;
 
 impl<O: Observer> Run<'_, '_, O> {
@@ -147,7 +147,7 @@ impl<O: Observer> Run<'_, '_, O> {
         if packet.bytes.len() - *at < fixed {
             return Err(program.errors.too_short);
         }
-        // A length that the type gives depends on fields of the header itself, so those before come first.
+        // A length given by the header type depends on other fields of the header, so these are extracted first.
         bits::copy(&mut packet.values, start, &packet.bytes, first, before);
         let length = length.or(varbit.length).map_or(0, |length| self.view(packet).index(length));
         if !length.is_multiple_of(8) {

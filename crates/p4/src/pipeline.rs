@@ -1,5 +1,5 @@
-//! A switch of v1model: parser, ingress, queues that empty at once, egress, deparser; and what leads packets round, as
-//! BMv2's simple_switch does it. A switch with queues of its own uses [`Switch::ingress`] and [`Switch::egress`].
+//! A v1model switch: parser, ingress, queues, egress, deparser, and the loops of packets, as in BMv2's simple_switch.
+//! Its queues drain at once; a switch with real queues uses [`Switch::ingress`] and [`Switch::egress`].
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,36 +16,36 @@ use crate::replication::Mirror;
 use crate::run::{Outside, Run};
 use crate::state::State;
 
-/// A packet goes round within a switch no more often than this.
+/// Maximum number of loops of a packet in a switch.
 const ROUNDS_MAX: u32 = 64;
-/// The first of the queues that the scenario gives a program.
+/// The first of the queues that a scenario assigns to the program.
 pub const OWN_QUEUE: u32 = 0xE0;
 
-/// What becomes of a packet at the end of ingress or egress.
+/// The result of ingress or egress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is dropped.
+    /// Drop the packet.
     Drop,
-    /// It is queued for this port; the queue, if the program says which.
+    /// Queue it for this port; with a queue if the program selects one.
     Queue(u32, Option<u32>),
-    /// Copies of it go to this multicast group.
+    /// Send copies to this multicast group.
     Group(u32),
-    /// It begins again at the parser as it came in, with a list of fields.
+    /// Restart the packet as it arrived at the parser, with a list of preserved fields.
     Resubmit(u32),
-    /// It leaves.
+    /// Send it.
     Send,
-    /// It begins again at the parser as it leaves, with a list of fields.
+    /// Restart the packet as it departs at the parser, with a list of preserved fields.
     Recirculate(u32),
 }
 
-/// A packet's stay in a queue, as `queueing_metadata` tells it.
+/// A packet's stay in a queue, for `queueing_metadata`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stay {
-    /// When it was queued, in nanoseconds.
+    /// Time of enqueueing in ns.
     pub queued_ns: u64,
-    /// Packets in the queue before it was.
+    /// Number of packets in the queue at enqueueing.
     pub packets_before: u64,
-    /// Packets in the queue once it has left.
+    /// Number of packets in the queue after dequeueing.
     pub packets_left: u64,
     /// The queue's number.
     pub queue: u32,
@@ -68,19 +68,19 @@ impl Queued {
     }
 }
 
-/// A program with its state, and packets that are used again.
+/// A program with its state, and a pool of packets.
 #[derive(Debug)]
 pub struct Switch {
     /// The program.
     pub program: Arc<Program>,
-    /// What it remembers.
+    /// The program's state.
     pub state: State,
-    /// The port and queue of the last packet that [`Switch::process`] queued.
+    /// Port and queue of the last packet that [`Switch::process`] queued.
     pub last_queue: Option<(u32, u32)>,
     spare: Vec<Packet>,
     waiting: VecDeque<(Packet, u32)>,
     queued: VecDeque<Queued>,
-    /// Packets in queues that only [`Switch::serve`] empties.
+    /// Packets in queues that only [`Switch::serve`] drains.
     held: VecDeque<Queued>,
     out: Vec<u8>,
 }
@@ -92,7 +92,7 @@ hitless_state::state!(Switch {
 });
 
 impl Switch {
-    /// A switch in the state in which the program starts.
+    /// Creates a switch in the program's initial state.
     pub fn new(program: Arc<Program>, seed: u64) -> Self {
         let state = State::new(&program, seed);
         let (waiting, queued) = (VecDeque::with_capacity(4), VecDeque::with_capacity(4));
@@ -108,17 +108,17 @@ impl Switch {
         }
     }
 
-    /// Its control plane.
+    /// The switch's control plane.
     pub fn commands(&mut self, now_ns: u64) -> Commands<'_> {
         Commands { program: &self.program, state: &mut self.state, now_ns }
     }
 
-    /// A packet to fill.
+    /// Takes a packet from the pool.
     pub fn take(&mut self) -> Packet {
         self.spare.pop().unwrap_or_else(|| Packet::new(&self.program))
     }
 
-    /// Gives one back.
+    /// Returns a packet to the pool.
     pub fn give(&mut self, packet: Packet) {
         assert_eq!(
             packet.values.len(),
@@ -139,7 +139,7 @@ impl Switch {
         }
     }
 
-    /// Parser and ingress.
+    /// Runs parser and ingress.
     #[inline]
     pub fn ingress<O: Observer>(&mut self, packet: &mut Packet, outside: &mut Outside<'_, O>) -> Verdict {
         let now_ns = outside.now_ns;
@@ -176,15 +176,15 @@ impl Switch {
         Verdict::Queue(port as u32, queue.or_else(|| self.priority_queue(packet)))
     }
 
-    /// The queue that `standard_metadata.priority` names: the one of this number. None: it is 0, and the queue is that
-    /// of the packet's class.
+    /// The queue selected by `standard_metadata.priority`, which is the queue's number. `None` if it is 0: the queue
+    /// then follows from the packet's class.
     #[inline]
     pub fn priority_queue(&self, packet: &Packet) -> Option<u32> {
         let slot = self.program.standard.priority?;
         Some(packet.get(Some(slot)) as u32).filter(|&priority| priority > 0)
     }
 
-    /// Egress, for a packet that leaves by `port` after its stay in a queue.
+    /// Runs egress for a packet that departs through `port` after its stay in a queue.
     #[inline]
     pub fn egress<O: Observer>(
         &mut self,
@@ -201,7 +201,7 @@ impl Switch {
         packet.requests.queue = None;
         packet.set(standard.egress_timestamp, now_ns / 1000);
         packet.set(standard.egress_port, port.into());
-        // Beyond the drop port, of which BMv2's field of 9 bits keeps 0.
+        // One above the drop port; in its field of 9 bits, BMv2 stores this as 0.
         packet.set(standard.egress_spec, DROP_PORT + 1);
         packet.set(standard.packet_length, packet.length.max(0) as u64);
         run.see(Event::At(Point::Egress(port)));
@@ -225,7 +225,7 @@ impl Switch {
         }
     }
 
-    /// The queueing metadata: times in microseconds, depths in packets, as BMv2 has them.
+    /// Sets the queueing metadata as BMv2 does: times in microseconds, depths in packets.
     #[inline]
     fn tell_stay(&self, packet: &mut Packet, stay: &Stay, now_ns: u64) {
         let standard = &self.program.standard;
@@ -238,8 +238,8 @@ impl Switch {
         packet.set(standard.qid, stay.queue.into());
     }
 
-    /// A packet's whole way, with queues that empty at once: the port where it came in, its bytes, and how it came
-    /// about. `send` gets what leaves, by port.
+    /// Processes a packet completely, with queues that drain at once. The arguments are the port of arrival, the bytes
+    /// and the origin; `send` receives the departing packets by port.
     pub fn process<O: Observer>(
         &mut self,
         (port, bytes, instance): (u32, &[u8], Instance),
@@ -322,7 +322,7 @@ impl Switch {
         self.give(packet);
     }
 
-    /// Own queues hold packets until they are served; all others are empty at once.
+    /// Queues a packet. The program's own queues hold packets until they are served; all others drain at once.
     fn put(&mut self, (port, queue): (u32, u32), packet: Packet, rounds: u32, now_ns: u64) {
         let packets_before = self.waiting_at(port, queue) as u64;
         let queued = Queued { port, queue, packet, rounds, since_ns: now_ns, packets_before };
@@ -338,12 +338,12 @@ impl Switch {
         all.iter().filter(|queued| queued.is_at(port, queue)).count()
     }
 
-    /// Packets that wait in a queue of the program's own.
+    /// Number of packets in a queue of the program's own.
     pub fn held(&self, port: u32, queue: u32) -> usize {
         self.held.iter().filter(|queued| queued.is_at(port, queue)).count()
     }
 
-    /// The first packet of a queue of the program's own comes to egress; false: there is none.
+    /// Sends the first packet of one of the program's own queues through egress; false if it is empty.
     pub fn serve<O: Observer>(
         &mut self,
         (port, queue): (u32, u32),
@@ -362,7 +362,7 @@ impl Switch {
         true
     }
 
-    /// A packet with the bytes of another as it came in.
+    /// A new packet with the bytes of another at its arrival.
     fn as_it_came(&mut self, packet: &Packet, instance: Instance) -> Packet {
         let mut copy = self.take();
         copy.bytes.clone_from(&packet.bytes);
@@ -371,7 +371,7 @@ impl Switch {
         copy
     }
 
-    /// A packet with the bytes of another as it leaves, before it is cut off.
+    /// A new packet with the bytes of another at its departure, without truncation.
     fn as_it_leaves(&mut self, packet: &Packet, instance: Instance) -> Packet {
         let mut copy = self.take();
         deparse_whole(&self.program, packet, &mut copy.bytes);
@@ -380,7 +380,7 @@ impl Switch {
         copy
     }
 
-    /// Copies the fields of a list, and says how the copy came about.
+    /// Copies the fields of a list, and sets the copy's origin.
     fn keep(&self, list: Option<u32>, from: &Packet, to: &mut Packet, instance: Instance) {
         let list = self.program.field_lists.iter().find(|of| Some(of.id) == list);
         for slot in list.map_or(&[][..], |of| &of.fields) {
@@ -389,7 +389,7 @@ impl Switch {
         to.set(self.program.standard.instance_type, instance as u64);
     }
 
-    /// The packet as it leaves, which comes to egress once more, with the metadata that a moved packet keeps.
+    /// The departing packet for another pass through egress, with the metadata that a moved packet keeps.
     pub fn moved<O: Observer>(&mut self, packet: &Packet, outside: &mut Outside<'_, O>) -> Packet {
         let mut moved = self.as_it_leaves(packet, Instance::Moved);
         moved.length_max = packet.length_max;
@@ -399,7 +399,7 @@ impl Switch {
         moved
     }
 
-    /// The copy of a packet as it came in that goes to egress, with the fields of a list.
+    /// The clone of a packet as it arrived, for egress, with the fields of a list.
     pub fn ingress_clone<O: Observer>(&mut self, packet: &Packet, list: u32, outside: &mut Outside<'_, O>) -> Packet {
         let mut copy = self.as_it_came(packet, Instance::Normal);
         self.run(outside).parse(&mut copy);
@@ -408,7 +408,7 @@ impl Switch {
         copy
     }
 
-    /// The copy of a packet as it is at the end of egress.
+    /// The clone of a packet at the end of egress.
     pub fn egress_clone(&mut self, packet: &Packet, list: u32) -> Packet {
         let mut copy = self.take();
         copy.copy_from(packet);
@@ -417,20 +417,20 @@ impl Switch {
         copy
     }
 
-    /// The packet as it came in, at the beginning, with the fields of a list.
+    /// The packet as it arrived, for another pass through ingress, with the fields of a list.
     pub fn resubmitted(&mut self, packet: &Packet, list: u32) -> Packet {
         let again = self.as_it_came(packet, Instance::Resubmitted);
         self.begin_again(again, packet, list, Instance::Resubmitted)
     }
 
-    /// The packet as it leaves, at the beginning, with the fields of a list. As in BMv2 it is whole: what `truncate`
-    /// asks for is of the packet that leaves.
+    /// The departing packet, for another pass through ingress, with the fields of a list. As in BMv2, it is not
+    /// truncated: `truncate` affects only a packet that leaves.
     pub fn recirculated(&mut self, packet: &Packet, list: u32) -> Packet {
         let again = self.as_it_leaves(packet, Instance::Recirculated);
         self.begin_again(again, packet, list, Instance::Recirculated)
     }
 
-    /// As BMv2's simple_switch, it keeps no metadata but the list: `ingress_port` is 0 unless the list has it.
+    /// Like BMv2's simple_switch, it keeps no metadata except the list; `ingress_port` is 0 unless listed.
     fn begin_again(&self, mut again: Packet, packet: &Packet, list: u32, instance: Instance) -> Packet {
         again.set(self.program.standard.ingress_port, 0);
         self.keep(Some(list), packet, &mut again, instance);
@@ -438,7 +438,7 @@ impl Switch {
         again
     }
 
-    /// A clone goes to the queue that the program says, or to its session.
+    /// Sends a clone to the queue selected by the program, or to its session.
     fn send_clone<O: Observer>(
         &mut self,
         copy: Packet,

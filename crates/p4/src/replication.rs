@@ -1,61 +1,61 @@
 //! Clone sessions and multicast groups: the tables of the packet replication engine, and their limits.
 //!
-//! Both languages of the control plane write through here, so that neither takes what the other refuses. The limits are
-//! those of BMv2's simple_switch: `egress_rid` and `mcast_grp` have 16 bits, a clone session has 15, a port has as many
-//! as `egress_spec`.
+//! All languages of the control plane write through this module, so that they accept and refuse the same. The limits
+//! are those of BMv2's simple_switch: `egress_rid` and `mcast_grp` have 16 bits, a clone session number has 15, and a
+//! port number has the width of `egress_spec`.
 
 use std::collections::BTreeMap;
 
 use crate::error::{self, refuse};
 use crate::program::Program;
 
-/// The greatest number of a multicast group and of a replication id (rid): packets have 16 bits for them.
+/// Maximum multicast group number and replication id (rid): packets have 16 bits for each.
 pub const GROUP_MAX: u32 = u16::MAX as u32;
-/// The greatest number of a clone session: BMv2 has 15 bits for it.
+/// Maximum clone session number: 15 bits in BMv2.
 pub const SESSION_MAX: u32 = (1 << 15) - 1;
-/// The replicas of clone session `n` are multicast group `n` beyond all that a packet can name.
+/// The replicas of clone session `n` form multicast group `FIRST_SESSION_GROUP + n`, a number that no packet can name.
 const FIRST_SESSION_GROUP: u32 = GROUP_MAX + 1;
-/// The width of `egress_spec` in v1model, for programs without it.
+/// Width of `egress_spec` in v1model, for programs that lack it.
 const PORT_BITS: u32 = 9;
 
-/// Where a session sends its copies.
+/// The destination of a session's copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Mirror {
-    /// To a port.
+    /// A port.
     Port(u32),
-    /// To a multicast group.
+    /// A multicast group.
     Group(u32),
 }
 
-/// One copy of a multicast.
+/// A copy in a multicast group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Replica {
-    /// Tells copies apart.
+    /// The replication id, which distinguishes the copies.
     pub rid: u16,
     /// The egress port.
     pub port: u32,
 }
 
-/// A node of simple_switch_CLI: replicas with one rid, in the order of their ports.
+/// A node of simple_switch_CLI: replicas with the same rid, in the order of their ports.
 #[derive(Clone, Debug, hitless_state::Value)]
 struct Node {
     rid: u16,
     replicas: Vec<Replica>,
-    /// The group that it is associated with; one at most.
+    /// The group that the node is associated with, at most one.
     group: Option<u32>,
 }
 
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 struct Group {
-    /// Replicas of its own, from P4Runtime.
+    /// Direct replicas, from P4Runtime.
     own: Vec<Replica>,
     /// Nodes in the order of their association.
     nodes: Vec<u32>,
-    /// Both, in this order: computed after each change.
+    /// Direct replicas, then those of the nodes; recomputed after each change.
     replicas: Vec<Replica>,
 }
 
-/// Sessions, groups and nodes of one switch.
+/// Sessions, groups and nodes of a switch.
 #[derive(Clone, Debug)]
 pub struct Replication {
     sessions: BTreeMap<u32, Mirror>,
@@ -67,30 +67,30 @@ pub struct Replication {
 hitless_state::state!(Replication { values: sessions, groups, nodes; configured: port_bits });
 
 impl Replication {
-    /// No sessions and no groups.
+    /// Creates an empty state.
     pub fn new(program: &Program) -> Self {
         let port_bits = program.standard.egress_spec.map_or(PORT_BITS, |slot| slot.width.min(32));
         Self { sessions: BTreeMap::new(), groups: BTreeMap::new(), nodes: Vec::new(), port_bits }
     }
 
-    /// Returns the destination of a session's copies; None: there is no such session.
+    /// Returns the destination of a session's copies, or `None` if the session does not exist.
     #[inline]
     pub fn session(&self, session: u32) -> Option<Mirror> {
         self.sessions.get(&session).copied()
     }
 
-    /// Returns the copies of a multicast group; empty where there is no such group.
+    /// Returns the copies of a multicast group, or none if the group does not exist.
     #[inline]
     pub fn replicas(&self, group: u32) -> &[Replica] {
         self.groups.get(&group).map_or(&[], |group| &group.replicas)
     }
 
-    /// Returns whether there is a group that packets can name by this number.
+    /// Returns whether a group exists under a number that packets can name.
     pub fn has_group(&self, group: u32) -> bool {
         group <= GROUP_MAX && self.groups.contains_key(&group)
     }
 
-    /// Makes or replaces a session.
+    /// Creates or replaces a session.
     pub fn set_session(&mut self, session: u64, to: Mirror) -> error::Result<()> {
         let session = checked_session(session)?;
         match to {
@@ -102,12 +102,12 @@ impl Replication {
         Ok(())
     }
 
-    /// Makes or replaces a session with replicas of its own.
+    /// Creates or replaces a session with direct replicas.
     pub fn set_session_replicas(&mut self, session: u64, replicas: Vec<Replica>) -> error::Result<()> {
         let session = checked_session(session)?;
         self.drop_session(session);
         let to = match replicas[..] {
-            // As mirroring_add has it.
+            // The same result as that of `mirroring_add`.
             [Replica { rid: 0, port }] => Mirror::Port(port),
             _ => Mirror::Group(FIRST_SESSION_GROUP + session),
         };
@@ -134,7 +134,7 @@ impl Replication {
         self.groups.remove(&(FIRST_SESSION_GROUP + session));
     }
 
-    /// Makes an empty group.
+    /// Creates an empty group.
     pub fn add_group(&mut self, group: u64) -> error::Result<()> {
         let group = checked_group(group)?;
         if self.groups.contains_key(&group) {
@@ -144,7 +144,7 @@ impl Replication {
         Ok(())
     }
 
-    /// Gives a group replicas of its own, in place of those that it has; a new one is made.
+    /// Replaces the direct replicas of a group; creates the group if necessary.
     pub fn set_group(&mut self, group: u64, replicas: Vec<Replica>) -> error::Result<()> {
         let group = checked_group(group)?;
         self.groups.entry(group).or_default().own = replicas;
@@ -152,7 +152,7 @@ impl Replication {
         Ok(())
     }
 
-    /// Removes a group; its nodes stay, without a group.
+    /// Removes a group; its nodes remain, without a group.
     pub fn remove_group(&mut self, group: u64) -> error::Result<()> {
         let group = checked_group(group)?;
         let Some(removed) = self.groups.remove(&group) else { refuse!("there is no multicast group {group}") };
@@ -162,7 +162,7 @@ impl Replication {
         Ok(())
     }
 
-    /// Makes a node and gives its handle.
+    /// Creates a node and returns its handle.
     pub fn add_node(&mut self, rid: u64, ports: &[u64]) -> error::Result<u32> {
         let rid = checked_rid(rid)?;
         let replicas = self.node_replicas(rid, ports)?;
@@ -170,7 +170,7 @@ impl Replication {
         Ok(self.nodes.len() as u32 - 1)
     }
 
-    /// Gives a node other ports, and with it the group that it is associated with.
+    /// Replaces the ports of a node, which changes its group too.
     pub fn set_node(&mut self, node: u64, ports: &[u64]) -> error::Result<()> {
         let number = self.node(node)?;
         let replicas = self.node_replicas(self.nodes[number].rid, ports)?;
@@ -181,7 +181,7 @@ impl Replication {
         Ok(())
     }
 
-    /// Adds a node to a group. As in BMv2 a node is in one group at most.
+    /// Adds a node to a group. As in BMv2, a node belongs to at most one group.
     pub fn associate(&mut self, group: u64, node: u64) -> error::Result<()> {
         let (group, number) = (checked_group(group)?, self.node(node)?);
         if let Some(other) = self.nodes[number].group {
@@ -194,7 +194,7 @@ impl Replication {
         Ok(())
     }
 
-    /// Makes a replica of its numbers.
+    /// Checks the numbers of a replica.
     pub fn replica(&self, rid: u64, port: u64) -> error::Result<Replica> {
         Ok(Replica { rid: checked_rid(rid)?, port: self.port(port)? })
     }
@@ -213,7 +213,7 @@ impl Replication {
         }
     }
 
-    /// A port is there once: BMv2 keeps the ports of a node as a set of bits.
+    /// Checks the ports of a node. Duplicates are merged, because BMv2 stores the ports of a node as a bit set.
     fn node_replicas(&self, rid: u16, ports: &[u64]) -> error::Result<Vec<Replica>> {
         let mut ports = ports.iter().map(|&port| self.port(port)).collect::<error::Result<Vec<_>>>()?;
         ports.sort_unstable();
@@ -221,7 +221,7 @@ impl Replication {
         Ok(ports.into_iter().map(|port| Replica { rid, port }).collect())
     }
 
-    /// Computes the replicas of a group anew.
+    /// Recomputes the replicas of a group.
     fn join(&mut self, group: u32) {
         let nodes = &self.nodes;
         let of = self.groups.get_mut(&group).expect("a group whose replicas are computed exists");

@@ -1,4 +1,4 @@
-//! A packet's way through tables and conditions of a control, and what checksums make of it.
+//! Execution of controls (tables and conditions) and of checksums.
 
 use crate::bits;
 use crate::calculate::collect;
@@ -13,31 +13,31 @@ use crate::program::{Key, KeySource, Lookup, MatchKind, Next, Program, Step, Tab
 use crate::state::State;
 use crate::tables::KEY_WORDS_MAX;
 
-/// A packet takes no more steps in one control or parser than this: what comes there runs in a circle.
+/// Maximum number of steps of a packet in one control or parser; beyond it, the program is in an endless loop.
 pub const STEPS_MAX: u32 = 1 << 16;
 
-/// What is around a program.
+/// The environment of a program.
 pub struct Outside<'a, O> {
-    /// The time in nanoseconds.
+    /// Present time in ns.
     pub now_ns: u64,
-    /// The switch around it.
+    /// The surrounding switch.
     pub fabric: &'a mut dyn Fabric,
-    /// Who watches.
+    /// The observer.
     pub observer: &'a mut O,
 }
 
-/// One pass of a packet through a part of a program.
+/// A pass of a packet through a part of a program.
 pub struct Run<'r, 'a, O> {
     /// The program.
     pub program: &'r Program,
-    /// What it remembers.
+    /// The program's state.
     pub state: &'r mut State,
-    /// What is around it.
+    /// The program's environment.
     pub outside: &'r mut Outside<'a, O>,
 }
 
 impl<O: Observer> Run<'_, '_, O> {
-    /// What an expression sees.
+    /// The data that expressions can read.
     #[inline]
     pub fn view<'v>(&'v self, packet: &'v Packet) -> View<'v> {
         View { program: self.program, packet, registers: &self.state.registers, parameters: &self.state.parameters }
@@ -50,7 +50,7 @@ impl<O: Observer> Run<'_, '_, O> {
         }
     }
 
-    /// Runs a control from `first` on.
+    /// Runs a control from step `first` on.
     pub fn control(&mut self, first: Option<u32>, packet: &mut Packet) {
         let program = self.program;
         let mut step = first;
@@ -117,7 +117,7 @@ impl<O: Observer> Run<'_, '_, O> {
         }
     }
 
-    /// Which action runs; its data is put into the state's parameters.
+    /// Selects the action to run, and copies its data to the state's parameters.
     #[inline]
     fn choose(&mut self, table: &Table, number: u32, found: Option<usize>, packet: &Packet) -> Option<u32> {
         let rows = &self.state.tables[number as usize];
@@ -202,14 +202,14 @@ impl<O: Observer> Run<'_, '_, O> {
         key[word..word + of.words()].copy_from_slice(&value.0[..of.words()]);
     }
 
-    /// The value of a calculation for `packet`.
+    /// The result of a calculation for `packet`.
     pub fn hash(&mut self, calculation: u32, packet: &Packet) -> u64 {
         let of = &self.program.calculations[calculation as usize];
         collect(self.program, packet, of, &mut self.state.buffer);
         hash::hash(of.algorithm, &self.state.buffer, &mut self.state.random)
     }
 
-    /// Verifies the checksums of the program.
+    /// Verifies the program's checksums.
     pub fn verify_checksums(&mut self, packet: &mut Packet) {
         let program = self.program;
         for (number, checksum) in program.checksums.iter().enumerate() {
@@ -228,7 +228,7 @@ impl<O: Observer> Run<'_, '_, O> {
         }
     }
 
-    /// Writes the checksums of the program.
+    /// Updates the program's checksums.
     pub fn update_checksums(&mut self, packet: &mut Packet) {
         let program = self.program;
         for (number, checksum) in program.checksums.iter().enumerate() {
@@ -241,14 +241,14 @@ impl<O: Observer> Run<'_, '_, O> {
         }
     }
 
-    /// The header at `place`, if there is one.
+    /// The header at `place`, if it exists.
     #[inline]
     pub(crate) fn header(&self, place: HeaderPlace, packet: &Packet) -> Option<u32> {
         self.view(packet).header(place)
     }
 }
 
-/// Whether a table of this kind needs a priority with each entry.
+/// Whether the entries of a table need priorities.
 pub fn needs_priority(table: &Table) -> bool {
     table.lookup == Lookup::Priority
         && table.key.iter().any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range))

@@ -1,4 +1,4 @@
-//! From what a program did to a packet back to the lines of its source.
+//! From the bytes of a packet back to the lines of the P4 source that wrote them.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::node::HeaderPlace;
 use crate::packet::Packet;
 use crate::program::{Instruction, Program};
 
-/// A field of a header instance, by their numbers.
+/// A field of a header instance, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
 pub struct FieldNumber {
     /// The header instance.
@@ -17,7 +17,7 @@ pub struct FieldNumber {
 }
 
 impl Program {
-    /// Finds the field that byte `at` of the packet is of, as the packet leaves. None: the byte is of the payload.
+    /// Finds the field that contains byte `at` of the departing packet, or `None` for a byte of the payload.
     pub fn field_at(&self, packet: &Packet, at: usize) -> Option<FieldNumber> {
         let mut end = 0;
         for &header in self.deparser.iter().filter(|&&header| packet.valid[header as usize]) {
@@ -37,13 +37,13 @@ impl Program {
         None
     }
 
-    /// The name of a field, as the program has it.
+    /// The qualified name of a field.
     pub fn field_name(&self, of: FieldNumber) -> String {
         let header = &self.headers[of.header as usize];
         format!("{}.{}", header.name, self.fields[(header.fields.start + of.field) as usize].name)
     }
 
-    /// The places in the source where a field is written, alone or with its header.
+    /// The places in the source that write a field, directly or with its header.
     pub fn writers(&self, of: FieldNumber) -> BTreeSet<&str> {
         let slot = self.field_of(of.header, of.field);
         self.places_of(|instruction| match self.written(instruction) {
@@ -55,7 +55,7 @@ impl Program {
         })
     }
 
-    /// The places in the source where the packet becomes longer or shorter.
+    /// The places in the source that change the packet's length.
     pub fn resizers(&self) -> BTreeSet<&str> {
         self.places_of(|instruction| {
             matches!(self.written(instruction), Written::Header(_) | Written::Headers(_))
@@ -95,7 +95,7 @@ impl Program {
         }
     }
 
-    /// Whether a header that is found when the packet is there may be this one.
+    /// Whether a header that is located at run time can be this one.
     fn may_be(&self, place: HeaderPlace, header: u32) -> bool {
         match place {
             HeaderPlace::Fixed(fixed) => fixed == header,

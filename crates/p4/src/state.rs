@@ -1,5 +1,5 @@
-//! What a running program remembers: entries of tables, registers, counters, meters, and what the control plane has
-//! configured.
+//! The state of a running program: table entries, registers, counters, meters, and the control plane's other
+//! configuration.
 
 use std::collections::VecDeque;
 
@@ -9,13 +9,13 @@ use crate::program::Program;
 use crate::replication::Replication;
 use crate::tables::TableState;
 
-/// How many digests wait for the control plane; the oldest goes when another comes.
+/// Maximum number of stored digests; a new one then replaces the oldest.
 const DIGESTS_MAX: usize = 1024;
 
-/// The state of one switch that runs a program.
+/// The state of a switch that runs a program.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// Tables, as in the program.
+    /// Tables, in the program's order.
     pub tables: Vec<TableState>,
     /// Action profiles.
     pub profiles: Vec<ProfileState>,
@@ -23,21 +23,21 @@ pub struct State {
     pub registers: Vec<Registers>,
     /// Counter arrays.
     pub counters: Vec<Vec<Counter>>,
-    /// Meter arrays that are no table's.
+    /// Meter arrays, except direct meters.
     pub meters: Vec<Vec<Meter>>,
-    /// Members of value sets, as the bytes of a state's key.
+    /// Members of value sets, in the form of parser keys.
     pub value_sets: Vec<Vec<Box<[u8]>>>,
     /// Clone sessions and multicast groups.
     pub replication: Replication,
-    /// The state of the random numbers.
+    /// The state of the random number generator.
     pub random: u64,
-    /// Digests that nobody has taken yet.
+    /// Digests that nobody has read yet.
     pub digests: VecDeque<Digest>,
-    /// What was counted beside the packets.
+    /// Counts of events besides packets.
     pub tally: Tally,
-    /// Room for what a hash is made of.
+    /// Buffer for the input of hashes.
     pub(crate) buffer: Vec<u8>,
-    /// The data of the action that runs.
+    /// The data of the current action.
     pub(crate) parameters: Vec<u8>,
 }
 
@@ -47,38 +47,38 @@ hitless_state::state!(State {
     configured: buffer, parameters
 });
 
-/// Events that a program should not have, or that go nowhere.
+/// Counts of errors and lost packets, which a correct program avoids, and of digests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Tally {
-    /// Packets that an `assert` or `assume` ended.
+    /// Packets aborted by an `assert` or `assume`.
     pub asserts_failed: u64,
-    /// Packets that took more steps than any should.
+    /// Packets that exceeded the limit of steps.
     pub ran_too_long: u64,
-    /// Accesses to cells that an array does not have.
+    /// Accesses beyond the end of an array.
     pub out_of_bounds: u64,
-    /// Digests made.
+    /// Digests created.
     pub digests: u64,
-    /// Packets whose parsing ended with an error.
+    /// Packets with a parser error.
     pub parser_errors: u64,
-    /// Clones to sessions that are not configured.
+    /// Clones to sessions that do not exist.
     pub clones_lost: u64,
 }
 
-/// Values for the control plane.
+/// A digest for the control plane.
 #[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Digest {
-    /// Which list of the program.
+    /// The program's field list.
     pub list: u32,
-    /// Its fields, each filled up to whole bytes.
+    /// Its fields, each padded to whole bytes.
     pub values: Box<[u8]>,
 }
 
-/// Cells of a register array.
+/// The cells of a register array.
 #[derive(Clone, Debug)]
 pub struct Registers {
-    /// Words of a cell.
+    /// 64-bit words per cell.
     pub cell_words: usize,
-    /// The width of a cell in bits.
+    /// Width of a cell in bits.
     pub width: u32,
     /// All cells, least significant word first.
     pub words: Vec<u64>,
@@ -87,14 +87,14 @@ pub struct Registers {
 hitless_state::state!(Registers { values: words; configured: cell_words, width });
 
 impl Registers {
-    /// The words of a cell, if the array has it.
+    /// The words of a cell, or `None` beyond the array's end.
     #[inline]
     pub fn cell(&self, index: u64) -> Option<&[u64]> {
         let start = usize::try_from(index).ok()?.checked_mul(self.cell_words)?;
         self.words.get(start..start.checked_add(self.cell_words)?)
     }
 
-    /// Writes a cell; false if the array has none of this number.
+    /// Writes a cell; false if it is beyond the array's end.
     #[inline]
     pub fn set(&mut self, index: u64, word: impl Fn(usize) -> u64) -> bool {
         if self.cell(index).is_none() {
@@ -114,14 +114,14 @@ impl Registers {
 /// Members and groups of an action profile.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct ProfileState {
-    /// Members by handle; none where one was deleted.
+    /// Members by handle; `None` where one was deleted.
     pub members: Vec<Option<crate::program::Call>>,
-    /// Groups by handle: their members, in order of handle.
+    /// Groups by handle: their members, sorted by handle.
     pub groups: Vec<Option<Vec<u32>>>,
 }
 
 impl State {
-    /// The state in which `program` starts; random numbers come from `seed`.
+    /// The initial state of `program`; `seed` starts the random numbers.
     pub fn new(program: &Program, seed: u64) -> Self {
         let registers = program.registers.iter().map(|array| {
             let cell_words = (array.width as usize).div_ceil(64).max(1);
@@ -153,7 +153,7 @@ impl State {
         state
     }
 
-    /// A counter of an array, or of the table that the array belongs to.
+    /// A counter of an array, or of the table of a direct array.
     pub(crate) fn counter(&mut self, program: &Program, array: usize, index: u64) -> Option<&mut Counter> {
         match program.counters[array].table.as_ref().and_then(|table| program.table(table)) {
             Some(table) => self.tables[table as usize].row(u32::try_from(index).ok()?).map(|row| &mut row.counter),
@@ -161,7 +161,7 @@ impl State {
         }
     }
 
-    /// Keeps a digest for the control plane.
+    /// Stores a digest for the control plane.
     pub fn keep_digest(&mut self, digest: Digest) {
         self.tally.digests += 1;
         if self.digests.len() == DIGESTS_MAX {

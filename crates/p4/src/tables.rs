@@ -1,53 +1,52 @@
-//! The entries of tables, and how one is found: by hash for exact keys and for each length of prefix, in order of
-//! priority otherwise.
+//! Table entries and their lookup: by hash for exact keys and for each prefix length, otherwise in order of priority.
 
 use crate::counter::Counter;
 use crate::meter::Meter;
 use crate::program::{Call, Entry, Lookup, MatchKind, Table};
 
-/// The most words that a key has.
+/// Maximum number of 64-bit words in a key.
 pub const KEY_WORDS_MAX: usize = 64;
 
 /// The entries of a table.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct TableState {
-    /// Entries, with what belongs to each.
+    /// Entries, with their counters and meters.
     pub entries: Vec<Row>,
-    /// What happens without an entry.
+    /// The default action.
     pub default: Option<Call>,
-    /// Members or groups that an indirect table takes without an entry.
+    /// The default member or group of an indirect table.
     pub default_target: Option<crate::program::Target>,
-    /// Counts packets without an entry.
+    /// Number of packets without a matching entry.
     pub misses: u64,
     next_handle: u32,
-    /// Lengths of prefix that entries have, longest first.
+    /// Prefix lengths of the entries, longest first.
     lengths: Vec<u32>,
-    /// Open addressing: number of an entry plus 1, or 0.
+    /// Hash table with open addressing: index of an entry plus 1; 0 is empty.
     index: Vec<u32>,
     /// Entries in order of priority.
     order: Vec<u32>,
 }
 
-/// An entry and what it counts.
+/// An entry with its counter and meter.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct Row {
     /// The entry.
     pub entry: Entry,
-    /// How the control plane names it.
+    /// Its handle in the control plane.
     pub handle: u32,
-    /// What a table with counters counts.
+    /// Its counter, in tables with direct counters.
     pub counter: Counter,
-    /// What a table with meters meters by.
+    /// Its meter, in tables with a direct meter.
     pub meter: Meter,
 }
 
 impl TableState {
-    /// No entries.
+    /// Creates an empty table.
     pub fn new(table: &Table) -> Self {
         Self { default: table.default.clone(), ..Self::default() }
     }
 
-    /// Adds an entry and gives its handle.
+    /// Adds an entry and returns its handle.
     pub fn insert(&mut self, table: &Table, entry: Entry) -> u32 {
         let words = table.key_words as usize;
         assert_eq!((entry.key.len(), entry.mask.len()), (words, words), "an entry has the words of its table's key");
@@ -61,7 +60,7 @@ impl TableState {
         handle
     }
 
-    /// Removes the entry of this handle; false if there is none.
+    /// Removes the entry with this handle; false if it does not exist.
     pub fn remove(&mut self, table: &Table, handle: u32) -> bool {
         let before = self.entries.len();
         self.entries.retain(|row| row.handle != handle);
@@ -75,12 +74,12 @@ impl TableState {
         self.rebuild(table);
     }
 
-    /// The entry of this handle.
+    /// The entry with this handle.
     pub fn row(&mut self, handle: u32) -> Option<&mut Row> {
         self.entries.iter_mut().find(|row| row.handle == handle)
     }
 
-    /// The entry that matches what `entry` matches, if there is one.
+    /// Handle of an existing entry with the same key as `entry`.
     pub fn same_key(&self, entry: &Entry) -> Option<u32> {
         let same = |row: &&Row| {
             let other = &row.entry;
@@ -89,7 +88,7 @@ impl TableState {
         self.entries.iter().find(same).map(|row| row.handle)
     }
 
-    /// Whether an entry can be put into the index as it is; false: it must grow or knows the length not yet.
+    /// Adds an entry to the hash index; false if the index must first grow or learn the prefix length.
     fn append(&mut self, table: &Table, place: usize) -> bool {
         let prefix = self.entries[place].entry.prefix;
         let knows = table.lookup == Lookup::Exact || self.lengths.contains(&prefix);
@@ -127,7 +126,7 @@ impl TableState {
         (0..self.entries.len()).for_each(|place| self.put(place));
     }
 
-    /// The number of the entry that `key` finds.
+    /// The index of the entry that matches `key`.
     #[inline]
     pub fn find(&self, table: &Table, key: &[u64]) -> Option<usize> {
         assert_eq!(key.len(), table.key_words as usize, "a key has the words of its table's");
@@ -172,7 +171,7 @@ impl TableState {
     }
 }
 
-/// Word `number`, least significant first, of the mask with `length` ones at the top of `width` bits.
+/// A word (0 is the least significant) of the mask with `length` ones at the top of `width` bits.
 pub fn prefix_mask(width: u32, length: u32, number: usize) -> u64 {
     let zeros = width.saturating_sub(length) as usize;
     let (from, top) = (64 * number, (width as usize - 64 * number).min(64));

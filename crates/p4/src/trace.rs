@@ -1,4 +1,4 @@
-//! A packet's way as text: parser, tables with their keys and actions, deparser.
+//! A packet's path as text: parser, tables with keys and actions, deparser.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use crate::observer::{Event, Observer, Point};
 use crate::packet::Packet;
 use crate::program::{MatchKind, Program, Table};
 
-/// Lines of a trace.
+/// The lines of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// One for each thing that happened, indented by what it is part of.
+    /// One line for each event, indented below the event that contains it.
     pub lines: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ fn header_text(program: &Program, header: u32, packet: &Packet) -> String {
     format!("{}: {}", of.name, fields.join(", "))
 }
 
-/// A value as its width suggests: addresses as addresses, small numbers in decimal, the rest in hexadecimal.
+/// Formats a value by its width: addresses in their notation, small numbers in decimal, others in hexadecimal.
 fn value(of: &Wide, width: u32) -> String {
     let low = of.0[0];
     match width {

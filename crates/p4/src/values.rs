@@ -1,4 +1,4 @@
-//! Values as people write them: numbers, addresses, prefixes, masks and ranges.
+//! Values in human notation: numbers, addresses, prefixes, masks and ranges.
 
 use crate::bits;
 use crate::entries::Match;
@@ -6,8 +6,7 @@ use crate::error::{Error, Result, refuse};
 use crate::number::{Number, Wide};
 use crate::program::{Key, MatchKind, ValueSet};
 
-/// The number in `text`, for a field of `width` bits: decimal, 0x, 0b, 0o, or an IPv4, MAC or IPv6 address where the
-/// width is an address'.
+/// Parses a number for a field of `width` bits: decimal, 0x, 0b, 0o, or an IPv4, MAC or IPv6 address if the width fits.
 pub fn number(text: &str, width: u32) -> Result<Wide> {
     if let Some(bytes) = address(text, width) {
         return Ok(Wide::from_bytes(&bytes));
@@ -46,7 +45,7 @@ fn address(text: &str, width: u32) -> Option<Vec<u8>> {
     }
 }
 
-/// What a field of a key must be, as simple_switch_CLI writes it: `10.0.0.0/8`, `0x800&&&0xffff`, `1->5`, or a value.
+/// Parses a match of simple_switch_CLI: `10.0.0.0/8`, `0x800&&&0xffff`, `1->5`, or a value.
 pub fn matched(text: &str, key: &Key) -> Result<Match> {
     let width = key.width;
     let of = match key.kind {
@@ -78,7 +77,7 @@ fn prefix_length(text: &str) -> Result<u32> {
     text.parse().map_err(|_| Error::new(format!("\"{text}\" is no length of a prefix")))
 }
 
-/// Decimal, or hexadecimal with 0x, of at most 64 bits.
+/// Parses a number of at most 64 bits, decimal or hexadecimal with 0x.
 pub fn small(text: &str) -> Result<u64> {
     let value = number(text, 64)?;
     if value.bit_length() > 64 {
@@ -87,7 +86,7 @@ pub fn small(text: &str) -> Result<u64> {
     Ok(value.0[0])
 }
 
-/// A member of a value set as the key of its state has it: each part filled up to whole bytes.
+/// Converts a member of a value set to the form of parser keys: each part padded to whole bytes.
 pub fn member_key(known: &ValueSet, value: &Wide) -> Box<[u8]> {
     let mut packed = vec![0; known.width.div_ceil(8) as usize + 8];
     value.write(&mut packed, bits::Slot { bit: 0, width: known.width, is_signed: false });

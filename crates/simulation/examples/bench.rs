@@ -26,7 +26,7 @@ fn main() {
     }
 }
 
-/// The memory that this process holds, as Linux tells; 0 elsewhere.
+/// Resident memory of this process on Linux, 0 elsewhere.
 fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

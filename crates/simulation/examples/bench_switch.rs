@@ -1,5 +1,5 @@
-//! Runs a benchmark of one switch: `cargo run --release -p hitless-simulation --example bench_switch -- ideal-fq high
-//! 1.0`.
+//! Runs a benchmark of a single switch: `cargo run --release -p hitless-simulation --example bench_switch -- ideal-fq
+//! high 1.0`.
 
 use hitless_simulation::bench::switch::{Load, SwitchWork, packets_sent};
 

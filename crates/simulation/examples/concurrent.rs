@@ -1,13 +1,13 @@
-//! Many flows at once over AFQ's leaf-spine network of 288 hosts: what a flow of a transport takes.
+//! Memory and time per flow: many simultaneous flows on AFQ's leaf-spine network of 288 hosts.
 //!
-//! `cargo run --release -p hitless-simulation --example concurrent -- packet-pair 100000 5` runs 100,000 flows for 5 ms
-//! after the first; the transport is "packet-pair" or "dctcp".
+//! `cargo run --release -p hitless-simulation --example concurrent -- packet-pair 100000 5` runs 100,000 flows until 5
+//! ms after the first start; the transport is "packet-pair" or "dctcp".
 
 use hitless_engine::Progress;
 use hitless_scenario::check;
 use hitless_simulation::Simulation;
 
-/// Flows start at random within the first millisecond, and none ends.
+/// Flows start at random within the first millisecond and never end.
 fn scenario(transport: &str, flows: u64, span_ms: u64) -> String {
     let kind = match transport {
         "packet-pair" => "kind = \"packet-pair\"".to_owned(),
@@ -27,7 +27,7 @@ fn scenario(transport: &str, flows: u64, span_ms: u64) -> String {
     )
 }
 
-/// The largest resident set of this process so far, in kilobytes; 0 where the system does not say.
+/// Peak resident memory of this process in KB; 0 if the system does not report it.
 fn peak_kilobytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");

@@ -1,29 +1,31 @@
-//! The bytes of a checkpoint: whose they are, what they hold, and a digest of both.
+//! The file format of a checkpoint: identity of the run, state of the run, and a digest over both.
+//!
+//! Layout: `BEGINNING`, the [`Mark`], the length of the body, the body, eight bytes of digest.
 
 use std::fmt;
 
 use hitless_state::{Damaged, Reader, Value, Writer};
 
-/// How every checkpoint begins.
+/// The first bytes of every checkpoint; the digit is the version of the format.
 const BEGINNING: &[u8; 20] = b"hitless checkpoint 1";
 
-/// Whose checkpoint it is.
+/// The run that a checkpoint belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Mark {
-    /// What tells one build of the program from another: bytes are read by the build that wrote them.
+    /// Identity of the program's build: only the build that wrote the bytes can read them.
     pub program: String,
-    /// The effective scenario.
+    /// The effective scenario as TOML.
     pub scenario: String,
-    /// The seed of the run, which the scenario holds too.
+    /// The seed of the run; the scenario contains it too.
     pub seed: u64,
 }
 
-/// Why a checkpoint is of no use.
+/// Why a checkpoint cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The bytes are not those that were written.
+    /// The bytes differ from those written.
     Damaged(String),
-    /// It is of another program, scenario or seed: which, and what this one is.
+    /// It belongs to another program, scenario or seed; the text names both.
     OfAnother(String),
 }
 
@@ -45,7 +47,7 @@ impl From<Damaged> for Refusal {
 }
 
 impl Mark {
-    /// Refuses a checkpoint that is not of the run that `run` marks.
+    /// Refuses a checkpoint of any run but `run`.
     pub(crate) fn matches(&self, run: &Self) -> Result<(), Refusal> {
         let difference = if self.program != run.program {
             format!("was written by hitless {}, and this is hitless {}", self.program, run.program)
@@ -65,7 +67,7 @@ impl Mark {
     }
 }
 
-/// A checkpoint of `body`.
+/// Encodes a checkpoint with `body` as its state.
 pub(crate) fn sealed(mark: &Mark, body: &[u8]) -> Vec<u8> {
     let mut out = Writer::default();
     out.bytes(BEGINNING);
@@ -78,10 +80,10 @@ pub(crate) fn sealed(mark: &Mark, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Whose checkpoint it is, and what it holds.
+/// Verifies a checkpoint and returns its mark and body.
 ///
 /// # Errors
-/// When the bytes are not those that were written.
+/// If the bytes differ from those written.
 pub(crate) fn checked(bytes: &[u8]) -> Result<(Mark, &[u8]), Refusal> {
     let damaged = |how: &str| Refusal::Damaged(how.to_owned());
     let (content, digest) = bytes.split_last_chunk::<8>().ok_or_else(|| damaged("it is empty"))?;
@@ -99,13 +101,13 @@ pub(crate) fn checked(bytes: &[u8]) -> Result<(Mark, &[u8]), Refusal> {
     Ok((mark, body))
 }
 
-/// A digest of bytes and their number, against accidents and not against attackers. Each step can be undone, so that no
-/// damage within eight bytes is ever missed.
+/// Digest of bytes and their number, against accidents, not against attackers. Each step is a bijection on the state,
+/// so damage confined to eight bytes is always detected.
 fn digest_of(bytes: &[u8]) -> u64 {
     bytes.chunks(8).fold(bytes.len() as u64, |state, chunk| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
-        // An odd factor: 2^64 divided by the golden ratio (Knuth, volume 3, section 6.4).
+        // An odd factor, hence invertible modulo 2^64: 2^64 divided by the golden ratio (Knuth, volume 3, section 6.4).
         let mixed = (state ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed ^ mixed >> 32
     })
@@ -115,7 +117,7 @@ fn digest_of(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// A hash that multiplies by what it reads forgets all that came before a word of ones.
+    /// A hash that multiplies by its input forgets everything before a word of ones.
     #[test]
     fn damage_before_a_word_of_ones_is_found() {
         let mut bytes = vec![7; 200];

@@ -1,8 +1,8 @@
 //! The simulation of a scenario, from its first event to its results.
 //!
-//! [`Simulation`] runs a scenario under the simulated clock: [`link`] is what happens to frames on the way, [`results`]
-//! what comes out. A [`Session`] is a run that stops where its driver wants. Both are a [`run::Run`] without an
-//! [`Edge`](run::Edge); a live run has one, behind which nodes are real.
+//! [`Simulation`] runs a scenario under the simulated clock: [`link`] models the frames in flight, and [`results`]
+//! holds the outcome. A [`Session`] is a run that its driver can stop and inspect. Both are a [`run::Run`] without an
+//! [`Edge`](run::Edge); a live run has an edge with real nodes beyond it. Start reading at [`run`].
 
 pub mod bench;
 pub mod checkpoint;

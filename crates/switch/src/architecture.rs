@@ -1,10 +1,10 @@
-//! What the hardware is: latencies, clocks and limits, as named presets with the source of each figure.
+//! The hardware's latencies, clocks and limits, as named presets with the source of each figure.
 
 use hitless_wire::{BitRate, Duration};
 
 use crate::resources::Budget;
 
-/// Where a mechanism may read the depth of a queue.
+/// The halves of the pipeline that can read the depth of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthVisibility {
     /// Only in egress, as on Tofino 1.
@@ -16,35 +16,36 @@ pub enum DepthVisibility {
 /// The parameters of a switch's hardware.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Architecture {
-    /// From the last bit at the MAC to the traffic manager.
+    /// Time from the last bit at the MAC to the traffic manager.
     pub ingress_latency: Duration,
-    /// From the traffic manager to the first bit at the MAC.
+    /// Time from the traffic manager to the first bit at the MAC.
     pub egress_latency: Duration,
-    /// From the egress hooks back to the traffic manager, for a mirrored copy.
+    /// Time from the egress hooks back to the traffic manager, for a mirrored copy.
     pub mirror_latency: Duration,
-    /// From the MAC of a recirculation port back to its own ingress.
+    /// Time from the MAC of a recirculation port back to its ingress.
     pub loopback_latency: Duration,
-    /// MAC, PCS and FEC of both ends of a link together; added to the propagation delay of each link.
+    /// Time in MAC, PCS and FEC of both ends of a link together; added to the propagation delay of each link.
     pub phy_latency: Duration,
-    /// How fast a port's channel reads packets out of the buffer, if the port itself is not faster: a packet that
-    /// egress consumes or sends back holds its port so long, one that goes on holds it for its time on the line.
+    /// Rate at which a port's channel reads packets out of the buffer, unless the port is faster. A packet that egress
+    /// consumes or sends back occupies its port for the time of this read; a packet that goes on occupies it for its
+    /// transmission time.
     pub buffer_read_rate: BitRate,
     /// Rate of each recirculation port.
     pub recirculation_rate: BitRate,
-    /// Packets per second that one pipeline can process; the denominator of recirculation overhead.
+    /// Packets per second that one pipeline can process: the denominator of recirculation overhead.
     pub pipeline_packets_per_second: u64,
-    /// Bits of the hardware's nanosecond timestamp before it wraps.
+    /// Width of the hardware's nanosecond timestamp in bits; the timestamp wraps.
     pub timestamp_bits: u32,
-    /// Where queue depth may be read.
+    /// Where mechanisms can read queue depth.
     pub depth_visibility: DepthVisibility,
-    /// What a pipeline has for mechanisms; none: without limit.
+    /// A pipeline's resources for mechanisms; `None` means unlimited.
     pub budget: Option<Budget>,
-    /// Refuse what the hardware cannot do (register accesses, depth visibility).
+    /// Whether to refuse operations that the hardware cannot do (register accesses, depth visibility).
     pub checked: bool,
 }
 
 impl Architecture {
-    /// A switch like the Intel Tofino of the papers' testbeds.
+    /// A switch like the Intel Tofino in the papers' testbeds.
     ///
     /// | figure | source |
     /// |---|---|
@@ -72,7 +73,7 @@ impl Architecture {
         }
     }
 
-    /// A switch without latency, whose state is visible everywhere: for studies of a protocol alone.
+    /// A switch without latency and with all state visible everywhere, to study a protocol alone.
     pub fn ideal() -> Self {
         Self {
             ingress_latency: Duration::ZERO,

@@ -1,40 +1,40 @@
-//! Bugs sown on purpose: who searches for bugs must find each of these.
+//! Deliberate bugs. The search for bugs must find each of them.
 //!
-//! They are compiled in with debug assertions only, as tests are and no package is. Without those none ever sings, and
-//! nothing is left of the question.
+//! They are compiled in with debug assertions only: in tests, but not in packages. Otherwise no canary ever sings, and
+//! the compiler removes the checks.
 
 #[cfg(debug_assertions)]
 use std::cell::Cell;
 
-/// A bug.
+/// A deliberate bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Canary {
     /// The two halves of a group of queues are not swapped when they should be.
     ForgottenSwap,
-    /// A paused link partner is never told to go on.
+    /// A paused link partner never receives the resume.
     LostResume,
-    /// The era of a sequence number is wrong by one when numbers wrap.
+    /// The era of a sequence number is wrong by one at a wrap.
     OffByOneEra,
-    /// A copy that was given up is released a second time.
+    /// An abandoned copy is released a second time.
     DoubleRelease,
-    /// The packet buffer does not get back a packet that was evicted or refused after it was counted.
+    /// The packet buffer does not get back the bytes of a packet that was evicted, or refused after it was counted.
     LeakedCell,
-    /// A copy is forgotten before the failure that it is kept for can have been found.
+    /// A copy is forgotten before its failure can have been detected.
     EarlyForget,
     /// Some packets of a flow are not charged to it.
     FreeRide,
-    /// A packet that comes back from a neighbour goes on although it is not the next.
+    /// A packet returned by a neighbour goes on although it is not its turn.
     LostTurn,
-    /// A port that falls free does not look whether packets wait.
+    /// A port that becomes free does not check for waiting packets.
     IdlePort,
-    /// A packet is dropped, and no reason is counted.
+    /// A packet is dropped without a counted reason.
     UnnamedLoss,
-    /// A window of a divided run is a picosecond longer than what its partitions cannot learn of each other.
+    /// A window of a divided run is one picosecond longer than the partitions' lookahead.
     WideWindow,
 }
 
 impl Canary {
-    /// All of them.
+    /// All canaries.
     pub const ALL: [Self; 11] = [
         Self::ForgottenSwap,
         Self::LostResume,
@@ -49,7 +49,7 @@ impl Canary {
         Self::WideWindow,
     ];
 
-    /// Its name.
+    /// Returns the canary's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ForgottenSwap => "forgotten-swap",
@@ -66,7 +66,7 @@ impl Canary {
         }
     }
 
-    /// The one of a name.
+    /// Returns the canary of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|canary| canary.name() == name)
     }
@@ -80,7 +80,7 @@ thread_local! {
     static SOWN: Cell<Option<Canary>> = const { Cell::new(None) };
 }
 
-/// Sows a bug in all that this thread runs from now on; none: takes it back.
+/// Enables a bug in this thread; `None` disables it.
 pub fn sow(canary: Option<Canary>) {
     #[cfg(debug_assertions)]
     SOWN.set(canary);
@@ -88,7 +88,7 @@ pub fn sow(canary: Option<Canary>) {
     let _ = canary;
 }
 
-/// Whether any bug is sown in what this thread runs. Other threads that it starts have none.
+/// Returns whether any bug is enabled in this thread. Threads that it starts do not inherit it.
 pub fn is_sown() -> bool {
     #[cfg(debug_assertions)]
     return SOWN.get().is_some();
@@ -96,7 +96,7 @@ pub fn is_sown() -> bool {
     false
 }
 
-/// Whether this bug is sown here.
+/// Returns whether this bug is enabled in this thread.
 #[inline(always)]
 pub fn sings(canary: Canary) -> bool {
     #[cfg(debug_assertions)]

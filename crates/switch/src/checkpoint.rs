@@ -1,23 +1,24 @@
-//! A switch as bytes.
+//! A switch as bytes, for checkpoints.
 
 use hitless_state::{Damaged, Reader, State, Writer};
 
 use crate::switch::Switch;
 
 impl Switch {
-    /// The mechanisms whose state cannot be saved, by name: a switch with any has no checkpoints.
+    /// Returns the names of mechanisms without saved state. A switch with any of them cannot be saved.
     pub fn without_state(&self) -> impl Iterator<Item = &'static str> {
         let named = self.mechanisms.iter().zip(&self.resources);
         named.filter(|(mechanism, _)| mechanism.state().is_none()).map(|(_, resources)| resources.mechanism)
     }
 }
 
-/// Between two events.
+/// Valid only between two events.
 ///
 /// # Panics
-/// When a mechanism has no state: see [`Switch::without_state`].
+/// If a mechanism cannot be saved: see [`Switch::without_state`].
 impl State for Switch {
     fn save(&self, out: &mut Writer) {
+        // The mechanisms' settings rebuild the last two fields, so they are not state.
         let Self { core, mechanisms, outputs, group_owners: _, resources: _ } = self;
         debug_assert!(outputs.is_empty(), "a hook is at work");
         core.save(out);

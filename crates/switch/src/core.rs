@@ -13,23 +13,23 @@ use crate::queueing::{FlowScheduler, QueuedScheduler, SharedBuffer};
 use crate::register::Pass;
 use crate::report::Report;
 
-/// Everything of a switch but its mechanisms.
+/// The whole switch except its mechanisms.
 ///
-/// What every packet needs comes first, in one cache line.
+/// The fields that every packet needs come first, in one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Core {
     pub ports: Vec<Port>,
-    /// How long before a packet reaches a FIFO scheduler the scheduler is told of it.
+    /// Time between a packet's announcement to a FIFO scheduler and its arrival there.
     pub lead: Duration,
-    /// That of the architecture.
+    /// As in the architecture.
     pub egress_latency: Duration,
     pub architecture: Architecture,
     pub pass: Pass,
     pub packets_created: u64,
     pub buffer: SharedBuffer,
     pub drops: [u64; DropReason::COUNT],
-    /// Left out: packets go by their route alone.
+    /// `None` means that packets follow their route.
     pub two_choices: Option<TwoChoices>,
 }
 
@@ -40,7 +40,7 @@ hitless_state::state!(Core {
 });
 
 impl Core {
-    /// Whether there is such a queue.
+    /// Returns whether the queue exists.
     pub fn has_queue(&self, port: PortId, queue: QueueId) -> bool {
         self.ports.get(usize::from(port.0)).is_some_and(|port| usize::from(queue.0) < port.queue_count())
     }
@@ -54,15 +54,15 @@ impl Core {
         }
     }
 
-    /// Whether nothing of a port's group of queues waits, is on its way there or is on the line.
+    /// Returns whether a port's group of queues is idle: no packet waits, is under way to it or is on the line.
     pub fn group_is_idle(&mut self, now: Time, port: PortId) -> bool {
         let state = &mut self.ports[usize::from(port.0)];
         let Scheduler::Queued(scheduler) = &state.scheduler else { return false };
         scheduler.group_is_idle(now) && !state.group_is_underway()
     }
 
-    /// What a packet that leaves ingress now will find at a queue of any port, as far as it is decided: what is there,
-    /// the frame in transmission and what is on its way.
+    /// Backlog that a packet leaving ingress now will find at a queue: waiting packets, the frame in transmission and
+    /// packets under way.
     pub fn committed(&mut self, now: Time, port: PortId, queue: QueueId) -> Backlog {
         let ingress_latency = self.architecture.ingress_latency;
         let state = &mut self.ports[usize::from(port.0)];
@@ -75,8 +75,8 @@ impl Core {
         Backlog { packets: packets + underway.packets, bytes: bytes + underway.bytes }
     }
 
-    /// Whether a frame that leaves ingress now will be taken by a queue of any port, as far as it is decided. Queueing
-    /// by flow makes room for nearly every packet; there the question is whether another has to go.
+    /// Returns whether a queue will accept a frame that leaves ingress now, judged by the backlog known now. With
+    /// queueing by flow, nearly every packet is accepted; the result then says whether another must go.
     pub fn has_room(&mut self, now: Time, port: PortId, queue: QueueId, frame_bytes: u32) -> bool {
         let Backlog { packets, bytes } = self.committed(now, port, queue);
         let state = &self.ports[usize::from(port.0)];
@@ -89,7 +89,7 @@ impl Core {
             && self.buffer.has_room_behind(waiting_bytes + state.underway(queue).bytes, frame_bytes)
     }
 
-    /// Adds what the group of queues of a port has counted to the report of the mechanism that asked for it.
+    /// Adds the counters of a port's group of queues to the report of the mechanism that requested the group.
     pub fn report_group(&self, port: PortId, report: &mut Report) {
         let Scheduler::Queued(scheduler) = &self.ports[usize::from(port.0)].scheduler else { return };
         let Some(counters) = scheduler.group_counters().filter(|counters| counters.queued + counters.refused > 0)
@@ -107,19 +107,21 @@ impl Core {
         }
     }
 
-    /// A packet ends here.
+    /// Ends a packet.
     #[inline(always)]
     pub fn end<E: Effects>(&mut self, packet: PacketHandle, reason: DropReason, effects: &mut E) {
+        // A canary: the drop is counted as harmless.
         let is_unnamed = sings(Canary::UnnamedLoss) && reason == DropReason::QueueFull;
         let reason = if is_unnamed { DropReason::CopyRetired } else { reason };
         self.drops[reason as usize] += 1;
         effects.ended(packet, reason);
     }
 
-    /// The scheduler of a port whose queues a mechanism asked for, pauses or watches after queueing.
+    /// Returns the scheduler of a port with managed queues: a mechanism requested queues, pauses them, or subscribed to
+    /// hooks after queueing.
     ///
     /// # Panics
-    /// When the port has another kind: nobody subscribed to it.
+    /// If the port has another scheduler because no mechanism subscribed to it.
     #[inline]
     pub fn queued(&mut self, port: PortId) -> &mut QueuedScheduler {
         match &mut self.ports[usize::from(port.0)].scheduler {
@@ -129,7 +131,7 @@ impl Core {
         }
     }
 
-    /// The scheduler of a port that queues by flow.
+    /// Returns the scheduler of a port that queues by flow.
     pub fn flow_scheduler(&mut self, port: PortId) -> &mut FlowScheduler {
         match &mut self.ports[usize::from(port.0)].scheduler {
             Scheduler::Flow(scheduler) => scheduler,

@@ -1,38 +1,38 @@
-//! Why packets end in a switch.
+//! The reasons why packets end in a switch.
 
 use hitless_state::{Damaged, Reader, Value, Writer};
 
-/// Why a packet ended in a switch.
+/// The reason why a packet ended in a switch. The order matters: losses come before [`DropReason::Duplicate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum DropReason {
     /// Its queue was at its limit.
     QueueFull,
-    /// The shared buffer had no room for its queue.
+    /// The shared buffer had no room left for its queue.
     BufferFull,
-    /// No route to its destination.
+    /// Routing knew no path to its destination.
     NoRoute,
     /// Its time to live ran out.
     TimeToLive,
     /// A mechanism gave it up: the packet is lost.
     Mechanism,
-    /// It had been admitted, and made room for another in a full buffer.
+    /// It was admitted, and later made room for another packet in a full buffer.
     Evicted,
-    /// It had waited too long in a queue whose delay is controlled.
+    /// It waited too long in a queue with controlled delay.
     QueueingDelay,
     /// It was sent to a port or queue that the switch does not have, or to a multicast group without copies.
     Nowhere,
-    /// A second copy of a packet already forwarded; nothing is lost.
+    /// It was the second copy of a packet already forwarded; nothing is lost.
     Duplicate,
-    /// A copy kept in case of a loss that did not happen; nothing is lost.
+    /// It was a copy kept for a loss that did not happen; nothing is lost.
     CopyRetired,
-    /// A control packet that has done its work; nothing is lost.
+    /// It was a control packet that has done its work; nothing is lost.
     ControlAbsorbed,
-    /// Out of sequence on a link whose other end sends it again; nothing is lost.
+    /// It arrived out of sequence, and the other end of the link resends it; nothing is lost.
     OutOfSequence,
 }
 
-/// By its number.
+/// Stored as its number.
 impl Value for DropReason {
     fn write(&self, out: &mut Writer) {
         out.value(&(*self as u8));
@@ -45,7 +45,7 @@ impl Value for DropReason {
 }
 
 impl DropReason {
-    /// How many reasons there are.
+    /// The number of reasons.
     pub const COUNT: usize = 12;
 
     /// All reasons, in the order of their numbers.
@@ -64,12 +64,12 @@ impl DropReason {
         DropReason::OutOfSequence,
     ];
 
-    /// Whether the packet of a flow was lost by it.
+    /// Returns whether this reason is a loss for the packet's flow.
     pub const fn is_loss(self) -> bool {
         (self as u8) < DropReason::Duplicate as u8
     }
 
-    /// The reason in plain words.
+    /// Returns the reason in plain words.
     pub const fn name(self) -> &'static str {
         match self {
             DropReason::QueueFull => "queue full",

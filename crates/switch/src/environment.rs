@@ -1,4 +1,4 @@
-//! What a switch asks of whoever drives it, and what it schedules for itself.
+//! The interface between a switch and its driver, and the events that a switch schedules for itself.
 
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{OrderedSet, Packet, PortId, QueueId, ServiceKey, Time};
@@ -7,13 +7,13 @@ use crate::drop_reason::DropReason;
 use crate::half::Half;
 use crate::verdict::Verdict;
 
-/// Tables of the control plane's that few mechanisms look things up in.
+/// Control-plane tables that a few mechanisms use.
 pub trait Tables {
-    /// The service that the packet's flow belongs to, as a parser reads it in ports and tags.
+    /// Returns the service that the packet's flow belongs to, as a parser reads it from ports and tags.
     fn service_key(&self, _packet: &Packet) -> ServiceKey {
         ServiceKey::default()
     }
-    /// Whether the neighbour at `port` sends the packet back to this switch, whichever of its ways it chooses.
+    /// Returns whether the neighbour at `port` would send the packet back to this switch on each of its paths.
     fn returns(&self, _packet: &Packet, _port: PortId) -> bool {
         false
     }
@@ -25,57 +25,57 @@ pub struct NoTables;
 
 impl Tables for NoTables {}
 
-/// What a switch asks of whoever drives it, under either clock.
+/// The operations that a switch needs from its driver, under either clock.
 pub trait Environment {
-    /// The tables that hooks look things up in.
+    /// The tables available to hooks.
     type Tables<'a>: Tables
     where
         Self: 'a;
     /// The packet store.
     fn packets(&mut self) -> &mut PacketStore;
-    /// The packet store and the tables: what of the environment a hook has at hand.
+    /// The packet store and the tables: the part of the environment that a hook can use.
     fn parts(&mut self) -> (&mut PacketStore, Self::Tables<'_>);
-    /// The egress port for a packet, or none when its destination cannot be reached.
+    /// The egress port for a packet, or `None` if its destination is unreachable.
     fn route(&mut self, packet: PacketHandle) -> Option<PortId>;
-    /// The packet and its egress port; for whoever can find both at one look.
+    /// The packet and its egress port, for environments that find both with one access.
     #[inline]
     fn packet_and_route(&mut self, packet: PacketHandle) -> (&mut Packet, Option<PortId>) {
         let port = self.route(packet);
         (&mut self.packets()[packet], port)
     }
-    /// All egress ports of equal cost for a packet, whichever [`Self::route`] gives.
+    /// All egress ports of equal cost for a packet, whichever of them [`Self::route`] returns.
     fn next_hops(&self, _packet: PacketHandle) -> &[PortId] {
         &[]
     }
     /// Calls [`crate::Switch::handle`] with `event` at `at`.
     fn schedule(&mut self, at: Time, event: SwitchEvent);
-    /// The last bit of the packet leaves the MAC of `port` at `last_bit_at`.
+    /// Transmits a packet; its last bit leaves the MAC of `port` at `last_bit_at`.
     fn transmit(&mut self, port: PortId, packet: PacketHandle, last_bit_at: Time);
-    /// The same with the line of the port, as [`crate::PortConfig::line`] names it: for whoever would have to look for
-    /// it.
+    /// Like [`Self::transmit`], with the port's line as [`crate::PortConfig::line`] names it, for environments that
+    /// would have to look it up.
     #[inline(always)]
     fn transmit_on(&mut self, _line: u32, port: PortId, packet: PacketHandle, last_bit_at: Time) {
         self.transmit(port, packet, last_bit_at);
     }
-    /// A control ordered set leaves by `port`, its last bit at `last_bit_at`; at the other end it is to become a
-    /// [`SwitchEvent::OrderedSet`]. Where links carry frames only, it ends here.
+    /// Sends a control ordered set on `port`; its last bit leaves at `last_bit_at`. At the other end it must become a
+    /// [`SwitchEvent::OrderedSet`]. The default drops it, for links that carry frames only.
     fn send_ordered_set(&mut self, _port: PortId, _set: OrderedSet, _last_bit_at: Time) {}
-    /// A mechanism has made a packet: a copy of one of a flow, or one of its own.
+    /// Records that a mechanism has made a packet: a copy of a flow's packet, or a new packet.
     fn created(&mut self, packet: PacketHandle);
-    /// The packet has ended in the switch; its slot in the store is to be freed.
+    /// Records that the packet has ended in the switch, and frees its slot in the store.
     fn ended(&mut self, packet: PacketHandle, reason: DropReason);
-    /// A hook of that half has decided otherwise than that the packet goes on: for whoever keeps a trace of decisions.
+    /// Records a decision other than [`Verdict::Continue`] by a hook of that half, for traces of decisions.
     #[inline(always)]
     fn decided(&mut self, _packet: PacketHandle, _half: Half, _verdict: Verdict) {}
 }
 
-/// What a switch schedules for itself.
+/// An event that a switch schedules for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum SwitchEvent {
-    /// A packet enters ingress from within the switch: it is back from a recirculation port, or a
-    /// mechanism has made it.
+    /// A packet enters ingress from within the switch: it returns from a recirculation port, or a mechanism has made
+    /// it.
     Loopback {
-        /// The port by which it enters.
+        /// The port that it enters through.
         port: PortId,
         /// The packet.
         packet: PacketHandle,
@@ -84,27 +84,27 @@ pub enum SwitchEvent {
     Enqueue {
         /// The packet; port and queue are in its descriptor.
         packet: PacketHandle,
-        /// A queue of this switch has refused it before.
+        /// Whether a queue of this switch has refused it before.
         is_last_try: bool,
     },
-    /// The traffic manager has held a packet long enough.
+    /// The holding time of a packet is over.
     Release {
         /// The packet; port and queue are in its descriptor.
         packet: PacketHandle,
     },
-    /// A port falls free.
+    /// A port becomes free.
     Service {
         /// The port.
         port: PortId,
     },
-    /// The time that a pause frame gave a traffic class may be over.
+    /// The pause of a traffic class by a pause frame may be over.
     PauseEnds {
         /// The port that is paused.
         port: PortId,
         /// The class.
         class: u8,
     },
-    /// A queue goes on.
+    /// A paused queue may be served again.
     Resume {
         /// The port.
         port: PortId,
@@ -115,7 +115,7 @@ pub enum SwitchEvent {
     OrderedSet {
         /// The port.
         port: PortId,
-        /// What it says.
+        /// The content of the ordered set.
         set: OrderedSet,
     },
     /// A mechanism's timer.

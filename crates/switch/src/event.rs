@@ -1,58 +1,57 @@
-//! What a mechanism is told beside the way of packets.
+//! Events that mechanisms receive outside the path of a packet.
 
 use hitless_wire::{OrderedSet, PortId, QueueId};
 
-/// The state of a port as the switch knows it: what failure detection and route recovery have told it, each after its
-/// own delay.
+/// The state of a port as the switch knows it. Failure detection and route recovery report it, each after its delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
 pub enum PortState {
-    /// Its link is whole, and is the way of its packets.
+    /// The link works, and packets use it.
     Up,
-    /// The failure of its link has been detected, and no other way is known yet.
+    /// The failure of the link has been detected; no backup path is known yet.
     Down,
-    /// Route recovery has found a way: what would leave by the port shall leave by `backup`.
+    /// Route recovery has found a path: packets for this port must leave through `backup`.
     Rerouted {
-        /// The other port.
+        /// The port to use instead.
         backup: PortId,
     },
 }
 
-/// Something that a mechanism is told of and decides nothing about: a pass through ingress of its own, like that of a
-/// generated packet. All mechanisms are told, but of timers and commands, which are for one, and of queues, to whose
-/// being empty a mechanism subscribes.
+/// An event for mechanisms. It needs no decision and counts as a separate pass through ingress, like a generated
+/// packet. All mechanisms receive it, with two exceptions: timers and commands go to one mechanism, and
+/// [`Event::QueueEmpty`] to subscribers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The control plane's start: time for bootstrap packets and the like. A run that goes on from a checkpoint does
-    /// not tell it again: what it sets up is state.
+    /// The control plane starts: the time for bootstrap packets and the like. A run resumed from a checkpoint does not
+    /// repeat it, because its effects are state.
     Start,
-    /// A timer of [`Context::wake_at`](crate::Context::wake_at) has run out; the token is the mechanism's.
+    /// A timer of [`Context::wake_at`](crate::Context::wake_at) has expired; the mechanism chose the token.
     Timer(u32),
-    /// A queue has just been emptied: its last packet has left it to be sent.
+    /// A queue has just become empty: its last packet has left to be sent.
     QueueEmpty {
         /// The port.
         port: PortId,
-        /// Its queue.
+        /// The queue of that port.
         queue: QueueId,
     },
-    /// A port has changed its state.
+    /// The state of a port has changed.
     PortState {
         /// The port.
         port: PortId,
-        /// What it is now.
+        /// The new state.
         state: PortState,
     },
-    /// A frame with a bad check sequence has come in: the MAC has dropped it, and nothing else is known of it.
+    /// A frame with a bad check sequence has come in. The MAC has dropped it, and nothing else is known about it.
     FcsError {
-        /// The port by which it came.
+        /// The port that received it.
         port: PortId,
     },
     /// The partner of a port has sent a control ordered set.
     OrderedSet {
-        /// The port.
+        /// The port that received it.
         port: PortId,
-        /// What it says.
+        /// The content of the ordered set.
         set: OrderedSet,
     },
-    /// A command of the control plane; the meaning of the number is the mechanism's.
+    /// A command of the control plane; the mechanism defines the number's meaning.
     Command(u32),
 }

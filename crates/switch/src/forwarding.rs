@@ -1,9 +1,9 @@
-//! The choice among next hops of equal cost that depends on the switch's own queues.
+//! The choice among next hops of equal cost by the depth of the switch's queues.
 
 use hitless_engine::Stream;
 
-/// Power of two choices, packet by packet: of two different next hops, drawn at random, the one whose queue has fewer
-/// bytes (Vertigo, CoNEXT 2021, section 3; DRILL, SIGCOMM 2017). Packets of a flow overtake each other by it.
+/// Power of two choices, per packet: draws two different next hops at random and takes the one with fewer bytes in its
+/// queue (Vertigo, CoNEXT 2021, section 3; DRILL, SIGCOMM 2017). It reorders packets within a flow.
 #[derive(Debug)]
 pub(crate) struct TwoChoices {
     pub stream: Stream,
@@ -12,7 +12,6 @@ pub(crate) struct TwoChoices {
 hitless_state::state!(TwoChoices { values: stream });
 
 impl TwoChoices {
-    /// Draws from `stream`.
     pub const fn new(stream: Stream) -> Self {
         Self { stream }
     }

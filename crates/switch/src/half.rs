@@ -5,6 +5,6 @@
 pub enum Half {
     /// Before the traffic manager: the hooks `rx` and `ingress`, and events.
     Ingress,
-    /// After it: `egress`, `tx` and `on_tm_drop`.
+    /// After the traffic manager: `egress`, `tx` and `on_tm_drop`.
     Egress,
 }

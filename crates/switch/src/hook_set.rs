@@ -1,11 +1,11 @@
-//! Sets of hooks, and who has subscribed to which at a port.
+//! Sets of hooks, and the subscriptions at a port.
 
 /// A set of hooks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HookSet(u8);
 
 impl HookSet {
-    /// None.
+    /// The empty set.
     pub const NONE: HookSet = HookSet(0);
     /// [`rx`](crate::Mechanism::rx) for packets that enter by the port.
     pub const RX: HookSet = HookSet(1);
@@ -22,12 +22,12 @@ impl HookSet {
     /// [`on_tm_drop`](crate::Mechanism::on_tm_drop) for packets that nobody owns.
     pub const TM_DROP: HookSet = HookSet(64);
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub const fn with(self, other: HookSet) -> HookSet {
         HookSet(self.0 | other.0)
     }
 
-    /// The names of the hooks in the set.
+    /// Returns the names of the hooks in the set.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         const NAMES: [(HookSet, &str); 7] = [
             (HookSet::RX, "rx"),
@@ -41,13 +41,13 @@ impl HookSet {
         NAMES.into_iter().filter(move |(hook, _)| self.contains(*hook)).map(|(_, name)| name)
     }
 
-    /// Whether all of `other` are in the set.
+    /// Returns whether the set contains all of `other`.
     pub const fn contains(self, other: HookSet) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
-/// Per hook, the mechanisms subscribed at a port (one bit each).
+/// Mechanisms subscribed at a port, per hook (one bit each).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PortHooks {
     pub rx: u8,
@@ -78,7 +78,7 @@ impl PortHooks {
         }
     }
 
-    /// Whether a hook may hold, change or consume a packet after the traffic manager.
+    /// Returns whether a hook may hold, change or consume a packet after the traffic manager.
     pub const fn acts_after_queueing(&self) -> bool {
         (self.egress | self.tx | self.queue_empty | self.tm_drop) != 0
     }

@@ -1,4 +1,4 @@
-//! The calls of hooks: one mechanism after the other, and after each of them what it has caused.
+//! Calls the hooks of mechanisms, one after the other, and applies the effects of each.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{PortId, Time};
@@ -13,8 +13,8 @@ use crate::switch::Switch;
 use crate::verdict::Verdict;
 
 impl Switch {
-    /// Calls a hook of the mechanisms in `subscribed`, one bit each, until one does not let the packet go on, or takes
-    /// it.
+    /// Calls a hook of the mechanisms in `subscribed`, one bit each, until one of them returns a verdict other than
+    /// `Continue`.
     #[inline]
     pub(crate) fn run<E: Environment>(
         &mut self,
@@ -25,6 +25,7 @@ impl Switch {
     ) -> Verdict {
         debug_assert!(u32::from(subscribed).checked_shr(self.mechanisms.len() as u32).unwrap_or(0) == 0);
         while subscribed != 0 {
+            // The list's order is the order of the bits, so the lowest bit runs first.
             let number = subscribed.trailing_zeros() as usize;
             subscribed &= subscribed - 1;
             self.core.pass.enter(number as u8);
@@ -34,6 +35,8 @@ impl Switch {
                 let mut context = Context::new(&mut self.core, outbox, &tables, number as u8, visit);
                 hook(&mut *self.mechanisms[number], &mut context)
             };
+            // A later hook must see the effects of an earlier one in the environment, so they are not collected for the
+            // packet.
             if !self.outputs.is_empty() {
                 self.empty_outbox(environment);
             }
@@ -52,8 +55,9 @@ impl Switch {
         self.outputs.clear();
     }
 
-    /// Tells the mechanisms in `told`, one bit each, of an event: a pass through ingress for each.
+    /// Sends an event to the mechanisms in `told`, one bit each; each gets a separate pass through ingress.
     pub(crate) fn tell<E: Environment>(&mut self, told: u8, now: Time, event: Event, environment: &mut E) {
+        // An event concerns no packet; `Context::packet` with this handle panics.
         let packet = PacketHandle(u32::MAX);
         let visit = Visit { now, port: PortId(0), packet, is_last_try: false, queued: (now, 0) };
         self.run(told, visit, environment, |mechanism, context| {
@@ -63,7 +67,7 @@ impl Switch {
         });
     }
 
-    /// Tells all mechanisms of an event.
+    /// Sends an event to all mechanisms.
     pub(crate) fn tell_all<E: Environment>(&mut self, now: Time, event: Event, environment: &mut E) {
         let all = (1u16 << self.mechanisms.len()) - 1;
         self.tell(all as u8, now, event, environment);

@@ -1,5 +1,4 @@
-//! What a control plane, or who runs the switch, reads of it: counters, depths and reports. Nothing here is of a
-//! packet's way.
+//! Counters, depths and reports that the control plane and the driver read. Nothing here is on a packet's path.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{Packet, PortId, QueueId, Time};
@@ -14,22 +13,22 @@ use crate::resources::{Budget, Footprint, Resources};
 use crate::switch::Switch;
 
 impl Switch {
-    /// The MAC counters of a port.
+    /// Returns the MAC counters of a port.
     pub fn mac(&self, port: PortId) -> MacCounters {
         self.core.ports[usize::from(port.0)].mac()
     }
 
-    /// How many ports there are, recirculation ports included.
+    /// Returns the number of ports, including recirculation ports.
     pub fn port_count(&self) -> usize {
         self.core.ports.len()
     }
 
-    /// Bytes waiting in a queue of a port: what the control plane polls.
+    /// Returns the bytes waiting in a queue, as the control plane polls them.
     pub fn queue_bytes(&mut self, now: Time, port: PortId, queue: QueueId) -> u64 {
         self.core.queue_bytes(now, port, queue)
     }
 
-    /// Bytes waiting in all queues of a port.
+    /// Returns the bytes waiting in all queues of a port.
     pub fn port_bytes(&mut self, now: Time, port: PortId) -> u64 {
         match &mut self.core.ports[usize::from(port.0)].scheduler {
             Scheduler::Fifo(scheduler) => scheduler.depth_bytes(now),
@@ -40,8 +39,8 @@ impl Switch {
         }
     }
 
-    /// Calls `look` for each packet that waits at a port, unless it has a FIFO scheduler, whose packets are handed over
-    /// when they come.
+    /// Calls `look` for each packet waiting at a port. Ports with a FIFO scheduler are skipped: it hands packets over
+    /// on arrival.
     pub fn each_waiting(&self, port: PortId, mut look: impl FnMut(PacketHandle)) {
         match &self.core.ports[usize::from(port.0)].scheduler {
             Scheduler::Fifo(_) => {}
@@ -50,8 +49,8 @@ impl Switch {
         }
     }
 
-    /// How many of the frames that a port has handed over ([`Environment::transmit`]) have not left its queue, or the
-    /// line before it: the last so many.
+    /// Returns how many frames that a port handed over ([`Environment::transmit`](crate::Environment::transmit)) have
+    /// not yet left its queue and the line. They are the latest ones.
     pub fn frames_not_left(&mut self, now: Time, port: PortId) -> usize {
         match &mut self.core.ports[usize::from(port.0)].scheduler {
             Scheduler::Fifo(scheduler) => scheduler.packets(now),
@@ -70,12 +69,13 @@ impl Switch {
         self.core.packets_created
     }
 
-    /// Bytes in the packet buffer, all ports but those with a FIFO scheduler together.
+    /// Bytes in the packet buffer, over all ports except those with a FIFO scheduler.
     pub const fn buffer_bytes(&self) -> u64 {
         self.core.buffer.used_bytes()
     }
 
-    /// The bytes in the packet buffer and those in its queues, where the two differ: no byte of it is lost or found.
+    /// Returns the bytes accounted in the packet buffer and the bytes in its queues if they differ. They must be equal:
+    /// the buffer neither loses nor invents bytes.
     pub fn buffer_imbalance(&mut self, now: Time) -> Option<(u64, u64)> {
         let is_accounted = |port: &Port| !matches!(port.scheduler, Scheduler::Fifo(_));
         let ports: Vec<u16> = (0..self.core.ports.len() as u16)
@@ -86,7 +86,7 @@ impl Switch {
         (used_bytes != queued_bytes).then_some((used_bytes, queued_bytes))
     }
 
-    /// Ports that have a packet which may go, and nothing that will send it: none, between two events.
+    /// Returns ports with a packet ready to send and no event that will send it. Between two events there must be none.
     pub fn idle_ports(&self) -> impl Iterator<Item = PortId> + '_ {
         let is_idle = |port: &Port| match &port.scheduler {
             Scheduler::Fifo(_) => false,
@@ -97,7 +97,7 @@ impl Switch {
         ports.filter(move |(_, port)| is_idle(port)).map(|(number, _)| PortId(number as u16))
     }
 
-    /// Packets waiting at all ports but those with a FIFO scheduler.
+    /// Returns the packets waiting at all ports except those with a FIFO scheduler.
     pub fn packets_queued(&self) -> usize {
         let queued = |port: &Port| match &port.scheduler {
             Scheduler::Queued(scheduler) => scheduler.packets(),
@@ -107,24 +107,25 @@ impl Switch {
         self.core.ports.iter().map(queued).sum()
     }
 
-    /// The first thing a mechanism did that the hardware cannot do (checked mode).
+    /// The first operation of a mechanism that the hardware cannot do (checked mode).
     pub const fn violation(&self) -> Option<&Violation> {
         self.core.pass.violation()
     }
 
-    /// The mechanism that protects the link of `port`, of which the port is `end`, by its place among those of the
-    /// switch, and whether it does so now. None: no protection there can be switched on and off.
+    /// Returns the mechanism that protects the link at `port`, as its sender or receiver `end`: its position among the
+    /// switch's mechanisms, and whether it protects the link now. `None` if no protection there can be switched on and
+    /// off.
     pub fn protection(&self, port: PortId, end: LinkEnd) -> Option<(usize, bool)> {
         let mut mechanisms = self.mechanisms.iter().enumerate();
         mechanisms.find_map(|(place, mechanism)| Some((place, mechanism.protection(port, end)?)))
     }
 
-    /// Shows each packet of which a mechanism keeps a copy that it may send at `now` or later.
+    /// Calls `see` for each packet that a mechanism keeps a copy of and may still send at `now` or later.
     pub fn each_copy(&self, now: Time, see: &mut dyn FnMut(&Packet)) {
         self.mechanisms.iter().for_each(|mechanism| mechanism.each_copy(now, see));
     }
 
-    /// The reports of all mechanisms.
+    /// Returns the reports of all mechanisms.
     pub fn reports(&self, now: Time) -> impl Iterator<Item = Report> + '_ {
         self.mechanisms.iter().enumerate().map(move |(number, mechanism)| {
             let mut report = mechanism.report(now);
@@ -134,12 +135,12 @@ impl Switch {
         })
     }
 
-    /// What each mechanism takes of a real switch in numbers, in the order of [`Self::reports`].
+    /// Returns each mechanism's hardware resources in numbers, in the order of [`Self::reports`].
     pub fn footprints(&self) -> impl Iterator<Item = Footprint> + '_ {
         self.resources.iter().map(|resources| Footprint::of(resources, &self.budget()))
     }
 
-    /// What each mechanism takes of a real switch, in the order in which they run; those of one name are one.
+    /// Returns each mechanism's hardware resources in running order; mechanisms of the same name are merged.
     pub fn resources(&self) -> Vec<Resources> {
         let mut merged: Vec<Resources> = Vec::new();
         for resources in &self.resources {
@@ -151,8 +152,8 @@ impl Switch {
         merged
     }
 
-    /// What all mechanisms together take, with the queues that ports have in any case. A group of queues stands for one
-    /// of these: that of the packets that go there instead.
+    /// Returns the total footprint of all mechanisms, including the ports' configured queues. A group replaces one
+    /// configured queue, because its packets go to the group instead.
     pub fn footprint(&self) -> Footprint {
         let (all, budget) = (self.resources(), self.budget());
         let each = all.iter().map(|resources| Footprint::of(resources, &budget));
@@ -169,17 +170,17 @@ impl Switch {
         Footprint { queues, recirculation_ports: ports.len() as u64, ..sum }
     }
 
-    /// What a stage has, by which stages are counted: the budget, or that of a Tofino where there is none.
+    /// Returns the resources per stage that stages are computed with: the budget, or a Tofino's by default.
     pub fn budget(&self) -> Budget {
         self.core.architecture.budget.unwrap_or(Budget::tofino_like())
     }
 
-    /// What packets have used so far of what mechanisms state (checked mode).
+    /// Resources that packets have used so far, to compare with those stated (checked mode).
     pub const fn observed(&self) -> &Observed {
         self.core.pass.observed()
     }
 
-    /// The hardware.
+    /// The hardware's parameters.
     pub const fn architecture(&self) -> &Architecture {
         &self.core.architecture
     }

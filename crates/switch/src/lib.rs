@@ -1,13 +1,17 @@
-//! The switch: a model of a PISA architecture on which mechanisms run.
+//! A switch with the PISA architecture, which runs mechanisms.
 //!
-//! A packet's way: MAC -> [`Mechanism::rx`] -> [`Mechanism::ingress`] -> traffic manager -> [`Mechanism::egress`] ->
-//! [`Mechanism::tx`] -> MAC. [`Switch`] walks it, one file of `pipeline` for each stage; [`port`] holds the ports and
-//! their [`queueing`]; [`architecture`] the latencies and limits of the hardware; [`register`] the state that
-//! hardware allows a mechanism, with the checked mode that refuses what it does not.
+//! A packet passes MAC -> [`Mechanism::rx`] -> [`Mechanism::ingress`] -> traffic manager -> [`Mechanism::egress`] ->
+//! [`Mechanism::tx`] -> MAC. [`Switch`] walks it through these stages; `pipeline` has one file per stage. [`port`]
+//! holds the ports and [`queueing`] their queues. [`architecture`] has the latencies and limits of the hardware.
+//! [`register`] has the state that the hardware allows a mechanism; its checked mode reports accesses that the hardware
+//! cannot do.
 //!
-//! The switch is a state machine without I/O. Whoever drives it, under a simulated or a wall clock, implements
-//! [`Environment`]. The switch never names a mechanism: it has a list of them, of which it knows the hooks. What a hook
-//! causes outside of the switch is written down and happens when the hook has returned.
+//! The switch is a state machine without I/O. The driver, under a simulated or a wall clock, implements
+//! [`Environment`]. The switch never names a mechanism: it has a list of them and knows only their hooks. Effects of a
+//! hook outside the switch are recorded and applied after the hook has returned.
+//!
+//! Read [`mechanism`], [`context`] and [`verdict`] to write a mechanism; `switch.rs`, then `pipeline`, then
+//! [`queueing`] to understand the switch.
 
 pub mod architecture;
 pub mod canary;
@@ -38,7 +42,7 @@ pub mod switch;
 pub mod testing;
 pub mod verdict;
 
-/// What checkpoints are made of, for mechanisms of other crates.
+/// Checkpoint primitives, re-exported for mechanisms in other crates.
 pub use hitless_state as state;
 
 pub use architecture::{Architecture, DepthVisibility};

@@ -1,10 +1,10 @@
 //! The two ends of a link.
 
-/// One of the two ends of a link in one direction.
+/// An end of a link in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkEnd {
-    /// The node that sends on it.
+    /// The node that sends on the link.
     Sender,
-    /// The node that receives from it.
+    /// The node that receives from the link.
     Receiver,
 }

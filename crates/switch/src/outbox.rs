@@ -1,4 +1,7 @@
-//! What a hook causes: it is written down, and happens in that order as soon as the hook has returned.
+//! Effects of a hook. They are recorded, and applied in that order as soon as the hook has returned.
+//!
+//! A hook does not know the type of the environment, so that [`crate::Mechanism`] can be a trait object. Its effects
+//! therefore reach the environment as data.
 
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{OrderedSet, PortId, Time};
@@ -6,7 +9,7 @@ use hitless_wire::{OrderedSet, PortId, Time};
 use crate::drop_reason::DropReason;
 use crate::environment::{Environment, SwitchEvent};
 
-/// Something that a hook has caused.
+/// An effect of a hook outside the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// [`Environment::schedule`].
@@ -28,7 +31,7 @@ pub enum Output {
     OrderedSet {
         /// The port that sends.
         port: PortId,
-        /// What it says.
+        /// The content of the ordered set.
         set: OrderedSet,
         /// When its last bit leaves the MAC.
         last_bit_at: Time,
@@ -36,7 +39,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// Makes it happen.
+    /// Applies the effect.
     #[inline]
     pub(crate) fn apply<E: Environment>(self, environment: &mut E) {
         match self {
@@ -49,7 +52,7 @@ impl Output {
     }
 }
 
-/// Whom a step of the pipeline tells what it causes: the environment at once or, from within a hook, the outbox.
+/// Receiver of the effects of a pipeline step: the environment directly or, inside a hook, the outbox.
 pub(crate) trait Effects {
     fn packets(&mut self) -> &mut PacketStore;
     fn schedule(&mut self, at: Time, event: SwitchEvent);
@@ -79,7 +82,7 @@ impl<E: Environment> Effects for E {
     }
 }
 
-/// The effects of a hook.
+/// Recorded effects of a hook.
 pub(crate) struct Outbox<'a> {
     pub packets: &'a mut PacketStore,
     pub outputs: &'a mut Vec<Output>,

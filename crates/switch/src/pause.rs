@@ -1,15 +1,18 @@
-//! Pause frames of the link partner: which traffic classes wait, and until when (IEEE 802.1Qbb).
+//! Pause frames of the link partner: the end of the pause of each traffic class (IEEE 802.1Qbb).
+//!
+//! A resume frame can be lost, so a pause ends at its time at the latest. An event is scheduled for this end; a longer
+//! pause in the meantime reuses the event instead of scheduling another.
 
 use hitless_wire::Time;
 
 use crate::explore::{Digest, State};
 
-/// Until when the partner's pause frames stop each traffic class.
+/// End of the pause of each traffic class.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(crate) struct Pauses {
-    /// [`Time::NEVER`]: a frame has taken the pause back.
+    /// [`Time::NEVER`] means that a frame has cancelled the pause.
     ends_at: [Time; 8],
-    /// When the next event looks whether the pause of a class is over; [`Time::NEVER`]: none does.
+    /// Time of the next event that checks whether the pause of a class is over; [`Time::NEVER`] means no event.
     looks_at: [Time; 8],
 }
 
@@ -20,11 +23,12 @@ impl Default for Pauses {
 }
 
 impl Pauses {
-    /// A frame pauses `class` until `ends_at`, however long the frame before it has asked for (IEEE 802.3, annex 31B:
-    /// the newest time counts); returns whether an event must be scheduled for then.
+    /// Pauses `class` until `ends_at`; returns whether an event must be scheduled for that time. The newest frame
+    /// counts, however long an earlier frame's pause was (IEEE 802.3, annex 31B).
     pub fn begin(&mut self, class: u8, ends_at: Time) -> bool {
         let class = usize::from(class);
         self.ends_at[class] = ends_at;
+        // An earlier event finds the later end and schedules the next check.
         let is_first = ends_at < self.looks_at[class];
         if is_first {
             self.looks_at[class] = ends_at;
@@ -32,19 +36,20 @@ impl Pauses {
         is_first
     }
 
-    /// A frame has taken the pause of `class` back.
+    /// Cancels the pause of `class`.
     pub fn take_back(&mut self, class: u8) {
         self.ends_at[usize::from(class)] = Time::NEVER;
     }
 
-    /// Whether any class is paused at `now`.
+    /// Returns whether any class is paused at `now`.
     pub fn is_active(&self, now: Time) -> bool {
         self.ends_at.iter().any(|&ends_at| ends_at > now && ends_at != Time::NEVER)
     }
 
-    /// An event for `class` looks, at `now`.
+    /// Handles the event for `class` at `now`.
     pub fn look(&mut self, class: u8, now: Time) -> PauseEnd {
         let class = usize::from(class);
+        // A frame with a shorter pause scheduled an earlier event, which replaced this one.
         if self.looks_at[class] != now {
             return PauseEnd::Nothing;
         }
@@ -62,7 +67,7 @@ impl Pauses {
 }
 
 impl State for Pauses {
-    /// A time at which nobody looks means nothing.
+    /// A time without an event is meaningless.
     fn tell(&self, digest: &mut Digest<'_>) {
         for (&ends_at, &looks_at) in self.ends_at.iter().zip(&self.looks_at) {
             digest.deadline(looks_at);
@@ -73,14 +78,14 @@ impl State for Pauses {
     }
 }
 
-/// The result of a look at a pause.
+/// The result of checking a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PauseEnd {
-    /// Nobody has taken it back: the class goes on now.
+    /// The pause has ended: the class resumes now.
     Over,
-    /// A further frame has prolonged it.
+    /// A later frame has extended the pause.
     Later(Time),
-    /// A frame has taken it back, or another event looks.
+    /// The pause was cancelled, or another event checks it.
     Nothing,
 }
 
@@ -95,7 +100,7 @@ mod tests {
         assert!(pauses.begin(3, Time(200)), "a shorter pause needs an event of its own");
         assert_eq!(pauses.look(3, Time(200)), PauseEnd::Over);
         assert!(pauses.begin(3, Time(5_000)));
-        // The event of the first frame.
+        // The first frame's event.
         assert_eq!(pauses.look(3, Time(1_000)), PauseEnd::Nothing);
         assert!(!pauses.begin(3, Time(7_000)), "the event at 5,000 looks again");
         assert_eq!(pauses.look(3, Time(5_000)), PauseEnd::Later(Time(7_000)));

@@ -1,4 +1,4 @@
-//! Ports: the MAC with its counters, the hooks that apply, and the scheduler that queues before it.
+//! Ports: the MAC with its counters, the subscribed hooks, and the scheduler with its queues.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::queueing::{
     FifoScheduler, FlowQueueing, FlowScheduler, QueueConfig, QueueGroup, QueueOrder, QueuedScheduler,
 };
 
-/// What a MAC counts.
+/// The counters of a MAC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MacCounters {
     /// Good frames received.
@@ -24,12 +24,12 @@ pub struct MacCounters {
     pub bytes_sent: u64,
     /// Frames received, corrupted ones included.
     pub frames_received_all: u64,
-    /// Priority flow control frames received; the MAC keeps them.
+    /// Priority flow control frames received; the MAC consumes them.
     pub pause_frames_received: u64,
 }
 
-/// What a MAC counts for every frame. What is counted together is not side by side: as vectors two additions cost twice
-/// as much.
+/// Counters that change with every frame. Fields counted together are not adjacent: the compiler would combine two
+/// additions into one vector addition, which costs twice as much.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 #[repr(C)]
 pub(crate) struct FrameCounters {
@@ -53,7 +53,7 @@ impl FrameCounters {
     }
 }
 
-/// What the last switch wrote into a packet means nothing in this one.
+/// Clears the fields that the previous switch wrote into the packet.
 #[inline(always)]
 pub(crate) fn enter_switch(packet: &mut Packet, port: PortId) {
     packet.ingress_port = port;
@@ -61,24 +61,24 @@ pub(crate) fn enter_switch(packet: &mut Packet, port: PortId) {
     packet.role = 0;
 }
 
-/// What a port is.
+/// A port's configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortConfig {
     /// Line rate.
     pub rate: BitRate,
-    /// Bytes that each frame costs on the line beyond itself (preamble and gap on Ethernet).
+    /// Overhead of each frame on the line in bytes (preamble and gap on Ethernet).
     pub overhead_bytes: u32,
-    /// A recirculation port: what it sends comes back to its own ingress.
+    /// Whether this is a recirculation port: packets that it sends return to its ingress.
     pub is_loopback: bool,
-    /// The link partner is a switch.
+    /// Whether the link partner is a switch.
     pub faces_switch: bool,
-    /// What the environment calls the line, for [`crate::Environment::transmit_on`].
+    /// The environment's number for the line, for [`crate::Environment::transmit_on`].
     pub line: u32,
-    /// How much too fast the clock of its transmitter is, in parts per billion.
+    /// Deviation of the transmitter's clock in parts per billion; positive is too fast.
     pub clock_offset_ppb: i32,
     /// The queues, by number.
     pub queues: Vec<QueueConfig>,
-    /// A group of queues, numbered after these; mechanisms ask for it.
+    /// A group of queues, numbered after `queues`; requested by a mechanism.
     pub group: Option<QueueGroup>,
     /// The queue of each traffic class.
     pub class_queue: [QueueId; 8],
@@ -87,7 +87,7 @@ pub struct PortConfig {
 }
 
 impl PortConfig {
-    /// A port with one FIFO queue.
+    /// Creates a port with one FIFO queue.
     pub fn fifo(rate: BitRate, overhead_bytes: u32, queue: QueueConfig) -> Self {
         Self {
             rate,
@@ -104,16 +104,15 @@ impl PortConfig {
     }
 }
 
-/// The line that a port sends on: what ports that are alike do not share.
+/// The line of a port: the part of the configuration that similar ports do not share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
-    /// As [`PortConfig::line`].
     pub number: u32,
     /// The clock of the port's transmitter.
     pub clock: LineClock,
 }
 
-/// Packets or bytes that count at a queue.
+/// Packets and bytes counted at a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub(crate) struct Backlog {
     pub packets: usize,
@@ -135,8 +134,8 @@ impl Backlog {
     }
 }
 
-/// Any kind of scheduler; see [`crate::queueing`]. Which it is stands beside what a FIFO scheduler needs for every
-/// packet.
+/// Any scheduler; see [`crate::queueing`]. The discriminant is adjacent to the fields that a FIFO scheduler needs for
+/// every packet.
 #[derive(Debug)]
 #[repr(u8)]
 pub(crate) enum Scheduler {
@@ -154,7 +153,7 @@ hitless_state::state!(
 );
 
 impl Scheduler {
-    /// The simplest scheduler that a port of this kind can have.
+    /// Creates the simplest scheduler that meets the port's configuration.
     pub fn new(config: &PortConfig, hooks: PortHooks, buffer_is_shared: bool) -> Self {
         if let Some(flow_queueing) = config.flow_queueing {
             assert!(
@@ -167,6 +166,8 @@ impl Scheduler {
                 FlowScheduler::new(flow_queueing, queue.limit, queue.ecn, config.rate, config.overhead_bytes);
             return Scheduler::Flow(Box::new(scheduler));
         }
+        // A FIFO scheduler computes departures on arrival, so nothing may change the order, the timing or the admission
+        // of a packet afterwards.
         let is_fifo =
             config.queues.len() == 1 && config.group.is_none() && config.queues[0].order == QueueOrder::ByArrival;
         let is_fifo = is_fifo && !config.queues[0].marks_at_dequeue();
@@ -179,32 +180,33 @@ impl Scheduler {
     }
 }
 
-/// What most ports never need.
+/// State that most ports never need.
 #[derive(Debug, Default, hitless_state::Value)]
 pub(crate) struct Rare {
-    /// By queue: packets that an event will bring there.
+    /// Packets that an event will bring to a queue, by queue.
     underway: Vec<Backlog>,
     pub pauses: Pauses,
     pub frames_corrupted: u64,
     pub pause_frames: u64,
 }
 
-/// A port. What every packet needs fills two cache lines, of which the one that it leaves by needs both.
+/// A port. The fields that every packet needs fill two cache lines; the egress port needs both, the ingress port only
+/// the first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
-    /// No hook looks at a packet that enters here before it is queued.
+    /// No hook sees a packet that enters here before it is queued.
     pub enters_fast_path: bool,
-    /// A packet routed here may go to the FIFO scheduler, and from there to the line, without another look.
+    /// A packet routed here can go to the FIFO scheduler, and from there to the line, without further checks.
     pub leaves_on_fast_path: bool,
-    /// A packet that leaves ingress is queued without an event between.
+    /// A packet that leaves ingress enters its queue without an event in between.
     pub queues_at_once: bool,
     overhead_bytes: u32,
     /// As [`PortConfig::line`].
     pub line: u32,
     clock: LineClock,
     pub frames: FrameCounters,
-    /// Shared between the ports of a switch that are alike; it names no line and has no offset.
+    /// Shared between similar ports of a switch; its line is unset and its clock offset is zero.
     pub config: Arc<PortConfig>,
     pub scheduler: Scheduler,
     pub hooks: PortHooks,
@@ -218,8 +220,8 @@ hitless_state::state!(Port {
 });
 
 impl Port {
-    /// A port on `line` whose scheduler is reached by packets that are told of it as soon as they are routed, if
-    /// `is_told_at_once`.
+    /// Creates a port on `line`. `is_told_at_once` means that the scheduler is told about a packet as soon as the
+    /// packet is routed.
     pub fn new(
         config: Arc<PortConfig>,
         Line { number: line, clock }: Line,
@@ -243,17 +245,17 @@ impl Port {
         }
     }
 
-    /// How many queues there are, those of a group included.
+    /// Returns the number of queues, including a group's.
     pub fn queue_count(&self) -> usize {
         self.config.queues.len() + self.config.group.map_or(0, |group| usize::from(group.queues))
     }
 
-    /// What is kept apart, from now on in any case.
+    /// Returns the rarely needed state, allocating it if necessary.
     pub fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
 
-    /// What the MAC has counted.
+    /// Returns the MAC's counters.
     pub fn mac(&self) -> MacCounters {
         let FrameCounters { frames_received_ok, bytes_received_ok, frames_sent, bytes_sent } = self.frames;
         let rare = self.rare.as_ref().map(|rare| (rare.frames_corrupted, rare.pause_frames));
@@ -268,16 +270,17 @@ impl Port {
         }
     }
 
-    /// What events will bring to a queue.
+    /// Returns the backlog that events will bring to a queue.
     #[inline]
     pub fn underway(&self, queue: QueueId) -> Backlog {
         let all = self.rare.as_ref().map_or(&[][..], |rare| &rare.underway);
         all.get(usize::from(queue.0)).copied().unwrap_or_default()
     }
 
-    /// The same, to be changed.
+    /// Like [`Self::underway`], for changes.
     #[inline]
     pub fn underway_mut(&mut self, queue: QueueId) -> &mut Backlog {
+        // Allocated on first use, because most ports never have packets under way.
         if self.rare.as_ref().is_none_or(|rare| rare.underway.is_empty()) {
             let queues = self.queue_count();
             self.rare().underway = vec![Backlog::default(); queues];
@@ -285,14 +288,15 @@ impl Port {
         &mut self.rare().underway[usize::from(queue.0)]
     }
 
-    /// Whether events will bring anything to the group of queues.
+    /// Returns whether events will bring packets to the group of queues.
     pub fn group_is_underway(&self) -> bool {
         let of_queues = self.rare.as_ref().map_or(&[][..], |rare| &rare.underway);
         of_queues.iter().skip(self.config.queues.len()).any(|backlog| backlog.packets > 0)
     }
 
-    /// How long a pause of so many quanta lasts: 512 bit times each (IEEE 802.3, annex 31B.2).
+    /// Returns the duration of a pause of this many quanta of 512 bit times each (IEEE 802.3, annex 31B.2).
     pub fn pause_time(&self, quanta: u16) -> Duration {
+        // 512 bit times are the line time of 64 bytes.
         self.config.rate.time_for(u64::from(quanta) * 64)
     }
 
@@ -304,7 +308,7 @@ impl Port {
 
 impl State for Port {
     /// # Panics
-    /// When it queues by flow, which nobody explores yet.
+    /// If it queues by flow: no exploring test needs that yet.
     fn tell(&self, digest: &mut Digest<'_>) {
         match &self.scheduler {
             Scheduler::Fifo(scheduler) => scheduler.tell(digest),

@@ -1,8 +1,8 @@
-//! Register arrays: the state that the hardware lets a mechanism keep, and the checked mode.
+//! Register arrays: the state that the hardware allows a mechanism, and the checked mode.
 //!
-//! A packet passes a half of the pipeline once. In that pass it may read and write one entry of a register array,
-//! in one access, and only of arrays in the stages it has not left behind. In checked mode a [`Pass`] notes what was
-//! accessed and refuses the rest; unchecked it costs one comparison.
+//! A packet passes through a half of the pipeline once. In that pass it may read and write one entry of a register
+//! array, in one access, and only in stages that it has not yet left. In checked mode a [`Pass`] records the accesses
+//! and refuses the rest; unchecked, an access costs one comparison.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ use hitless_wire::{PortId, QueueId};
 use crate::half::Half;
 use crate::resources::{Footprint, Kept, RegisterCell, RegisterUse};
 
-/// What a mechanism did that the hardware cannot do.
+/// An operation of a mechanism that the hardware cannot do.
 #[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Violation {
     /// The register array (or the depth) accessed.
     pub what: &'static str,
-    /// The rule that was broken.
+    /// The violated rule.
     pub rule: &'static str,
 }
 
@@ -28,23 +28,23 @@ impl fmt::Display for Violation {
 }
 
 const MOST_ACCESSES: usize = 32;
-/// Mechanisms of a switch.
+/// Maximum number of mechanisms in a switch.
 const MECHANISMS_MAX: usize = 8;
 
-/// What packets have used so far, in checked mode.
+/// Resources that packets have used so far (checked mode).
 #[derive(Clone, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Observed {
-    /// Register arrays that were accessed.
+    /// Register arrays that packets have accessed.
     pub arrays: Vec<&'static str>,
-    /// The most arrays that one pass through ingress, and through egress, has accessed.
+    /// Maximum number of arrays accessed by one pass, in ingress and in egress.
     pub accesses: [usize; 2],
-    /// The most stages that one has accessed, one after another.
+    /// Maximum number of stages accessed one after another by one pass, in ingress and in egress.
     pub stages: [usize; 2],
-    /// Where copies went, and packets that were moved in egress.
+    /// Destinations of copies and of packets moved in egress.
     pub mirrored_to: Vec<(PortId, QueueId)>,
 }
 
-/// What mechanisms have stated that they use.
+/// Resources that the mechanisms have stated.
 #[derive(Clone, Debug)]
 struct Stated {
     arrays: Vec<&'static str>,
@@ -56,12 +56,12 @@ struct Stated {
 pub struct Pass {
     checked: bool,
     half: Half,
-    /// Whose hook runs.
+    /// The mechanism that runs.
     mechanism: u8,
-    /// By mechanism: the last stage that the pass has accessed; those of one mechanism are behind those of the one
+    /// Last stage that the pass accessed, by mechanism. The stages of a mechanism follow the stages of the mechanism
     /// before it.
     stages: [Option<u8>; MECHANISMS_MAX],
-    /// How many different ones these were.
+    /// Number of different stages accessed.
     stage_count: usize,
     accessed: [&'static str; MOST_ACCESSES],
     count: usize,
@@ -76,7 +76,7 @@ hitless_state::state!(Pass {
 });
 
 impl Pass {
-    /// A pass that checks when `checked`.
+    /// Creates a pass that checks accesses if `checked`.
     pub const fn new(checked: bool) -> Self {
         Self {
             checked,
@@ -92,12 +92,12 @@ impl Pass {
         }
     }
 
-    /// From now on whatever goes beyond what was stated is a broken rule.
+    /// Starts refusing accesses beyond the stated resources.
     pub(crate) fn hold_to(&mut self, arrays: Vec<&'static str>, footprint: Footprint) {
         self.stated = Some(Stated { arrays, footprint });
     }
 
-    /// The hook of a mechanism is about to run.
+    /// Notes that the hook of a mechanism is about to run.
     #[inline]
     pub(crate) fn enter(&mut self, mechanism: u8) {
         self.mechanism = mechanism;
@@ -108,38 +108,39 @@ impl Pass {
     pub fn begin(&mut self, half: Half) {
         self.half = half;
         self.count = 0;
+        // Unchecked runs never read these fields, so the fast case does not reset them.
         if self.checked {
             self.stages = [None; MECHANISMS_MAX];
             self.stage_count = 0;
         }
     }
 
-    /// The half that the packet is in.
+    /// The half of the pipeline that the packet is in.
     pub const fn half(&self) -> Half {
         self.half
     }
 
-    /// The first rule that was broken since the switch started.
+    /// The first violation since the switch started.
     pub const fn violation(&self) -> Option<&Violation> {
         self.violation.as_ref()
     }
 
-    /// Notes a broken rule; only the first is kept.
+    /// Records a violation; only the first is kept.
     pub fn refuse(&mut self, what: &'static str, rule: &'static str) {
         self.violation.get_or_insert(Violation { what, rule });
     }
 
-    /// Whether rules are checked.
+    /// Whether accesses are checked.
     pub const fn is_checked(&self) -> bool {
         self.checked
     }
 
-    /// What packets have used so far; nothing unless rules are checked.
+    /// Resources that packets have used so far; empty unless accesses are checked.
     pub const fn observed(&self) -> &Observed {
         &self.observed
     }
 
-    /// A copy goes to a queue, or a packet is moved there.
+    /// Records that a copy goes, or a packet moves, to a queue.
     pub(crate) fn mirror(&mut self, port: PortId, queue: QueueId) {
         if !self.checked || self.observed.mirrored_to.contains(&(port, queue)) {
             return;
@@ -163,11 +164,13 @@ impl Pass {
         if half != self.half {
             self.refuse(name, "a register of one half of the pipeline was accessed in the other half");
         }
+        // A packet passes the stages in order and cannot return to an earlier one.
         let before = self.stages[usize::from(self.mechanism) % MECHANISMS_MAX].replace(stage);
         if before.is_some_and(|before| stage < before) {
             self.refuse(name, "a register of an earlier stage was accessed after one of a later stage");
         }
         self.stage_count += usize::from(before != Some(stage));
+        // A stage has one read-modify-write access per array and packet.
         if self.accessed[..self.count].contains(&name) {
             self.refuse(name, "a register array was accessed twice in one pass");
         }
@@ -180,7 +183,7 @@ impl Pass {
         self.observe(name);
     }
 
-    /// Notes what the pass has come to, and holds it against what was stated.
+    /// Records the pass so far and compares it with the stated resources.
     fn observe(&mut self, name: &'static str) {
         let half = self.half as usize;
         let observed = &mut self.observed;
@@ -200,7 +203,7 @@ impl Pass {
     }
 }
 
-/// A register array of one stage.
+/// A register array in one stage.
 #[derive(Clone, Debug)]
 pub struct RegisterArray<T> {
     name: &'static str,
@@ -209,7 +212,7 @@ pub struct RegisterArray<T> {
     entries: Vec<T>,
 }
 
-/// What its entries hold; how many there are is part of the program.
+/// Saves the entries; their number is part of the program.
 impl<T: Value> State for RegisterArray<T> {
     fn save(&self, out: &mut Writer) {
         out.value(&self.entries);
@@ -226,23 +229,23 @@ impl<T: Value> State for RegisterArray<T> {
 }
 
 impl<T: RegisterCell> RegisterArray<T> {
-    /// An array of `count` entries, all `initial`, in `stage` of `half`. Arrays of the same name are one array to
-    /// the checked mode: name them as the program would.
+    /// Creates an array of `count` entries, all `initial`, in `stage` of `half`. The checked mode treats arrays of the
+    /// same name as one array, so name them as the switch program would.
     pub fn new(name: &'static str, half: Half, stage: u8, count: usize, initial: T) -> Self {
         Self { name, half, stage, entries: vec![initial; count] }
     }
 
-    /// The one access of a pass: reads and writes entry `index`.
+    /// Performs the only access of a pass: reads and writes entry `index`.
     ///
     /// # Panics
-    /// When `index` is not below the number of entries.
+    /// If `index` is not below the number of entries.
     #[inline]
     pub fn access<R>(&mut self, pass: &mut Pass, index: usize, update: impl FnOnce(&mut T) -> R) -> R {
         pass.access(self.name, self.half, self.stage);
         update(&mut self.entries[index])
     }
 
-    /// What it takes of a switch.
+    /// Returns the array's hardware resources.
     pub const fn stated(&self) -> RegisterUse {
         let Self { name, half, stage, entries } = self;
         RegisterUse {
@@ -257,12 +260,12 @@ impl<T: RegisterCell> RegisterArray<T> {
         }
     }
 
-    /// Writes an entry from the control plane: no pass, no rule.
+    /// Writes an entry from the control plane, without a pass and without checks.
     pub fn poke(&mut self, index: usize, value: T) {
         self.entries[index] = value;
     }
 
-    /// Reads an entry from the control plane: no pass, no rule.
+    /// Reads an entry from the control plane, without a pass and without checks.
     pub fn peek(&self, index: usize) -> T {
         self.entries[index]
     }
@@ -317,7 +320,7 @@ mod tests {
         assert_eq!(pass.observed().accesses, [0, 4], "the most of any pass");
     }
 
-    /// A budget of one array and one stage: what goes beyond is refused, each for its own reason.
+    /// A budget of two ALUs and one stage: each access beyond it is refused with its reason.
     #[test]
     fn a_pass_is_held_to_what_was_stated() {
         let rule_after = |accesses: &[(&'static str, u8)]| {

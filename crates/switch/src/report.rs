@@ -1,12 +1,12 @@
-//! What a mechanism tells about itself at the end of a run.
+//! A mechanism's report at the end of a run.
 
 use hdrhistogram::Histogram;
 use hitless_wire::Time;
 
-/// Scope, quantity, and its value from each of these times on.
+/// Scope, quantity, and the steps of its value: each value holds from its time onwards.
 pub type Series = (String, &'static str, Vec<(Time, u64)>);
 
-/// Counters and histograms of one mechanism on one switch.
+/// Counters and histograms of a mechanism on a switch.
 #[derive(Default)]
 pub struct Report {
     /// The mechanism's name.
@@ -15,26 +15,26 @@ pub struct Report {
     pub counters: Vec<(String, &'static str, u64)>,
     /// `(scope, quantity with its unit, values)`.
     pub histograms: Vec<(String, &'static str, Histogram<u64>)>,
-    /// `(scope, quantity, its value from each of these times on)`.
+    /// `(scope, quantity, steps)`: each value holds from its time onwards.
     pub series: Vec<Series>,
-    /// Promises that were broken, each in one sentence.
+    /// Violated invariants, each in one sentence.
     pub violated_invariants: Vec<String>,
-    /// Requests of the user's program or settings that cannot be simulated, each in one sentence. A run with any is
-    /// refused; it is no bug.
+    /// Features of the user's program or settings that cannot be simulated, each in one sentence. A run with any is
+    /// refused; this is not a bug.
     pub limits: Vec<String>,
     /// Warnings about the results, each in one sentence without the switch's name.
     pub warnings: Vec<String>,
-    /// Whether the mechanism did anything at all: one that was switched on and never acted is reported.
+    /// Whether the mechanism did anything. A mechanism that was enabled and never acted is reported.
     pub acted: bool,
 }
 
 impl Report {
-    /// An empty report of `mechanism`.
+    /// Creates an empty report of `mechanism`.
     pub fn new(mechanism: &'static str) -> Self {
         Self { mechanism, ..Self::default() }
     }
 
-    /// Counters of the whole switch. The mechanism acted if one of them is above zero.
+    /// Creates a report with counters of the whole switch. The mechanism acted if one of them is above zero.
     pub fn of_counters<const N: usize>(mechanism: &'static str, counters: [(&'static str, u64); N]) -> Self {
         let mut report = Self { acted: counters.iter().any(|(_, value)| *value > 0), ..Self::new(mechanism) };
         counters.into_iter().for_each(|(counter, value)| report.count("switch", counter, value));
@@ -47,8 +47,8 @@ impl Report {
     }
 }
 
-/// A struct of counters, each with the name by which `report` tells it, in this order. What the name leaves open is
-/// said above the field.
+/// Declares a struct of counters, each with its name in `report`, in this order. A comment above a field adds details
+/// that the name does not give.
 ///
 /// ```
 /// hitless_switch::counters! {
@@ -88,7 +88,7 @@ macro_rules! counters {
         $crate::state::state!($type { values: $($field),+ });
 
         impl $type {
-            /// Adds each counter to a report.
+            /// Adds all counters to a report.
             $visible fn report(&self, scope: &str, report: &mut $crate::Report) {
                 let Self { $($field),+ } = *self;
                 $(report.count(scope, $name, $field);)+

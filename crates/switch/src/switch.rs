@@ -1,4 +1,4 @@
-//! The switch itself: what it is made of, and what happens to it beside the way of a packet, which `pipeline` has.
+//! The switch: its parts, and the events that happen outside the path of a packet (see `pipeline`).
 
 use std::sync::Arc;
 
@@ -23,21 +23,22 @@ use crate::resources::Resources;
 pub struct Switch {
     pub(crate) core: Core,
     pub(crate) mechanisms: Vec<Box<dyn Mechanism>>,
-    /// What the hook that ran last has caused.
+    /// Effects of the hook that ran last.
     pub(crate) outputs: Vec<Output>,
     /// Ports with a group of queues, and the mechanism that asked for it.
     pub(crate) group_owners: Vec<(PortId, u8)>,
-    /// By mechanism.
+    /// Resources, by mechanism.
     pub(crate) resources: Vec<Resources>,
 }
 
-/// How many port configurations of a switch are compared with one more.
+/// Number of recent port configurations that a new one is compared with.
 const KNOWN_CONFIGS: usize = 4;
 
-/// Separates the line from a configuration. A configuration that equals one of the last few is shared with it.
+/// Separates the line from a port configuration. Equal configurations of nearby ports share one allocation.
 fn shared(config: PortConfig, known: &mut Vec<Arc<PortConfig>>) -> (Arc<PortConfig>, Line) {
     let clock = LineClock::off_by(config.rate, config.clock_offset_ppb);
     let line = Line { number: config.line, clock };
+    // Line and clock differ per port; without them most ports of a switch are equal.
     let config = PortConfig { line: 0, clock_offset_ppb: 0, ..config };
     if let Some(same) = known.iter().rev().take(KNOWN_CONFIGS).find(|known| ***known == config) {
         return (Arc::clone(same), line);
@@ -48,10 +49,11 @@ fn shared(config: PortConfig, known: &mut Vec<Arc<PortConfig>>) -> (Arc<PortConf
 }
 
 impl Switch {
-    /// Builds a switch. Mechanisms run in the order of the list; at most eight.
+    /// Builds a switch. Mechanisms run in the order of the list; the maximum is eight.
     ///
     /// # Panics
-    /// With more than eight mechanisms, a port with no queue or more than 64, or two groups of queues at one port.
+    /// With more than eight mechanisms, a port without queues or with more than 64, or two groups of queues at one
+    /// port.
     pub fn new(
         architecture: Architecture,
         mut ports: Vec<PortConfig>,
@@ -62,10 +64,13 @@ impl Switch {
         let mut hooks = vec![PortHooks::default(); ports.len()];
         let mut group_owners = Vec::new();
         let mut resources = Vec::new();
+        // Before mechanisms add queues.
         let own_queues: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
         for (number, mechanism) in mechanisms.iter_mut().enumerate() {
+            // A mechanism numbers its queues after those of earlier mechanisms.
             let queue_counts: Vec<usize> = ports.iter().map(|port| port.queues.len()).collect();
             let needs = mechanism.needs(&queue_counts);
+            // The order applies to the configured queues only, not to those that earlier mechanisms added.
             for &(port, order) in &needs.orders {
                 ports[usize::from(port.0)].queues[..own_queues[usize::from(port.0)]]
                     .iter_mut()
@@ -81,6 +86,8 @@ impl Switch {
             resources.push(mechanism.resources().asking_for(&needs));
         }
         let buffer = SharedBuffer::new(buffer);
+        // Each packet is announced to a FIFO scheduler `lead` before it arrives, so announcements come in the order of
+        // arrival. `lead` is the longest time that both latencies allow.
         let lead = architecture.ingress_latency.min(architecture.mirror_latency);
         let mut known: Vec<Arc<PortConfig>> = Vec::new();
         let build = |(config, hooks): (PortConfig, PortHooks)| {
@@ -109,33 +116,35 @@ impl Switch {
         let arrays = switch.resources.iter().flat_map(|of| of.registers.iter().map(|register| register.name));
         let arrays = arrays.collect();
         let footprint = switch.footprint();
+        // In checked mode, accesses beyond this statement are refused.
         switch.core.pass.hold_to(arrays, footprint);
         switch
     }
 
-    /// From now on each packet goes to the less loaded of two next hops, drawn from `stream`, and not by its route
-    /// alone; needs [`Environment::next_hops`].
+    /// Starts sending each packet to the less loaded of two next hops, drawn from `stream`, instead of the hop of its
+    /// route. Needs [`Environment::next_hops`].
     pub fn choose_of_two(&mut self, stream: Stream) {
         self.core.two_choices = Some(TwoChoices::new(stream));
+        // The fast path takes the hop of the route without looking at queues.
         self.core.ports.iter_mut().for_each(|port| port.enters_fast_path = false);
     }
 
-    /// Lets the mechanisms start; call once, before anything else.
+    /// Starts the mechanisms; call once, before anything else.
     pub fn start<E: Environment>(&mut self, now: Time, environment: &mut E) {
         self.tell_all(now, Event::Start, environment);
     }
 
-    /// The state of a port, as detected, has changed.
+    /// Reports a change of a port's detected state.
     pub fn port_state<E: Environment>(&mut self, now: Time, port: PortId, state: PortState, environment: &mut E) {
         self.tell_all(now, Event::PortState { port, state }, environment);
     }
 
-    /// A command of the control plane for the mechanism of that number.
+    /// Sends a control-plane command to the mechanism of that number.
     pub fn command<E: Environment>(&mut self, now: Time, mechanism: usize, command: u32, environment: &mut E) {
         self.tell(1 << mechanism, now, Event::Command(command), environment);
     }
 
-    /// An event that the switch scheduled.
+    /// Handles an event that the switch scheduled.
     #[inline]
     pub fn handle<E: Environment>(&mut self, now: Time, event: SwitchEvent, environment: &mut E) {
         match event {
@@ -172,7 +181,7 @@ impl Switch {
 }
 
 impl State for Switch {
-    /// All but its mechanisms, which a test has in its [own hand](crate::explore::Shared).
+    /// Excludes the mechanisms; a test holds them [separately](crate::testing::Shared).
     fn tell(&self, digest: &mut Digest<'_>) {
         self.core.ports.iter().for_each(|port| port.tell(digest));
         self.core.buffer.tell(digest);

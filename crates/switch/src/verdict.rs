@@ -1,32 +1,34 @@
-//! What a hook decides about a packet.
+//! A hook's decision about a packet.
 
 use hitless_wire::{Duration, PortId, QueueId};
 
 use crate::drop_reason::DropReason;
 
-/// What a hook decides about the packet before it.
+/// A hook's decision about its packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Goes on its way.
+    /// Lets the packet go on.
     Continue,
-    /// Goes to that queue at once; the remaining hooks of this half are skipped. In egress the hardware mirrors the
-    /// packet and drops the original (SQR, section III-F): a move, which is neither a loss nor a new packet.
+    /// Sends the packet to this queue at once and skips the remaining hooks of this half. In egress the hardware
+    /// mirrors the packet and drops the original (SQR, section III-F); this counts as a move, neither as a loss nor as
+    /// a new packet.
     Forward {
         /// The egress port.
         port: PortId,
-        /// Its queue.
+        /// The queue of that port.
         queue: QueueId,
     },
-    /// As [`Verdict::Forward`], to a queue that keeps the packet for a time before it may be served. From egress only;
-    /// the traffic managers of today cannot do it (SQR, section VII: "a useful primitive for future switch ASICs").
+    /// Like [`Verdict::Forward`], to a queue that keeps the packet for a time before it may be served. Valid from
+    /// egress only; existing traffic managers cannot do it (SQR, section VII: "a useful primitive for future switch
+    /// ASICs").
     Hold {
         /// The egress port.
         port: PortId,
-        /// Its queue.
+        /// The queue of that port.
         queue: QueueId,
-        /// From now.
+        /// The holding time from now.
         duration: Duration,
     },
-    /// Ends here, and why.
+    /// Ends the packet here, for this reason.
     Drop(DropReason),
 }

@@ -1,4 +1,4 @@
-//! Messages that an application hands over one by one, on a connection that stays open.
+//! Messages that an application appends one by one, on a connection that stays open.
 
 use std::collections::VecDeque;
 
@@ -6,39 +6,39 @@ use hitless_wire::Time;
 
 use super::message::Message;
 
-/// A message that is not complete.
+/// An incomplete message.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Appended {
     bytes: u64,
-    /// Bytes of the connection up to its end.
+    /// End of the message in bytes of the connection.
     end_bytes: u64,
     started: Time,
     /// [`Time::NEVER`] until its last byte is delivered.
     delivered: Time,
 }
 
-/// The messages of a connection. They share its byte stream: one is complete when all before it are.
+/// The messages of a connection. They share its byte stream, so they complete in order.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct AppendedMessages {
-    /// Not acknowledged, oldest first.
+    /// Unacknowledged messages, oldest first.
     messages: VecDeque<Appended>,
-    /// How many of them are delivered.
+    /// Number of delivered messages among them.
     delivered: usize,
-    /// Completed before.
+    /// Number of messages completed earlier.
     completed: u64,
     appended_bytes: u64,
     written_bytes: u64,
 }
 
 impl AppendedMessages {
-    /// One more message, from `now` on.
+    /// Appends a message at `now`.
     pub fn append(&mut self, now: Time, bytes: u64) {
         self.appended_bytes += bytes;
         let message = Appended { bytes, end_bytes: self.appended_bytes, started: now, delivered: Time::NEVER };
         self.messages.push_back(message);
     }
 
-    /// What was appended and not handed to the sender; it counts as handed over from now on.
+    /// Returns the bytes appended but not yet passed to the sender, and marks them as passed.
     pub fn take_unwritten(&mut self) -> u64 {
         debug_assert!(self.written_bytes <= self.appended_bytes, "more written than appended");
         let unwritten = self.appended_bytes - self.written_bytes;
@@ -46,7 +46,7 @@ impl AppendedMessages {
         unwritten
     }
 
-    /// Notes what has been delivered by `now`.
+    /// Records deliveries up to `now`.
     pub fn note_delivered(&mut self, now: Time, delivered_bytes: u64) {
         while let Some(message) = self.messages.get_mut(self.delivered) {
             if message.end_bytes > delivered_bytes {
@@ -57,7 +57,7 @@ impl AppendedMessages {
         }
     }
 
-    /// The oldest message, if it has been acknowledged by `now`.
+    /// Takes the oldest message if it has been acknowledged by `now`.
     pub fn take_acknowledged(&mut self, now: Time, acknowledged_bytes: u64) -> Option<Message> {
         self.messages.front().filter(|message| message.end_bytes <= acknowledged_bytes)?;
         let Appended { bytes, started, delivered, .. } = self.messages.pop_front()?;
@@ -68,7 +68,7 @@ impl AppendedMessages {
         Some(Message { number: self.completed - 1, bytes, started, delivered, acknowledged: now })
     }
 
-    /// Those that are not complete, oldest first.
+    /// Returns the incomplete messages, oldest first.
     pub fn under_way(&self) -> impl Iterator<Item = Message> {
         (self.completed..).zip(&self.messages).map(|(number, &Appended { bytes, started, delivered, .. })| Message {
             number,
@@ -79,12 +79,11 @@ impl AppendedMessages {
         })
     }
 
-    /// Whether no message is under way.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// Bytes to be acknowledged before there is something to do.
+    /// Returns the acknowledged bytes at which there is something to do next.
     pub fn acknowledged_goal(&self) -> u64 {
         if self.written_bytes < self.appended_bytes {
             return 0;
@@ -92,7 +91,7 @@ impl AppendedMessages {
         self.messages.front().map_or(u64::MAX, |message| message.end_bytes)
     }
 
-    /// Bytes to be delivered before there is something to do.
+    /// Returns the delivered bytes at which there is something to do next.
     pub fn delivered_goal(&self) -> u64 {
         self.messages.get(self.delivered).map_or(u64::MAX, |message| message.end_bytes)
     }

@@ -1,14 +1,14 @@
-//! The small irregularities of a card's transmitter, without which senders lock into a pattern.
+//! Small irregularities of a card's transmitter; without them senders lock into a pattern.
 //!
 //! With identical clocks and no delays, two senders that fill a port keep their phases, and the same sender takes every
-//! free place in the queue. Floyd and Jacobson ("On Traffic Phase Effects in Packet-Switched
-//! Gateways", 1992) show the effect and its remedy: a random delay of up to the time of one frame.
+//! free place in the queue. Floyd and Jacobson ("On Traffic Phase Effects in Packet-Switched Gateways", 1992) show the
+//! effect and its remedy: a random delay of up to the time of one frame.
 
 use hitless_wire::{Duration, LineClock, Time};
 
-/// How late the first frame of an idle card may be.
+/// Maximum delay of the first frame of an idle card.
 const IDLE_DELAY_MAX: Duration = Duration::from_ns(10);
-/// A card is active for this many frame times after its last frame.
+/// Number of frame times after its last frame during which a card counts as active.
 const ACTIVE_FRAMES: u64 = 16;
 /// Bytes that a late card takes from the gap before each frame: 5 of the 12 must remain (IEEE 802.3, clause
 /// 46.3.1.4 and its successors).
@@ -17,27 +17,27 @@ const GAP_BYTES_SAVED: u32 = 7;
 /// much rarer, the pattern remains; if they are much more frequent, the card never catches up.
 const SLIP_BYTES: u64 = 24;
 
-/// A transmitter's clock and the seed of its irregularities.
+/// The clock of a transmitter, and the seed of its irregularities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardClock {
-    /// How much too fast it is, in parts per billion.
+    /// Deviation of the clock in parts per billion; positive is too fast.
     pub offset_ppb: i32,
     /// Seed of the delays.
     pub seed: u64,
 }
 
-/// Draws how late a card's frames are.
+/// Draws the delays of a card's frames.
 ///
-/// Frames keep their order and the line's rate: a frame of a backlog that starts late is followed by shorter gaps until
-/// the card has caught up.
+/// Frames keep their order and the line's rate: a late frame of a backlog is followed by shorter gaps until the card
+/// has caught up.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct CardTiming {
-    /// A linear congruential generator (Knuth's MMIX): a few instructions a frame, and only its upper bits are used.
+    /// A linear congruential generator (Knuth's MMIX): a few instructions per frame; only its upper bits are used.
     state: u64,
-    /// When the line may start the next frame: when it has sent the last one in the queue, which may be later than the
-    /// queue has it, less what a frame makes up for.
+    /// Earliest start of the next frame on the line: the end of the last frame in the queue, which can be later than
+    /// the queue assumes, minus the time that a frame makes up.
     ready_at: Time,
-    /// How much of its delay a late line makes up for with each frame.
+    /// Time that a late line makes up with each frame.
     catch_up: Duration,
 }
 
@@ -46,7 +46,7 @@ impl CardTiming {
         Self { state: seed, ready_at: Time::ZERO, catch_up: clock.time_for(GAP_BYTES_SAVED) }
     }
 
-    /// Draws how long after `now` a frame is ready to be sent: up to a frame time on an active card.
+    /// Draws the time from `now` until a frame is ready to be sent: up to a frame time on an active card.
     #[inline(always)]
     pub fn draw_delay(&mut self, now: Time, busy_until: Time, serialisation: Duration) -> Duration {
         let active_until = busy_until + Duration(serialisation.0 * ACTIVE_FRAMES);
@@ -54,8 +54,8 @@ impl CardTiming {
         self.draw_below(if is_active { serialisation } else { IDLE_DELAY_MAX })
     }
 
-    /// Draws when the line starts a frame of `wire_bytes` that is due at `due_at`; [`Self::send_until`] follows if the
-    /// queue has room for it.
+    /// Draws the start of a frame of `wire_bytes` that is due at `due_at`. Call [`Self::send_until`] next if the queue
+    /// has room for it.
     #[inline(always)]
     pub fn draw_start(&mut self, due_at: Time, serialisation: Duration, wire_bytes: u32) -> Time {
         let chance = self.state >> 16 & 0xffff;
@@ -66,7 +66,7 @@ impl CardTiming {
         starts_at
     }
 
-    /// Notes a frame on the line until its last bit leaves at `last_bit_at`.
+    /// Records a frame on the line until its last bit leaves at `last_bit_at`.
     #[inline(always)]
     pub fn send_until(&mut self, last_bit_at: Time) {
         self.ready_at = Time(last_bit_at.0 - self.catch_up.0);
@@ -75,7 +75,7 @@ impl CardTiming {
     #[inline(always)]
     fn draw_below(&mut self, end: Duration) -> Duration {
         self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // 24 bits of chance leave room for a frame time of up to a second; a longer one wraps to a shorter delay.
+        // 24 random bits support frame times of up to a second; a longer one would wrap to a shorter delay.
         Duration((self.state >> 40).wrapping_mul(end.0) >> 24)
     }
 }

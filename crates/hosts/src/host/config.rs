@@ -6,31 +6,31 @@ use super::gro::GroConfig;
 use super::network_card::NetworkCardConfig;
 use crate::stack::StackConfig;
 
-/// Parameters of a host.
+/// The configuration of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostConfig {
-    /// The network card.
     pub network_card: NetworkCardConfig,
-    /// Delays of packets whose transport is in the kernel or a program (TCP, UDP).
+    /// Delays of packets with a transport in the kernel or a program (TCP, UDP).
     pub kernel_stack: StackConfig,
-    /// Packets for transports in the kernel wait for a poll, and data of TCP is merged. `None`: each goes up by itself.
+    /// Packets for transports in the kernel wait for a poll, and TCP data is merged. `None` passes each packet up
+    /// separately.
     pub gro: Option<GroConfig>,
-    /// Delays of packets whose transport is in the card (RoCE): descriptor fetch and DMA.
+    /// Delays of packets with a transport in the card (RoCE): descriptor fetch and DMA.
     pub network_card_stack: StackConfig,
-    /// Whether the card's backlog holds back TCP too (Linux: TCP small queues). Without it TCP sends what its window
-    /// allows, and the card's queue must hold that.
+    /// Whether TCP waits for the card's backlog too (Linux: TCP small queues). Without it TCP sends its whole window,
+    /// and the card's queue must hold that.
     pub tcp_small_queues: bool,
-    /// Where the ticks of the host's timer interrupt fall; counts only for transports whose timers tick.
+    /// Phase of the host's timer interrupt; matters only for transports with ticking timers.
     pub timer_phase: Duration,
-    /// Hops that its packets may take.
+    /// Initial TTL of packets.
     pub time_to_live: u8,
-    /// The reorder buffer puts marked packets back into order, and waits so long for one that is missing. `None`: it
-    /// has none.
+    /// Time that the reorder buffer waits for a missing packet; `None` means no reorder buffer. It reorders marked
+    /// packets only.
     pub reorder_timeout: Option<Duration>,
 }
 
 impl HostConfig {
-    /// A host without stack delays.
+    /// Creates a host without stack delays.
     pub const fn with_network_card(network_card: NetworkCardConfig) -> Self {
         Self {
             network_card,

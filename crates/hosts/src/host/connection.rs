@@ -1,4 +1,4 @@
-//! A connection while it is active: the flow, and the request before it, if it is an answer.
+//! An active connection: the flow and, if it is a response, the request before it.
 
 use hitless_engine::RandomStreams;
 use hitless_wire::{FlowId, HostId, Time};
@@ -19,24 +19,24 @@ use crate::transport::{ReceiverStatistics, SenderStatistics};
 
 /// An active flow, or one end of it.
 ///
-/// Its two ends talk by packets, and by [`SenderEnd`], so each may be in another partition: that has a connection of
-/// its own, of which the other end is never used. They are one only where a client asks first, and where messages are
-/// appended.
+/// The two ends communicate only by packets and by [`SenderEnd`], so they can be in different partitions. Each
+/// partition then has a connection with one unused end. The ends must share a connection only for requests and for
+/// appended messages.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct Connection {
     pub flow: HalfConnection,
-    /// Whether the sending end is in this partition and has not ended.
+    /// Whether the sending end is in this partition and still open.
     sender_is_here: bool,
-    /// The same of the receiving end.
+    /// Whether the receiving end is in this partition and still open.
     receiver_is_here: bool,
-    /// Whether both ends end together.
+    /// Whether both ends close together.
     is_one: bool,
-    /// What comes before the flow, if it is an answer.
+    /// The request before the flow, if the flow is a response.
     rpc: Option<Box<Rpc>>,
 }
 
 impl Connection {
-    /// A connection about to be started.
+    /// Creates a connection that is not yet started.
     pub fn new(
         id: FlowId,
         now: Time,
@@ -51,6 +51,7 @@ impl Connection {
             HalfConnection::new(id, Direction::Flow, now, config, transport, hosts, streams)
         };
         let Some(rpc) = Rpc::new(id, now, config, transport, hosts, streams) else {
+            // Appended messages and requests need both ends in one partition: the application learns of an end at once.
             let is_one = config.application == Application::Appended;
             return Self { flow: half(transport), sender_is_here, receiver_is_here, is_one, rpc: None };
         };
@@ -58,7 +59,7 @@ impl Connection {
         Self { flow, sender_is_here, receiver_is_here, is_one: true, rpc }
     }
 
-    /// Whether an end is in this partition, and has not ended.
+    /// Returns whether an end is in this partition and still open.
     #[inline]
     pub fn is_here(&self, side: Side) -> bool {
         match side {
@@ -67,12 +68,11 @@ impl Connection {
         }
     }
 
-    /// Whether both ends end together.
     pub fn is_one(&self) -> bool {
         self.is_one
     }
 
-    /// An end has ended; returns whether the other is left in this partition.
+    /// Closes an end; returns whether the other end remains in this partition.
     pub fn end(&mut self, side: Side) -> bool {
         let (own, other) = match side {
             Side::Sender => (&mut self.sender_is_here, self.receiver_is_here),
@@ -82,7 +82,7 @@ impl Connection {
         other
     }
 
-    /// Looks at what a packet needs; the answer means nothing.
+    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         self.flow.endpoints.read_ahead() ^ u64::from(self.rpc.is_some())
@@ -92,13 +92,13 @@ impl Connection {
         self.rpc.as_mut()?.half.as_deref_mut()
     }
 
-    /// The end that a packet to this host is addressed to.
+    /// Returns the end that a packet to this host is addressed to.
     #[inline]
     pub fn addressee(&self, destination: HostId) -> Side {
         if destination == self.flow.endpoints.host(Side::Receiver) { Side::Receiver } else { Side::Sender }
     }
 
-    /// The application starts: that of the client, if it has to ask.
+    /// Starts the application; with a request, the client's.
     pub fn start<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         match self.request_mut() {
             Some(request) => request.start(visit),
@@ -106,13 +106,13 @@ impl Connection {
         }
     }
 
-    /// How the flow ends if the run ends now.
+    /// Returns the flow's outcome if the run ends now.
     pub fn outcome_of_run(&self) -> FlowOutcome {
         let at_rest = self.flow.endpoints.progress.is_at_rest();
         self.flow.endpoints.outcome.unwrap_or(if at_rest { FlowOutcome::Completed } else { FlowOutcome::Unfinished })
     }
 
-    /// A packet reaches the transport; its slot is freed, or used for what is sent in return.
+    /// Delivers a packet to its transport; the packet's slot is freed or reused for a packet in return.
     #[inline(always)]
     pub fn deliver<E: HostEnvironment>(
         &mut self,
@@ -128,7 +128,7 @@ impl Connection {
         self.flow.deliver(now, side, segment, host, env);
     }
 
-    /// A packet reaches one end of a connection on which a client asks and a server answers.
+    /// Delivers a packet on a connection with a request and a response.
     #[inline(never)]
     fn deliver_in_rpc<E: HostEnvironment>(
         &mut self,
@@ -140,8 +140,10 @@ impl Connection {
     ) {
         let Some(rpc) = &mut self.rpc else { return };
         match (side, is_from_receiver(&env.packets()[segment.packet].transport)) {
+            // Data of the response, so the request has arrived.
             (Side::Receiver, false) => rpc.end(),
             (Side::Sender, true) => {}
+            // A packet of the request's direction.
             (Side::Sender, false) | (Side::Receiver, true) => match &mut rpc.half {
                 Some(request) => {
                     request.deliver(now, side.other(), segment, host, env);
@@ -156,7 +158,7 @@ impl Connection {
         self.flow.deliver(now, side, segment, host, env);
     }
 
-    /// Something has happened to the request: it may have arrived, or failed.
+    /// Checks whether the request has arrived or failed.
     fn follow_request<E: HostEnvironment>(&mut self, now: Time, host: &HostState, env: &mut E) {
         let Some(rpc) = &mut self.rpc else { return };
         if let Some(at) = rpc.hear(now) {
@@ -168,7 +170,7 @@ impl Connection {
         }
     }
 
-    /// A timer event of one way.
+    /// Handles a timer event of one direction.
     pub fn timer<E: HostEnvironment>(&mut self, direction: Direction, timer: Timer, visit: &mut Visit<E>) {
         if direction == Direction::Flow {
             self.flow.timer(timer, visit);
@@ -178,30 +180,30 @@ impl Connection {
         }
     }
 
-    /// The sender of the answer knows what the handshake has shown, as on one connection it does.
+    /// Passes the handshake's round-trip time to the sender of the response: both directions are one connection.
     pub fn learn_from_request(&mut self, transports: &[TransportConfig], hosts: &[HostState], streams: &RandomStreams) {
         let Some(known_rtt) = self.rpc.as_ref().and_then(|rpc| rpc.known_rtt()) else { return };
         self.flow.reconnect(known_rtt, transports, hosts, streams);
     }
 
-    /// The server begins its answer.
+    /// Starts the server's response.
     pub fn answer<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         self.flow.endpoints.asked = self.asked();
         self.flow.serve_sender(visit);
     }
 
-    /// What is known of what came before an answer; `None`: nobody asks.
+    /// Returns the data about the request before a response; `None` without a request.
     fn asked(&self) -> Option<Asked> {
         let rpc = self.rpc.as_ref()?;
         Some(Asked { started: self.flow.started, requested: rpc.sent_at() })
     }
 
-    /// Packets of which the reorder buffer held a copy.
+    /// Returns the number of duplicates in the reorder buffer.
     pub fn duplicates(&self) -> u64 {
         self.reorder_buffer().map_or(0, |reorder_buffer| reorder_buffer.duplicate_packets)
     }
 
-    /// What the reorder buffers of both ways counted, if there are any.
+    /// Returns the reorder buffers' counters for both directions, if there are any.
     pub fn reorder_buffer(&self) -> Option<ReorderBufferStatistics> {
         let mut reorder_buffer = self.flow.reorder_buffer()?;
         if let Some(of_request) = self.rpc.as_ref().and_then(|rpc| rpc.reorder_buffer()) {
@@ -210,13 +212,13 @@ impl Connection {
         Some(reorder_buffer)
     }
 
-    /// An end is over: what is held for it is dropped. Returns how many packets that were.
+    /// Drops the packets held for an end that has closed; returns their number.
     pub fn drop_held<E: HostEnvironment>(&mut self, side: Side, hosts: &mut [HostState], env: &mut E) -> u64 {
         let of_request = self.request_mut().map_or(0, |request| request.drop_held(side.other(), hosts, env));
         of_request + self.flow.drop_held(side, hosts, env)
     }
 
-    /// The turn of the flow, or of the request that it answers, at a card that has drained.
+    /// Gives a turn at the drained card to the flow, or to its request.
     pub fn take_turn<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         if visit.host.id == self.flow.endpoints.host(Side::Sender) {
             self.flow.take_turn(visit);
@@ -235,7 +237,7 @@ impl Connection {
         (sender, receiver)
     }
 
-    /// The record of the sending end, were it to end now. That of datagrams has no end of its own.
+    /// Returns the record of the sending end as of now. For datagrams the record has no end time.
     pub fn record(&self, now: Time, outcome: FlowOutcome) -> FlowRecord {
         let endpoints = &self.flow.endpoints;
         let is_open = outcome == FlowOutcome::Completed && !self.flow.reliable;
@@ -258,7 +260,7 @@ impl Connection {
         }
     }
 
-    /// The record of the receiving end.
+    /// Returns the record of the receiving end.
     pub fn receiver_record(&self, finished: Option<Time>) -> ReceiverRecord {
         ReceiverRecord {
             flow: self.flow.endpoints.id,
@@ -270,7 +272,7 @@ impl Connection {
         }
     }
 
-    /// What is recorded of the messages that have begun and are not complete, were the flow to end now.
+    /// Returns records of the messages that have started and are incomplete.
     pub fn messages_under_way(&self) -> impl Iterator<Item = MessageRecord> {
         let asked = self.asked();
         self.flow.endpoints.progress.under_way().map(move |message| self.flow.endpoints.record_of(message, asked))

@@ -1,29 +1,29 @@
-//! What the receiving end of a flow knows of its messages: where they end, and when their last bytes have come.
+//! Messages at the receiving end of a flow: where they end, and when their last bytes arrived.
 
 use hitless_wire::Time;
 
 use crate::application::{Application, SenderEnd};
 
-/// The messages of a flow at its receiving end. It knows their lengths as the receiving program does.
+/// The messages of a flow at its receiving end. It knows their lengths, as the receiving program does.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct Deliveries {
-    /// Nothing is to be done before so many bytes are delivered.
+    /// Delivered bytes at which there is something to do next.
     goal: u64,
-    /// Length of each message; 0 where there are none, or they come one by one.
+    /// Length of each message; 0 for no messages or appended ones.
     message_bytes: u64,
-    /// Messages that were delivered, and how many there are.
+    /// Number of delivered messages, and of all messages.
     delivered: u64,
     count: u64,
-    /// When the goal was last reached.
+    /// Time when the goal was last reached.
     latest: Time,
-    /// What the sending end has told of its end.
+    /// The sending end's notification of its end.
     sender_end: Option<SenderEnd>,
-    /// Late datagrams are waited for.
+    /// Whether the receiver is waiting for late datagrams.
     lingers: bool,
 }
 
 impl Deliveries {
-    /// Those of an application over a transport that is reliable or not.
+    /// Creates the state for an application over a transport that is reliable or not.
     pub fn new(application: Application, reliable: bool) -> Self {
         let (message_bytes, count) = match application {
             Application::Messages { count, bytes, .. } => (bytes, count),
@@ -40,18 +40,18 @@ impl Deliveries {
         Self { goal, message_bytes, delivered, count, latest, sender_end, lingers }
     }
 
-    /// Whether something is to be done now that so many bytes are delivered.
+    /// Returns whether there is something to do at this number of delivered bytes.
     #[inline]
     pub fn wants(&self, bytes: u64) -> bool {
         bytes >= self.goal
     }
 
-    /// Where messages come one by one, their sender says where they end.
+    /// Sets the goal; for appended messages, the sender knows where they end.
     pub fn set_goal(&mut self, goal: u64) {
         self.goal = goal;
     }
 
-    /// So many bytes are delivered by `now`, which is enough; returns the number of the message that they complete.
+    /// Handles reaching the goal at `now`; returns the number of the message that is now complete.
     pub fn note(&mut self, now: Time, bytes: u64) -> Option<u64> {
         self.latest = now;
         if self.delivered == self.count || bytes < self.goal {
@@ -62,28 +62,29 @@ impl Deliveries {
         Some(self.delivered - 1)
     }
 
-    /// The sending end has ended.
+    /// Records the end of the sending end.
     pub fn note_sender_end(&mut self, end: SenderEnd) {
         self.sender_end = Some(end);
     }
 
-    /// Having been told that the sending end has ended, and with so many bytes delivered: when all datagrams had
-    /// arrived. `None`: they are waited for until [`Self::lingers_until`].
+    /// After the end of the sending end, returns when all datagrams had arrived. `None` means that the receiver waits
+    /// for the rest until [`Self::lingers_until`].
     pub fn all_arrived(&mut self, bytes: u64) -> Option<Time> {
         let SenderEnd { at, written_bytes, lingers_until, .. } = self.sender_end?;
         if bytes >= written_bytes {
+            // Not before the end of the sending end, and not after the wait.
             return Some(self.latest.clamp(at, lingers_until));
         }
         (self.goal, self.lingers) = (written_bytes, true);
         None
     }
 
-    /// Whether late datagrams are waited for.
+    /// Returns whether the receiver is waiting for late datagrams.
     pub fn lingers(&self) -> bool {
         self.lingers
     }
 
-    /// Until when late datagrams are waited for.
+    /// Returns the deadline of this wait.
     pub fn lingers_until(&self) -> Time {
         self.sender_end.map_or(Time::NEVER, |end| end.lingers_until)
     }

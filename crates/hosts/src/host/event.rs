@@ -1,28 +1,28 @@
-//! What happens at hosts: the events that a driver hands back.
+//! Events at hosts, which the driver returns when they are due.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{FlowId, HostId};
 
-/// Which way of a connection.
+/// A direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Direction {
-    /// That of the flow.
+    /// The direction of the flow's data.
     Flow,
-    /// The other one, on which a client asks for it.
+    /// The direction of the client's request.
     Request,
 }
 
 /// One end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Side {
-    /// That which has data.
+    /// The end that sends data.
     Sender,
-    /// That which takes it.
+    /// The end that receives data.
     Receiver,
 }
 
 impl Side {
-    /// The other end: what sends a flow takes the request for it.
+    /// Returns the other end; a request goes from a flow's receiver to its sender.
     pub fn other(self) -> Self {
         match self {
             Side::Sender => Side::Receiver,
@@ -31,40 +31,39 @@ impl Side {
     }
 }
 
-/// The timers of the two ends of a connection.
+/// The timers of one direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Timer {
-    /// Of the sending transport.
+    /// Timer of the sending transport.
     Sender,
-    /// Of the receiving transport.
+    /// Timer of the receiving transport.
     Receiver,
-    /// Of the reorder buffer.
+    /// Timer of the reorder buffer.
     Reorder,
 }
 
-/// Something that happens at a host at a time. To be handed back to [`Hosts::handle`].
+/// An event at a host; the driver passes it to [`Hosts::handle`](crate::Hosts::handle) when it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum HostEvent {
-    /// A flow starts.
     FlowStart(FlowId),
     /// An unlimited flow stops writing.
     FlowStop(FlowId),
     /// The receiving end learns that the sending end has ended.
     SenderEnded(FlowId),
-    /// No late datagrams are waited for any more.
+    /// The wait for late datagrams ends.
     FlowEnd(FlowId),
     /// The gap before the next message is over.
     NextMessage(FlowId),
-    /// A timer of one way of the flow's connection.
+    /// A timer of one direction of the flow's connection expires.
     Timer(FlowId, Direction, Timer),
-    /// The server begins its answer.
+    /// The server starts its response.
     Answer(FlowId),
     /// A packet has passed the receive delay.
     Deliver(PacketHandle),
-    /// The kernel polls the ring in which packets for one end wait.
+    /// The kernel polls the ring with packets for one end.
     Poll(FlowId, Side),
     /// A packet has passed the send delay.
     Emit(PacketHandle),
-    /// The network card has drained: senders that wait may go on.
+    /// The network card has drained: waiting senders can continue.
     CardDrained(HostId),
 }

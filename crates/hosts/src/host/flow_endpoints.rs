@@ -1,7 +1,7 @@
-//! What ties a flow's transports to their hosts and to the application, whichever transports they are.
+//! The layer between a flow's transports, its hosts and the application, for any transport.
 //!
-//! Everything that happens per packet is generic over the transport: [`super::half_connection::HalfConnection`] finds
-//! out once per visit which it is, and the compiler sees through the rest.
+//! The code for packets is generic over the transport: [`super::half_connection::HalfConnection`] dispatches once per
+//! visit, and the compiler can inline the rest.
 
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{FlowId, HostId, Packet, Time};
@@ -20,23 +20,23 @@ use crate::application::{FlowOutcome, MessageRecord};
 use crate::stack::DelayLine;
 use crate::transport::{Outgoing, Receiver, Sender};
 
-/// A visit to one end of a flow: when, at which host, and what it may use.
+/// A visit to one end of a flow: the time, the host, and the driver.
 pub struct Visit<'a, E> {
     pub now: Time,
     pub host: &'a mut HostState,
     pub env: &'a mut E,
-    /// The slot of the packet that was delivered: what is sent in return goes there.
+    /// Slot of the delivered packet, for reuse by a packet in return.
     pub spare: Option<PacketHandle>,
 }
 
 impl<'a, E: HostEnvironment> Visit<'a, E> {
-    /// A visit without a packet.
+    /// Creates a visit without a packet.
     #[inline]
     pub fn new(now: Time, host: &'a mut HostState, env: &'a mut E) -> Self {
         Self { now, host, env, spare: None }
     }
 
-    /// Frees the slot of the packet delivered, if nothing was sent in it.
+    /// Frees the slot of the delivered packet if it was not reused.
     #[inline]
     pub fn end(self) {
         if let Some(slot) = self.spare {
@@ -45,23 +45,23 @@ impl<'a, E: HostEnvironment> Visit<'a, E> {
     }
 }
 
-/// What a host keeps for one end of a flow beside the transport.
+/// The host's state for one end of a flow, besides the transport.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct Endpoint {
     host: HostId,
-    /// What all packets of this end have in common.
+    /// Fields that all packets of this end share.
     template: Packet,
-    /// Whether the host's stack delays what this end sends.
+    /// Whether the host's stack delays packets of this end.
     delays_send: bool,
     timers: PendingTimers,
     send_line: DelayLine,
     receive_line: DelayLine,
-    /// Where packets wait for the kernel's poll.
+    /// Ring in which packets wait for the kernel's poll.
     ring: Option<Box<ReceiveRing>>,
 }
 
 impl Endpoint {
-    /// An end at `host` that sends packets like `template`.
+    /// Creates an end at `host` that sends packets like `template`.
     pub fn new(template: Packet, host: &HostState, on_network_card: bool) -> Self {
         let ring = host.gro(on_network_card).map(|config| Box::new(ReceiveRing::new(config)));
         Self {
@@ -75,14 +75,15 @@ impl Endpoint {
         }
     }
 
-    /// Whether what arrives for it has to wait.
+    /// Returns whether packets that arrive for this end have to wait.
     pub fn delays_receive(&self, host: &HostState, on_network_card: bool) -> bool {
         self.ring.is_some() || host.stack(on_network_card).receive.is_some()
     }
 
-    /// Puts a packet into a slot: the spare one if there is one.
+    /// Writes a packet into a slot, the spare one if possible.
     #[inline]
     fn put(&self, outgoing: &Outgoing, spare: Option<PacketHandle>, packets: &mut PacketStore) -> PacketHandle {
+        // An acknowledgement reuses the slot of the packet that it acknowledges, which is in the cache.
         let slot = spare.unwrap_or_else(|| packets.reserve());
         let packet = &mut packets[slot];
         *packet = self.template;
@@ -93,12 +94,12 @@ impl Endpoint {
     }
 }
 
-/// What came before an answer.
+/// The request before a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Asked {
-    /// When the client began to open the connection.
+    /// Time when the client began to open the connection.
     pub started: Time,
-    /// When it sent the request.
+    /// Time when the client sent the request.
     pub requested: Option<Time>,
 }
 
@@ -107,39 +108,38 @@ pub struct Asked {
 pub struct FlowEndpoints {
     pub id: FlowId,
     pub direction: Direction,
-    /// Of the answer to a request, once it has begun.
+    /// Set for a response once it has started.
     pub asked: Option<Asked>,
     pub tag: u32,
     pub on_network_card: bool,
     /// Whether the card's backlog holds the sender back.
     pub limited_by_card: bool,
-    /// Whether the flow stands in its host's line for the card.
+    /// Whether the flow waits in its host's line for the card.
     pub waiting: bool,
-    /// Whether either host has what it receives wait: for its stack, or for a poll.
+    /// Whether either host delays received packets, by its stack or by polling.
     pub delays_receive: bool,
-    /// Set when the sending end has come to its end.
+    /// Set when the sending end has ended.
     pub outcome: Option<FlowOutcome>,
-    /// Above the sender.
+    /// State above the sender.
     pub progress: Progress,
-    /// Above the receiver.
+    /// State above the receiver.
     pub deliveries: Deliveries,
-    /// Below the sender.
+    /// State below the sender.
     pub tagger: Option<Box<PriorityTagger>>,
-    /// Below the receiver.
+    /// State below the receiver.
     pub reorder_buffer: Option<Box<ReorderBuffer>>,
     pub sender_end: Endpoint,
     pub receiver_end: Endpoint,
 }
 
 impl FlowEndpoints {
-    /// Looks at what a packet needs; the answer means nothing.
+    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         let of_end = |end: &Endpoint| u64::from(end.template.frame_bytes) ^ u64::from(end.delays_send);
         of_end(&self.sender_end) ^ of_end(&self.receiver_end) ^ u64::from(self.waiting)
     }
 
-    /// The host of one end.
     #[inline]
     pub fn host(&self, side: Side) -> HostId {
         match side {
@@ -156,26 +156,26 @@ impl FlowEndpoints {
         }
     }
 
-    /// When a packet that has come off the link reaches the transport; `None` when there is no delay.
+    /// Returns when a packet from the link reaches the transport; `None` without a delay.
     ///
-    /// With a delay the time may be `now` as well, but the packet must not overtake those before it.
+    /// With a delay the result can still be `now`, but the packet must not overtake earlier ones.
     pub fn delivery_time(&mut self, now: Time, side: Side, host: &mut HostState) -> Option<Time> {
         let delay = host.stack(self.on_network_card).receive?;
         Some(self.end_mut(side).receive_line.exit(now, &delay, &mut host.stream))
     }
 
-    /// Where packets wait for the kernel's poll, if they do.
+    /// Returns the ring for the kernel's poll, if there is one.
     pub fn ring(&mut self, side: Side) -> Option<&mut ReceiveRing> {
         self.end_mut(side).ring.as_deref_mut()
     }
 
-    /// A timer event has come; returns whether it is one to act on.
+    /// Handles a timer event; returns whether it is still relevant.
     pub fn fire_timer(&mut self, now: Time, side: Side) -> bool {
         self.end_mut(side).timers.fire(now)
     }
 
-    /// A packet for the sender has arrived; its slot is freed, or used for what is sent in return. Of each transport a
-    /// function of its own, which has the registers for itself.
+    /// Delivers a packet to the sender; its slot is freed or reused for a packet in return. Not inlined: each transport
+    /// gets a separate function, with all registers to itself.
     #[inline(never)]
     pub fn sender_received<S: Sender, R: Receiver, E: HostEnvironment>(
         &mut self,
@@ -192,7 +192,7 @@ impl FlowEndpoints {
         visit.end();
     }
 
-    /// The same for the receiver; returns whether the application has something to do.
+    /// Delivers a packet to the receiver; returns whether the application has something to do.
     #[inline(never)]
     pub fn receiver_received<R: Receiver, E: HostEnvironment>(
         &mut self,
@@ -213,7 +213,7 @@ impl FlowEndpoints {
         enough
     }
 
-    /// The flow's turn at a card that has drained: one packet, then it lines up again.
+    /// Gives the flow a turn at the drained card: it sends one packet and then waits again.
     pub fn take_turn<S: Sender, R: Receiver, E: HostEnvironment>(
         &mut self,
         sender: &mut S,
@@ -229,7 +229,7 @@ impl FlowEndpoints {
         self.arm_sender(sender, visit);
     }
 
-    /// Sends what the sender may send now, and sets its timer.
+    /// Sends everything that the sender may send now, and arms its timer.
     #[inline]
     pub fn serve_sender<S: Sender, R: Receiver, E: HostEnvironment>(
         &mut self,
@@ -249,6 +249,7 @@ impl FlowEndpoints {
     #[inline(always)]
     fn send_all<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) {
         while !self.waiting {
+            // The flow waits in line for the card instead of filling the card's queue.
             if self.limited_by_card && !visit.host.may_send(visit.now) {
                 self.waiting = true;
                 return visit.host.wait(visit.now, self.id, visit.env);
@@ -259,7 +260,7 @@ impl FlowEndpoints {
         }
     }
 
-    /// Sends one packet; returns whether there was one.
+    /// Sends one packet; returns false if there is none.
     #[inline(always)]
     fn send<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) -> bool {
         let (end, spare, packets) = (&self.sender_end, visit.spare, visit.env.packets());
@@ -275,7 +276,7 @@ impl FlowEndpoints {
         true
     }
 
-    /// The same for the receiving end.
+    /// Sends one packet of the receiving end; returns false if there is none.
     #[inline(always)]
     fn send_in_return<R: Receiver, E: HostEnvironment>(&mut self, receiver: &mut R, visit: &mut Visit<E>) -> bool {
         let (end, spare, packets) = (&self.receiver_end, visit.spare, visit.env.packets());
@@ -286,7 +287,7 @@ impl FlowEndpoints {
         true
     }
 
-    /// Sends what the receiver has to say, and sets its timer; returns whether the application has something to do.
+    /// Sends the receiver's packets and arms its timer; returns whether the application has something to do.
     #[inline]
     pub fn serve_receiver<R: Receiver, E: HostEnvironment>(&mut self, receiver: &mut R, visit: &mut Visit<E>) -> bool {
         while self.send_in_return(receiver, visit) {}
@@ -300,7 +301,7 @@ impl FlowEndpoints {
         self.deliveries.wants(receiver.delivered_bytes())
     }
 
-    /// A packet enters the stack of its host. A call would cost half as much as what it does.
+    /// Passes a packet to its host's stack. Inlined: a call would cost half as much as the work.
     #[inline(always)]
     fn inject<E: HostEnvironment>(&mut self, side: Side, packet: PacketHandle, frame_bytes: u32, visit: &mut Visit<E>) {
         visit.host.counts.injected += 1;
@@ -322,6 +323,7 @@ impl FlowEndpoints {
         env: &mut E,
     ) {
         let Some(delay) = host.stack(self.on_network_card).send else { return };
+        // Committed before the delay, so that further senders see the frame's backlog already.
         host.card.commit(now, frame_bytes);
         let at = self.end_mut(side).send_line.exit(now, &delay, &mut host.stream);
         env.schedule(at, host.id, HostEvent::Emit(packet));
@@ -329,13 +331,14 @@ impl FlowEndpoints {
 
     #[inline(always)]
     fn arm_sender<S: Sender, E: HostEnvironment>(&mut self, sender: &mut S, visit: &mut Visit<E>) {
+        // A sender that waits for the card is polled when the card drains, so pacing needs no timer.
         let deadline = if self.waiting { sender.timeout_when_held_back(visit.now) } else { sender.next_timeout() };
         if let Some(at) = self.sender_end.timers.arm(visit.now, deadline) {
             visit.env.schedule(at, self.host(Side::Sender), HostEvent::Timer(self.id, self.direction, Timer::Sender));
         }
     }
 
-    /// Lets the application act on what the sender has learnt; true when it wrote something.
+    /// Lets the application react to the sender's progress; returns whether it wrote something.
     #[inline]
     fn sender_advanced<S: Sender, R: Receiver, E: HostEnvironment>(
         &mut self,
@@ -347,7 +350,7 @@ impl FlowEndpoints {
             && self.advance(visit.now, sender, receiver, visit.env)
     }
 
-    /// Lets the application go on; true when it wrote something.
+    /// Lets the application continue; returns whether it wrote something.
     #[inline(never)]
     pub fn advance<S: Sender, R: Receiver, E: HostEnvironment>(
         &mut self,
@@ -383,7 +386,7 @@ impl FlowEndpoints {
         wrote
     }
 
-    /// What is recorded of a message; of the answer to a request with what came before it.
+    /// Returns the record of a message; for a response it includes the request.
     pub fn record_of(&self, message: Message, asked: Option<Asked>) -> MessageRecord {
         let Message { number, bytes, delivered, acknowledged, .. } = message;
         let (flow, tag) = (self.id, self.tag);

@@ -1,38 +1,38 @@
-//! The flows of a partition by number, of which those that have ended take no memory.
+//! The flows of a partition by number. Flows that have ended take no memory.
 //!
-//! The latest are in one piece, which a look-up for every packet finds at once. When there are many, those of the first
-//! half that have not ended move to a tree, and the rest of it is forgotten.
+//! The latest flows are in a vector, for a fast look-up per packet. When it is full, the open flows of its first half
+//! move to a tree, and the rest is dropped.
 
 use std::collections::BTreeMap;
 
 use super::connection::Connection;
 use crate::application::FlowConfig;
 
-/// A flow's place in the table: 16 bytes, whatever the flow is doing.
+/// A flow's entry in the table: 16 bytes in any state.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub(super) enum FlowSlot {
     /// Not started.
     Waiting(Box<FlowConfig>),
     Active(Box<Connection>),
-    /// Over, or between hosts of other partitions; packets of it may still be under way.
+    /// Ended, or between hosts of other partitions; packets of the flow can still be under way.
     Ended,
 }
 
-/// Flows that the piece of the latest has at most: 8 MB.
+/// Maximum number of flows in the vector: 8 MB.
 const LATEST: usize = 1 << 19;
 
 /// All flows, by number.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct FlowTable {
     latest: Vec<FlowSlot>,
-    /// The number of the first of them.
+    /// Number of the first flow in `latest`.
     first: usize,
-    /// Those before that have not ended.
+    /// Earlier flows that have not ended.
     earlier: BTreeMap<usize, FlowSlot>,
 }
 
 impl FlowTable {
-    /// How many flows there ever were.
+    /// Returns the number of flows ever added.
     pub fn len(&self) -> usize {
         self.first + self.latest.len()
     }
@@ -48,25 +48,25 @@ impl FlowTable {
         self.latest.push(slot);
     }
 
-    /// A flow, if it is among the latest.
+    /// Returns a flow, if it is among the latest.
     #[inline(always)]
     pub fn latest(&self, number: usize) -> Option<&FlowSlot> {
-        // A number before the first wraps to one beyond the last.
+        // A number before the first wraps to a value beyond the last.
         self.latest.get(number.wrapping_sub(self.first))
     }
 
-    /// [`Self::latest`], to be changed.
+    /// Like [`Self::latest`], for changes.
     #[inline(always)]
     pub fn latest_mut(&mut self, number: usize) -> Option<&mut FlowSlot> {
         self.latest.get_mut(number.wrapping_sub(self.first))
     }
 
-    /// A flow; `None`: it has ended long ago, or is not there yet.
+    /// Returns a flow; `None` if it ended long ago or does not exist yet.
     pub fn get(&self, number: usize) -> Option<&FlowSlot> {
         self.latest(number).or_else(|| self.earlier.get(&number))
     }
 
-    /// [`Self::get`], to be changed.
+    /// Like [`Self::get`], for changes.
     #[inline]
     pub fn get_mut(&mut self, number: usize) -> Option<&mut FlowSlot> {
         let place = number.wrapping_sub(self.first);
@@ -79,7 +79,7 @@ impl FlowTable {
         self.earlier.get_mut(&number)
     }
 
-    /// A flow has ended.
+    /// Marks a flow as ended.
     pub fn end(&mut self, number: usize) {
         match self.latest.get_mut(number.wrapping_sub(self.first)) {
             Some(slot) => *slot = FlowSlot::Ended,
@@ -87,12 +87,10 @@ impl FlowTable {
         }
     }
 
-    /// The flows that are there.
     pub fn iter(&self) -> impl Iterator<Item = &FlowSlot> {
         self.earlier.values().chain(&self.latest)
     }
 
-    /// [`Self::iter`], to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut FlowSlot> {
         self.earlier.values_mut().chain(&mut self.latest)
     }

@@ -3,30 +3,30 @@
 //!
 //! The model is Linux's (Documentation/networking/napi.rst, net/core/gro.c, net/ipv4/tcp_offload.c). The first packet
 //! in an empty ring makes the card raise an interrupt, after a delay or a number of packets (ethtool: rx-usecs,
-//! rx-frames). The receive delay of the stack then passes, drawn once, and the poll takes everything that has come by
-//! then. What merges is handed over in one piece and answered by one acknowledgement; the end of a poll holds nothing
-//! back.
+//! rx-frames). The receive delay of the stack, drawn once, then passes, and the poll takes everything that has arrived
+//! by then. Merged data is delivered in one piece and gets one acknowledgement. Nothing is held back at the end of a
+//! poll.
 //!
-//! Each end of a flow has a ring of its own, as where the card spreads flows over queues by their hash and no two meet.
+//! Each end of a flow has a separate ring, as if the card spread flows over queues by their hash without collisions.
 
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{Duration, Packet, TcpFlags, TcpHeader, Time, Transport};
 
-/// When a card raises the interrupt after which the kernel polls it.
+/// Interrupt moderation of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct GroConfig {
-    /// From the first packet to the interrupt.
+    /// Time from the first packet to the interrupt.
     pub interrupt_delay: Duration,
-    /// So many packets raise it at once. `None`: only time does.
+    /// Number of packets that raises it at once. `None` means that only time counts.
     pub interrupt_packets: Option<u32>,
 }
 
-/// What one poll hands to the transport at once.
+/// A unit that a poll passes to the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The packet, or the first of those that were merged, with the payload of all.
+    /// The packet, or the first of the merged packets with the payload of all.
     pub packet: PacketHandle,
-    /// How many frames it was on the link.
+    /// Number of frames that it had on the link.
     pub frames: u32,
 }
 
@@ -42,20 +42,19 @@ impl From<PacketHandle> for Segment {
 pub struct ReceiveRing {
     config: GroConfig,
     packets: Vec<PacketHandle>,
-    /// When the kernel polls; [`Time::NEVER`] while the ring is empty.
+    /// Time of the kernel's poll; [`Time::NEVER`] while the ring is empty.
     poll_at: Time,
-    /// From the interrupt to the poll, this time.
+    /// Time from the current interrupt to the poll.
     stack_delay: Duration,
 }
 
 impl ReceiveRing {
-    /// An empty ring.
     pub fn new(config: GroConfig) -> Self {
         Self { config, packets: Vec::new(), poll_at: Time::NEVER, stack_delay: Duration::ZERO }
     }
 
-    /// A packet comes off the link; returns when a poll must be scheduled for, if for any. `draw` is asked once
-    /// between two polls.
+    /// Adds a packet from the link; returns when to schedule a poll, if one is needed. `draw` is called once between
+    /// two polls.
     pub fn arrive(&mut self, now: Time, packet: PacketHandle, draw: impl FnOnce() -> Duration) -> Option<Time> {
         self.packets.push(packet);
         if self.poll_at == Time::NEVER {
@@ -64,7 +63,7 @@ impl ReceiveRing {
             self.poll_at = interrupt_at + self.stack_delay;
             return Some(self.poll_at);
         }
-        // An interrupt that has been raised already is not raised earlier.
+        // An interrupt that has already been raised cannot be raised earlier.
         let at = now + self.stack_delay;
         if !self.is_enough() || at >= self.poll_at {
             return None;
@@ -78,18 +77,18 @@ impl ReceiveRing {
         self.config.interrupt_packets.is_some_and(|enough| self.packets.len() as u64 >= u64::from(enough))
     }
 
-    /// The event of a poll has come: everything in the ring, unless an interrupt that came earlier has emptied it.
+    /// Handles a poll event: returns all packets in the ring, or none if an earlier interrupt has emptied it.
     pub fn poll(&mut self, now: Time) -> Vec<PacketHandle> {
         if self.poll_at == now { self.take() } else { Vec::new() }
     }
 
-    /// Everything in the ring.
+    /// Returns all packets in the ring.
     pub fn take(&mut self) -> Vec<PacketHandle> {
         self.poll_at = Time::NEVER;
         std::mem::take(&mut self.packets)
     }
 
-    /// Gives back the room that [`Self::poll`] took.
+    /// Takes back the vector of [`Self::poll`], to reuse its memory.
     pub fn reuse(&mut self, mut room: Vec<PacketHandle>) {
         if self.packets.is_empty() {
             room.clear();
@@ -98,23 +97,23 @@ impl ReceiveRing {
     }
 }
 
-/// An IP packet must stay below this (Linux: 65,536 B, whatever the number of frames; beyond 17 fragments they are
+/// Limit of a merged IP packet (Linux: 65,536 B, regardless of the number of frames; beyond 17 fragments they are
 /// chained).
 const MERGED_BYTES: u32 = 65_536;
-/// What a frame has beside the IP packet.
+/// Frame length minus IP packet length.
 const ETHERNET_BYTES: u32 = 18;
-/// Timestamps of RFC 7323 are compared in ticks of about a millisecond, as Linux had them before version 6.7, though
-/// here their clock is finer: otherwise data that was not sent at once would never merge.
+/// Timestamps of RFC 7323 are compared in ticks of about a millisecond, like Linux's before version 6.7, although the
+/// clock here is finer: otherwise only data sent at the same instant would merge.
 const TIMESTAMP_SHIFT: u32 = 10;
 
-/// How many of `packets`, which is not empty, go to the transport as one segment, from the first on.
+/// Returns how many of `packets`, which must not be empty, form one segment, counted from the first.
 pub fn mergeable(packets: &[PacketHandle], store: &PacketStore) -> usize {
     let first = &store[packets[0]];
     let Some(mut run) = Run::new(first) else { return 1 };
     1 + packets[1..].iter().take_while(|&&packet| run.takes(&store[packet])).count()
 }
 
-/// Makes one segment of packets that [`mergeable`] has put together; frees all slots but the first.
+/// Merges packets selected by [`mergeable`] into one segment; frees all slots but the first.
 pub fn merge(packets: &[PacketHandle], store: &mut PacketStore) -> Segment {
     debug_assert!(!packets.is_empty(), "a segment of no packets");
     let (first, others) = (packets[0], &packets[1..]);
@@ -134,18 +133,18 @@ fn append(packet: &mut Packet, added: &TcpHeader) {
     packet.frame_bytes += u32::from(added.payload_bytes);
 }
 
-/// Packets that merge, so far.
+/// Packets merged so far.
 struct Run<'a> {
     first: &'a Packet,
     header: &'a TcpHeader,
-    /// The sequence number that goes on.
+    /// Sequence number of the next packet.
     next: u64,
     ip_bytes: u32,
     is_complete: bool,
 }
 
 impl<'a> Run<'a> {
-    /// A run that `first` begins; `None` when nothing can be merged with it.
+    /// Starts a run with `first`; `None` if nothing can be merged with it.
     fn new(first: &'a Packet) -> Option<Self> {
         let header = data_of(first)?;
         let next = header.sequence + u64::from(header.payload_bytes);
@@ -153,13 +152,14 @@ impl<'a> Run<'a> {
         Some(Self { first, header, next, ip_bytes, is_complete: ends_run(header.flags) })
     }
 
-    /// Takes the next packet of the flow if it merges.
+    /// Adds the flow's next packet to the run if it merges.
     fn takes(&mut self, packet: &Packet) -> bool {
         let Some(header) = data_of(packet) else { return false };
         let payload_bytes = u32::from(header.payload_bytes);
         let merges = !self.is_complete
             && self.is_alike(packet, header)
             && header.sequence == self.next
+            // Only full segments precede the last one, so TCP sees the same boundaries as without offload.
             && header.payload_bytes <= self.header.payload_bytes
             && self.ip_bytes + payload_bytes < MERGED_BYTES;
         if merges {
@@ -170,11 +170,12 @@ impl<'a> Run<'a> {
         merges
     }
 
-    /// Whether both say the same beside their payload: addresses are those of one flow.
+    /// Returns whether both packets are equal except for their payload; they belong to the same flow.
     fn is_alike(&self, packet: &Packet, header: &TcpHeader) -> bool {
         let ip = |packet: &Packet| (packet.ecn, packet.ttl, packet.class);
         let tcp = |header: &TcpHeader| {
             let timestamp = header.timestamp >> TIMESTAMP_SHIFT;
+            // As in Linux's tcp_gro_receive: CWR is possible on the first packet only, FIN and PSH on the last only.
             let flags = header.flags.0 & !(TcpFlags::FIN.0 | TcpFlags::PSH.0 | TcpFlags::CWR.0);
             (header.acknowledgement, header.window_bytes, timestamp, header.timestamp_echo, flags)
         };
@@ -182,8 +183,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The header of plain data. Headers that the kernel does not know (shims), a payload that was cut off, and options
-/// that each segment has for itself keep a packet out.
+/// Returns the header of plain data. Headers unknown to the kernel (shims), a trimmed payload, and options that differ
+/// per segment exclude a packet.
 fn data_of(packet: &Packet) -> Option<&TcpHeader> {
     match &packet.transport {
         Transport::Tcp(header)

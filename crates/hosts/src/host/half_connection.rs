@@ -1,4 +1,4 @@
-//! One way of a connection while it is active: both transports, their timers, and the application between them.
+//! One direction of an active connection: both transports, their timers, and the application.
 
 use hitless_engine::{FlowIdentity, RandomStreams, Stream};
 use hitless_wire::{Duration, FlowId, Packet, Time};
@@ -16,13 +16,13 @@ use crate::application::{FlowConfig, FlowOutcome, FlowProgress, ReorderBufferSta
 use crate::flow::{ReceiverState, SenderState, TransportConfig, dispatch};
 use crate::transport::{Receiver, ReceiverStatistics, Sender, SenderStatistics};
 
-/// What one way of a connection draws from, for its transport or for its application.
+/// Returns the random stream of one direction, for its transport or its application.
 fn connection_stream(flow: FlowIdentity, direction: Direction, streams: &RandomStreams, of: &str) -> Stream {
     let way = if direction == Direction::Flow { "" } else { "request " };
     streams.stream(&format!("flow {flow} {way}{of}"))
 }
 
-/// One way of a connection: data goes from the sender to the receiver.
+/// One direction of a connection: data goes from the sender to the receiver.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct HalfConnection {
     pub endpoints: FlowEndpoints,
@@ -30,15 +30,14 @@ pub struct HalfConnection {
     receiver: ReceiverState,
     pub started: Time,
     pub reliable: bool,
-    /// How long late datagrams are waited for.
+    /// Time that the receiver waits for late datagrams.
     linger: Duration,
-    /// Which transport it is.
     transport: TransportId,
     identity: FlowIdentity,
 }
 
 impl HalfConnection {
-    /// One way of a connection, about to be started.
+    /// Creates one direction of a connection, not yet started.
     pub fn new(
         id: FlowId,
         direction: Direction,
@@ -53,7 +52,7 @@ impl HalfConnection {
         let stream = |of: &str| connection_stream(identity, direction, streams, of);
         let (phases, time_to_live) = ((source.timer_phase, destination.timer_phase), source.time_to_live);
         let (sender, receiver) = transport.connect(&source.card, phases.0, phases.1, time_to_live, stream);
-        // What goes the same way has the same 5-tuple.
+        // Packets in the same direction have the same 5-tuple.
         let is_reverse = direction != Direction::Flow;
         let on_network_card = transport.is_on_network_card();
         let data = Packet {
@@ -100,7 +99,7 @@ impl HalfConnection {
         Self { endpoints, sender, receiver, started: now, reliable, linger, transport, identity }
     }
 
-    /// A new pair of transports for it, which know that a round trip took `known_rtt`: nothing has been sent yet.
+    /// Replaces the transports by a new pair with a known round-trip time. Nothing may have been sent yet.
     pub fn reconnect(
         &mut self,
         known_rtt: Duration,
@@ -116,7 +115,7 @@ impl HalfConnection {
         (self.sender, _) = transport.connect(&source.card, phases.0, phases.1, source.time_to_live, stream);
     }
 
-    /// Looks at what a packet needs; the answer means nothing.
+    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         let of_receiver = match &self.receiver {
@@ -129,22 +128,21 @@ impl HalfConnection {
         }
     }
 
-    /// What both ends counted.
+    /// Returns the counters of both ends.
     pub fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {
         (self.sender.statistics(), self.receiver.statistics())
     }
 
-    /// Smoothed round-trip time, where the sender has measured one.
+    /// Returns the sender's smoothed round-trip time, if measured.
     pub fn smoothed_rtt(&self) -> Option<Duration> {
         self.sender.smoothed_rtt()
     }
 
-    /// When data could first be sent, if it could.
+    /// Returns when data could first be sent, if the connection is open.
     pub fn opened_at(&self) -> Option<Time> {
         self.sender.opened_at().map(|at| at.max(self.started))
     }
 
-    /// The application starts.
     pub fn start<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         if let Some(stop) = self.endpoints.progress.start(visit.now) {
             visit.env.schedule(stop, visit.host.id, HostEvent::FlowStop(self.endpoints.id));
@@ -152,26 +150,25 @@ impl HalfConnection {
         self.serve_sender(visit);
     }
 
-    /// The application stops writing.
     pub fn stop<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         let withdrawn = self.sender.withdraw_unsent();
         self.endpoints.progress.stop_writing(withdrawn);
         self.serve_sender(visit);
     }
 
-    /// The gap between two messages is over.
+    /// Ends the gap between two messages.
     pub fn next_message<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         self.endpoints.progress.next_message();
         self.serve_sender(visit);
     }
 
-    /// One more message, of an application that appends them.
+    /// Appends a message.
     pub fn append_message<E: HostEnvironment>(&mut self, bytes: u64, visit: &mut Visit<E>) {
         self.endpoints.progress.append(visit.now, bytes);
         self.serve_sender(visit);
     }
 
-    /// No message will be appended any more.
+    /// Closes the stream of appended messages.
     pub fn close(&mut self) {
         self.endpoints.progress.close();
         if self.endpoints.progress.is_done() {
@@ -179,18 +176,17 @@ impl HalfConnection {
         }
     }
 
-    /// What the sending end, which ends now, tells the other.
+    /// Returns the notification that the sending end, which ends now, sends to the other.
     pub fn sender_end(&self, now: Time) -> SenderEnd {
         let written_bytes = self.endpoints.progress.written_bytes();
         SenderEnd { flow: self.endpoints.id, at: now, written_bytes, lingers_until: now + self.linger }
     }
 
-    /// When all datagrams had arrived, once the sending end has ended and they have.
+    /// Returns when all datagrams had arrived, once the sending end has ended and they have.
     pub fn all_arrived(&mut self) -> Option<Time> {
         self.endpoints.deliveries.all_arrived(self.receiver.delivered_bytes())
     }
 
-    /// A timer event.
     pub fn timer<E: HostEnvironment>(&mut self, timer: Timer, visit: &mut Visit<E>) {
         match timer {
             Timer::Sender => self.sender_timer(visit),
@@ -218,7 +214,7 @@ impl HalfConnection {
         }
     }
 
-    /// A packet reaches the transport, or the buffer below it; its slot is freed, or used for what is sent in return.
+    /// Delivers a packet to the transport or its reorder buffer; the slot is freed or reused for a packet in return.
     #[inline(always)]
     pub fn deliver<E: HostEnvironment>(
         &mut self,
@@ -235,7 +231,7 @@ impl HalfConnection {
         }
     }
 
-    /// A packet reaches the reorder buffer.
+    /// Delivers a packet to the reorder buffer.
     #[inline(never)]
     fn deliver_in_order<E: HostEnvironment>(&mut self, now: Time, segment: Segment, host: &mut HostState, env: &mut E) {
         let Some(buffer) = &mut self.endpoints.reorder_buffer else { return };
@@ -261,7 +257,7 @@ impl HalfConnection {
             self.deliver_to_receiver(now, packet.into(), host, env);
         }
         if let Some(buffer) = &mut self.endpoints.reorder_buffer {
-            // The room that it had is used again.
+            // Reuses its memory.
             buffer.ready = packets;
         }
     }
@@ -279,13 +275,13 @@ impl HalfConnection {
         self.arm_reorder_buffer(visit.now, visit.host, visit.env);
     }
 
-    /// What the reorder buffer counted, if there is one.
+    /// Returns the reorder buffer's counters, if there is one.
     pub fn reorder_buffer(&self) -> Option<ReorderBufferStatistics> {
         Some(self.endpoints.reorder_buffer.as_ref()?.statistics())
     }
 
-    /// One end is over: what waits in its ring, and in the reorder buffer of the receiver, is dropped. Returns how many
-    /// packets that were.
+    /// Drops the packets in the ring of an end that has closed, and for the receiver those in the reorder buffer;
+    /// returns their number.
     pub fn drop_held<E: HostEnvironment>(&mut self, side: Side, hosts: &mut [HostState], env: &mut E) -> u64 {
         let host = self.endpoints.host(side);
         let mut packets = self.endpoints.ring(side).map(|ring| ring.take()).unwrap_or_default();
@@ -331,19 +327,19 @@ impl HalfConnection {
         }
     }
 
-    /// The flow's turn at a card that has drained.
+    /// Gives the flow a turn at the drained card.
     pub fn take_turn<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         let Self { endpoints, sender, receiver, .. } = self;
         dispatch!(sender, SenderState, sender => endpoints.take_turn(sender.as_mut(), receiver, visit));
     }
 
-    /// Sends what may be sent now.
+    /// Sends everything that may be sent now.
     #[inline(never)]
     pub fn serve_sender<E: HostEnvironment>(&mut self, visit: &mut Visit<E>) {
         self.endpoints.serve_sender(&mut self.sender, &self.receiver, visit);
     }
 
-    /// The application may act on what has been delivered.
+    /// Lets the application react to deliveries.
     #[cold]
     fn received_enough<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
         if self.endpoints.progress.delivered_goal().is_some() {
@@ -361,12 +357,11 @@ impl HalfConnection {
         }
     }
 
-    /// Bytes handed to the receiving application.
     pub fn delivered_bytes(&self) -> u64 {
         self.receiver.delivered_bytes()
     }
 
-    /// How far the flow has got.
+    /// Returns the flow's progress.
     pub fn progress(&self) -> FlowProgress {
         FlowProgress {
             congestion_window_bytes: self.sender.congestion_window_bytes(),

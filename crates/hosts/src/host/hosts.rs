@@ -1,4 +1,4 @@
-//! The collection: who is meant by a packet or an event, and what becomes of flows.
+//! The collection of hosts and flows: it routes packets and events to flows, and starts and ends them.
 
 use hitless_engine::{PacketHandle, RandomStreams, Stream};
 use hitless_wire::{FlowId, HostId, Time};
@@ -16,29 +16,27 @@ use crate::application::{
 };
 use crate::flow::TransportConfig;
 
-/// What all hosts counted together.
+/// The counters of all hosts together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct HostTotals {
-    /// Packets of all flows, strays counted as dropped.
+    /// Packets of all flows; strays count as dropped.
     pub packets: PacketCounts,
-    /// Packets that a network card had no room for.
+    /// Packets dropped by a full network card.
     pub dropped_by_network_card: u64,
-    /// Packets that arrived after their flow had ended, or were held back until then.
+    /// Packets that arrived after their flow had ended, or were held until then.
     pub strays: u64,
-    /// Packets of which the reorder buffer held a copy.
+    /// Packets dropped as copies by the reorder buffer.
     pub duplicates: u64,
-    /// Packets that arrived at a host to which they are not addressed.
+    /// Packets that arrived at a host they are not addressed to.
     pub misdelivered: u64,
-    /// Flows that started.
     pub flows_started: u64,
-    /// Flows that were completed.
     pub flows_completed: u64,
-    /// Flows whose transport gave up.
+    /// Flows with a transport that gave up.
     pub flows_failed: u64,
 }
 
 impl HostTotals {
-    /// Adds what was counted in another partition.
+    /// Adds the counters of another partition.
     fn add(&mut self, other: &Self) {
         self.packets.add(other.packets);
         self.dropped_by_network_card += other.dropped_by_network_card;
@@ -51,38 +49,38 @@ impl HostTotals {
     }
 }
 
-/// All hosts of a partition and the flows between them. How to drive it: see [the module](super).
+/// All hosts of a partition and the flows between them. See [the module](super) for the calls of the driver.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     hosts: Vec<HostState>,
     transports: Vec<TransportConfig>,
     flows: FlowTable,
-    /// Where flows that draw have their streams from.
+    /// Source of the flows' random streams.
     streams: RandomStreams,
-    /// Without what active flows and hosts keep themselves; see [`Self::totals`].
+    /// Totals without the counters in active flows and hosts; see [`Self::totals`].
     totals: HostTotals,
 }
 
 hitless_state::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
 
 impl Hosts {
-    /// No hosts; flows draw from `streams`, each from its own.
+    /// Creates an empty collection. Each flow draws from a separate stream of `streams`.
     pub fn new(streams: RandomStreams) -> Self {
         let totals = HostTotals::default();
         Self { hosts: Vec::new(), transports: Vec::new(), flows: FlowTable::default(), streams, totals }
     }
 
-    /// Adds a host; they are numbered from 0. Its stack delays are drawn from `stream`.
+    /// Adds a host; numbers start at 0. Its stack delays are drawn from `stream`.
     ///
     /// # Panics
-    /// When a part of `config` cannot work (a queue for no packets, a percentile below its median).
+    /// If `config` is invalid (a queue for no packets, a percentile below its median).
     pub fn add_host(&mut self, config: &HostConfig, stream: Stream) -> HostId {
         let id = HostId(self.hosts.len() as u32);
         self.hosts.push(HostState::new(id, config, stream));
         id
     }
 
-    /// Makes a transport known that flows can name.
+    /// Registers a transport for flows.
     ///
     /// # Panics
     /// With more than 65,536 transports.
@@ -92,22 +90,24 @@ impl Hosts {
         TransportId(id)
     }
 
-    /// Adds a flow and schedules its start. Flows are numbered from 0; a number is never used again.
+    /// Adds a flow and schedules its start. Numbers start at 0 and are never reused.
     ///
     /// # Panics
-    /// When the flow makes no sense: unknown hosts or transport, both ends at one host, no messages, empty messages,
-    /// more than one message of datagrams, more than one answer to a request.
+    /// If the flow is invalid: unknown hosts or transport, both ends at one host, no messages, empty messages, more
+    /// than one message of datagrams, more than one response to a request.
     pub fn add_flow<E: HostEnvironment>(&mut self, config: FlowConfig, env: &mut E) -> FlowId {
         self.check(&config);
         let flow = FlowId(u32::try_from(self.flows.len()).expect("fewer than 2^32 flows"));
         let [source_is_here, destination_is_here] =
             [config.source, config.destination].map(|host| self.hosts[host.0 as usize].is_here);
         if !source_is_here && !destination_is_here {
+            // The slot stays, so that flows have the same numbers in all partitions.
             self.flows.push(FlowSlot::Ended);
             return flow;
         }
         self.flows.push(FlowSlot::Waiting(Box::new(config)));
         let (opener, is_here) = match config.request {
+            // The client is the receiver of the response, and opens the connection.
             Some(_) => (config.destination, destination_is_here),
             None => (config.source, source_is_here),
         };
@@ -117,15 +117,15 @@ impl Hosts {
         flow
     }
 
-    /// What happens at a host happens in another partition, which has the same hosts and flows.
+    /// Marks a host as belonging to another partition, which has the same hosts and flows.
     pub fn set_elsewhere(&mut self, host: HostId) {
         self.hosts[host.0 as usize].is_here = false;
     }
 
-    /// Opens a connection for messages to be appended, now.
+    /// Opens a connection for appended messages now.
     ///
     /// # Panics
-    /// As [`Self::add_flow`]; when the application is not [`Application::Appended`], or it starts at another time.
+    /// As [`Self::add_flow`]; or if the application is not [`Application::Appended`] or starts at another time.
     pub fn open<E: HostEnvironment>(&mut self, now: Time, config: FlowConfig, env: &mut E) -> FlowId {
         assert!(config.application == Application::Appended && config.start == now, "a connection to be opened now");
         self.check(&config);
@@ -135,15 +135,15 @@ impl Hosts {
         flow
     }
 
-    /// Sends one more message on an open connection. It is reported when it is complete, as any other.
+    /// Appends a message on an open connection. Its completion is reported like any other.
     ///
     /// # Panics
-    /// When the connection is closed, or was never open.
+    /// If the connection is closed or was never open.
     pub fn append_message<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, bytes: u64, env: &mut E) {
         self.visit(now, flow, Side::Sender, env, |connection, visit| connection.flow.append_message(bytes, visit));
     }
 
-    /// Ends an open connection when all its messages are complete.
+    /// Closes an open connection once all its messages are complete.
     pub fn close<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         self.visit(now, flow, Side::Sender, env, |connection, _| connection.flow.close());
     }
@@ -170,8 +170,8 @@ impl Hosts {
         assert!(!appends || transport.is_reliable(), "a message of datagrams may never be complete");
     }
 
-    /// Looks at what `host` and `flow` need when a packet arrives; the answer means nothing. To be followed by
-    /// [`Self::read_flow_ahead`], when what is looked at here has come.
+    /// Prefetches the state of `host` and `flow` for an arriving packet; the result only keeps the loads alive. Call
+    /// [`Self::read_flow_ahead`] once these loads have completed.
     pub fn read_ahead(&self, host: u32, flow: u32) -> u64 {
         let of_flow = match self.flows.latest(flow as usize) {
             Some(FlowSlot::Active(connection)) => connection.read_ahead(),
@@ -180,7 +180,7 @@ impl Hosts {
         of_flow ^ self.hosts[host as usize].read_ahead()
     }
 
-    /// Looks at the transports of `flow`.
+    /// Prefetches the transports of `flow`.
     pub fn read_flow_ahead(&self, flow: u32) -> u64 {
         match self.flows.latest(flow as usize) {
             Some(FlowSlot::Active(connection)) => connection.flow.read_ahead(),
@@ -188,8 +188,8 @@ impl Hosts {
         }
     }
 
-    /// The last bit of a packet has arrived at `host`; its destination and its flow are known to whoever has it at
-    /// hand. Returns whether its flow has ended by that. A packet for another host is dropped, as a network card does.
+    /// Handles a packet that has fully arrived at `host`. The caller passes its destination and flow. Returns whether
+    /// this ended the flow. A packet for another host is dropped, as a network card does.
     #[inline(always)]
     pub fn receive<E: HostEnvironment>(
         &mut self,
@@ -207,6 +207,7 @@ impl Hosts {
             return self.receive_first(now, host, flow, packet, env);
         };
         let side = connection.addressee(destination);
+        // This end has closed, or is in another partition: a late packet.
         if !connection.is_here(side) {
             self.drop_stray(host, packet, env);
             return false;
@@ -222,8 +223,8 @@ impl Hosts {
         has_ended
     }
 
-    /// A packet of a flow that is not an active one of the latest: the first of one whose sender is in another
-    /// partition, of one that began long ago, or a stray.
+    /// Handles a packet of a flow that is not active among the latest: the first packet from another partition, a
+    /// packet of an old flow, or a stray.
     #[cold]
     #[inline(never)]
     fn receive_first<E: HostEnvironment>(
@@ -246,7 +247,7 @@ impl Hosts {
         self.deliver(now, packet.into(), env)
     }
 
-    /// A flow that was waiting is active from now on.
+    /// Activates a waiting flow.
     fn activate(&mut self, now: Time, flow: FlowId) {
         let Some(slot) = self.flows.get_mut(flow.0 as usize) else { return };
         let FlowSlot::Waiting(config) = slot else { return };
@@ -255,7 +256,7 @@ impl Hosts {
         *slot = FlowSlot::Active(Box::new(connection));
     }
 
-    /// [`Self::receive`] by a host whose stack, or whose card, makes a packet wait.
+    /// Handles a packet that the host's stack or card delays.
     #[inline(never)]
     fn receive_delayed<E: HostEnvironment>(
         &mut self,
@@ -285,13 +286,13 @@ impl Hosts {
         false
     }
 
-    /// The kernel polls the ring of one end of a flow.
+    /// Polls the ring of one end of a flow.
     fn poll<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, side: Side, env: &mut E) {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         let packets = connection.flow.endpoints.ring(side).map(|ring| ring.poll(now)).unwrap_or_default();
         let mut rest = packets.as_slice();
         while !rest.is_empty() {
-            // A flow that ends meanwhile leaves strays, each a packet of its own.
+            // A packet can end the flow; the rest of the ring are then strays, each a separate packet.
             let slot = self.flows.get(flow.0 as usize);
             let is_active = matches!(slot, Some(FlowSlot::Active(connection)) if connection.is_here(side));
             let count = if is_active { gro::mergeable(rest, env.packets()) } else { 1 };
@@ -306,7 +307,7 @@ impl Hosts {
         }
     }
 
-    /// An event has come that was scheduled through the environment.
+    /// Handles an event that was scheduled through the environment.
     pub fn handle<E: HostEnvironment>(&mut self, now: Time, event: HostEvent, env: &mut E) {
         use HostEvent as Event;
         match event {
@@ -316,7 +317,7 @@ impl Hosts {
             Event::CardDrained(host) => self.card_drained(now, host, env),
             Event::Timer(flow, direction, timer) => {
                 let of_flow = if timer == Timer::Sender { Side::Sender } else { Side::Receiver };
-                // A request goes from the receiver of the flow to its sender.
+                // A request goes from the flow's receiver to its sender.
                 let side = if direction == Direction::Flow { of_flow } else { of_flow.other() };
                 self.visit(now, flow, side, env, |connection, visit| connection.timer(direction, timer, visit));
             }
@@ -333,7 +334,7 @@ impl Hosts {
         }
     }
 
-    /// Lets an active flow do something at the host of one of its ends; ends it if that was the last thing to do.
+    /// Runs an action of an active flow at the host of one end; ends the flow if nothing remains to do.
     #[inline]
     fn visit<E: HostEnvironment>(
         &mut self,
@@ -343,13 +344,13 @@ impl Hosts {
         env: &mut E,
         act: impl FnOnce(&mut Connection, &mut Visit<E>),
     ) {
-        // An event of a flow that has ended since it was scheduled means nothing.
+        // Ignores an event of a flow that has ended since the event was scheduled.
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         let host = connection.flow.endpoints.host(side);
         self.visit_at(now, flow, host, env, act);
     }
 
-    /// [`Self::visit`] to the end that is at `host`.
+    /// Like [`Self::visit`], for the end at `host`.
     #[inline]
     fn visit_at<E: HostEnvironment>(
         &mut self,
@@ -370,7 +371,7 @@ impl Hosts {
         }
     }
 
-    /// A server has thought, and answers.
+    /// Starts a server's response after its thinking time.
     fn answer<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         let Self { flows, transports, hosts, streams, .. } = self;
         let Some(FlowSlot::Active(connection)) = flows.get_mut(flow.0 as usize) else { return };
@@ -386,7 +387,7 @@ impl Hosts {
         self.visit_at(now, flow, opener, env, Connection::start);
     }
 
-    /// A packet has passed the receive delay; returns whether its flow has ended by that.
+    /// Delivers a packet after the receive delay; returns whether this ended its flow.
     fn deliver<E: HostEnvironment>(&mut self, now: Time, segment: Segment, env: &mut E) -> bool {
         let packet = segment.packet;
         let descriptor = &env.packets()[packet];
@@ -422,7 +423,7 @@ impl Hosts {
         env.drop_packet(host, packet, HostDrop::Misdelivered);
     }
 
-    /// A packet has passed the send delay.
+    /// Passes a packet to the card after the send delay.
     fn emit<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, env: &mut E) {
         let descriptor = &env.packets()[packet];
         let (host, frame_bytes) = (descriptor.source, descriptor.frame_bytes);
@@ -437,7 +438,7 @@ impl Hosts {
         self.hosts[host.0 as usize].arm_drain(now, env);
     }
 
-    /// One end of a flow has come to its end: the sending one, unless that has ended before.
+    /// Closes an end of a flow: the sending end, if it is still open.
     #[inline(never)]
     fn finish<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
@@ -453,6 +454,8 @@ impl Hosts {
             FlowOutcome::Failed => self.totals.flows_failed += 1,
             FlowOutcome::Unfinished => {}
         }
+        // The receiver stays open: a connection in two partitions must behave like one, so it learns of the end only
+        // from `SenderEnd`.
         let receiver_is_here = connection.end(Side::Sender);
         if connection.is_one() {
             return self.finish_receiver(flow, env);
@@ -466,7 +469,7 @@ impl Hosts {
         }
     }
 
-    /// The sending end of a flow, in another partition, has ended; [`HostEvent::SenderEnded`] will follow.
+    /// Records that the sending end of a flow in another partition has ended; [`HostEvent::SenderEnded`] follows.
     pub fn note_sender_end(&mut self, now: Time, end: SenderEnd) {
         self.activate(now, end.flow);
         if let Some(FlowSlot::Active(connection)) = self.flows.get_mut(end.flow.0 as usize) {
@@ -474,7 +477,7 @@ impl Hosts {
         }
     }
 
-    /// The receiving end learns that the sending end has ended. It goes on only if datagrams may come.
+    /// Tells the receiving end that the sending end has ended. It stays open only to wait for datagrams.
     fn hear_of_sender_end<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         let waits = !connection.flow.reliable && connection.flow.all_arrived().is_none();
@@ -485,11 +488,13 @@ impl Hosts {
         env.schedule(until, connection.flow.endpoints.host(Side::Receiver), HostEvent::FlowEnd(flow));
     }
 
-    /// The receiving end of a flow ends, after the sending end.
+    /// Closes the receiving end of a flow, after the sending end.
     fn finish_receiver<E: HostEnvironment>(&mut self, flow: FlowId, env: &mut E) {
         let Some(FlowSlot::Active(connection)) = self.flows.get_mut(flow.0 as usize) else { return };
         self.totals.strays += connection.drop_held(Side::Receiver, &mut self.hosts, env);
         let lingers_until = connection.flow.endpoints.deliveries.lingers_until();
+        // With a reliable transport, the flow ended when its sender did; datagrams end with the last arrival or the
+        // wait.
         let finished = (!connection.flow.reliable).then(|| connection.flow.all_arrived().unwrap_or(lingers_until));
         self.totals.flows_completed += u64::from(finished.is_some());
         env.receiver_finished(&connection.receiver_record(finished));
@@ -497,7 +502,7 @@ impl Hosts {
         self.flows.end(flow.0 as usize);
     }
 
-    /// The run ends: reports all flows that have started and not ended.
+    /// Ends the run: reports all flows that have started and not ended.
     pub fn end_run<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
         for slot in self.flows.iter_mut() {
             let FlowSlot::Active(connection) = slot else { continue };
@@ -515,11 +520,12 @@ impl Hosts {
         }
     }
 
-    /// Takes over what the hosts of another partition have counted; those that are here are added to ours.
+    /// Adds another partition's hosts and counters to this one.
     pub fn merge(&mut self, other: Self) {
         let Self { hosts, totals, .. } = other;
         for (own, other) in self.hosts.iter_mut().zip(hosts) {
             if other.is_here {
+                // A host's counters and stack belong to the partition that simulated it.
                 *own = other;
             }
         }
@@ -527,10 +533,10 @@ impl Hosts {
     }
 }
 
-/// Counters, and how flows get on.
+/// Counters, and the progress of flows.
 impl Hosts {
-    /// How far the sending end of `flow` has got; `None` before its start and after its end, or if it is elsewhere.
-    /// What is delivered, the receiving end knows.
+    /// Returns the progress of the sending end of `flow`; `None` before its start, after its end, or in another
+    /// partition. Deliveries are known to the receiving end only.
     pub fn progress(&self, flow: FlowId) -> Option<FlowProgress> {
         match self.flows.get(flow.0 as usize)? {
             FlowSlot::Active(connection) if connection.is_here(Side::Sender) => Some(connection.flow.progress()),
@@ -538,8 +544,8 @@ impl Hosts {
         }
     }
 
-    /// Bytes handed to the receiving application of `flow`; `None` before its start and after the end of the receiving
-    /// end, or if that is elsewhere.
+    /// Returns the bytes handed to the receiving application of `flow`; `None` before its start, after the end of the
+    /// receiving end, or in another partition.
     pub fn delivered_bytes(&self, flow: FlowId) -> Option<u64> {
         match self.flows.get(flow.0 as usize)? {
             FlowSlot::Active(connection) if connection.is_here(Side::Receiver) => {
@@ -549,17 +555,17 @@ impl Hosts {
         }
     }
 
-    /// Whether those ends of `flow` have ended that are here.
+    /// Returns whether the ends of `flow` in this partition have ended.
     pub fn has_ended(&self, flow: FlowId) -> bool {
         matches!(self.flows.get(flow.0 as usize), Some(FlowSlot::Ended) | None)
     }
 
-    /// Number of flows added so far.
+    /// Returns the number of flows added so far.
     pub fn flow_count(&self) -> usize {
         self.flows.len()
     }
 
-    /// What all hosts counted together. Adds up all hosts and active flows: not for every packet.
+    /// Returns the counters of all hosts together. It adds up all hosts and active flows, so do not call it per packet.
     pub fn totals(&self) -> HostTotals {
         let mut totals = self.totals;
         for slot in self.flows.iter() {

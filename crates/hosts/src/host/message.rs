@@ -2,7 +2,7 @@
 
 use hitless_wire::Time;
 
-/// A message and what its sender knows of it; the rest is at [`Time::NEVER`].
+/// A message, with its sender's knowledge; unknown times are [`Time::NEVER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     pub number: u64,

@@ -1,26 +1,26 @@
 //! All hosts of a partition: network cards, stacks and the flows between them, as one state machine without I/O.
 //!
-//! A driver owns a [`Hosts`], the clock and the packet store. It calls [`Hosts::receive`] when the last bit of a
-//! packet has arrived at a host and [`Hosts::handle`] when an event comes due that was scheduled through its
-//! [`HostEnvironment`]. A packet goes
+//! A driver owns a [`Hosts`], the clock and the packet store. It calls [`Hosts::receive`] when the last bit of a packet
+//! has arrived at a host, and [`Hosts::handle`] when an event is due that was scheduled through its
+//! [`HostEnvironment`]. The path of a packet:
 //!
 //! ```text
 //! application -> transport -> [priority tagger] -> [send delay] -> network card -> HostEnvironment::transmit
 //! application <- transport <- [reorder buffer] <- [receive delay] <- Hosts::receive
 //! ```
 //!
-//! where a delay of zero takes no event, GRO stands in the place of the receive delay, and priority tagger and
-//! reorder buffer are there only if asked for. A sender that could go on is held back while its card has a backlog,
-//! and all that wait are served in turn, a packet each, when it has drained.
+//! A delay of zero needs no event. GRO replaces the receive delay. The priority tagger and the reorder buffer are
+//! optional. A sender is held back while its card has a backlog; when the card has drained, the waiting senders take
+//! turns, one packet each.
 //!
-//! The two ends of a flow talk by packets only, so that they may be in different partitions, each with a `Hosts` of
-//! its own in which all hosts are known. The sending end ends when it knows that everything has arrived. The receiving
-//! end learns that a constant time later, as from the end of a connection ([`HostEnvironment::sender_ended`]): until
-//! then it is there to acknowledge again. Packets that arrive later are strays, counted and dropped. What each end
-//! leaves behind is joined at the end of a run ([`crate::FlowRecords`]). Where a client asks first, and where messages
-//! are appended, the ends are one and in one partition.
+//! The two ends of a flow communicate only by packets, so they can be in different partitions. Each partition has a
+//! `Hosts` that knows all hosts. The sending end closes when it knows that everything has arrived. The receiving end
+//! learns this a constant time later, as from the close of a connection ([`HostEnvironment::sender_ended`]); until then
+//! it can repeat acknowledgements. Later packets are strays, counted and dropped. The records of both ends are joined
+//! at the end of a run ([`crate::FlowRecords`]). For requests and appended messages both ends must be in the same
+//! partition.
 //!
-//! Not here yet: pause frames from the switch.
+//! Not implemented yet: pause frames from the switch.
 
 mod appended;
 mod card_timing;

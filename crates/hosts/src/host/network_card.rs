@@ -1,6 +1,7 @@
-//! The network card: one FIFO at line rate.
+//! The network card: a FIFO at line rate.
 //!
-//! A FIFO whose rate never changes needs no queue in memory: when a frame will leave is known when it is put in.
+//! The rate never changes, so the departure of a frame is known when it is queued, and the queue needs no memory for
+//! frames.
 
 use hitless_engine::Ring;
 use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
@@ -8,35 +9,35 @@ use hitless_wire::{BitRate, Bytes, Duration, LineClock, Time};
 
 use super::card_timing::{CardClock, CardTiming};
 
-/// How much a card's queue holds, the frame being sent included.
+/// The capacity of a card's queue, including the frame in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueCapacity {
-    /// Any number of frames.
+    /// Unlimited.
     Unlimited,
-    /// So many frames.
+    /// Maximum number of frames.
     Packets(u32),
-    /// So many bytes, counted with the overhead on the wire.
+    /// Maximum number of bytes, including the overhead on the wire.
     Bytes(Bytes),
 }
 
-/// Parameters of a network card.
+/// The configuration of a network card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkCardConfig {
     /// Line rate.
     pub rate: BitRate,
-    /// What a frame costs on the link beyond itself.
+    /// Overhead of a frame on the link.
     pub wire_overhead_bytes: u32,
-    /// What the queue holds; what does not fit is dropped and counted. Linux: 1,000 packets (`txqueuelen`).
+    /// Capacity of the queue; excess frames are dropped and counted. Linux: 1,000 packets (`txqueuelen`).
     pub capacity: QueueCapacity,
-    /// A sender that could send more waits while the queue holds at least this much, and is woken when it has drained
-    /// to half of it. What byte queue limits and TCP small queues do in Linux, and the scheduler of an RDMA card.
+    /// Backlog at which senders must wait; they are woken when it has drained to half. Models byte queue limits and TCP
+    /// small queues in Linux, and the scheduler of an RDMA card.
     pub backlog_limit: Bytes,
-    /// The clock of its transmitter. `None`: an ideal one.
+    /// Clock of the transmitter; `None` for an ideal one.
     pub clock: Option<CardClock>,
 }
 
 impl NetworkCardConfig {
-    /// An Ethernet card of `rate` with Linux's queue of 1,000 packets; senders wait at a backlog of 16 kB.
+    /// Creates an Ethernet card of `rate` with Linux's queue of 1,000 packets; senders wait at a backlog of 16 kB.
     pub const fn at_rate(rate: BitRate) -> Self {
         Self {
             rate,
@@ -48,13 +49,13 @@ impl NetworkCardConfig {
     }
 }
 
-/// What remains to be checked of the capacity, in the unit that costs least.
+/// The capacity check, in the unit with the lowest cost.
 #[derive(Clone, Debug, hitless_state::Value)]
 enum Room {
-    /// When the frames before the last one will leave, at most so many. Frames that found the card idle are not in it,
-    /// because everything before them had left.
+    /// Departures of the frames before the last one, and their maximum number. Frames that found the card idle are not
+    /// included, because all earlier frames had left.
     Departures { times: Ring<Time>, limit: u32 },
-    /// How long the queue takes to drain.
+    /// Maximum time to drain the queue.
     Backlog(Duration),
 }
 
@@ -64,20 +65,23 @@ impl Room {
             QueueCapacity::Unlimited => Room::Backlog(Duration::MAX),
             QueueCapacity::Packets(count) => {
                 assert!(count > 0, "a network card whose queue holds no packet");
+                // `times` lacks the last frame, which takes one place.
                 Room::Departures { times: Ring::default(), limit: count - 1 }
             }
             QueueCapacity::Bytes(bytes) => Room::Backlog(config.rate.time_for(bytes.0)),
         }
     }
 
-    /// Whether a frame that would leave at `departure` fits when the one before it leaves at `busy_until`; then it
-    /// is in.
+    /// Admits a frame that would leave at `departure` after its predecessor at `busy_until`; returns false without
+    /// room.
     #[inline]
     fn take(&mut self, now: Time, busy_until: Time, departure: Time) -> bool {
         match self {
             Room::Backlog(limit) => departure - now <= *limit,
+            // The card is idle, so the queue is empty.
             Room::Departures { .. } if busy_until <= now => true,
             Room::Departures { times, limit } => {
+                // Frees the places of departed frames.
                 while times.front().is_some_and(|time| time <= now) {
                     times.pop();
                 }
@@ -93,9 +97,9 @@ impl Room {
 
 /// A network card's transmit side.
 ///
-/// Two clocks: `busy_until` is when the last frame in the queue will have left; `committed_until` says the same of
-/// what transports have handed out, which may still be on its way through the host's stack. Without a stack delay
-/// they agree. Senders are held back by the second, so that a stack delay does not let them overrun the queue.
+/// It has two clocks. `busy_until` is the departure of the last frame in the queue. `committed_until` is the same for
+/// all frames that transports have sent, including those still in the host's stack; without a stack delay both are
+/// equal. Senders wait for the second, so that a stack delay does not let them overrun the queue.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct NetworkCard {
     rate: BitRate,
@@ -109,10 +113,10 @@ pub struct NetworkCard {
 }
 
 impl NetworkCard {
-    /// An idle card.
+    /// Creates an idle card.
     ///
     /// # Panics
-    /// When the queue holds no packet.
+    /// If the queue can hold no packet.
     pub fn new(config: &NetworkCardConfig) -> Self {
         let offset_ppb = config.clock.map_or(0, |clock| clock.offset_ppb);
         let clock = LineClock::off_by(config.rate, offset_ppb);
@@ -128,21 +132,20 @@ impl NetworkCard {
         }
     }
 
-    /// Line rate.
     pub fn rate(&self) -> BitRate {
         self.rate
     }
 
-    /// Puts a frame in the queue; returns when its last bit leaves, or `None` when the queue is full.
+    /// Queues a frame; returns when its last bit leaves, or `None` if the queue is full.
     ///
-    /// The overhead of a frame (preamble and gap) is counted before its last bit.
+    /// The overhead of a frame (preamble and gap) counts before its last bit.
     #[inline]
     pub fn enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
         let serialisation = self.serialisation(frame_bytes);
         self.append(now, serialisation, frame_bytes)
     }
 
-    /// Calls [`Self::commit`] and [`Self::enqueue`]: as two calls they would cost half as much again.
+    /// Combines [`Self::commit`] and [`Self::enqueue`]; two calls would cost half as much again.
     #[inline(always)]
     pub fn commit_and_enqueue(&mut self, now: Time, frame_bytes: u32) -> Option<Time> {
         let serialisation = self.serialisation(frame_bytes);
@@ -150,13 +153,13 @@ impl NetworkCard {
         self.append(now, serialisation, frame_bytes)
     }
 
-    /// Notes a frame that a transport has handed out.
+    /// Commits a frame that a transport has sent.
     #[inline]
     pub fn commit(&mut self, now: Time, frame_bytes: u32) {
         self.committed_until = self.committed_until.max(now) + self.serialisation(frame_bytes);
     }
 
-    /// Time that a frame takes on the link.
+    /// Returns the time of a frame on the link.
     #[inline(always)]
     pub fn serialisation(&self, frame_bytes: u32) -> Duration {
         self.clock.time_for(frame_bytes + self.wire_overhead_bytes)
@@ -165,6 +168,7 @@ impl NetworkCard {
     #[inline(always)]
     fn append(&mut self, now: Time, serialisation: Duration, frame_bytes: u32) -> Option<Time> {
         debug_assert!(serialisation > Duration::ZERO, "a frame that takes no time");
+        // With an ideal clock frames leave back to back, without random delays.
         let Some(timing) = &mut self.timing else {
             let departure = self.busy_until.max(now) + serialisation;
             if !self.room.take(now, self.busy_until, departure) {
@@ -181,18 +185,19 @@ impl NetworkCard {
             return None;
         }
         self.busy_until = departure;
+        // `busy_until` keeps the schedule without the slip of this frame, so slips do not add up.
         let last_bit_at = starts_at + serialisation;
         timing.send_until(last_bit_at);
         Some(last_bit_at)
     }
 
-    /// Whether a transport may hand out a frame.
+    /// Returns whether a transport may send a frame.
     #[inline]
     pub fn has_room(&self, now: Time) -> bool {
         self.committed_until.saturating_since(now) < self.backlog_limit
     }
 
-    /// When what has been handed out will have drained to half the limit.
+    /// Returns when the committed frames will have drained to half the limit.
     pub fn drained_at(&self) -> Time {
         Time(self.committed_until.as_ps().saturating_sub(self.backlog_limit.as_ps() / 2))
     }

@@ -1,8 +1,8 @@
-//! Which bytes of its flow a packet carries: what the layers below a transport read from its header.
+//! The position of a packet's payload in its flow, as layers below the transport read it from the header.
 
 use hitless_wire::{PacketPairHeader, RoceOpcode, Transport};
 
-/// Where a data packet is in its flow, in the units in which its transport counts.
+/// Position of a data packet in its flow, in the transport's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Bytes before it.
@@ -11,7 +11,7 @@ pub enum Place {
     Packets(u64),
 }
 
-/// The place and the length of a packet's payload; `None` for one without: an acknowledgement, a SYN.
+/// Returns the position and length of a packet's payload; `None` without payload (an acknowledgement, a SYN).
 #[inline]
 pub fn payload(transport: &Transport) -> Option<(Place, u32)> {
     let (place, bytes) = match transport {
@@ -28,15 +28,15 @@ pub fn payload(transport: &Transport) -> Option<(Place, u32)> {
     (bytes > 0).then_some((place, bytes))
 }
 
-/// Whether the end of a connection that takes data has sent a packet: an acknowledgement, or what opens the
+/// Returns whether the receiving end of a connection has sent the packet: an acknowledgement, or the opening of the
 /// connection on its behalf.
 pub fn is_from_receiver(transport: &Transport) -> bool {
     match transport {
-        // Only who takes data has a window to offer.
+        // Only the end that receives data announces a window.
         Transport::Tcp(header) => header.window_bytes > 0,
         Transport::Roce(header) => header.opcode != RoceOpcode::Write,
         Transport::PacketPair(header) => matches!(header, PacketPairHeader::Acknowledgement(_)),
-        // What a switch says, it says to who sends data.
+        // Switches notify the sender of data.
         Transport::CongestionNotice(_) => true,
         Transport::Udp(_) | Transport::None => false,
     }

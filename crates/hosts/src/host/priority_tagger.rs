@@ -1,5 +1,5 @@
-//! The priority tagger of a sending host: it lies below the transport and writes on each data packet how urgent it is
-//! (Practical Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.1).
+//! The priority tagger of a sending host, below the transport: it marks each data packet with its urgency (Practical
+//! Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.1).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,16 +9,15 @@ use super::payload::{Place, payload};
 use crate::application::Application;
 use crate::priority_tagging::{PriorityTagging, Rank};
 
-/// A message that is not known to have arrived, or a part of one between two pauses.
+/// A message not known to have arrived, or the part of one between two pauses.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Flowlet {
     start_bytes: u64,
     end_bytes: u64,
-    /// Packets of the flow before it, where the transport counts packets.
+    /// Packets of the flow before it, for transports that count packets.
     start_packets: u64,
     number: u16,
-    /// Where the first packet of it begins that was sent: a segment that begins in the one before may have its first
-    /// bytes.
+    /// Offset of its first packet, once sent. A segment that starts in the previous flowlet can carry its first bytes.
     first_offset: Option<u64>,
 }
 
@@ -26,22 +25,22 @@ struct Flowlet {
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct PriorityTagger {
     tagging: PriorityTagging,
-    /// Payload of a full packet, where the transport counts packets.
+    /// Payload of a full packet, for transports that count packets.
     packet_bytes: u64,
-    /// Oldest first; never empty after the first write.
+    /// Flowlets, oldest first; never empty after the first write.
     flowlets: VecDeque<Flowlet>,
     next: Flowlet,
-    /// End of what has been sent.
+    /// End of the data sent so far.
     sent_bytes: u64,
     last_sent_at: Option<Time>,
-    /// What packets that were not sent before count as retransmissions: what was sent again after a pause.
+    /// Retransmission count of new packets: the number of retransmissions after a pause.
     inherited: u8,
-    /// What packets count as retransmissions, by the offset of their first byte; those that count none are left out.
+    /// Retransmission counts by the offset of a packet's first byte; zero counts are omitted.
     repeats: BTreeMap<u64, u8>,
 }
 
 impl PriorityTagger {
-    /// Marks for a flow of `application`; a transport that counts packets fills them with `packet_bytes`.
+    /// Creates a tagger for a flow of `application`; a transport that counts packets fills them with `packet_bytes`.
     pub fn new(tagging: PriorityTagging, application: Application, packet_bytes: Option<u64>) -> Self {
         let next = Flowlet { start_bytes: 0, end_bytes: 0, start_packets: 0, number: 0, first_offset: None };
         let endless = Flowlet { end_bytes: u64::MAX, ..next };
@@ -61,7 +60,7 @@ impl PriorityTagger {
         }
     }
 
-    /// The application has handed over a message; the first `acknowledged_bytes` of the flow have arrived.
+    /// Records a message from the application; the first `acknowledged_bytes` of the flow have arrived.
     pub fn wrote(&mut self, bytes: u64, acknowledged_bytes: u64) {
         if self.flowlets.back().is_some_and(|last| last.end_bytes == u64::MAX) {
             return;
@@ -105,6 +104,8 @@ impl PriorityTagger {
             index = self.flowlets.iter().rposition(begins_before).expect("one begins here");
         }
         let flowlet = &mut self.flowlets[index];
+        // The first packet starts with the flowlet, or is its first new packet if a segment of the previous flowlet has
+        // its first bytes.
         if offset == flowlet.start_bytes || offset == self.sent_bytes {
             flowlet.first_offset.get_or_insert(offset);
         }
@@ -123,7 +124,7 @@ impl PriorityTagger {
         self.last_sent_at.is_some_and(|last| now - last > self.tagging.flowlet_gap)
     }
 
-    /// Does a packet after a pause begin a flowlet? What remains is what remains, pause or not.
+    /// Returns whether a packet after a pause starts a flowlet. Remaining bytes do not depend on pauses.
     fn splits(&self, offset: u64, start_bytes: u64) -> bool {
         self.tagging.rank == Rank::AttainedService && offset >= self.sent_bytes && offset > start_bytes
     }
@@ -149,8 +150,8 @@ impl PriorityTagger {
         u32::try_from(bytes / u64::from(self.tagging.divisor.get())).unwrap_or(u32::MAX)
     }
 
-    /// What the packet that begins at `offset` counts as retransmissions: how often it was sent before, and what it
-    /// inherits.
+    /// Returns the retransmission count of the packet at `offset`: how often it was sent before, plus the inherited
+    /// count.
     fn count(&mut self, offset: u64, bytes: u64, acknowledged_bytes: u64, is_first: bool, paused: bool) -> u8 {
         let is_new = offset >= self.sent_bytes;
         if is_new {
@@ -160,6 +161,7 @@ impl PriorityTagger {
                 return 0;
             }
         }
+        // Counts of acknowledged data are no longer needed.
         self.repeats = self.repeats.split_off(&acknowledged_bytes);
         let count = self.repeats.entry(offset).or_insert(0);
         if is_new {
@@ -249,13 +251,13 @@ mod tests {
         assert_eq!(ranks(&mut tagger, 2_000), (0, 500, false));
         assert_eq!(ranks(&mut tagger, 2_500), (1, 700, true));
         assert_eq!(ranks(&mut tagger, 3_000), (1, 200, false));
-        // The first is forgotten, and still the second is counted right.
+        // The first flowlet is forgotten, but the second one is still counted correctly.
         tagger.wrote(100, 2_500);
         assert_eq!(tagger.flowlets.len(), 2);
         assert_eq!(ranks(&mut tagger, 3_200), (2, 100, true));
     }
 
-    /// Else the reorder buffer would wait for a first packet that never comes.
+    /// Otherwise the reorder buffer would wait for a first packet that never comes.
     #[test]
     fn the_first_packet_of_a_message_is_the_first_that_begins_in_it() {
         let mut tagger =

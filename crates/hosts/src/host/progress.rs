@@ -1,4 +1,4 @@
-//! How far a flow's sending application has come: what to write next, which message is complete, whether all is done.
+//! The state of a flow's sending application: the next bytes to write, completed messages, and the end.
 
 use hitless_wire::{Duration, Time};
 
@@ -10,35 +10,35 @@ use crate::application::Application;
 enum Phase {
     /// A message is under way.
     Message,
-    /// The message before is complete, the next one is due at once.
+    /// The previous message is complete; the next one is due at once.
     Due,
-    /// The message before is complete, the next one is due after a gap that has not begun.
+    /// The previous message is complete; the next one is due after a gap that has not started.
     Pause,
-    /// The gap has begun.
+    /// The gap has started.
     Gap,
-    /// Written as needed.
+    /// Data is written as the buffer empties.
     Streaming,
     /// Messages are appended.
     Open,
     /// Nothing more will be written.
     Draining,
-    /// Nothing remains to be done.
+    /// Everything is done.
     Done,
 }
 
-/// What is to be done next for the application.
+/// The next action for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Hand bytes to the sender.
+    /// Pass bytes to the sender.
     Write(u64),
-    /// Report a message that is complete.
+    /// Report a complete message.
     Report(Message),
-    /// Call [`Progress::next_message`] at a time.
+    /// Call [`Progress::next_message`] at this time.
     NextMessageAt(Time),
 }
 
-/// The sending application of a flow. Whoever drives it calls [`Self::start`] once, and [`Self::advance`] after
-/// everything that happens to the flow until it returns `None`.
+/// The sending application of a flow. The driver calls [`Self::start`] once. After every event of the flow it calls
+/// [`Self::advance`] until that returns `None`.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct Progress {
     application: Application,
@@ -47,14 +47,14 @@ pub struct Progress {
     written_bytes: u64,
     started: Time,
     acknowledged: Time,
-    /// Of an open connection.
+    /// The messages of an open connection.
     appended: Option<Box<AppendedMessages>>,
-    /// Nothing is to be done before so many bytes are acknowledged.
+    /// Acknowledged bytes at which there is something to do next.
     acknowledged_goal: u64,
 }
 
 impl Progress {
-    /// An application that has not started.
+    /// Creates an application that has not started.
     pub fn new(application: Application) -> Self {
         let is_open = application == Application::Appended;
         Self {
@@ -69,7 +69,7 @@ impl Progress {
         }
     }
 
-    /// The flow starts; returns when [`Self::stop_writing`] must be called, if ever.
+    /// Starts the flow; returns when [`Self::stop_writing`] must be called, if ever.
     pub fn start(&mut self, now: Time) -> Option<Time> {
         let Application::Unlimited { stop, .. } = self.application else { return None };
         self.phase = if now < stop { Phase::Streaming } else { Phase::Draining };
@@ -77,7 +77,7 @@ impl Progress {
         (now < stop).then_some(stop)
     }
 
-    /// The gap is over.
+    /// Ends the gap.
     pub fn next_message(&mut self) {
         if self.phase == Phase::Gap {
             self.phase = Phase::Due;
@@ -85,10 +85,10 @@ impl Progress {
         }
     }
 
-    /// One more message on an open connection.
+    /// Appends a message on an open connection.
     ///
     /// # Panics
-    /// When the connection is not open.
+    /// If the connection is not open.
     pub fn append(&mut self, now: Time, bytes: u64) {
         assert!(self.phase == Phase::Open, "a message for a connection that is not open");
         if let Some(appended) = &mut self.appended {
@@ -97,7 +97,7 @@ impl Progress {
         self.set_goals();
     }
 
-    /// No message will be appended any more.
+    /// Closes the stream of appended messages.
     pub fn close(&mut self) {
         if self.phase == Phase::Open {
             self.phase = if self.is_at_rest() { Phase::Done } else { Phase::Draining };
@@ -105,25 +105,25 @@ impl Progress {
         }
     }
 
-    /// Whether it is an open connection without a message under way.
+    /// Returns whether this is an open connection without a message under way.
     pub fn is_at_rest(&self) -> bool {
         self.phase == Phase::Open && self.appended.as_ref().is_some_and(|appended| appended.is_empty())
     }
 
-    /// Nothing more is to be written, and `withdrawn` bytes of what was written will not be sent.
+    /// Stops writing; `withdrawn` bytes of the data written will not be sent.
     pub fn stop_writing(&mut self, withdrawn: u64) {
         self.written_bytes -= withdrawn;
         self.phase = Phase::Draining;
         self.set_goals();
     }
 
-    /// Whether nothing remains to be done.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.phase == Phase::Done
     }
 
-    /// The messages that have begun and are not complete, oldest first; the first one of a flow begins with it.
+    /// Returns the messages that have started and are incomplete, oldest first; a flow's first message starts with the
+    /// flow.
     pub fn under_way(&self) -> impl Iterator<Item = Message> {
         let current = match self.phase {
             Phase::Due | Phase::Message => Some(Message { acknowledged: Time::NEVER, ..self.message() }),
@@ -132,23 +132,22 @@ impl Progress {
         current.into_iter().chain(self.appended.iter().flat_map(|appended| appended.under_way()))
     }
 
-    /// Messages completed.
     pub fn messages_completed(&self) -> u64 {
         self.number
     }
 
-    /// Bytes handed to the sender, without those taken back.
+    /// Returns the bytes passed to the sender, minus those withdrawn.
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes
     }
 
-    /// Whether [`Self::advance`] would do anything now that so many bytes are acknowledged.
+    /// Returns whether [`Self::advance`] has something to do at this number of acknowledged bytes.
     #[inline]
     pub fn wants_acknowledged(&self, bytes: u64) -> bool {
         bytes >= self.acknowledged_goal
     }
 
-    /// Of an open connection: when so many bytes are delivered, [`Self::advance`] is to be called.
+    /// Returns, for an open connection, the delivered bytes at which to call [`Self::advance`].
     pub fn delivered_goal(&self) -> Option<u64> {
         self.appended.as_ref().map(|appended| appended.delivered_goal())
     }
@@ -166,8 +165,8 @@ impl Progress {
         };
     }
 
-    /// What is to be done now that so many bytes are acknowledged; what is delivered counts on an open connection only,
-    /// whose ends are in one partition.
+    /// Returns the next action at this number of acknowledged bytes. Deliveries matter only on an open connection, with
+    /// both ends in one partition.
     pub fn advance(&mut self, now: Time, acknowledged_bytes: u64, delivered_bytes: u64) -> Option<Step> {
         debug_assert!(acknowledged_bytes <= self.written_bytes, "more acknowledged than written");
         let step = match &mut self.appended {
@@ -211,7 +210,7 @@ impl Progress {
         }
     }
 
-    /// Count, length and gap, where all messages have the same.
+    /// Returns count, length and gap, for messages of equal length.
     fn messages(&self) -> (u64, u64, Duration) {
         match self.application {
             Application::Messages { count, bytes, gap } => (count, bytes, gap),
@@ -233,7 +232,7 @@ impl Progress {
         Step::NextMessageAt(now + gap)
     }
 
-    /// The latest message, where all have the same length.
+    /// Returns the latest message, for messages of equal length.
     fn message(&self) -> Message {
         let (_, bytes, _) = self.messages();
         let Self { number, started, acknowledged, .. } = *self;
@@ -255,7 +254,7 @@ impl Progress {
         Step::Report(complete)
     }
 
-    /// In pieces of a quarter of the buffer, so that not every acknowledgement costs a write.
+    /// Writes in pieces of a quarter of the buffer, so that not every acknowledgement costs a write.
     fn top_up_goal(&self) -> u64 {
         let Application::Unlimited { send_buffer_bytes, .. } = self.application else { return u64::MAX };
         (self.written_bytes + (send_buffer_bytes / 4).max(1)).saturating_sub(send_buffer_bytes)

@@ -1,8 +1,8 @@
-//! The reorder buffer of a receiving host: it lies below the transport and puts packets back into the order in which
-//! they were marked (Practical Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.3).
+//! The reorder buffer of a receiving host, below the transport: it restores the order in which packets were marked
+//! (Practical Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.3).
 //!
-//! What comes later than expected is held until the gap is filled, or until a timeout counted from the arrival of the
-//! oldest packet held; one timer serves a flow. What comes earlier than expected was sent again, and passes at once.
+//! A packet beyond the expected one is held until the gap is filled, or until a timeout after the arrival of the oldest
+//! held packet; there is one timer per flow. A packet before the expected one is a retransmission and passes at once.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, Packet, PriorityMark, Time};
@@ -12,15 +12,15 @@ use super::timers::PendingTimers;
 use crate::application::{Application, ReorderBufferStatistics};
 use crate::priority_tagging::{PriorityTagging, Rank};
 
-/// What tells where a packet belongs.
+/// The source of a packet's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 enum PositionBy {
-    /// The mark: it goes down by the payload.
+    /// The mark, which decreases by the payload.
     RemainingBytes,
-    /// The mark: it goes up by the payload.
+    /// The mark, which increases by the payload.
     AttainedService,
-    /// The transport's own number. A rank that is no position says nothing of order, and who claims it on purpose has
-    /// agreed with the receiver on what does.
+    /// The transport's sequence number. A rank that is no position does not define an order; hosts that use such ranks
+    /// on purpose have agreed on another source.
     Transport,
 }
 
@@ -36,7 +36,7 @@ impl PositionBy {
     }
 }
 
-/// From where to where a packet reaches in its flowlet.
+/// The range of a packet in its flowlet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 struct Span {
     start: u64,
@@ -51,42 +51,42 @@ struct Held {
     packet: PacketHandle,
 }
 
-/// What becomes of a packet that has arrived.
+/// The fate of a packet that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// The transport gets it now, and nothing else.
+    /// Passes to the transport at once, alone.
     Passes,
-    /// It waits.
+    /// Waits.
     IsHeld,
-    /// The transport gets what is [`ReorderBuffer::ready`] now.
+    /// Releases packets: the transport gets [`ReorderBuffer::ready`] now.
     Releases,
-    /// This packet, the new one or one that was held, is a copy of another that is held.
+    /// Duplicates a held packet; this handle, of the new packet or the held one, must be dropped.
     Duplicates(PacketHandle),
 }
 
-/// The reorder buffer of one flow.
+/// The reorder buffer of a flow.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct ReorderBuffer {
     by: PositionBy,
     timeout: Duration,
-    /// The message that packets are expected of.
+    /// Flowlet (message) of the expected packets.
     flowlet: u16,
-    /// What is expected next; `None` until the first packet of the flowlet has come or was given up.
+    /// Expected position; `None` until the first packet of the flowlet has arrived or was given up.
     expected: Option<u64>,
-    /// In order of position.
+    /// Held packets, in order of position.
     held: Vec<Held>,
     /// Packets for the transport, in order.
     pub ready: Vec<PacketHandle>,
-    /// When the oldest packet has been held for the timeout.
+    /// Time when the oldest held packet times out.
     deadline: Time,
     timers: PendingTimers,
-    /// The furthest position that has arrived.
+    /// Highest position that has arrived.
     furthest: u64,
     statistics: ReorderBufferStatistics,
 }
 
 impl ReorderBuffer {
-    /// A buffer that has seen nothing of a flow that is marked like this.
+    /// Creates an empty buffer for a flow with these marks.
     pub fn new(timeout: Duration, tagging: PriorityTagging, application: Application) -> Self {
         Self {
             by: PositionBy::of(tagging, application),
@@ -102,25 +102,26 @@ impl ReorderBuffer {
         }
     }
 
-    /// What was counted.
     pub fn statistics(&self) -> ReorderBufferStatistics {
         self.statistics
     }
 
-    /// When a timer event is to be scheduled, if one is.
+    /// Returns when to schedule a timer event, if one is needed.
     pub fn arm(&mut self, now: Time) -> Option<Time> {
         self.timers.arm(now, self.deadline)
     }
 
-    /// `packet`, which is at `handle`, has arrived.
+    /// Handles the arrival of `packet`, which is at `handle`.
     pub fn arrive(&mut self, now: Time, handle: PacketHandle, packet: &Packet) -> Arrival {
         if packet.is_trimmed() {
-            // What it was about is still missing, and the transport is to know at once.
+            // Its payload is still missing, and the transport must know at once.
             return Arrival::Passes;
         }
         let Some(mark) = packet.shims.get::<PriorityMark>() else { return Arrival::Passes };
         let Some((place, bytes)) = payload(&packet.transport) else { return Arrival::Passes };
+        // Flowlet numbers wrap at 16 bits; the sign of the difference orders them.
         let ahead = mark.flowlet.wrapping_sub(self.flowlet) as i16;
+        // Packets of an earlier flowlet are no longer waited for.
         if ahead < 0 {
             return Arrival::Passes;
         }
@@ -144,7 +145,7 @@ impl ReorderBuffer {
         Span { start, end: start + length }
     }
 
-    /// The message before is not waited for any more.
+    /// Gives up waiting for the previous message.
     fn begin_flowlet(&mut self, flowlet: u16) {
         self.ready.extend(self.held.drain(..).map(|held| held.packet));
         self.deadline = Time::NEVER;
@@ -153,7 +154,7 @@ impl ReorderBuffer {
         self.furthest = 0;
     }
 
-    /// The transport gets the packet, and those that it fills the gap before.
+    /// Passes the packet to the transport, with the held packets that follow it.
     fn pass(&mut self, handle: PacketHandle, span: Span) -> Arrival {
         let expected = self.expected.unwrap_or(span.start).max(span.end);
         self.expected = Some(expected);
@@ -168,6 +169,7 @@ impl ReorderBuffer {
 
     fn hold(&mut self, now: Time, packet: PacketHandle, span: Span) -> Arrival {
         let place = self.held.partition_point(|held| held.span.start < span.start);
+        // Two packets at the same position are copies; the longer one is kept, because segments can be cut differently.
         if let Some(held) = self.held.get_mut(place).filter(|held| held.span.start == span.start) {
             self.statistics.duplicate_packets += 1;
             let shorter = if span.end > held.span.end {
@@ -185,11 +187,12 @@ impl ReorderBuffer {
         if self.ready.is_empty() { Arrival::IsHeld } else { Arrival::Releases }
     }
 
-    /// Lets the first `given_up` go, and what follows them without a gap.
+    /// Releases the first `given_up` held packets, and those that follow without a gap.
     fn release(&mut self, given_up: usize) {
         let mut expected = self.expected.unwrap_or(0);
         let mut count = 0;
         while let Some(held) = self.held.get(count) {
+            // A gap ends the release, except within the packets given up.
             if count >= given_up && held.span.start > expected {
                 break;
             }
@@ -203,8 +206,8 @@ impl ReorderBuffer {
         self.deadline = oldest.map_or(Time::NEVER, |arrived_at| arrived_at + self.timeout);
     }
 
-    /// A timer event has come: what was held for the timeout is [`Self::ready`], with what comes before and what
-    /// follows.
+    /// Handles a timer event: releases overdue packets to [`Self::ready`], with those before them and those that follow
+    /// without a gap.
     pub fn expire(&mut self, now: Time) {
         if !self.timers.fire(now) || now < self.deadline {
             return;
@@ -215,7 +218,7 @@ impl ReorderBuffer {
         self.release(last + 1);
     }
 
-    /// The packets that are held: none from now on.
+    /// Removes all held packets.
     pub fn take_held(&mut self) -> impl Iterator<Item = PacketHandle> + '_ {
         self.deadline = Time::NEVER;
         self.held.drain(..).map(|held| held.packet)

@@ -1,8 +1,8 @@
-//! A request and its answer on one connection: the client opens it and asks, the server thinks and answers.
+//! A request and its response on one connection: the client opens it and asks, the server thinks and responds.
 //!
-//! The flow is the answer. The way of the request, with the handshake if the transport has one, is a
-//! [`HalfConnection`] of its own in the other direction; both share the flow's number, its path and its counters. The
-//! first data of the answer acknowledges the request, as it does where acknowledgements ride on data.
+//! The flow is the response. The request's direction, with the handshake if the transport has one, is another
+//! [`HalfConnection`] in the opposite direction. Both share the flow's number, its path and its counters. The first
+//! data of the response acknowledges the request, like an acknowledgement that rides on data.
 
 use hitless_engine::RandomStreams;
 use hitless_wire::{Duration, FlowId, Time};
@@ -14,24 +14,24 @@ use crate::application::{Application, FlowConfig, ReorderBufferStatistics, Reque
 use crate::flow::TransportConfig;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
-/// What a connection has before its flow, the answer, begins.
+/// The part of a connection before its flow, the response, starts.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct Rpc {
-    /// The way of the request; none when the answer has begun to arrive.
+    /// Direction of the request; `None` once the response has started to arrive.
     pub half: Option<Box<HalfConnection>>,
     request: Request,
-    /// The request has arrived, and the answer will come.
+    /// Whether the request has arrived, so that the response will come.
     is_heard: bool,
-    /// When the client sent the request, if it has.
+    /// Time when the client sent the request, if it has.
     sent_at: Option<Time>,
-    /// What the way of the request had counted when it ended.
+    /// Counters of the request's direction at its end.
     sender: SenderStatistics,
     receiver: ReceiverStatistics,
     reorder_buffer: Option<ReorderBufferStatistics>,
 }
 
 impl Rpc {
-    /// The request, and the answer that is the flow of `config`, about to be started.
+    /// Creates the request for the flow of `config`, which is the response; `None` without a request.
     pub fn new(
         flow: FlowId,
         now: Time,
@@ -56,7 +56,7 @@ impl Rpc {
         Some(Self { half, request, is_heard: false, sent_at: None, sender, receiver, reorder_buffer: None })
     }
 
-    /// When the answer begins, if that has just become known.
+    /// Returns when the response starts, if that has just become known.
     pub fn hear(&mut self, now: Time) -> Option<Time> {
         let delivered_bytes = self.half.as_ref().map_or(0, |half| half.delivered_bytes());
         if self.is_heard || delivered_bytes < self.request.bytes {
@@ -66,17 +66,17 @@ impl Rpc {
         Some(now + self.request.think)
     }
 
-    /// The round-trip time that the handshake has shown.
+    /// Returns the round-trip time of the handshake.
     pub fn known_rtt(&self) -> Option<Duration> {
         self.half.as_ref()?.smoothed_rtt()
     }
 
-    /// When the client sent the request, if it has.
+    /// Returns when the client sent the request, if it has.
     pub fn sent_at(&self) -> Option<Time> {
         self.sent_at.or_else(|| self.half.as_ref()?.opened_at())
     }
 
-    /// The answer has begun to arrive: ends the way of the request.
+    /// Ends the request's direction, because the response has started to arrive.
     pub fn end(&mut self) {
         self.sent_at = self.sent_at();
         (self.sender, self.receiver) = self.statistics();
@@ -84,12 +84,12 @@ impl Rpc {
         self.half = None;
     }
 
-    /// What both ends of the way of the request counted.
+    /// Returns the counters of both ends of the request's direction.
     pub fn statistics(&self) -> (SenderStatistics, ReceiverStatistics) {
         self.half.as_ref().map_or((self.sender, self.receiver), |half| half.statistics())
     }
 
-    /// What the reorder buffer counted on the way of the request.
+    /// Returns the reorder buffer's counters for the request's direction.
     pub fn reorder_buffer(&self) -> Option<ReorderBufferStatistics> {
         self.half.as_ref().map_or(self.reorder_buffer, |half| half.reorder_buffer())
     }

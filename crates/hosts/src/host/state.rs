@@ -13,7 +13,7 @@ use super::network_card::NetworkCard;
 use crate::application::PacketCounts;
 use crate::stack::{StackConfig, StackDelay};
 
-/// Both delays of a stack, ready to be drawn.
+/// Both delays of a stack, ready for drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct Stack {
     pub send: Option<StackDelay>,
@@ -26,7 +26,6 @@ impl Stack {
     }
 }
 
-/// A host.
 #[derive(Clone, Debug)]
 pub struct HostState {
     pub id: HostId,
@@ -39,14 +38,14 @@ pub struct HostState {
     gro: Option<GroConfig>,
     kernel_stack: Stack,
     network_card_stack: Stack,
-    /// Flows whose sender would go on if the card had room, in the order in which they take turns.
+    /// Flows with a sender held back by the card, in the order of their turns.
     waiting: VecDeque<FlowId>,
     drain_pending: bool,
-    /// Packets that the card had no room for.
+    /// Packets dropped by the full card.
     pub dropped_packets: u64,
-    /// Packets of the flows that end here.
+    /// Packets of the flows that end at this host.
     pub counts: PacketCounts,
-    /// Whether what happens at this host happens in this partition.
+    /// Whether this host belongs to this partition.
     pub is_here: bool,
 }
 
@@ -77,36 +76,36 @@ impl HostState {
         }
     }
 
-    /// Looks at what a packet needs; the answer means nothing.
+    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         self.card.drained_at().as_ps() ^ self.waiting.len() as u64
     }
 
-    /// The delays between a transport and the card.
+    /// Returns the delays between a transport and the card.
     #[inline]
     pub fn stack(&self, transport_on_network_card: bool) -> &Stack {
         if transport_on_network_card { &self.network_card_stack } else { &self.kernel_stack }
     }
 
-    /// When packets for a transport are polled; `None`: each goes up by itself.
+    /// Returns the polling of packets for a transport; `None` passes each packet up separately.
     pub fn gro(&self, transport_on_network_card: bool) -> Option<GroConfig> {
         self.gro.filter(|_| !transport_on_network_card)
     }
 
-    /// Draws how long the stack takes from an interrupt to the transport.
+    /// Draws the delay of the stack from an interrupt to the transport.
     pub fn draw_receive_delay(&mut self, transport_on_network_card: bool) -> Duration {
         let receive = self.stack(transport_on_network_card).receive;
         receive.map_or(Duration::ZERO, |delay| delay.draw(&mut self.stream))
     }
 
-    /// Puts a packet that has passed the stack into the card's queue, or drops it.
+    /// Queues a packet from the stack at the card, or drops it.
     pub fn send<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, frame_bytes: u32, env: &mut E) {
         let departure = self.card.enqueue(now, frame_bytes);
         self.transmit(packet, departure, env);
     }
 
-    /// The same for a packet that comes from its transport without delay.
+    /// Queues a packet that comes from its transport without delay, or drops it.
     #[inline(always)]
     pub fn send_at_once<E: HostEnvironment>(&mut self, now: Time, packet: PacketHandle, frame_bytes: u32, env: &mut E) {
         let departure = self.card.commit_and_enqueue(now, frame_bytes);
@@ -129,37 +128,37 @@ impl HostState {
         env.drop_packet(self.id, packet, HostDrop::NetworkCardFull);
     }
 
-    /// Whether a flow that is not waiting may send at once.
+    /// Returns whether a flow that is not waiting may send at once.
     #[inline]
     pub fn may_send(&self, now: Time) -> bool {
         self.waiting.is_empty() && self.card.has_room(now)
     }
 
-    /// Lines `flow` up behind the others that wait.
+    /// Adds `flow` to the end of the waiting line.
     #[inline(never)]
     pub fn wait<E: HostEnvironment>(&mut self, now: Time, flow: FlowId, env: &mut E) {
         self.waiting.push_back(flow);
         self.arm_drain(now, env);
     }
 
-    /// Lines `flow` up again after its turn; [`Self::arm_drain`] follows when all turns are over.
+    /// Adds `flow` to the line again after its turn; call [`Self::arm_drain`] when all turns are over.
     #[inline]
     pub fn wait_again(&mut self, flow: FlowId) {
         self.waiting.push_back(flow);
     }
 
-    /// The next flow whose turn it is, while the card has room.
+    /// Returns the next flow in turn, while the card has room.
     #[inline]
     pub fn next_turn(&mut self, now: Time) -> Option<FlowId> {
         if self.card.has_room(now) { self.waiting.pop_front() } else { None }
     }
 
-    /// The drain event has come.
+    /// Handles the drain event.
     pub fn drain_fired(&mut self) {
         self.drain_pending = false;
     }
 
-    /// Makes sure that those who wait will be woken.
+    /// Schedules the drain event for waiting flows, if necessary.
     pub fn arm_drain<E: HostEnvironment>(&mut self, now: Time, env: &mut E) {
         if self.drain_pending || self.waiting.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Hosts under a tiny event loop: two or three of them, joined by a pipe with a delay that may lose packets.
+//! Hosts in a small event loop: two or three of them, connected by a pipe that delays packets and can lose them.
 
 mod addressed;
 mod gro;
@@ -34,13 +34,13 @@ enum Happening {
     Arrival(HostId, PacketHandle),
 }
 
-/// Everything outside of the hosts.
+/// Everything outside the hosts.
 #[derive(Default)]
 struct World {
     packets: PacketStore,
     queue: BinaryHeap<Reverse<(Time, u64)>>,
     happenings: Vec<Happening>,
-    /// Numbers of the transmissions that the pipe loses, ascending.
+    /// Numbers of the transmissions that the pipe loses, in ascending order.
     losses: Vec<u64>,
     lost: u64,
     departures: Vec<(HostId, FlowId, Time)>,
@@ -166,7 +166,7 @@ impl Bench {
         self.hosts.add_flow(config, &mut self.world)
     }
 
-    /// Messages one after the other between three hosts; returns how many.
+    /// Adds flows with messages between three hosts; returns the number of messages.
     fn add_all(&mut self, loads: &[Load]) -> u64 {
         for &(source, step, bytes, count, gap_us) in loads {
             let gap = Duration::from_us(gap_us);
@@ -187,14 +187,14 @@ impl Bench {
         assert!(self.world.queue.is_empty(), "the queue does not run empty");
     }
 
-    /// The run ends with what happens at `end`, whatever would follow.
+    /// Ends the run after the events at `end`.
     fn stop_at(&mut self, end: Time) {
         self.handle_until(end);
         self.hosts.end_run(end, &mut self.world);
         self.join(end);
     }
 
-    /// Both ends of each flow.
+    /// Joins both ends of each flow.
     fn join(&mut self, end: Time) {
         let mut records = self.world.records.clone();
         records.join(end);
@@ -202,7 +202,7 @@ impl Bench {
         (self.world.messages, self.world.unfinished, self.world.flows) = (messages, unfinished, flows);
     }
 
-    /// Packets between the transports.
+    /// Returns the packets between the transports.
     fn in_flight(&self) -> i64 {
         self.hosts.totals().packets.in_flight() - self.world.lost as i64
     }
@@ -223,7 +223,7 @@ impl Bench {
         }
     }
 
-    /// Every packet is accounted for, and no memory is left in use.
+    /// Checks that every packet is accounted for and that no memory is in use.
     fn check(&self) {
         assert_eq!(self.world.packets.alive(), 0);
         assert_eq!(self.in_flight(), 0);
@@ -233,7 +233,7 @@ impl Bench {
     }
 }
 
-/// A 1,024-byte packet of RoCE on the wire.
+/// Line time of a 1,024-byte packet of RoCE in picoseconds.
 const FULL: u64 = (1_102 + 20) * 80;
 const ACKNOWLEDGEMENT: u64 = (66 + 20) * 80;
 
@@ -443,12 +443,13 @@ fn a_stack_delay_does_not_slow_a_long_flow_down() {
     assert_eq!(bench.world.drops, [], "nor does it overrun the card");
 }
 
-/// Numbers of transmissions that are lost.
+/// Numbers of lost transmissions.
 fn losses() -> impl Strategy<Value = Vec<u64>> {
     proptest::collection::btree_set(0u64..300, 0..40).prop_map(|losses| losses.into_iter().collect())
 }
 
-/// Source, distance of the destination, bytes of a message, messages, and the gap between them in microseconds.
+/// Source, distance of the destination, message length in bytes, number of messages, and gap between them in
+/// microseconds.
 type Load = (u32, u32, u64, u64, u64);
 
 fn loads() -> impl Strategy<Value = Vec<Load>> {
@@ -568,7 +569,7 @@ fn an_open_connection_without_a_message_under_way_is_no_unfinished_flow() {
     assert_eq!(bench.world.records.flows[0].outcome, FlowOutcome::Completed);
 }
 
-/// A stack that delays packets by 5 us more or less blurs arrivals that are 1.2 us apart; the card's clock does not.
+/// A stack with a jitter of 5 us blurs arrivals 1.2 us apart; the card's clock does not.
 #[test]
 fn the_gap_of_a_pair_is_measured_before_the_stack() {
     let jitter = Jitter::Exponential(ExponentialJitter { mean: Duration::from_us(5) });
@@ -577,7 +578,7 @@ fn the_gap_of_a_pair_is_measured_before_the_stack() {
     let mut bench = Bench::new(&config, 2, packet_pair());
     bench.add(0, 1, Application::one_way(1_448_000));
     let bench = bench.run();
-    // 1000 frames of 1.23 us each, and two round trips.
+    // 1000 frames of 1.23 us each, plus two round trips.
     let finished = bench.world.flows[0].finished;
     assert!(finished < Time::ZERO + Duration::from_us(1_600), "{finished}");
 }

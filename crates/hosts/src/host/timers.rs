@@ -1,8 +1,8 @@
-//! Lazy timers: which timer events of one end of a flow are pending.
+//! Lazy timers: the pending timer events of one end of a flow.
 //!
-//! A transport moves its deadline with nearly every packet, nearly always further away. So an event is scheduled
-//! only when none is pending that comes early enough; one that comes too early finds nothing to do, and a new one is
-//! scheduled then. As a rule one event is pending per end of a flow.
+//! A transport moves its deadline with nearly every packet, nearly always to a later time. So an event is scheduled
+//! only if no pending event comes early enough. An event that comes too early does nothing, and a new one is scheduled
+//! then. Usually one event is pending per end of a flow.
 
 use hitless_wire::Time;
 
@@ -10,23 +10,23 @@ const SLOTS: usize = 3;
 
 /// The pending timer events of one end.
 ///
-/// There is more than one after a deadline was moved closer (a paced packet before a retransmission timeout): the
-/// later event cannot be taken back, but is remembered so that it is used rather than scheduled again.
+/// There can be several after a deadline was moved closer (a paced packet before a retransmission timeout). The later
+/// event cannot be cancelled, but it is remembered for reuse instead of scheduling another.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub struct PendingTimers {
-    /// The earliest: all that is looked at per packet.
+    /// Earliest event: the only field read per packet.
     earliest: Time,
-    /// The others, latest first.
+    /// Other events, latest first.
     later: [Time; SLOTS - 1],
     later_count: usize,
 }
 
 impl PendingTimers {
-    /// None pending.
+    /// No pending event.
     pub const NONE: PendingTimers =
         PendingTimers { earliest: Time::NEVER, later: [Time::NEVER; SLOTS - 1], later_count: 0 };
 
-    /// The transport wants to be called by `deadline`; returns when an event must be scheduled for that, if any.
+    /// Sets the transport's `deadline`; returns when an event must be scheduled for it, if any.
     #[inline]
     pub fn arm(&mut self, now: Time, deadline: Time) -> Option<Time> {
         if deadline >= self.earliest { None } else { Some(self.add(now, deadline)) }
@@ -34,7 +34,7 @@ impl PendingTimers {
 
     #[inline(never)]
     fn add(&mut self, now: Time, deadline: Time) -> Time {
-        // With all slots in use the earliest is forgotten: its event will come and be ignored.
+        // With all slots in use the earliest is forgotten; its event will be ignored.
         if self.earliest != Time::NEVER && self.later_count < self.later.len() {
             self.later[self.later_count] = self.earliest;
             self.later_count += 1;
@@ -47,7 +47,7 @@ impl PendingTimers {
         self.earliest
     }
 
-    /// A timer event came; returns whether it is one to act on.
+    /// Handles a timer event; returns whether it is still relevant.
     #[inline]
     pub fn fire(&mut self, now: Time) -> bool {
         if self.earliest != now {

@@ -1,9 +1,9 @@
-//! Transports: what each end of a flow does.
+//! Transports: the state machines at both ends of a flow.
 //!
-//! The order of calls is the same for all of them. Whoever drives an end calls one of [`Sender::write`],
-//! `receive` or `handle_timeout`, then [`Sender::poll_transmit`] until it returns `None`, then arms a timer for
-//! `next_timeout`. Calling `handle_timeout` before `next_timeout` is harmless: timers may be armed lazily and run
-//! out early. A sender that its host holds back is polled later; until then [`Sender::timeout_when_held_back`] counts.
+//! All have the same order of calls. The driver calls [`Sender::write`], `receive` or `handle_timeout`, then
+//! [`Sender::poll_transmit`] until it returns `None`, then arms a timer for `next_timeout`. Calling `handle_timeout`
+//! before `next_timeout` is harmless, so timers can be lazy and fire early. A sender that its host holds back is polled
+//! later; until then [`Sender::timeout_when_held_back`] is its timeout.
 
 pub mod packet_pair;
 pub mod roce;
@@ -12,25 +12,23 @@ pub mod udp;
 
 use hitless_wire::{Duration, Ecn, Packet, Time, Transport};
 
-/// A packet that a transport wants to send; addresses are filled in by the host.
+/// A packet that a transport wants to send; the host fills in addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Transport header.
     pub transport: Transport,
-    /// Length of the frame with all headers and the frame check sequence.
+    /// Frame length with all headers and the frame check sequence.
     pub frame_bytes: u32,
-    /// ECN field to send it with.
     pub ecn: Ecn,
 }
 
-/// What the sending end counted.
+/// The counters of a sending end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct SenderStatistics {
-    /// Data packets sent, retransmissions included.
+    /// Data packets sent, including retransmissions.
     pub packets_sent: u64,
-    /// Data packets sent again.
+    /// Data packets retransmitted.
     pub packets_retransmitted: u64,
-    /// Times that loss was found without a timeout (fast recovery, go-back-N after a NACK).
+    /// Loss recoveries without a timeout (fast recovery, go-back-N after a NACK).
     pub fast_recoveries: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -38,12 +36,12 @@ pub struct SenderStatistics {
     pub tail_loss_probes: u64,
     /// Acknowledgements that echoed congestion.
     pub congestion_echoes: u64,
-    /// What selective acknowledgements said.
+    /// Observations from selective acknowledgements.
     pub sacks: SackRecord,
 }
 
 impl SenderStatistics {
-    /// Adds what was counted on the other way of a connection; what its selective acknowledgements said is left out.
+    /// Adds the counters of the other direction of a connection, without its selective acknowledgements.
     pub(crate) fn add(&mut self, other: &Self) {
         self.packets_sent += other.packets_sent;
         self.packets_retransmitted += other.packets_retransmitted;
@@ -54,36 +52,35 @@ impl SenderStatistics {
     }
 }
 
-/// What selective acknowledgements said to a sender (LinkGuardian, section 4.4 and figure 13).
+/// A sender's observations from selective acknowledgements (LinkGuardian, section 4.4 and figure 13).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct SackRecord {
-    /// The most bytes that were selectively acknowledged at once: held by the receiver above a gap. 0: there was no
-    /// selective acknowledgement.
+    /// Maximum bytes selectively acknowledged at once: held by the receiver above a gap. 0 without any SACK.
     pub peak_bytes: u64,
-    /// Where the gap below the first of them began, in bytes from the beginning of the flow.
+    /// Offset of the gap below the first of them, in bytes from the start of the flow.
     pub gap_offset_bytes: u64,
-    /// What the application had handed over and had not been sent when more than two full segments had first been
-    /// selectively acknowledged, which is when a sender takes a loss for granted. 0 also if that never was.
+    /// Bytes written but unsent when more than two full segments were first selectively acknowledged; a sender then
+    /// assumes a loss. 0 if that never happened.
     pub pending_bytes: u64,
 }
 
-/// What the receiving end counted.
+/// The counters of a receiving end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct ReceiverStatistics {
-    /// Data packets received, duplicates included.
+    /// Data packets received, including duplicates.
     pub packets_received: u64,
-    /// Data packets that brought nothing new.
+    /// Data packets without new data.
     pub duplicate_packets: u64,
-    /// Data packets that arrived after a packet sent later (reordered on the way or retransmitted).
+    /// Data packets that arrived after a packet sent later (reordered or retransmitted).
     pub reordered_packets: u64,
     /// Data packets with Congestion Experienced.
     pub marked_packets: u64,
-    /// Data packets that came without their payload, which was missing; they are not among those received.
+    /// Data packets that arrived without their payload, which was missing; they are not counted as received.
     pub trimmed_packets: u64,
 }
 
 impl ReceiverStatistics {
-    /// Adds what was counted on the other way of a connection.
+    /// Adds the counters of the other direction of a connection.
     pub(crate) fn add(&mut self, other: &Self) {
         self.packets_received += other.packets_received;
         self.duplicate_packets += other.duplicate_packets;
@@ -93,68 +90,66 @@ impl ReceiverStatistics {
     }
 }
 
-/// The end of a flow that has data.
+/// The end of a flow that sends data.
 pub trait Sender {
-    /// The application hands over `bytes` more to send.
+    /// Takes `bytes` more from the application.
     fn write(&mut self, now: Time, bytes: u64);
-    /// A packet for this end arrived.
+    /// Handles a packet for this end.
     fn receive(&mut self, now: Time, packet: &Packet);
-    /// The next packet to send, if any may be sent now.
+    /// Returns the next packet to send, if any may be sent now.
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing>;
-    /// [`Self::poll_transmit`] for a driver in a hurry: shows the packet to `put` where it is built, so that it need
-    /// not be copied on its way to a packet store. Returns what `put` does, if there was one.
+    /// Like [`Self::poll_transmit`], for fast drivers: shows the packet to `put` where it is built, to avoid a copy on
+    /// its way to a packet store. Returns the result of `put`, if there was a packet.
     #[inline]
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         self.poll_transmit(now).as_ref().map(put)
     }
-    /// When [`Self::handle_timeout`] must be called at the latest; [`Time::NEVER`] when nothing is pending.
+    /// Returns the deadline for calling [`Self::handle_timeout`]; [`Time::NEVER`] if nothing is pending.
     fn next_timeout(&self) -> Time;
-    /// Time has come (or not yet: then nothing happens).
+    /// Handles a timeout; does nothing if called early.
     fn handle_timeout(&mut self, now: Time);
-    /// [`Self::next_timeout`] while its host holds it back, which is when it may not be asked for packets. A timer that
-    /// only says when to ask does not count then.
+    /// Like [`Self::next_timeout`], while the host holds the sender back and does not poll it for packets. Timers that
+    /// only pace packets do not count then.
     #[inline]
     fn timeout_when_held_back(&mut self, _now: Time) -> Time {
         Time::NEVER
     }
-    /// Bytes that the other end has acknowledged in order.
+    /// Returns the bytes that the other end has acknowledged in order.
     fn acknowledged_bytes(&self) -> u64;
-    /// Bytes from the beginning to the last one ever sent.
+    /// Returns the bytes from the start of the flow to the last byte ever sent.
     fn sent_bytes(&self) -> u64;
-    /// Bytes that it lets be in flight; 0 when it counts none.
+    /// Returns the maximum bytes in flight; 0 without a window.
     fn congestion_window_bytes(&self) -> u64;
-    /// What was counted.
     fn statistics(&self) -> SenderStatistics;
 }
 
-/// The end of a flow that takes data.
+/// The end of a flow that receives data.
 pub trait Receiver {
-    /// A packet for this end arrived.
+    /// Handles a packet for this end.
     fn receive(&mut self, now: Time, packet: &Packet);
-    /// The same when receive offload has put it together from so many `frames`, if that makes a difference.
+    /// Like [`Self::receive`], for a packet that receive offload has merged from this many `frames`.
     #[inline]
     fn receive_merged(&mut self, now: Time, packet: &Packet, _frames: u32) {
         self.receive(now, packet);
     }
-    /// The next packet to send (an acknowledgement), if one is due.
+    /// Returns the next packet to send (an acknowledgement), if one is due.
     fn poll_transmit(&mut self, now: Time) -> Option<Outgoing>;
-    /// [`Self::poll_transmit`] for a driver in a hurry: shows the packet to `put` where it is built, so that it need
-    /// not be copied on its way to a packet store. Returns what `put` does, if there was one.
+    /// Like [`Self::poll_transmit`], for fast drivers: shows the packet to `put` where it is built, to avoid a copy on
+    /// its way to a packet store. Returns the result of `put`, if there was a packet.
     #[inline]
     fn transmit_into<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         self.poll_transmit(now).as_ref().map(put)
     }
-    /// When [`Self::handle_timeout`] must be called at the latest; [`Time::NEVER`] when nothing is pending.
+    /// Returns the deadline for calling [`Self::handle_timeout`]; [`Time::NEVER`] if nothing is pending.
     fn next_timeout(&self) -> Time;
-    /// Time has come (or not yet: then nothing happens).
+    /// Handles a timeout; does nothing if called early.
     fn handle_timeout(&mut self, now: Time);
-    /// The one-way delay of the datagram just received, where the transport measures it.
+    /// Returns the one-way delay of the datagram just received, if the transport measures it.
     #[inline]
     fn latest_delay(&self) -> Option<Duration> {
         None
     }
-    /// Bytes handed to the application in order.
+    /// Returns the bytes handed to the application in order.
     fn delivered_bytes(&self) -> u64;
-    /// What was counted.
     fn statistics(&self) -> ReceiverStatistics;
 }

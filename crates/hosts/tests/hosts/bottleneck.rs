@@ -1,43 +1,43 @@
-//! Flows that share one link: in the order of arrival, or in turn, a packet each.
+//! Flows that share a link, served in order of arrival or in turn, one packet each.
 
 use crate::pipe::{Arrivals, Way};
 use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{BitRate, Duration, Packet, Time};
 use std::collections::VecDeque;
 
-/// What a frame costs on the link beyond itself.
+/// Overhead of a frame on the link.
 const OVERHEAD_BYTES: u32 = 20;
 
-/// Which packet is next.
+/// The next packet to serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discipline {
-    /// The one that has waited longest.
+    /// The packet that arrived first.
     Fifo,
-    /// That of the flow which has waited longest since its last: fair for packets of the same length.
+    /// The next packet of the flow served least recently: fair for packets of equal length.
     RoundRobin,
 }
 
-/// The link, the flows' ends, and a constant way each.
+/// The link, the flows' ends, and a constant delay for each.
 pub struct Bottleneck<S, R, F> {
     pub flows: Vec<(S, R)>,
     pub now: Time,
-    /// The longest that the queue was, in packets.
+    /// Maximum queue length in packets.
     pub longest_queue: usize,
     discipline: Discipline,
     pub rate: BitRate,
     one_way: Duration,
-    /// Whether a packet enters the queue, which holds so many; it may be marked.
+    /// Decides whether a packet enters the queue of this length, and can mark it.
     admit: F,
-    /// Queued packets, and whose they are. With round robin the front flow is served next.
+    /// Queued packets by flow. With round robin the front flow is served next.
     pub queues: Vec<VecDeque<Packet>>,
     turns: VecDeque<usize>,
     idle_at: Time,
-    /// Which way, of which flow, and the packet.
+    /// Direction, flow, and packet.
     arrivals: Arrivals<(Way, usize, Packet)>,
 }
 
 impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S, R, F> {
-    /// `flows` through a link of `rate`, and `one_way` to it and back from it each.
+    /// Creates a link of `rate` for `flows`, with a delay of `one_way` in each direction.
     pub fn new(flows: Vec<(S, R)>, discipline: Discipline, rate: BitRate, one_way: Duration, admit: F) -> Self {
         let count = flows.len();
         Self {
@@ -60,7 +60,7 @@ impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S,
         self.poll(flow);
     }
 
-    /// Bytes that each flow has delivered.
+    /// Returns the bytes that each flow has delivered.
     pub fn delivered(&self) -> Vec<u64> {
         self.flows.iter().map(|(_, receiver)| receiver.delivered_bytes()).collect()
     }
@@ -94,7 +94,7 @@ impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S,
         self.longest_queue = self.longest_queue.max(self.queued());
     }
 
-    /// The link takes the next packet.
+    /// Serves the next packet.
     fn serve(&mut self) {
         let Some(flow) = self.turns.pop_front() else { return };
         let Some(packet) = self.queues[flow].pop_front() else { return };
@@ -125,7 +125,7 @@ impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S,
         }
     }
 
-    /// Lets everything happen until `end`.
+    /// Runs all events until `end`.
     pub fn run_until(&mut self, end: Time) {
         loop {
             let service = if self.turns.is_empty() { Time::NEVER } else { self.idle_at.max(self.now) };
@@ -148,7 +148,7 @@ impl<S: Sender, R: Receiver, F: FnMut(usize, &mut Packet) -> bool> Bottleneck<S,
         }
     }
 
-    /// Packets that wait.
+    /// Returns the number of waiting packets.
     pub fn queued(&self) -> usize {
         self.queues.iter().map(VecDeque::len).sum()
     }

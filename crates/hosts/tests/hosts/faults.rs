@@ -6,7 +6,7 @@ use hitless_wire::{Duration, Packet};
 use proptest::prelude::*;
 use rand::{Rng, RngExt, SeedableRng};
 
-/// How a pipe treats packets.
+/// The probabilities of faults in a pipe.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     pub loss: f64,
@@ -16,7 +16,7 @@ pub struct Faults {
     pub acknowledgement_loss: f64,
 }
 
-/// Probabilities from none to many.
+/// Generates probabilities from zero to high.
 pub fn faults() -> impl Strategy<Value = Faults> {
     let probability = || prop_oneof![Just(0.0), 0.0..0.02, 0.0..0.3f64];
     (probability(), probability(), probability(), probability(), probability()).prop_map(
@@ -30,7 +30,7 @@ pub fn faults() -> impl Strategy<Value = Faults> {
     )
 }
 
-/// Decides over packets with random numbers from `seed`.
+/// Decides the fate of packets with random numbers from `seed`.
 fn fate(faults: Faults, seed: u64) -> impl FnMut(Way, &mut Packet) -> Delays {
     let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed);
     let base = Duration::from_us(10);
@@ -51,7 +51,7 @@ fn fate(faults: Faults, seed: u64) -> impl FnMut(Way, &mut Packet) -> Delays {
     }
 }
 
-/// A pipe with such faults through which `writes` went one after the other, each when the one before was acknowledged.
+/// Runs `writes` through a pipe with these faults, each after the previous one was acknowledged.
 pub fn run<S: Sender, R: Receiver>(
     (sender, receiver): (S, R),
     faults: Faults,
@@ -63,7 +63,7 @@ pub fn run<S: Sender, R: Receiver>(
     pipe
 }
 
-/// Two runs are one: in when they end, and in what both ends count.
+/// Checks that two runs agree: in their end, and in the counters of both ends.
 pub fn assert_repeats<S: Sender, R: Receiver>(ends: impl Fn() -> (S, R), faults: Faults, bytes: u64, seed: u64) {
     let (first, second) = (run(ends(), faults, &[bytes], seed), run(ends(), faults, &[bytes], seed));
     assert_eq!(first.now, second.now);

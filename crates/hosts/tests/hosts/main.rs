@@ -1,4 +1,4 @@
-//! Transports under scripts, over pipes that lose and delay, and at bottlenecks.
+//! Transports in scripted exchanges, over pipes that lose and delay packets, and at bottlenecks.
 
 mod bottleneck;
 mod faults;

@@ -1,20 +1,20 @@
-//! A sender and a receiver at the ends of a pipe whose behaviour the test decides packet by packet.
+//! A sender and a receiver at the ends of a pipe; the test decides the fate of each packet.
 
 use hitless_hosts::transport::{Outgoing, Receiver, Sender};
 use hitless_wire::{Duration, Packet, Time};
 use std::collections::BTreeMap;
 
-/// Which way a packet goes.
+/// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Data,
     Acknowledgement,
 }
 
-/// What the pipe does to a packet: the delay of each copy that arrives.
+/// The fate of a packet in the pipe: the delay of each copy that arrives.
 pub type Delays = [Option<Duration>; 2];
 
-/// Both ends and what is between them.
+/// Both ends, and the pipe between them.
 pub struct Pipe<S, R, F> {
     pub sender: S,
     pub receiver: R,
@@ -23,7 +23,7 @@ pub struct Pipe<S, R, F> {
     arrivals: Arrivals<(Way, Packet)>,
 }
 
-/// What is under way, by when it arrives, and then in the order in which it set out.
+/// Packets under way, by time of arrival and then in order of departure.
 pub struct Arrivals<T> {
     under_way: BTreeMap<(Time, u64), T>,
     launched: u64,
@@ -41,7 +41,7 @@ impl<T> Arrivals<T> {
         self.under_way.insert((at, self.launched), what);
     }
 
-    /// When the next arrives.
+    /// Returns the time of the next arrival.
     pub fn next_at(&self) -> Time {
         self.under_way.first_key_value().map_or(Time::NEVER, |(&(at, _), _)| at)
     }
@@ -61,7 +61,7 @@ impl<S: Sender, R: Receiver, F: FnMut(Way, &mut Packet) -> Delays> Pipe<S, R, F>
         self.poll();
     }
 
-    /// Sends `writes` one after the other, each when the one before is acknowledged, and waits until nothing happens.
+    /// Sends `writes`, each after the previous one is acknowledged, and runs until no event is left.
     pub fn deliver(&mut self, writes: &[u64]) {
         let mut total = 0;
         for &bytes in writes {
@@ -97,7 +97,7 @@ impl<S: Sender, R: Receiver, F: FnMut(Way, &mut Packet) -> Delays> Pipe<S, R, F>
         }
     }
 
-    /// Handles the next event; false when nothing is left to happen.
+    /// Handles the next event; returns false without an event.
     pub fn step(&mut self) -> bool {
         let arrival = self.arrivals.next_at();
         let timeout = self.sender.next_timeout().min(self.receiver.next_timeout());

@@ -1,4 +1,4 @@
-//! Registers, counters, meters and value sets.
+//! Commands for registers, counters, meters and value sets.
 
 use super::{Answer, Commands, argument, named, number, small};
 use crate::counter::Counter;
@@ -52,7 +52,7 @@ impl Commands<'_> {
         Ok(None)
     }
 
-    /// The counter of an array, or of an entry of a table.
+    /// The counter of an array or of a table entry.
     fn counter(&mut self, of: &[&str]) -> Result<&mut Counter> {
         let (_, index) = (argument(of, 0)?, small(argument(of, 1)?)?);
         let array = named(&self.program.counters, "counter array", of)?;
@@ -147,7 +147,7 @@ impl Commands<'_> {
         Ok(format!("{}[{}] = {}", argument(of, 0)?, argument(of, 1)?, rates.join(" ")))
     }
 
-    /// The number of a value set, and a value as the key of its state has it.
+    /// The number of a value set, and a value in the form of the set's keys.
     fn member(&self, of: &[&str]) -> Result<(usize, Option<Box<[u8]>>)> {
         let set = named(&self.program.value_sets, "value set", of)?;
         let known = &self.program.value_sets[set];

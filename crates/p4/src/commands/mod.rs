@@ -1,4 +1,4 @@
-//! The control plane, in the language of BMv2's simple_switch_CLI: one command a line.
+//! The control plane in the language of BMv2's simple_switch_CLI, one command per line.
 
 mod arrays;
 mod tables;
@@ -11,19 +11,19 @@ use crate::values::{matched, number, small};
 
 type Answer = Result<Option<String>>;
 
-/// A command is carried out on this program and its state.
+/// Executes commands on a program and its state.
 pub struct Commands<'a> {
     /// The program.
     pub program: &'a Program,
-    /// Its state.
+    /// The program's state.
     pub state: &'a mut State,
-    /// The time, from which meters count.
+    /// Present time in ns; meters need it.
     pub now_ns: u64,
 }
 
 impl Commands<'_> {
-    /// Carries out all lines of `text`; empty ones and comments ("#") are left out. An error names `file` and line.
-    /// What commands answer is returned.
+    /// Executes all lines of `text`, except empty ones and comments ("#"), and returns their output. An error names
+    /// `file` and the line.
     pub fn run(&mut self, text: &str, file: &str) -> Result<Vec<String>> {
         let mut answers = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -33,7 +33,7 @@ impl Commands<'_> {
         Ok(answers)
     }
 
-    /// Carries out one line.
+    /// Executes one line.
     pub fn line(&mut self, line: &str) -> Answer {
         let line = line.split('#').next().unwrap_or_default();
         let words: Vec<_> = line.split_whitespace().collect();
@@ -73,7 +73,7 @@ impl Commands<'_> {
         }
     }
 
-    /// Mirroring and multicast.
+    /// Commands for mirroring and multicast.
     fn replication(&mut self, name: &str, of: &[&str]) -> Answer {
         let small = |place: usize| self::argument(of, place).and_then(small);
         let ports = || of.iter().skip(1).map(|port| crate::values::small(port)).collect::<Result<Vec<_>>>();
@@ -95,7 +95,7 @@ impl Commands<'_> {
     }
 }
 
-/// The place of what the first argument names.
+/// The index of the object named by the first argument.
 pub(crate) fn named<T: Named>(all: &[T], kind: &str, of: &[&str]) -> Result<usize> {
     let name = argument(of, 0)?;
     match find(all, name) {

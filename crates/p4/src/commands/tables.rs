@@ -1,4 +1,4 @@
-//! Entries of tables, members and groups of action profiles.
+//! Commands for table entries, and for members and groups of action profiles.
 
 use super::{Answer, Commands, argument, matched, named, narrow, number, small};
 use crate::entries::{call, entry};
@@ -31,7 +31,7 @@ impl<'a> Commands<'a> {
         call(self.program, number, &values?)
     }
 
-    /// The words of a key, and what follows "=>".
+    /// The match fields of a key, and the words after "=>".
     fn key<'w>(&self, table: &Table, of: &'w [&'w str]) -> Result<(Vec<crate::entries::Match>, &'w [&'w str])> {
         let arrow = of.iter().position(|&word| word == "=>");
         let Some(arrow) = arrow else { refuse!("the command lacks \"=>\" between key and values") };
@@ -151,7 +151,7 @@ impl<'a> Commands<'a> {
         Ok(None)
     }
 
-    /// The member or group that the word names.
+    /// The member or group named by `word`.
     fn target(word: &str, is_group: bool) -> Result<Target> {
         let handle = narrow(small(word)?)?;
         Ok(if is_group { Target::Group(handle) } else { Target::Member(handle) })

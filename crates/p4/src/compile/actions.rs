@@ -1,4 +1,4 @@
-//! Actions, and the primitives of parser states.
+//! Compiles actions and the primitives of parser states.
 
 use serde_json::Value;
 
@@ -10,9 +10,9 @@ use crate::json::{Primitive, TypedValue, place};
 use crate::node::{Expression, HeaderPlace};
 use crate::program::{Action, Beyond, Field, Instruction};
 
-/// Room behind the data of an entry, so that any parameter can be read with one access.
+/// Padding after the data of an entry, so that any parameter can be read with one 8-byte access.
 const MARGIN_BYTES: u32 = 8;
-/// The most bytes of data that an action has.
+/// Maximum size of an action's data.
 const DATA_BYTES_MAX: u32 = 1 << 16;
 
 impl Compiler<'_> {
@@ -40,7 +40,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Compiles primitives; jumps name primitives, and become jumps to their first instruction.
+    /// Compiles primitives. Jumps name primitives in the document; they become jumps to the first instruction of that
+    /// primitive.
     pub(super) fn primitives(&mut self, primitives: &[Primitive]) -> Result<std::ops::Range<u32>> {
         let mut code = Vec::new();
         let mut starts = Vec::new();
@@ -121,7 +122,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Primitives on whole headers, and functions beyond v1model.
+    /// Compiles primitives on whole headers, and functions beyond v1model.
     fn headers_primitive(&mut self, primitive: &Primitive) -> Result<Instruction> {
         let of = &primitive.parameters[..];
         Ok(match (primitive.op.as_str(), of) {
@@ -180,7 +181,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// An instruction that writes a field; one that is found when the packet is there takes a second instruction.
+    /// Compiles a write to a field. A field with a location known only at run time takes a second instruction.
     fn write_field(
         &mut self,
         to: &TypedValue,
@@ -232,7 +233,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The header of a field of variable length.
+    /// The header with this variable-length field.
     fn varbit(&mut self, of: &TypedValue) -> Result<u32> {
         let (name, field) = of.pair()?;
         match self.field_named(name, field)? {

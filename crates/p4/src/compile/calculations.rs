@@ -1,4 +1,4 @@
-//! What hashes, checksums and lists of fields are made of.
+//! Compiles the inputs of hashes and checksums, and field lists.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::hash::Algorithm;
 use crate::json::{FieldList as ListDocument, TypedValue, hex_bytes, place};
 use crate::program::{Calculation, Checksum, FieldList, Input};
 
-/// What p4c calls the list of `@field_list(7)`.
+/// The name that p4c gives to the list of `@field_list(7)`.
 const MOVED_LIST: &str = "field_list7";
 
 impl Compiler<'_> {
@@ -108,7 +108,7 @@ impl Compiler<'_> {
 
     fn list(&self, list: &ListDocument, keeps: bool) -> Result<FieldList> {
         let at = |error: Error| error.at(place(&list.source_info));
-        // A constant keeps its value without being copied.
+        // A constant keeps its value without a copy.
         let elements = list.elements.iter().filter(|element| !(keeps && element.kind == "hexstr"));
         let fields = elements.map(|element| match element.kind.as_str() {
             "field" => {

@@ -1,4 +1,4 @@
-//! Expressions of the document as nodes.
+//! Compiles expressions of the document to nodes.
 
 use serde_json::Value;
 
@@ -11,29 +11,29 @@ use crate::node::{Arithmetic, Cast, Comparison, Expression, HeaderPlace, Node, N
 use crate::number::{Number, Wide};
 use crate::program::Field;
 
-/// What an expression stands for.
+/// The meaning of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
-    /// A number, or true or false.
+    /// A number or a truth value.
     Value(NodeId),
     /// A header.
     Header(HeaderPlace),
-    /// A stack of either kind.
+    /// A stack of headers or unions.
     Stack(u32),
     /// A header union.
     Union(u32),
     /// An element of a stack of unions.
     UnionAt(u32, NodeId),
-    /// The field of variable length of a header.
+    /// The variable-length field of a header.
     Varbit(u32),
 }
 
-/// Where a value is written.
+/// The target of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Destination {
-    /// A field.
+    /// A field at a fixed position.
     Field(Slot),
-    /// A field of a header that is found when the packet is there.
+    /// A field of a header that is known only at run time.
     At(HeaderPlace, u32, Slot),
 }
 
@@ -48,7 +48,7 @@ impl Compiler<'_> {
         self.push(Node::Constant(self.program.constants.len() as u32 - 1))
     }
 
-    /// The number that `text` writes in hexadecimal, perhaps with a sign.
+    /// The number written in `text`: hexadecimal, with an optional sign.
     fn hex(&mut self, text: &str) -> Result<NodeId> {
         let (digits, is_negative) = text.strip_prefix('-').map_or((text, false), |digits| (digits, true));
         let bytes = hex_bytes(digits)?;
@@ -59,7 +59,7 @@ impl Compiler<'_> {
         Ok(self.constant(if is_negative { Wide::ZERO.sub(&value) } else { value }))
     }
 
-    /// What `value`, an object with a type, stands for.
+    /// The meaning of `value`, an object with a type.
     pub(super) fn operand(&mut self, value: &Value) -> Result<Operand> {
         let of = TypedValue::of(value)?;
         match of.kind.as_str() {
@@ -127,7 +127,7 @@ impl Compiler<'_> {
         Ok(Operand::Value(self.push(Node::Register(array, index, width))))
     }
 
-    /// The field of this name of the headers that may be at `place`.
+    /// The field with this name in the headers that `place` can denote.
     pub(super) fn access(&self, place: HeaderPlace, field: &str) -> Result<(HeaderPlace, u32, Slot)> {
         let header = self.any_header(place)?;
         let number = self.field_number(header, field)?;
@@ -143,7 +143,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// One of the headers that may be at `place`: all have the same type.
+    /// One of the headers that `place` can denote; all have the same type.
     fn any_header(&self, place: HeaderPlace) -> Result<u32> {
         let first = |stack: u32| self.program.stacks[stack as usize].headers.first().copied();
         let member = |stack: u32, member: u32| {
@@ -201,7 +201,7 @@ impl Compiler<'_> {
         Ok(Operand::Value(self.push(node)))
     }
 
-    /// Operations on headers, unions and stacks.
+    /// Compiles operations on headers, unions and stacks.
     fn structure(&mut self, name: &str, left: &Value, right: &Value) -> Result<Operand> {
         let node = match name {
             "valid" => match self.operand(right)? {
@@ -305,7 +305,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A node whose value is a number.
+    /// Compiles a numeric expression.
     pub(super) fn number(&mut self, value: &Value) -> Result<NodeId> {
         match self.operand(value)? {
             Operand::Value(node) if self.program.nodes[node as usize].is_bool() => Ok(self.push(Node::FromBool(node))),
@@ -314,7 +314,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A node that holds or does not.
+    /// Compiles a condition.
     pub(super) fn condition(&mut self, value: &Value) -> Result<NodeId> {
         match self.operand(value)? {
             Operand::Value(node) if self.program.nodes[node as usize].is_bool() => Ok(node),
@@ -327,19 +327,19 @@ impl Compiler<'_> {
         }
     }
 
-    /// An expression of which the low `width` bits count.
+    /// Compiles an expression of which only the low `width` bits are used.
     pub(super) fn low(&mut self, value: &Value, width: u32) -> Result<Expression> {
         let node = self.number(value)?;
         self.sized(node, Demand::Low(width))
     }
 
-    /// An expression whose whole value counts.
+    /// Compiles an expression whose exact value is used.
     pub(super) fn exact(&mut self, value: &Value) -> Result<Expression> {
         let node = self.number(value)?;
         self.sized(node, Demand::Whole)
     }
 
-    /// Where a parameter says that a value goes.
+    /// The target denoted by a parameter.
     pub(super) fn destination(&mut self, value: &TypedValue) -> Result<Destination> {
         if value.kind == "field" {
             let (header, field) = value.pair()?;

@@ -1,4 +1,4 @@
-//! Where the fields of headers are: one after the other as on the wire, header after header, in one file of values.
+//! Layout of header fields: consecutive as on the wire, header after header, in one array of values.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::node::Expression;
 use crate::number::FIELD_BITS_MAX;
 use crate::program::{Field, Header, Stack, Union, Varbit};
 
-/// The most bytes that the values of a packet take.
+/// Maximum size of a packet's values in bytes.
 const VALUES_BYTES_MAX: u64 = 1 << 20;
-/// The longest varbit in a header whose length its type does not limit.
+/// Maximum length of a varbit if its header type sets none.
 const VARBIT_BYTES_DEFAULT: u64 = 256;
-/// Room behind the last value, so that any field can be read with one access.
+/// Padding after the last value, so that any field can be read with one access.
 const MARGIN_BYTES: usize = 16;
 
 impl<'d> Compiler<'d> {
@@ -98,7 +98,7 @@ impl<'d> Compiler<'d> {
         Ok(header)
     }
 
-    /// Stacks and unions.
+    /// Compiles stacks and unions.
     fn groups(&mut self) -> Result<()> {
         let document = self.document;
         for (number, union) in document.header_unions.iter().enumerate() {
@@ -135,7 +135,7 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    /// Lengths that header types give as expressions over fields of their own.
+    /// Compiles header lengths given as expressions over the header's own fields.
     fn lengths(&mut self, types: &BTreeMap<&str, &HeaderType>) -> Result<()> {
         for number in 0..self.program.headers.len() {
             let header = &self.program.headers[number];
@@ -154,12 +154,12 @@ impl<'d> Compiler<'d> {
         Ok(())
     }
 
-    /// The number of the header of this name.
+    /// The number of the header with this name.
     pub(super) fn header(&self, name: &str) -> Result<u32> {
         number_of(&self.headers, "header", name)
     }
 
-    /// The union of this name, where no header has it.
+    /// The union with this name, if no header has it.
     pub(super) fn union_named(&self, name: &str) -> Option<u32> {
         self.unions.get(name).copied().filter(|_| !self.headers.contains_key(name))
     }
@@ -174,14 +174,14 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    /// A field, and the number of its header.
+    /// A field by name, with the number of its header.
     pub(super) fn field_named(&self, header: &str, field: &str) -> Result<(u32, &Field)> {
         let number = self.header(header)?;
         let first = self.program.headers[number as usize].fields.start;
         Ok((number, &self.program.fields[(first + self.field_number(number, field)?) as usize]))
     }
 
-    /// Where a field is. Refused: one of variable length, which has no value.
+    /// The position of a field. Refuses variable-length fields, which have no numeric value.
     pub(super) fn slot(&self, header: &str, field: &str) -> Result<Slot> {
         let (_, of) = self.field_named(header, field)?;
         if of.is_varbit {
@@ -191,7 +191,7 @@ impl<'d> Compiler<'d> {
     }
 }
 
-/// `expression` with the header's name before the fields that it names by themselves.
+/// Qualifies the fields in `expression` with the header's name.
 fn own_fields(expression: &Value, header: &str) -> Value {
     match expression {
         Value::Object(of) if of.get("type").is_some_and(|kind| kind == "field") => {

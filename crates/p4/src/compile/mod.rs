@@ -1,5 +1,5 @@
-//! From the document to a program. Whatever the interpreter does not have is refused here, by its name and the line of
-//! the P4 source, so that nothing is left to refuse when packets come.
+//! Compiles a document to a program. Unsupported features are refused here, with their name and the line of the P4
+//! source, so that the interpreter never has to refuse a packet.
 
 mod actions;
 mod calculations;
@@ -17,10 +17,10 @@ use crate::error::{Result, refuse};
 use crate::json::Document;
 use crate::program::{Array, Errors, MeterArray, Named, Program, RegisterArray, Standard};
 
-/// The most words that register arrays have together, and the most counters and meters.
+/// Maximum number of words in all register arrays, and maximum number of counters and meters.
 const STATE_WORDS_MAX: u64 = 1 << 26;
 
-/// What the passes over a document share.
+/// State shared by the passes over a document.
 pub(crate) struct Compiler<'d> {
     document: &'d Document,
     program: Program,
@@ -30,14 +30,14 @@ pub(crate) struct Compiler<'d> {
     unions: BTreeMap<&'d str, u32>,
     union_ids: BTreeMap<i64, u32>,
     action_ids: BTreeMap<i64, u32>,
-    /// Parameters of the action that is being compiled.
+    /// Parameters of the action in compilation.
     parameters: Vec<(String, Slot)>,
-    /// Room for a value on its way to a field that is found when the packet is there.
+    /// Scratch space for values written to fields that are located at run time.
     spare: Slot,
 }
 
 impl Program {
-    /// The program in `text`, a document that p4c writes with `--target bmv2 --arch v1model`.
+    /// Compiles the program in `text`, a document written by p4c with `--target bmv2 --arch v1model`.
     pub fn load(text: &str) -> Result<Self> {
         let document = Document::read(text)?;
         let compiler = Compiler::new(&document);
@@ -87,7 +87,7 @@ impl<'d> Compiler<'d> {
         Ok(self.program)
     }
 
-    /// The slot of a field that the document's switch knows by this name.
+    /// The position of a field by its name in the architecture.
     fn alias(&self, header: &str, field: &str) -> Option<Slot> {
         let known = format!("{header}.{field}");
         let aliases = self.document.field_aliases.iter();
@@ -123,7 +123,7 @@ impl<'d> Compiler<'d> {
             let found = self.document.errors.iter().find(|(known, _)| known == name);
             found.map_or(default, |&(_, number)| number)
         };
-        // Programs that name no error have none in their document; the numbers are those that p4c gives.
+        // If a program names no error, its document lists none; these numbers are the ones that p4c assigns.
         self.program.errors = Errors {
             none: of("NoError", 0),
             too_short: of("PacketTooShort", 1),
@@ -178,7 +178,7 @@ impl<'d> Compiler<'d> {
     }
 }
 
-/// What tells the number of a name.
+/// Maps names to numbers.
 trait Names {
     fn number(&self, name: &str) -> Option<u32>;
 }
@@ -195,7 +195,7 @@ impl<T: Named> Names for Vec<T> {
     }
 }
 
-/// The number of `name` in a list of what the document declares.
+/// The number of `name` among the declarations of the document.
 fn number_of(of: &impl Names, what: &str, name: &str) -> Result<u32> {
     match of.number(name) {
         Some(number) => Ok(number),

@@ -1,4 +1,4 @@
-//! Parsers, value sets and the order of the deparser.
+//! Compiles parsers, value sets and the deparser's order.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ impl Compiler<'_> {
         Ok(state)
     }
 
-    /// What the key must be; none: anything.
+    /// The condition on the key; `None` matches any key.
     fn case(&mut self, of: &Transition, widths: &[u32], bytes: usize) -> Result<Option<CaseMatch>> {
         let value = of.value.as_deref().unwrap_or("default");
         let is_default = of.kind.as_deref() == Some("default") || (of.kind.is_none() && value == "default");
@@ -151,7 +151,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The number of a stack of unions, and of a member of its unions.
+    /// The number of a stack of unions, and of a member within its unions.
     fn member(&self, stack: &str, member: &str) -> Result<(u32, u32)> {
         let number = number_of(&self.stacks, "header union stack", stack)?;
         let of = &self.program.stacks[number as usize];
@@ -163,7 +163,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// One operation of a state; none where nothing is done.
+    /// Compiles an operation of a parser state; `None` if it has no effect.
     fn parser_operation(&mut self, of: &ParserOp) -> Result<Option<ParserOperation>> {
         let null = Value::Null;
         let (first, second) = (of.parameters.first().unwrap_or(&null), of.parameters.get(1).unwrap_or(&null));

@@ -1,4 +1,4 @@
-//! Tables, conditions and the order of their steps.
+//! Compiles tables and conditions, and the order of their steps.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use crate::number::Wide;
 use crate::program::{Beyond, Call, Entry, Key, KeySource, Lookup, MatchKind, Next, Profile, Step, Table, Target};
 use crate::tables::KEY_WORDS_MAX;
 
-/// What egress cannot ask of a switch: where routing would send the packet, whether a queue has room for it, and the
-/// round by which it would get one.
+/// Refuses functions that egress cannot use: the routed port, whether a queue has room for the packet, and the round in
+/// which it would get one.
 fn refuse_functions_of_ingress(actions: &[json::Action], egress: &Pipeline) -> Result<()> {
     let of_tables = egress.tables.iter().flat_map(|table| table.action_ids.iter().copied());
     let called = of_tables.chain(egress.action_calls.iter().map(|call| call.action_id)).collect::<Vec<_>>();
@@ -47,7 +47,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Compiles the steps of a control, and gives the first.
+    /// Compiles the steps of a control and returns the first.
     fn pipeline(&mut self, of: &Pipeline) -> Result<Option<u32>> {
         let mut profiles = BTreeMap::new();
         for profile in &of.action_profiles {

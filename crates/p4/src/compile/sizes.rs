@@ -1,19 +1,19 @@
-//! In which size an expression must be computed. BMv2 computes without bound. The same bits come out of 64 or 128 bits
-//! where no operation needs more: sums, products, shifts to the left and operations on bits give the right low bits
-//! whatever is lost above, and a mask or the field that is written asks for no more. All others need their operands
-//! whole.
+//! Selects the size for the computation of each expression. BMv2 computes with unbounded integers. 64 or 128 bits give
+//! the same result if no operation needs more: the low bits of sums, products, left shifts and bitwise operations do
+//! not depend on bits above, and a mask or the target field needs only low bits. All other operations need exact
+//! operands.
 
 use super::Compiler;
 use crate::error::{Result, refuse};
 use crate::node::{Arithmetic, Cast, Expression, Node, NodeId, Size};
 use crate::number::{Number, WIDE_WORDS};
 
-/// Which bits of a value are asked for.
+/// The bits of a value that are used.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Demand {
-    /// The whole.
+    /// All bits.
     Whole,
-    /// So many low bits.
+    /// This many low bits.
     Low(u32),
 }
 
@@ -22,7 +22,7 @@ const UNBOUNDED: u32 = 1 << 20;
 const SIZES: [(Size, u32); 3] = [(Size::Word, 64), (Size::Double, 128), (Size::Wide, 64 * WIDE_WORDS as u32)];
 
 impl Compiler<'_> {
-    /// `node` in the smallest size in which what is asked of it comes out.
+    /// `node` in the smallest size that gives the demanded bits correctly.
     pub(super) fn sized(&self, node: NodeId, demand: Demand) -> Result<Expression> {
         if let Node::Field(slot) = self.program.nodes[node as usize] {
             return Ok(Expression::Field(slot));
@@ -33,11 +33,11 @@ impl Compiler<'_> {
         }
     }
 
-    /// The smallest size in which two numbers can be compared.
+    /// The smallest size in which two numbers compare correctly.
     pub(super) fn compared(&self, one: NodeId, other: NodeId, for_equality: bool) -> Result<Size> {
         let fits = |bits: u32| {
             let whole = [one, other].into_iter().all(|node| self.suffices(node, Demand::Whole, bits));
-            // Without signs equal low bits are equal numbers.
+            // For numbers without sign, equal low bits mean equal numbers.
             let alike = || {
                 for_equality
                     && [one, other].into_iter().all(|node| {
@@ -54,7 +54,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether `size` bits are enough to compute what is asked of `node`.
+    /// Whether `size` bits suffice to compute the demanded bits of `node`.
     fn suffices(&self, node: NodeId, demand: Demand, size: u32) -> bool {
         let needed = match demand {
             Demand::Whole => self.bits(node),
@@ -63,7 +63,7 @@ impl Compiler<'_> {
         if needed > size {
             return matches!(demand, Demand::Low(_)) && self.suffices_whole(node, size);
         }
-        // What fits is right if its low bits are.
+        // A value that fits is correct if its low bits are.
         let low = Demand::Low(needed.min(size));
         match self.program.nodes[node as usize] {
             Node::Arithmetic(operation, one, other) => match operation {
@@ -87,7 +87,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether the value of an operation that needs its operands whole fits, and they too.
+    /// Whether the result of an operation with exact operands fits, and the operands too.
     fn suffices_whole(&self, node: NodeId, size: u32) -> bool {
         let fits = |node| self.bits(node) <= size && self.suffices(node, Demand::Whole, size);
         match self.program.nodes[node as usize] {
@@ -97,7 +97,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The bits of a mask: those of a constant that is not negative.
+    /// The bits of a mask, if it is a nonnegative constant.
     fn mask_bits(&self, node: NodeId) -> Option<u32> {
         match self.program.nodes[node as usize] {
             Node::Constant(constant) => {
@@ -108,7 +108,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether the value is never below zero.
+    /// Whether the value is never negative.
     fn is_positive(&self, node: NodeId) -> bool {
         match self.program.nodes[node as usize] {
             Node::Constant(_) => self.mask_bits(node).is_some(),
@@ -122,7 +122,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// How many bits the value has at most, as a number in two's complement computed without bound.
+    /// Maximum number of bits of the exact value in two's complement.
     fn bits(&self, node: NodeId) -> u32 {
         let bits = match self.program.nodes[node as usize] {
             Node::Constant(constant) => {

@@ -1,5 +1,5 @@
-//! The invariants of a compiled program, by which the interpreter indexes without looking. They hold for each document
-//! that is accepted, whatever is in it.
+//! Invariants of a compiled program, on which the interpreter relies for its indexing. They hold for every accepted
+//! document.
 
 use crate::bits::Slot;
 use crate::parser::KEY_BYTES_MAX;
@@ -7,7 +7,7 @@ use crate::program::{Instruction, Next, Program, Step, Table};
 use crate::tables::KEY_WORDS_MAX;
 
 impl Program {
-    /// Panics where the program is not whole: a bug of the compiler in this crate, which no packet should meet.
+    /// Panics if an invariant is violated, which is a bug of the compiler; it must show up before the first packet.
     pub(super) fn assert_whole(&self) {
         for header in &self.headers {
             assert!(header.area().end <= self.values_bytes, "the values of a header lie within those of a packet");

@@ -1,4 +1,4 @@
-//! What the numbers of P4Runtime mean: the p4info of a program, held against the program.
+//! The p4info of a program: the meaning of P4Runtime's numbers, checked against the program.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::program::{Action, MatchKind, Program, Table};
 /// The p4info of a program.
 #[derive(Debug, Default)]
 pub struct P4Info {
-    /// All things by their number: what they are, and their name.
+    /// Kind and name of each object by its number.
     pub names: BTreeMap<u32, (&'static str, String)>,
     /// Tables.
     pub tables: BTreeMap<u32, TableInfo>,
@@ -18,7 +18,7 @@ pub struct P4Info {
     pub actions: BTreeMap<u32, ActionInfo>,
     /// Action profiles.
     pub profiles: BTreeMap<u32, ProfileInfo>,
-    /// Counter arrays: their places in the program.
+    /// Counter arrays: their indices in the program.
     pub counters: BTreeMap<u32, usize>,
     /// Meter arrays.
     pub meters: BTreeMap<u32, usize>,
@@ -31,75 +31,75 @@ pub struct P4Info {
 /// A table.
 #[derive(Debug)]
 pub struct TableInfo {
-    /// Its name.
+    /// The table's name.
     pub name: String,
-    /// Its number in the program.
+    /// The table's number in the program.
     pub table: u32,
-    /// The fields of its key, in the program's order.
+    /// The fields of the key, in the program's order.
     pub fields: Vec<FieldInfo>,
-    /// Its actions, by number, each with its scope.
+    /// The actions by number, with their scopes.
     pub actions: BTreeMap<u32, i64>,
-    /// What it does without an entry cannot be changed.
+    /// Whether the default action is constant.
     pub has_constant_default: bool,
-    /// Its entries cannot be changed.
+    /// Whether the entries are constant.
     pub is_constant: bool,
-    /// The action profile that it takes members of; 0: none.
+    /// The action profile; 0 if none.
     pub profile: u32,
 }
 
 /// A field of a key.
 #[derive(Clone, Debug)]
 pub struct FieldInfo {
-    /// Its number.
+    /// The field's number.
     pub id: u32,
-    /// Its name.
+    /// The field's name.
     pub name: String,
-    /// Its width in bits.
+    /// Width in bits.
     pub width: u32,
-    /// "EXACT", "LPM", "TERNARY", "RANGE" or "OPTIONAL".
+    /// Match kind: "EXACT", "LPM", "TERNARY", "RANGE" or "OPTIONAL".
     pub kind: &'static str,
 }
 
 /// An action.
 #[derive(Debug)]
 pub struct ActionInfo {
-    /// Its name.
+    /// The action's name.
     pub name: String,
-    /// Its parameters: number, name, width in bits.
+    /// Parameters: number, name, width in bits.
     pub parameters: Vec<(u32, String, u32)>,
 }
 
 /// An action profile.
 #[derive(Debug)]
 pub struct ProfileInfo {
-    /// Its name.
+    /// The profile's name.
     pub name: String,
-    /// Its number in the program.
+    /// The profile's number in the program.
     pub profile: u32,
-    /// The tables that take members of it.
+    /// The tables that use its members.
     pub tables: Vec<u32>,
-    /// It has groups, of which a packet takes a member.
+    /// Whether it has groups, from which a selector takes a member for each packet.
     pub has_selector: bool,
-    /// The most members, or with a selector the most places of all groups; 0: as many as one likes.
+    /// Maximum number of members; with a selector, maximum number of places in all groups. 0 for no limit.
     pub size: i64,
-    /// The most places of a group; 0: as many as one likes.
+    /// Maximum number of places in a group; 0 for no limit.
     pub group_size: i64,
-    /// A member takes one place of its group whatever its weight.
+    /// A member takes one place of its group, whatever its weight.
     pub counts_members: bool,
-    /// The greatest weight where members are counted; 0: any.
+    /// Maximum weight if members are counted; 0 for no limit.
     pub weight_max: i64,
 }
 
 /// A register array.
 #[derive(Debug)]
 pub struct RegisterInfo {
-    /// Its place in the program.
+    /// The array's index in the program.
     pub register: usize,
-    /// What a cell holds: `bit` or `int` of so many bits, or `bool`; none: something else.
+    /// Type of the cells; `None` for anything but `bit`, `int` and `bool`.
     pub cell: Option<Cell>,
 }
 
-/// What a register's cell holds.
+/// The type of a register's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
     /// `bit<W>`.
@@ -113,19 +113,19 @@ pub enum Cell {
 /// A value set.
 #[derive(Debug)]
 pub struct ValueSetInfo {
-    /// Its place in the program.
+    /// The set's index in the program.
     pub set: usize,
-    /// Its fields.
+    /// The set's fields.
     pub fields: Vec<FieldInfo>,
-    /// How many members it may have.
+    /// Maximum number of members.
     pub size: i64,
 }
 
 impl P4Info {
-    /// Reads the p4info in `text`, which is that of `program`.
+    /// Reads the p4info in `text`, which must belong to `program`.
     ///
     /// # Errors
-    /// What is no p4info, or is otherwise in the program; with `file` and line.
+    /// If `text` is not a p4info or contradicts the program; the error names `file` and the line.
     pub fn load(text: &str, file: &str, program: &Program) -> Result<Self> {
         let document = Document::read(text, file, &P4_INFO)?;
         let message = document.message();
@@ -136,7 +136,7 @@ impl P4Info {
         }
         for table in message.messages("tables") {
             let (id, name) = preamble(table);
-            // One that is never applied is not in the program.
+            // A table that is never applied is not in the program.
             let Some(number) = program.tables.iter().position(|known| known.name == name) else { continue };
             let made = at(table, info.table(table, (name, number), program))?;
             info.tables.insert(id, made);
@@ -145,7 +145,7 @@ impl P4Info {
         Ok(info)
     }
 
-    /// What a number is, as errors call it.
+    /// Describes the object with this number for error messages.
     pub fn describe(&self, id: u32) -> String {
         match self.names.get(&id) {
             Some((kind, name)) => format!("{id} (0x{id:08x}), which is the {kind} {name}"),
@@ -164,7 +164,7 @@ impl P4Info {
                 refuse!("the table {name} has the action {}", self.describe(*id));
             };
             let mut of = known.actions.iter().map(|&number| &program.actions[number as usize]);
-            // One that the compiler took out there is none that an entry can have.
+            // An action removed by the compiler cannot occur in entries.
             if let Some(found) = of.find(|known| known.name == action.name) {
                 same_parameters(&name, action, found)?;
             }
@@ -187,7 +187,7 @@ impl P4Info {
     fn arrays(&mut self, message: Message<'_>, program: &Program) -> Result<()> {
         for profile in message.messages("action_profiles") {
             let (id, name) = preamble(profile);
-            // One that no table uses is not in the program.
+            // A profile that no table uses is not in the program.
             let Some(number) = program.profiles.iter().position(|known| known.name == name) else { continue };
             let by_members = profile.message("sum_of_members");
             let made = ProfileInfo {
@@ -234,7 +234,7 @@ fn at<T>(of: Message<'_>, result: Result<T>) -> Result<T> {
     result.map_err(|error| error.at(Some(of.place())))
 }
 
-/// The number of what `of` is about, and its place in the program.
+/// The number of the object described by `of`, and its index in the program.
 fn found<T>(of: Message<'_>, kind: &str, all: &[T], is: impl Fn(&T, &str) -> bool) -> Result<(u32, usize)> {
     let (id, name) = preamble(of);
     let place = all.iter().position(|known| is(known, &name));
@@ -280,7 +280,7 @@ fn parameters(action: Message<'_>) -> Result<Vec<(u32, String, u32)>> {
     parameters.collect()
 }
 
-/// An action of a table has the same parameters in the program.
+/// Checks that an action of a table has the same parameters in the program.
 fn same_parameters(table: &str, action: &ActionInfo, found: &Action) -> Result<()> {
     let widths: Vec<_> = found.parameters.iter().map(|(name, slot)| (name.as_str(), slot.width)).collect();
     let given: Vec<_> = action.parameters.iter().map(|(_, name, width)| (name.as_str(), *width)).collect();
@@ -309,7 +309,7 @@ fn field(field: Message<'_>) -> Result<FieldInfo> {
     Ok(FieldInfo { id: field.id("id"), width: width(field)?, name, kind })
 }
 
-/// The fields of a key as the program has them in their order, which numbers need not follow.
+/// The fields of a key in the program's order, which their numbers need not follow.
 fn in_order(table: &str, given: Vec<FieldInfo>, known: &Table) -> Result<Vec<FieldInfo>> {
     if given.len() != known.key.len() {
         refuse!("the key of {table} has {} fields in the program, and {} here", known.key.len(), given.len());
@@ -337,7 +337,7 @@ fn in_order(table: &str, given: Vec<FieldInfo>, known: &Table) -> Result<Vec<Fie
     Ok(given)
 }
 
-/// The width of a field or parameter; 0 where the control plane writes it as text (`@p4runtime_translation`).
+/// The width of a field or parameter; 0 if the control plane writes it as text (`@p4runtime_translation`).
 fn width(of: Message<'_>) -> Result<u32> {
     u32::try_from(of.signed("bitwidth")).map_err(|_| Error::new(format!("{} has a negative width", of.text("name"))))
 }

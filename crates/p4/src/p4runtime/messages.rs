@@ -1,4 +1,4 @@
-//! The messages of `p4.config.v1` and `p4.v1` that entries are made of (P4Runtime, version 1.4).
+//! The messages of `p4.config.v1` and `p4.v1` used in write requests (P4Runtime, version 1.4).
 
 use super::schema::Shape::{Bytes, Enum, Flag, Message, Signed, Text, Unsigned};
 use super::schema::{Kind, Known, choice, many, one};
@@ -16,7 +16,7 @@ const fn closed(name: &'static str, fields: &'static [Known]) -> Kind {
     Kind { name, fields, is_open: false }
 }
 
-/// What a program shows to its control plane.
+/// The control-plane interface of a program.
 pub static P4_INFO: Kind = open(
     "P4Info",
     &[
@@ -45,7 +45,7 @@ static TABLE: Kind = open(
         one("is_const_table", Flag),
     ],
 );
-/// How a field matches, by the numbers of `MatchField.MatchType`.
+/// Match kinds with the numbers of `MatchField.MatchType`.
 pub const MATCH_TYPES: &[(&str, i64)] =
     &[("UNSPECIFIED", 0), ("EXACT", 2), ("LPM", 3), ("TERNARY", 4), ("RANGE", 5), ("OPTIONAL", 6)];
 static MATCH_FIELD: Kind = open(
@@ -58,9 +58,9 @@ static MATCH_FIELD: Kind = open(
         choice("match", "other_match_type", Text),
     ],
 );
-/// `ActionRef.Scope` of an action that entries may have, and misses not.
+/// `ActionRef.Scope` of an action that only entries can have.
 pub const TABLE_ONLY: i64 = 1;
-/// Of one that only misses may have.
+/// `ActionRef.Scope` of an action that only default entries can have.
 pub const DEFAULT_ONLY: i64 = 2;
 static ACTION_REFERENCE: Kind = open(
     "ActionRef",
@@ -97,7 +97,7 @@ static BITSTRING_SPEC: Kind =
     open("P4BitstringLikeTypeSpec", &[one("bit", Message(&BIT_SPEC)), one("int", Message(&BIT_SPEC))]);
 static BIT_SPEC: Kind = open("P4BitTypeSpec", &[one("bitwidth", I32)]);
 
-/// Changes of what the control plane has configured.
+/// A request to change the configuration.
 pub static WRITE_REQUEST: Kind = closed(
     "WriteRequest",
     &[
@@ -117,11 +117,11 @@ static UPDATE: Kind = closed(
         one("entity", Message(&ENTITY)),
     ],
 );
-/// `Update.Type`: something new.
+/// `Update.Type`: creates an object.
 pub const INSERT: i64 = 1;
-/// Something that is there becomes otherwise.
+/// `Update.Type`: changes an existing object.
 pub const MODIFY: i64 = 2;
-/// It goes.
+/// `Update.Type`: deletes an object.
 pub const DELETE: i64 = 3;
 static ENTITY: Kind = closed(
     "Entity",
@@ -140,7 +140,7 @@ static ENTITY: Kind = closed(
         choice("entity", "digest_entry", Message(&ANYTHING)),
     ],
 );
-/// What is refused whatever it has.
+/// An entity that is refused regardless of its contents.
 static ANYTHING: Kind = open("Entity", &[]);
 static TABLE_ENTRY: Kind = closed(
     "TableEntry",

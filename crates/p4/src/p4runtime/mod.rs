@@ -1,5 +1,5 @@
-//! The control plane in the language of P4Runtime, as text: entries are a `p4.v1.WriteRequest`, and their numbers mean
-//! what the program's `p4.config.v1.P4Info` says, which `p4c --p4runtime-files` writes.
+//! The control plane in the language of P4Runtime, as text: entries form a `p4.v1.WriteRequest`, and the program's
+//! `p4.config.v1.P4Info`, written by `p4c --p4runtime-files`, defines their numbers.
 //!
 //! "P4Runtime, section ..." is the P4Runtime Specification of p4.org, version 1.4.
 

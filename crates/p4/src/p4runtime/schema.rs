@@ -1,37 +1,37 @@
-//! What messages consist of, and text held against it: afterwards each field is known to hold what it may.
+//! Message schemas, and the check of text messages against them, after which every field has a valid value.
 
 use std::collections::BTreeSet;
 
 use super::text::{Field, Value, parse};
 use crate::error::{Error, Result, refuse};
 
-/// A message: its fields.
+/// A message type with its fields.
 #[derive(Debug)]
 pub struct Kind {
-    /// Its name in the interface's definition.
+    /// The type's name in the interface definition.
     pub name: &'static str,
-    /// Its fields.
+    /// The type's fields.
     pub fields: &'static [Known],
-    /// Other fields are passed over: those of a compiler's output that no entry needs.
+    /// Unknown fields are ignored: the compiler's output has fields that entries do not need.
     pub is_open: bool,
 }
 
-/// A field of a message.
+/// A field of a message type.
 #[derive(Debug)]
 pub struct Known {
     name: &'static str,
     shape: Shape,
     is_repeated: bool,
-    /// Of several fields with the same choice (`oneof`) one may be there.
+    /// At most one of the fields with the same choice (`oneof`) can be present.
     choice: Option<&'static str>,
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Debug)]
 pub enum Shape {
-    /// `uint32` or `uint64`: so many bits.
+    /// `uint32` or `uint64`, with this many bits.
     Unsigned(u32),
-    /// `int32` or `int64`.
+    /// `int32` or `int64`, with this many bits.
     Signed(u32),
     /// `bool`.
     Flag,
@@ -39,18 +39,18 @@ pub enum Shape {
     Bytes,
     /// `string`.
     Text,
-    /// An enumeration: its names, by number.
+    /// An enumeration: names and numbers.
     Enum(&'static [(&'static str, i64)]),
     /// A message.
     Message(&'static Kind),
 }
 
-/// A field that may be there once.
+/// An optional field.
 pub const fn one(name: &'static str, shape: Shape) -> Known {
     Known { name, shape, is_repeated: false, choice: None }
 }
 
-/// A field that may be there again and again.
+/// A repeated field.
 pub const fn many(name: &'static str, shape: Shape) -> Known {
     Known { name, shape, is_repeated: true, choice: None }
 }
@@ -60,7 +60,7 @@ pub const fn choice(of: &'static str, name: &'static str, shape: Shape) -> Known
     Known { name, shape, is_repeated: false, choice: Some(of) }
 }
 
-/// A message that is as its kind says.
+/// A message that conforms to its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'t> {
     kind: &'static Kind,
@@ -69,9 +69,9 @@ pub struct Message<'t> {
     line: u32,
 }
 
-/// Puts a place to what is wrong, unless it has a more exact one already.
+/// Adds a place to an error, unless it has a more exact one already.
 pub trait At<T> {
-    /// In the line in which `message` begins, in `thing`.
+    /// Adds the line of `message`, and the name of the object `thing`.
     fn in_line(self, message: Message<'_>, thing: &str) -> Result<T>;
 }
 
@@ -84,7 +84,7 @@ impl<T> At<T> for Result<T> {
     }
 }
 
-/// A message as a file has it, which is as its kind says.
+/// A message read from a file, which conforms to its type.
 #[derive(Clone, Debug)]
 pub struct Document {
     kind: &'static Kind,
@@ -93,10 +93,10 @@ pub struct Document {
 }
 
 impl Document {
-    /// The message in `text`, held against `kind`.
+    /// Reads the message in `text` and checks it against `kind`.
     ///
     /// # Errors
-    /// What `text` has otherwise, with `file` and line.
+    /// If `text` does not conform; the error names `file` and the line.
     pub fn read(text: &str, file: &str, kind: &'static Kind) -> Result<Self> {
         let fields = parse(text, file)?;
         check(&fields, kind, file)?;
@@ -175,7 +175,7 @@ fn scalar(kind: &Kind, name: &str, shape: &Shape, value: &Value) -> Result<()> {
     }
 }
 
-/// Decimal, octal (0...) or hexadecimal (0x...).
+/// An integer: decimal, octal (0...) or hexadecimal (0x...).
 fn integer(word: &str) -> Option<i128> {
     let (sign, digits) = word.strip_prefix('-').map_or((1, word), |digits| (-1, digits));
     let (digits, radix) = match digits.get(..2) {
@@ -183,7 +183,7 @@ fn integer(word: &str) -> Option<i128> {
         Some(_) if digits.starts_with('0') => (&digits[1..], 8),
         _ => (digits, 10),
     };
-    // The parser of numbers takes a sign of its own.
+    // `from_str_radix` accepts a sign too, but here it was removed already.
     let value = i128::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with(['+', '-']))?;
     (value <= i128::from(u64::MAX)).then_some(sign * value)
 }
@@ -203,7 +203,7 @@ fn enumerated(names: &[(&str, i64)], word: &str) -> Option<i64> {
 }
 
 impl<'t> Message<'t> {
-    /// File and line in which it begins.
+    /// File and first line of the message.
     pub fn place(&self) -> String {
         format!("{}:{}", self.file, self.line)
     }
@@ -219,7 +219,7 @@ impl<'t> Message<'t> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// The word of a field, where it is there.
+    /// The word in a field, if present.
     fn word(&self, name: &str) -> Option<&'t str> {
         match &self.field(name)?.value {
             Value::Word(word) => Some(word),
@@ -227,12 +227,12 @@ impl<'t> Message<'t> {
         }
     }
 
-    /// Whether the field is there.
+    /// Whether the field is present.
     pub fn has(&self, name: &str) -> bool {
         self.field(name).is_some()
     }
 
-    /// A number; 0 if it is not there, as the interface means it. An enumeration has the number of its name.
+    /// A signed number, or the number of an enumeration's name; 0 if absent, as the interface defines.
     pub fn signed(&self, name: &str) -> i64 {
         let value = self.word(name).and_then(|word| match self.known(name).map(|known| &known.shape) {
             Some(Shape::Enum(names)) => enumerated(names, word),
@@ -241,18 +241,18 @@ impl<'t> Message<'t> {
         value.unwrap_or(0)
     }
 
-    /// A number without a sign; 0 if it is not there.
+    /// An unsigned number; 0 if absent.
     pub fn number(&self, name: &str) -> u64 {
         let value = self.word(name).and_then(integer).and_then(|value| u64::try_from(value).ok());
         value.unwrap_or(0)
     }
 
-    /// The same of at most 32 bits, as all numbers of things have.
+    /// An unsigned number of at most 32 bits, like all identifiers; 0 if absent.
     pub fn id(&self, name: &str) -> u32 {
         u32::try_from(self.number(name)).unwrap_or(0)
     }
 
-    /// All numbers of a field that may be there again and again.
+    /// All numbers of a repeated field.
     pub fn ids(&self, name: &str) -> Vec<u32> {
         let fields = self.fields.iter().filter(|field| field.name == name);
         let words = fields.filter_map(|field| match &field.value {
@@ -262,12 +262,12 @@ impl<'t> Message<'t> {
         words.filter_map(|value| u32::try_from(value).ok()).collect()
     }
 
-    /// true or false; false if it is not there.
+    /// A truth value; false if absent.
     pub fn flag(&self, name: &str) -> bool {
         self.word(name).and_then(flag).unwrap_or(false)
     }
 
-    /// Bytes; none if the field is not there.
+    /// A byte string; empty if absent.
     pub fn bytes(&self, name: &str) -> &'t [u8] {
         match self.field(name).map(|field| &field.value) {
             Some(Value::Bytes(bytes)) => bytes,
@@ -275,17 +275,17 @@ impl<'t> Message<'t> {
         }
     }
 
-    /// Text; empty if it is not there.
+    /// A text; empty if absent.
     pub fn text(&self, name: &str) -> String {
         String::from_utf8_lossy(self.bytes(name)).into_owned()
     }
 
-    /// The message in a field, if it is there.
+    /// The message in a field, if present.
     pub fn message(&self, name: &str) -> Option<Message<'t>> {
         self.messages(name).next()
     }
 
-    /// All messages of a field.
+    /// All messages in a repeated field.
     pub fn messages(&self, name: &str) -> impl Iterator<Item = Message<'t>> + use<'t> {
         let kind = match self.known(name).map(|known| &known.shape) {
             Some(Shape::Message(kind)) => Some(*kind),
@@ -299,13 +299,13 @@ impl<'t> Message<'t> {
         })
     }
 
-    /// The field of a choice that is there, by its name.
+    /// The name of the field present in a choice.
     pub fn chosen(&self, choice: &str) -> Option<&'static str> {
         let of = self.kind.fields.iter().filter(|known| known.choice == Some(choice));
         of.map(|known| known.name).find(|name| self.fields.iter().any(|field| field.name == *name))
     }
 
-    /// The first of `names` that is there and is not what "not set" means (0, false, or nothing), and where it stands.
+    /// The first of `names` that is present with a value other than the default (0, false, or empty), with its place.
     pub fn first_set(&self, names: &[&'static str]) -> Option<(&'static str, String)> {
         names.iter().find_map(|name| {
             let field = self.field(name)?;

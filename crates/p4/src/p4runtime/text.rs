@@ -1,37 +1,37 @@
-//! The text format of protocol buffers (protobuf.dev, "Text Format Language Specification"): a tree of fields, each
-//! with its line. What a field may hold is said by the message it belongs to ([`schema`](super::schema)).
+//! Parser for the text format of protocol buffers (protobuf.dev, "Text Format Language Specification"). It yields a
+//! tree of fields, each with its line; [`schema`](super::schema) checks their values.
 
 use crate::error::{Error, Result, refuse};
 
-/// How deep messages may be nested: as deep as protocol buffers' own parsers go.
+/// Maximum nesting depth of messages, the same as in protocol buffers' own parsers.
 const DEPTH_MAX: u32 = 100;
 
-/// A field as it is written.
+/// A field as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name; of an extension or the type of an `Any` with its brackets.
+    /// The field's name; for extensions and the type of an `Any`, with the brackets.
     pub name: String,
-    /// The line of its name, or of its element in a list; from 1.
+    /// The line of the name, or of the list element; from 1.
     pub line: u32,
-    /// What it holds.
+    /// The field's value.
     pub value: Value,
 }
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A message.
     Message(Vec<Field>),
-    /// What stands in quotes, with its escapes resolved.
+    /// A quoted string with resolved escapes.
     Bytes(Vec<u8>),
-    /// A number or a name, as it is written.
+    /// A number or name as written.
     Word(String),
 }
 
-/// The fields of the message in `text`.
+/// Parses the fields of the message in `text`.
 ///
 /// # Errors
-/// What is no text format, with `file` and line.
+/// If `text` is not in text format; the error names `file` and the line.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Field>> {
     let mut parser = Parser { rest: text, line: 1, depth: 0 };
     let fields = parser.fields(None);
@@ -45,7 +45,7 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    /// The next character that is neither space nor of a comment.
+    /// The next character after spaces and comments.
     fn peek(&mut self) -> Option<char> {
         loop {
             let next = self.rest.chars().next()?;
@@ -74,7 +74,7 @@ impl<'t> Parser<'t> {
         self.peek().map_or_else(|| "the end of the file".into(), |next| format!("\"{next}\""))
     }
 
-    /// All fields up to `end`, or to the end of the file.
+    /// Parses all fields up to `end`, or to the end of the file.
     fn fields(&mut self, end: Option<char>) -> Result<Vec<Field>> {
         let mut fields = Vec::new();
         loop {
@@ -161,7 +161,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Letters, digits, "_" and "."; and the sign of an exponent.
+    /// Takes a word: letters, digits, "_" and ".", and the sign of an exponent.
     fn word(&mut self) -> &'t str {
         let is_number = self.rest.starts_with(|first: char| first.is_ascii_digit() || first == '.');
         let is_decimal = is_number && !self.rest.starts_with("0x") && !self.rest.starts_with("0X");
@@ -176,7 +176,7 @@ impl<'t> Parser<'t> {
         word
     }
 
-    /// One or several strings, which are joined.
+    /// Takes one or more adjacent strings, and concatenates them.
     fn strings(&mut self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         while let Some(quote) = self.take(&['"', '\'']) {
@@ -233,7 +233,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// The number of up to `most` digits; none if there is no digit.
+    /// Takes a number of up to `most` digits; `None` without a digit.
     fn digits(&mut self, most: usize, radix: u32) -> Option<u32> {
         let count = self.rest.chars().take(most).take_while(|next| next.is_digit(radix)).count();
         let (digits, rest) = self.rest.split_at(count);

@@ -1,4 +1,4 @@
-//! Actions of a program, and what their instructions are.
+//! Actions of a program, and their instructions.
 
 use std::ops::Range;
 
@@ -8,13 +8,13 @@ use crate::node::{Expression, HeaderPlace};
 /// An action.
 #[derive(Clone, Debug)]
 pub struct Action {
-    /// Its name.
+    /// The action's name.
     pub name: String,
-    /// Names of its parameters, and where they are in its data.
+    /// Names of the parameters, and their positions in the data.
     pub parameters: Vec<(String, Slot)>,
-    /// How many bytes its data has.
+    /// Size of the data in bytes.
     pub data_bytes: u32,
-    /// Its instructions.
+    /// The action's instructions.
     pub code: Range<u32>,
 }
 
@@ -23,7 +23,7 @@ pub struct Action {
 pub enum Instruction {
     /// Sets a field.
     Assign(Slot, Expression),
-    /// Sets a field of a header that is found when the packet is there: header, field.
+    /// Sets a field of a header that is located at run time: header, field, value.
     AssignAt(HeaderPlace, u32, Expression),
     /// Copies a varbit between two headers.
     AssignVarbit(u32, u32),
@@ -35,88 +35,88 @@ pub enum Instruction {
     AssignStack(u32, u32),
     /// Makes a header valid.
     Validate(HeaderPlace),
-    /// Makes it invalid.
+    /// Makes a header invalid.
     Invalidate(HeaderPlace),
-    /// Moves the elements of a stack back by so many.
+    /// Shifts the elements of a stack back by this many.
     Push(u32, Expression),
-    /// Moves them to the front.
+    /// Shifts the elements of a stack to the front.
     Pop(u32, Expression),
-    /// Goes on at an instruction of the action.
+    /// Continues at an instruction of the action.
     Jump(u32),
-    /// The same if the value is 0.
+    /// Continues there if the value is 0.
     JumpIfZero(Expression, u32),
     /// Ends the control.
     Exit,
-    /// `assert` or `assume`: ends the packet if the value is 0; which message says so.
+    /// `assert` or `assume`: aborts the packet if the value is 0, with this message.
     Assert(Expression, u32),
-    /// `log_msg`: message, and its values in the program's lists.
+    /// `log_msg`: message, first of its values in the program's lists, and their number.
     Log(u32, u32, u32),
-    /// The packet is dropped unless something is said later.
+    /// Marks the packet to be dropped, unless a later instruction selects a port.
     MarkToDrop,
-    /// A uniform number: where to, least, most.
+    /// A uniform random number: target, minimum, maximum.
     Random(Slot, Expression, Expression),
-    /// A hash: where to, base, calculation, size.
+    /// A hash: target, base, calculation, size.
     Hash(Slot, Expression, u32, Expression),
-    /// Counts in an array.
+    /// Counts the packet in an array.
     Count(u32, Expression),
-    /// Executes a meter of an array; the colour's place.
+    /// Executes a meter of an array; the last operand is the target of the colour.
     Meter(u32, Expression, Slot),
-    /// Reads a register: where to, array, index.
+    /// Reads a register: target, array, index.
     RegisterRead(Slot, u32, Expression),
-    /// Writes one: array, index, value.
+    /// Writes a register: array, index, value.
     RegisterWrite(u32, Expression, Expression),
-    /// A copy of the packet, as it came into ingress or is at the end of egress, goes to a mirroring session, with a
-    /// list of fields.
+    /// Clones the packet, as it arrived or as it is at the end of egress, to a mirroring session, with a list of
+    /// fields.
     Clone(Expression, Expression),
-    /// The packet begins again, as it came in.
+    /// Resubmits the packet as it arrived.
     Resubmit(Expression),
-    /// The packet begins again, as it leaves.
+    /// Recirculates the packet as it departs.
     Recirculate(Expression),
-    /// Values for the control plane.
+    /// Sends values to the control plane.
     Digest(Expression),
-    /// The packet becomes so short at most.
+    /// Limits the packet's length.
     Truncate(Expression),
-    /// A function beyond v1model; the first of its arguments in the program's lists, and of what it writes in
-    /// its outputs.
+    /// A function beyond v1model: function, its first argument in the program's lists, and its first target in the
+    /// program's outputs.
     Beyond(Beyond, u32, u32),
 }
 
-/// Functions beyond v1model, which `p4/hitless.p4` declares.
+/// Functions beyond v1model, declared in `p4/hitless.p4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
-    /// Nanoseconds since the start: to.
+    /// Nanoseconds since the start: target.
     TimestampNs,
-    /// The hash of the packet's flow: to.
+    /// The hash of the packet's flow: target.
     FlowHash,
-    /// The packet goes to this queue: port, queue.
+    /// Selects the packet's queue: port, queue.
     SendToQueue,
-    /// Bytes in a queue: port, queue, to.
+    /// Bytes in a queue: port, queue, target.
     QueueDepth,
-    /// Whether a queue takes the packet: port, queue, to.
+    /// Whether a queue has room for the packet: port, queue, target.
     QueueHasRoom,
-    /// The queue of the packet's class at a port: port, to.
+    /// The queue for the packet's class at a port: port, target.
     ClassQueue,
-    /// Stops the service of a queue: port, queue.
+    /// Pauses a queue: port, queue.
     PauseQueue,
-    /// Goes on with it: port, queue.
+    /// Resumes a queue: port, queue.
     ResumeQueue,
-    /// The clone that is asked for goes to this queue: port, queue.
+    /// Selects the queue of the requested clone: port, queue.
     DirectClone,
-    /// A generated packet comes in later: nanoseconds, token.
+    /// Schedules a generated packet: nanoseconds, token.
     StartTimer,
-    /// The rotating group of a port: port, to round, to first queue, to number of queues.
+    /// The rotating group of a port: port, targets of round, first queue and number of queues.
     CurrentRound,
-    /// The port that routing proposes: to.
+    /// The port selected by routing: target.
     RoutedPort,
 }
 
 impl Beyond {
-    /// Whether only ingress may call it.
+    /// Whether only ingress can call the function.
     pub const fn is_of_ingress(self) -> bool {
         matches!(self, Self::QueueHasRoom | Self::CurrentRound | Self::RoutedPort)
     }
 
-    /// How many fields it writes.
+    /// Number of fields that the function writes.
     pub(crate) const fn outputs(self) -> usize {
         match self {
             Self::TimestampNs
@@ -130,7 +130,7 @@ impl Beyond {
         }
     }
 
-    /// The function of this name, with its arguments: true where one is written.
+    /// The function with this name, and its arguments: true if the function writes it.
     pub fn of(name: &str) -> Option<(Self, &'static [bool])> {
         const TO: bool = true;
         Some(match name {

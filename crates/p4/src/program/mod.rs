@@ -1,4 +1,4 @@
-//! A program once it is compiled: flat arrays that name each other by number, and nothing that changes while it runs.
+//! Compiled programs: immutable flat arrays that refer to each other by index.
 
 mod action;
 mod parser;
@@ -15,40 +15,40 @@ pub use action::{Action, Beyond, Instruction};
 pub use parser::{Case, CaseMatch, Extracted, KeyPart, ParserOperation, State, ValueSet};
 pub use table::{Call, Entry, Key, KeySource, Lookup, MatchKind, Next, Profile, Table, Target};
 
-/// Everything that `compile` makes of a document.
+/// The output of `compile`.
 #[derive(Debug, Default)]
 pub struct Program {
-    /// The P4 file it was made of, as the document names it.
+    /// The P4 source file, as named in the document.
     pub name: String,
     /// The compiler that wrote the document.
     pub compiler: String,
-    /// How many bytes the values of a packet take.
+    /// Size of a packet's values in bytes.
     pub values_bytes: usize,
     /// Header instances and metadata.
     pub headers: Vec<Header>,
-    /// Fields of all types of headers.
+    /// Fields of all headers.
     pub fields: Vec<Field>,
-    /// Stacks, of headers and of unions.
+    /// Stacks of headers and of unions.
     pub stacks: Vec<Stack>,
     /// Header unions.
     pub unions: Vec<Union>,
-    /// Operations of all expressions.
+    /// Nodes of all expressions.
     pub nodes: Vec<Node>,
-    /// Numbers in them.
+    /// Constants of all expressions.
     pub constants: Vec<Wide>,
     /// States of the parser.
     pub states: Vec<State>,
-    /// The first one; none: nothing is parsed.
+    /// The first state; `None` if nothing is parsed.
     pub start: Option<u32>,
     /// Names and widths of value sets.
     pub value_sets: Vec<ValueSet>,
-    /// Headers in the order in which they leave.
+    /// Headers in the deparser's order.
     pub deparser: Vec<u32>,
     /// Actions.
     pub actions: Vec<Action>,
     /// Instructions of all actions.
     pub instructions: Vec<Instruction>,
-    /// The place in the P4 source of each instruction; empty: not known.
+    /// Place in the P4 source by instruction; empty if unknown.
     pub places: Vec<String>,
     /// Tables of ingress and egress.
     pub tables: Vec<Table>,
@@ -60,109 +60,109 @@ pub struct Program {
     pub ingress: Option<u32>,
     /// The first step of egress.
     pub egress: Option<u32>,
-    /// What hashes and checksums are made of.
+    /// Inputs and algorithms of hashes and checksums.
     pub calculations: Vec<Calculation>,
     /// Checksums, in the order of the document.
     pub checksums: Vec<Checksum>,
-    /// Fields that clones and the like keep, by number of the list.
+    /// Lists of preserved fields, for clones and the like.
     pub field_lists: Vec<FieldList>,
-    /// The number of the list of those that a moved packet keeps (`MOVED_FIELDS` of p4/hitless.p4), if there is one.
+    /// Number of the list of fields that a moved packet keeps (`MOVED_FIELDS` of p4/hitless.p4), if it exists.
     pub moved_list: Option<u32>,
-    /// Fields of digests.
+    /// Lists of digest fields.
     pub digests: Vec<FieldList>,
     /// Register arrays.
     pub registers: Vec<RegisterArray>,
-    /// Counter arrays that are no table's.
+    /// Counter arrays, except direct counters.
     pub counters: Vec<Array>,
-    /// Meter arrays, of tables too.
+    /// Meter arrays, including direct meters.
     pub meters: Vec<MeterArray>,
-    /// What the switch writes and reads.
+    /// Standard metadata fields, which the switch writes and reads.
     pub standard: Standard,
-    /// Numbers of the errors of the core library.
+    /// Numbers of the core library's errors.
     pub errors: Errors,
-    /// Names of errors by number.
+    /// Names and numbers of errors.
     pub error_names: Vec<(String, u64)>,
-    /// Messages of `log_msg`, and what `assert` and `assume` say.
+    /// Messages of `log_msg`, `assert` and `assume`.
     pub messages: Vec<String>,
-    /// Expressions that primitives take a list of.
+    /// Expressions in argument lists of primitives.
     pub lists: Vec<Expression>,
-    /// Fields that functions beyond v1model write.
+    /// Target fields of functions beyond v1model.
     pub outputs: Vec<Slot>,
 }
 
 /// A header instance.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
-    /// Its name.
+    /// The header's name.
     pub name: String,
-    /// Its type's name.
+    /// The name of the header's type.
     pub kind: String,
-    /// Where its values are, in bytes.
+    /// Position of its values in bytes.
     pub start: u32,
-    /// How many bytes they take, with the most that a varbit has.
+    /// Size of its values in bytes, with a varbit at its maximum length.
     pub bytes: u32,
-    /// How many bytes it has on the wire, without a varbit.
+    /// Size on the wire in bytes, without a varbit.
     pub wire_bytes: u32,
-    /// Its fields in [`Program::fields`], those of its own.
+    /// Its fields in [`Program::fields`].
     pub fields: Range<u32>,
-    /// It is metadata: always valid and never on the wire.
+    /// Whether it is metadata, which is always valid and never on the wire.
     pub is_metadata: bool,
-    /// The union it is a member of.
+    /// The union that it belongs to.
     pub union: Option<u32>,
-    /// Its field of variable length.
+    /// Its variable-length field.
     pub varbit: Option<Varbit>,
 }
 
 impl Header {
-    /// Its bytes in the file of values.
+    /// The bytes of its values.
     pub fn area(&self) -> Range<usize> {
         self.start as usize..(self.start + self.bytes) as usize
     }
 }
 
-/// The field of variable length of a header. Its values stand behind those of the other fields.
+/// The variable-length field of a header. Its values come after those of the other fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Varbit {
-    /// Bits on the wire before it.
+    /// Number of bits before it on the wire.
     pub bits_before: u32,
-    /// Where its values are, in bits.
+    /// Position of its values.
     pub slot: Slot,
-    /// The longest header, in bytes; 0 where only the field's own width is known.
+    /// Maximum length of the header in bytes; 0 if only the field's own width is known.
     pub header_bytes_max: u32,
-    /// The length in bits, where the type says it.
+    /// The length in bits, if the type defines it.
     pub length: Option<Expression>,
 }
 
 /// A field of a header instance.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its name.
+    /// The field's name.
     pub name: String,
-    /// Where it is; of a varbit the room that it has.
+    /// The field's position; for a varbit, at its maximum length.
     pub slot: Slot,
     /// Whether its length varies.
     pub is_varbit: bool,
 }
 
-/// A stack of headers, or of unions.
+/// A stack of headers or unions.
 #[derive(Clone, Debug)]
 pub struct Stack {
-    /// Its name.
+    /// The stack's name.
     pub name: String,
-    /// Its elements: headers, or unions.
+    /// Its elements: headers or unions.
     pub headers: Vec<u32>,
-    /// They are unions.
+    /// Whether its elements are unions.
     pub of_unions: bool,
 }
 
 /// A header union.
 #[derive(Clone, Debug)]
 pub struct Union {
-    /// Its name.
+    /// The union's name.
     pub name: String,
-    /// Its headers.
+    /// The union's headers.
     pub headers: Vec<u32>,
-    /// Their names within the union.
+    /// Names of the headers within the union.
     pub members: Vec<String>,
 }
 
@@ -171,31 +171,31 @@ pub struct Union {
 pub enum Step {
     /// A table.
     Table(u32),
-    /// A condition; what follows if it holds and if not; where it stands.
+    /// A condition: node, next step if it holds, next step if not, place in the source.
     Condition(NodeId, Option<u32>, Option<u32>, u32),
-    /// An action; what follows.
+    /// An action, and the next step.
     Call(u32, Option<u32>),
 }
 
-/// What a hash or checksum is made of.
+/// The calculation of a hash or checksum.
 #[derive(Clone, Debug)]
 pub struct Calculation {
-    /// Its name.
+    /// The calculation's name.
     pub name: String,
-    /// How.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// Of what.
+    /// The input.
     pub input: Vec<Input>,
-    /// And of what follows the parsed headers.
+    /// Whether the input includes the bytes after the parsed headers.
     pub with_payload: bool,
 }
 
-/// A part of what a hash is made of.
+/// A part of a calculation's input.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// So many bits of a header, if it is valid: header, first bit, count.
+    /// Bits of a header, if it is valid: header, first bit, number of bits.
     Bits(u32, u32, u32),
-    /// A field of variable length.
+    /// A variable-length field.
     Varbit(u32),
     /// A constant: bytes and width.
     Constant(Box<[u8]>, u32),
@@ -206,125 +206,125 @@ pub enum Input {
 /// A checksum that is verified after parsing or updated before deparsing.
 #[derive(Clone, Debug)]
 pub struct Checksum {
-    /// Its name.
+    /// The checksum's name.
     pub name: String,
-    /// The header of its field.
+    /// The header with the checksum field.
     pub header: u32,
-    /// Its field.
+    /// The checksum field.
     pub target: Slot,
-    /// What it is made of.
+    /// The calculation.
     pub calculation: u32,
-    /// When.
+    /// The condition for verification or update.
     pub condition: Option<NodeId>,
-    /// It is updated.
+    /// Whether it is updated.
     pub is_updated: bool,
-    /// It is verified.
+    /// Whether it is verified.
     pub is_verified: bool,
 }
 
 /// A list of fields.
 #[derive(Clone, Debug)]
 pub struct FieldList {
-    /// Its number in the document.
+    /// The list's number in the document.
     pub id: u32,
-    /// Its name.
+    /// The list's name.
     pub name: String,
-    /// Its fields.
+    /// The list's fields.
     pub fields: Vec<Slot>,
 }
 
 /// A register array.
 #[derive(Clone, Debug)]
 pub struct RegisterArray {
-    /// Its name.
+    /// The array's name.
     pub name: String,
-    /// How many cells it has.
+    /// Number of cells.
     pub size: u64,
-    /// The width of a cell.
+    /// Width of a cell in bits.
     pub width: u32,
 }
 
 /// An array of counters.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// Its name.
+    /// The array's name.
     pub name: String,
-    /// How many it has.
+    /// Number of counters.
     pub size: u64,
-    /// The table that it is part of; such a one has a counter for each entry.
+    /// The table of a direct counter array, which has a counter for each entry.
     pub table: Option<String>,
 }
 
 /// An array of meters.
 #[derive(Clone, Debug)]
 pub struct MeterArray {
-    /// Its name.
+    /// The array's name.
     pub name: String,
-    /// How many it has.
+    /// Number of meters.
     pub size: u64,
-    /// It counts bytes, not packets.
+    /// Whether it counts bytes instead of packets.
     pub counts_bytes: bool,
-    /// How many rates a meter has.
+    /// Number of rates of a meter.
     pub rates: u32,
-    /// Where a table's meter puts its colour.
+    /// The target field for the colour of a direct meter.
     pub target: Option<Slot>,
-    /// It has one meter for each entry of a table.
+    /// Whether it is direct, with a meter for each table entry.
     pub is_direct: bool,
 }
 
-/// Numbers of the errors that parsing may end with.
+/// Numbers of the parser's errors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Errors {
-    /// None.
+    /// No error.
     pub none: u64,
     /// The packet ends too early.
     pub too_short: u64,
-    /// A stack has no such element.
+    /// A stack index is out of bounds.
     pub stack: u64,
-    /// A header is too short for its field of variable length.
+    /// A header is too short for its variable-length field.
     pub header_short: u64,
-    /// A length is none.
+    /// A length is invalid.
     pub argument: u64,
-    /// It takes too long.
+    /// Parsing exceeds the limit of steps.
     pub timeout: u64,
 }
 
-/// Fields of standard_metadata, where the program has them.
+/// Fields of standard_metadata that the program has.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Standard {
-    /// Where the packet came in.
+    /// Port of arrival.
     pub ingress_port: Option<Slot>,
-    /// Where it is to leave.
+    /// Selected port of departure.
     pub egress_spec: Option<Slot>,
-    /// Where it leaves.
+    /// Port of departure.
     pub egress_port: Option<Slot>,
-    /// How it came about.
+    /// Origin of the packet.
     pub instance_type: Option<Slot>,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub packet_length: Option<Slot>,
-    /// What parsing ended with.
+    /// The parser's error.
     pub parser_error: Option<Slot>,
     /// Whether a checksum is wrong.
     pub checksum_error: Option<Slot>,
-    /// Its group, for multicast.
+    /// Multicast group.
     pub mcast_grp: Option<Slot>,
-    /// Which copy of a multicast it is.
+    /// Replication id of a multicast copy.
     pub egress_rid: Option<Slot>,
-    /// The number of its queue; 0: that of its class.
+    /// Number of the queue; 0 selects the queue of the packet's class.
     pub priority: Option<Slot>,
-    /// Microseconds at ingress.
+    /// Time at ingress in us.
     pub ingress_timestamp: Option<Slot>,
-    /// Microseconds at egress.
+    /// Time at egress in us.
     pub egress_timestamp: Option<Slot>,
-    /// Packets in the queue before it was there.
+    /// Number of packets in the queue at enqueueing.
     pub enq_qdepth: Option<Slot>,
-    /// Microseconds when it was queued.
+    /// Time of enqueueing in us.
     pub enq_timestamp: Option<Slot>,
-    /// Microseconds in the queue.
+    /// Time in the queue in us.
     pub deq_timedelta: Option<Slot>,
-    /// Packets in the queue when it left.
+    /// Number of packets in the queue at dequeueing.
     pub deq_qdepth: Option<Slot>,
-    /// Its queue.
+    /// The packet's queue.
     pub qid: Option<Slot>,
 }
 
@@ -336,19 +336,19 @@ impl Program {
         self.fields[(first + field) as usize].slot
     }
 
-    /// The table of this name; or the only one whose name ends in it.
+    /// The table with this name, or the only one with a name that ends in it.
     pub fn table(&self, name: &str) -> Option<u32> {
         find(&self.tables, name)
     }
 
-    /// The action of this name among `of`; or the only one whose name ends in it.
+    /// The action with this name among `of`, or the only one with a name that ends in it.
     pub fn action(&self, of: &[u32], name: &str) -> Option<u32> {
         let actions: Vec<_> = of.iter().map(|&action| &self.actions[action as usize]).collect();
         find(&actions, name).map(|place| of[place as usize])
     }
 }
 
-/// What the control plane finds by its name.
+/// Objects that the control plane finds by name.
 pub(crate) trait Named {
     fn name(&self) -> &str;
 }
@@ -365,7 +365,7 @@ macro_rules! named {
 
 named!(Table, &Action, Profile, RegisterArray, Array, MeterArray, ValueSet, Calculation);
 
-/// The element of this name, or the only one whose name ends in it.
+/// The element with this name, or the only one with a name that ends in it.
 pub(crate) fn find<T: Named>(of: &[T], name: &str) -> Option<u32> {
     let exact = of.iter().position(|one| one.name() == name);
     let mut ending = (0..of.len()).filter(|&place| of[place].name().ends_with(name));

@@ -6,38 +6,38 @@ use crate::node::{Expression, HeaderPlace, NodeId};
 /// A state of the parser.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// Its name.
+    /// The state's name.
     pub name: String,
-    /// What it does, in order.
+    /// Its operations, in order.
     pub operations: Vec<ParserOperation>,
-    /// What it decides by.
+    /// The parts of its key.
     pub key: Vec<KeyPart>,
-    /// Bytes of the key, each part filled up to whole ones.
+    /// Size of the key in bytes; each part is padded to whole bytes.
     pub key_bytes: u32,
-    /// Where to, in order.
+    /// The transitions, in order.
     pub cases: Vec<Case>,
-    /// Where to if none fits; none: the packet is parsed.
+    /// The next state if no case matches; `None` accepts the packet.
     pub otherwise: Option<u32>,
 }
 
-/// Something that a state of the parser does.
+/// An operation of a parser state.
 #[derive(Clone, Copy, Debug)]
 pub enum ParserOperation {
-    /// Takes a header from the packet; with the length in bits of its varbit.
+    /// Extracts a header, with the length of its varbit in bits.
     Extract(Extracted, Option<Expression>),
     /// Sets a field.
     Set(Slot, Expression),
-    /// Sets a field from what lies so many bits ahead: offset, width.
+    /// Sets a field by a lookahead: target, offset and width in bits.
     SetAhead(Slot, u32, u32),
     /// Stops with this error unless the condition holds.
     Verify(NodeId, Expression),
-    /// Skips so many bits.
+    /// Skips this many bits.
     Advance(Expression),
-    /// Instructions as an action has them.
+    /// Runs instructions, as in an action: first, end.
     Run(u32, u32),
 }
 
-/// What is taken from the packet.
+/// The header to extract.
 #[derive(Clone, Copy, Debug)]
 pub enum Extracted {
     /// A header.
@@ -53,14 +53,14 @@ pub enum Extracted {
 pub enum KeyPart {
     /// A field.
     Field(Slot),
-    /// A field of the last element of a stack; field and width.
+    /// A field of the last element of a stack: header, field, width.
     Last(HeaderPlace, u32, u32),
-    /// What lies so many bits ahead: offset, width.
+    /// A lookahead: offset and width in bits.
     Ahead(u32, u32),
 }
 
 impl KeyPart {
-    /// Its width in bits.
+    /// Width in bits.
     pub fn width(self) -> u32 {
         match self {
             Self::Field(slot) => slot.width,
@@ -69,33 +69,33 @@ impl KeyPart {
     }
 }
 
-/// A transition.
+/// A transition to another state.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What the key must be.
+    /// The condition on the key.
     pub matches: CaseMatch,
-    /// Where to; none: the packet is parsed.
+    /// The next state; `None` accepts the packet.
     pub next: Option<u32>,
 }
 
-/// What a key must be.
+/// A condition on the key.
 #[derive(Clone, Debug)]
 pub enum CaseMatch {
-    /// This, under the mask; keys of at most 8 bytes.
+    /// Equal to this value under the mask; for keys of at most 8 bytes.
     Short(u64, u64),
-    /// This, under the mask.
+    /// Equal to this value under the mask.
     Long(Box<[u8]>, Box<[u8]>),
     /// In this value set, under the mask.
     Set(u32, Option<Box<[u8]>>),
 }
 
-/// A set of values that the control plane fills.
+/// A set of values written by the control plane.
 #[derive(Clone, Debug)]
 pub struct ValueSet {
-    /// Its name.
+    /// The set's name.
     pub name: String,
-    /// The width of a value.
+    /// Width of a value in bits.
     pub width: u32,
-    /// The widths of the parts of the key it is compared with.
+    /// Widths of the parts of the key that it is compared with.
     pub parts: Vec<u32>,
 }

@@ -6,70 +6,70 @@ use crate::node::HeaderPlace;
 /// A table.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its name.
+    /// The table's name.
     pub name: String,
-    /// What it looks up.
+    /// The fields of its key.
     pub key: Vec<Key>,
-    /// Words of its key.
+    /// Size of the key in 64-bit words.
     pub key_words: u32,
-    /// How it looks up.
+    /// The method of lookup.
     pub lookup: Lookup,
-    /// Its actions, by number.
+    /// The actions, by number.
     pub actions: Vec<u32>,
-    /// The profile its actions come from.
+    /// The action profile of an indirect table.
     pub profile: Option<u32>,
-    /// How many entries it may have.
+    /// Maximum number of entries.
     pub size: u64,
-    /// It counts per entry.
+    /// Whether each entry has a counter.
     pub has_counters: bool,
-    /// Its meters in the program's meters, one per entry.
+    /// Its direct meter array, if any.
     pub meter: Option<u32>,
-    /// The step after each of its actions.
+    /// The step after each action.
     pub next: Next,
-    /// What happens without an entry; changed by the control plane unless it is constant.
+    /// The default action; the control plane can change it unless it is constant.
     pub default: Option<Call>,
-    /// The control plane may not change what happens without an entry.
+    /// Whether the control plane must not change the default action.
     pub is_default_constant: bool,
-    /// Entries of the program; if there are any, the control plane may not change them.
+    /// The program's const entries; if there are any, the control plane cannot change the entries.
     pub entries: Vec<Entry>,
 }
 
-/// How a table finds an entry.
+/// The method by which a table finds an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
-    /// All of it alike.
+    /// Exact match.
     Exact,
-    /// The longest prefix of the key at this place; the rest alike.
+    /// Longest prefix in the field at this index, exact match in all others.
     Longest(u32),
-    /// The first in order of priority.
+    /// First match in order of priority.
     Priority,
 }
 
-/// A field of the key of a table.
+/// A field of a table's key.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// Its name, as the control plane uses it.
+    /// The field's name in the control plane.
     pub name: String,
-    /// What it is.
+    /// The source of its value.
     pub source: KeySource,
-    /// Its width in bits.
+    /// Width in bits.
     pub width: u32,
-    /// How it matches.
+    /// The match kind.
     pub kind: MatchKind,
-    /// Its first word in the key.
+    /// Index of its first word in the key.
     pub word: u32,
-    /// What of it counts.
+    /// A constant mask for its value.
     pub mask: Option<Vec<u64>>,
 }
 
 impl Key {
-    /// How many words it takes.
+    /// Number of 64-bit words.
     pub fn words(&self) -> usize {
         (self.width as usize).div_ceil(64).max(1)
     }
 }
 
-/// What a field of a key is.
+/// The source of a key field's value.
 #[derive(Clone, Copy, Debug)]
 pub enum KeySource {
     /// A field.
@@ -82,21 +82,21 @@ pub enum KeySource {
     At(HeaderPlace, u32),
 }
 
-/// How a field of a key matches.
+/// The match kind of a key field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchKind {
-    /// All of it.
+    /// All bits.
     Exact,
-    /// Its first bits.
+    /// The leading bits.
     Longest,
-    /// What a mask leaves.
+    /// The bits of a mask.
     Ternary,
-    /// Between two values.
+    /// A range of values.
     Range,
 }
 
 impl MatchKind {
-    /// Its name in P4.
+    /// The kind's name in P4.
     pub fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -116,46 +116,46 @@ pub struct Call {
     pub data: Box<[u8]>,
 }
 
-/// What an entry of a table does.
+/// The target of a table entry.
 #[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
 pub enum Target {
     /// Runs an action.
     Call(Call),
-    /// Runs that of a member of the profile.
+    /// Runs the action of a member of the profile.
     Member(u32),
-    /// Runs that of the member which the selector takes of a group.
+    /// Runs the action of the group's member that the selector picks.
     Group(u32),
 }
 
 /// An entry of a table.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct Entry {
-    /// What the key must be; of a range its start.
+    /// The key's value; for a range, its start.
     pub key: Box<[u64]>,
-    /// What of it counts; of a range its end.
+    /// The key's mask; for a range, its end.
     pub mask: Box<[u64]>,
-    /// The length of the prefix, where there is one.
+    /// Length of the prefix, if any.
     pub prefix: u32,
-    /// The smallest is first.
+    /// Priority; the smallest number wins.
     pub priority: i64,
-    /// What it does.
+    /// The entry's target.
     pub target: Target,
 }
 
 /// The step after a table.
 #[derive(Clone, Debug)]
 pub enum Next {
-    /// By whether an entry was found.
+    /// By hit or miss: next step after each.
     ByHit(Option<u32>, Option<u32>),
-    /// By action, in the order of the table's; and where none ran.
+    /// By action, in the order of the table's actions; last, the step if no action ran.
     ByAction(Vec<Option<u32>>, Option<u32>),
 }
 
-/// A profile of actions that entries share.
+/// An action profile, shared by entries.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// Its name.
+    /// The profile's name.
     pub name: String,
-    /// What chooses a member of a group.
+    /// The calculation that selects a member of a group.
     pub selector: Option<u32>,
 }

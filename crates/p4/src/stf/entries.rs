@@ -1,13 +1,13 @@
-//! Entries as STF writes them, `add table priority field:value action(parameter:value)`, as commands.
+//! Converts STF entries, `add table priority field:value action(parameter:value)`, to commands.
 
 use crate::error::{Error, Result, refuse};
 use crate::program::{Key, MatchKind, Program, Table};
 use crate::run::needs_priority;
 
-/// The greatest priority of a test; there the greatest is first, for BMv2 the smallest.
+/// Maximum priority of a test. In STF the greatest number wins, in BMv2 the smallest.
 const PRIORITY_MAX: i64 = 10_000;
 
-/// The command for `add`.
+/// Converts an `add` line.
 pub fn add(program: &Program, text: &str) -> Result<String> {
     let (words, action, values) = split(text)?;
     let table = table(program, words.first().map_or("", |word| word))?;
@@ -31,7 +31,7 @@ pub fn add(program: &Program, text: &str) -> Result<String> {
     Ok(command)
 }
 
-/// The command for `setdefault`.
+/// Converts a `setdefault` line.
 pub fn set_default(program: &Program, text: &str) -> Result<String> {
     let (words, action, values) = split(text)?;
     let table = table(program, words.first().map_or("", |word| word))?;
@@ -41,7 +41,7 @@ pub fn set_default(program: &Program, text: &str) -> Result<String> {
 
 type Statement = (Vec<String>, String, Vec<(String, String)>);
 
-/// The words before the action, its name, and its parameters with their values.
+/// Splits a line into the words before the action, the action's name, and its parameters with their values.
 fn split(text: &str) -> Result<Statement> {
     let parts = text.rsplit_once('(').and_then(|(before, rest)| Some((before, rest.split_once(')')?.0)));
     let Some((before, parameters)) = parts else { refuse!("\"{text}\" has no action with its parameters") };
@@ -76,7 +76,7 @@ fn call(program: &Program, table: &Table, action: &str, values: &[(String, Strin
     Ok((action.name.clone(), words?.join(" ")))
 }
 
-/// What stands for a field that a test leaves out.
+/// The value of a field that a test omits.
 fn unset(key: &Key) -> String {
     match key.kind {
         MatchKind::Exact => "0".to_string(),
@@ -86,7 +86,7 @@ fn unset(key: &Key) -> String {
     }
 }
 
-/// The place of the field of this name, with the liberties that tests take.
+/// The index of the field with this name; accepts the variants of names that occur in tests.
 fn field(table: &Table, name: &str) -> Result<usize> {
     let mut name = name.to_string();
     if let Some(place) = name.rfind('$') {
@@ -112,7 +112,7 @@ fn field(table: &Table, name: &str) -> Result<usize> {
     }
 }
 
-/// A value as commands write it: "*" becomes a mask or the end of a prefix.
+/// Converts a value for commands: "*" becomes a mask or the end of a prefix.
 fn key(key: &Key, value: &str) -> Result<String> {
     let bits_per_digit = match value.get(..2).map(str::to_ascii_lowercase).as_deref() {
         Some("0x") => 4,

@@ -1,9 +1,9 @@
-//! Packet tests in p4c's STF format: entries, packets that come in, packets that must leave.
+//! Packet tests in p4c's STF format: table entries, arriving packets, and expected departing packets.
 //!
-//! Beyond p4c's lines there are some for what the functions of `p4/hitless.p4` answer: `depth PORT QUEUE BYTES`,
-//! `limit PORT QUEUE BYTES`, `round PORT ROUND FIRST QUEUES`, `time NS`, `hash VALUE`, `route PORT`,
-//! `event KIND PORT TOKEN`, which sends a generated packet, and `expect_queue PORT QUEUE`, the queue of the last one.
-//! `registers NAME=VALUE NAME[INDEX]=VALUE ...` makes all registers 0 but those that it names.
+//! Beyond p4c's lines, there are some for the functions of `p4/hitless.p4`: `depth PORT QUEUE BYTES`, `limit PORT QUEUE
+//! BYTES`, `round PORT ROUND FIRST QUEUES`, `time NS`, `hash VALUE` and `route PORT` set their results; `event KIND
+//! PORT TOKEN` sends a generated packet; `expect_queue PORT QUEUE` checks the queue of the last packet. `registers
+//! NAME=VALUE NAME[INDEX]=VALUE ...` sets all registers to 0 except the listed ones.
 
 mod entries;
 
@@ -19,23 +19,23 @@ use crate::pipeline::Switch;
 use crate::program::Program;
 use crate::values::small;
 
-/// The port at which generated packets come in.
+/// The port of arrival of generated packets.
 pub const GENERATOR_PORT: u32 = 510;
-/// Bytes of a generated packet.
+/// Size of a generated packet in bytes.
 pub const GENERATED_BYTES: usize = 60;
-/// Time passes by this from packet to packet, unless the test sets it.
+/// Time between packets in ns, unless the test sets it.
 const STEP_NS: u64 = 1_000_000;
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Packets that came in.
+    /// Number of packets sent to the switch.
     pub sent: usize,
-    /// Packets that left as they were expected.
+    /// Number of packets that departed as expected.
     pub matched: usize,
-    /// What was otherwise: empty if the test passes.
+    /// Deviations; empty if the test passes.
     pub failures: Vec<String>,
-    /// What commands answered.
+    /// Output of commands.
     pub answers: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ struct Test<'o, O> {
     outcome: Outcome,
 }
 
-/// Runs the test in `text`, whose name is `file`, on `program`; `observer` sees each packet's way.
+/// Runs the test in `text`, with `file` as its name, on `program`; `observer` sees the events of each packet.
 pub fn run<O: Observer>(program: &Arc<Program>, text: &str, file: &str, observer: &mut O) -> Result<Outcome> {
     let mut test = Test {
         switch: Switch::new(program.clone(), 1),
@@ -227,7 +227,7 @@ impl<O: Observer> Test<'_, O> {
         Ok(())
     }
 
-    /// Compares what has left with what was expected, port by port.
+    /// Compares departed with expected packets, port by port.
     fn finish(&mut self) {
         let ports: BTreeSet<u32> =
             self.left.keys().chain(self.expected.keys()).chain(&self.anything).copied().collect();
@@ -262,7 +262,7 @@ impl<O: Observer> Test<'_, O> {
     }
 }
 
-/// The bytes of a packet of the packet generator, as `generated_t` of `p4/hitless.p4` has them.
+/// The bytes of a packet from the packet generator, laid out as `generated_t` of `p4/hitless.p4`.
 pub fn generated(kind: u8, port: u16, token: u32, at_ns: u64) -> [u8; GENERATED_BYTES] {
     let mut bytes = [0; GENERATED_BYTES];
     bytes[0] = kind;
@@ -283,7 +283,8 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Where a packet is otherwise than its pattern: digits, "*" for any, "$" at the end if nothing may follow.
+/// Describes the difference between a packet and its pattern: hexadecimal digits, "*" for any digit, "$" for the end of
+/// the packet.
 fn differs(pattern: &str, bytes: &[u8]) -> Option<String> {
     let (digits, is_whole) = pattern.strip_suffix('$').map_or((pattern, false), |digits| (digits, true));
     let left = hex(bytes);

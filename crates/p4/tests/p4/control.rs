@@ -1,4 +1,4 @@
-//! The control plane's rules, which BMv2 and P4Runtime have, in the language of simple_switch_CLI.
+//! The rules of BMv2 and P4Runtime for the control plane, in the language of simple_switch_CLI.
 
 use hitless_p4::replication::Replica;
 use serde_json::json;
@@ -22,7 +22,7 @@ fn a_node_that_is_updated_changes_the_group_that_it_is_in() {
     assert_eq!(switch.state.replication.replicas(4)[0], Replica { rid: 9, port: 511 });
 }
 
-/// Each is refused by P4Runtime, and by BMv2's own command line or switch.
+/// P4Runtime, and BMv2's command line or switch, refuse each of these.
 #[test]
 fn what_p4runtime_and_bmv2_refuse_is_refused_as_a_command() {
     let mut of = document(&[], &[]);

@@ -1,4 +1,4 @@
-//! Programs on packets, the papers' systems among them, and the control plane in P4Runtime's text.
+//! Programs on packets, including the papers' systems, and the control plane in P4Runtime's text format.
 
 mod control;
 mod older;

@@ -1,4 +1,4 @@
-//! Documents as compilers before p4c wrote them, which BMv2 reads too.
+//! Documents of compilers before p4c, which BMv2 accepts too.
 
 use hitless_p4::program::Program;
 use serde_json::json;

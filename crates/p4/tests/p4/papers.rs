@@ -1,4 +1,4 @@
-//! The papers' systems as P4 programs, in p4/, pass the packet tests that stand beside them.
+//! The papers' systems as P4 programs, in p4/, pass the packet tests in the same folders.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn each_program_passes_its_packet_tests() {
     }
 }
 
-/// What p4/hitless.p4 says of its functions: the halves of AFQ's pipeline change places.
+/// A restriction of p4/hitless.p4: ingress and egress of AFQ's program are swapped.
 #[test]
 fn a_function_of_ingress_is_refused_in_egress_by_its_name_and_line() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4");

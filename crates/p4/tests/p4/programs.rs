@@ -1,4 +1,4 @@
-//! Programs run on packets, and documents that are refused.
+//! Programs on packets, and refused documents.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ fn basic_forwarding_passes_its_packet_tests() {
     assert_eq!((outcome.sent, outcome.matched), (4, 3));
 }
 
-/// A test whose expectation is wrong must fail, and say what left instead.
+/// A test with a wrong expectation must fail and report the packet that departed instead.
 #[test]
 fn a_wrong_expectation_fails() {
     let program = Arc::new(Program::load(FORWARD).unwrap());
@@ -41,7 +41,7 @@ fn a_wrong_expectation_fails() {
     assert!(outcome.failures[0].starts_with("line 5: port 2: the packet is otherwise from byte 25 on"));
 }
 
-/// Each change makes the document ask for something that is not there, and is refused by its name.
+/// Each change refers to something that does not exist, and is refused with its name.
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
     let cases = [
@@ -93,7 +93,7 @@ fn commands_that_cannot_be_meant_are_refused_with_their_line() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Whatever comes in, the switch takes it, and what leaves is no longer than what came.
+    /// The switch accepts any packet, and no departing packet is longer than the arrived one.
     #[test]
     fn arbitrary_bytes_are_packets(bytes in prop::collection::vec(any::<u8>(), 0..120), port in 0u32..512) {
         let mut switch = switch();
@@ -103,7 +103,7 @@ proptest! {
         prop_assert!(left.len() <= 1 && left.iter().all(|out| out.len() == bytes.len()));
     }
 
-    /// A document with a few bytes changed is a program or is refused; a program takes packets.
+    /// A document with a few modified bytes is a program or is refused; a program accepts packets.
     #[test]
     fn spoilt_documents_are_no_crash(places in prop::collection::vec((0usize..20_000, any::<u8>()), 1..6),
                                      bytes in prop::collection::vec(any::<u8>(), 0..80)) {

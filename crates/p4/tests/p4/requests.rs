@@ -1,5 +1,5 @@
-//! Requests of a program for its packet, held against BMv2's simple_switch: truncate, copies, resubmit, recirculate, and
-//! the metadata of queues.
+//! A program's requests for its packet, compared with BMv2's simple_switch: truncation, copies, resubmission,
+//! recirculation, and queue metadata.
 
 use hitless_p4::fabric::Answers;
 use hitless_p4::observer::Nobody;
@@ -45,13 +45,13 @@ fn a_truncated_packet_that_recirculates_is_whole_again() {
     assert_eq!(left, [(3, vec![4, 2, 3, 4])]);
 }
 
-/// Whether the packet leaves by this port.
+/// A condition: the packet departs through this port.
 fn is_port(port: u32) -> Value {
     let is_it = serde_json::json!({"op": "==", "left": field("egress_port"), "right": number(port)});
     serde_json::json!({"type": "expression", "value": {"type": "expression", "value": is_it}})
 }
 
-/// BMv2 resets all metadata of both but the fields of the list.
+/// Except for the fields of the list, BMv2 resets all metadata of both.
 #[test]
 fn a_packet_that_begins_again_has_the_ingress_port_of_its_list() {
     for (list, port) in [(9, 0), (1, 7)] {

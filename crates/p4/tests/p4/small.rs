@@ -1,4 +1,4 @@
-//! Small programs made of their primitives: a header of two bytes, one action for ingress and one for egress.
+//! Small programs built from primitives: a header of two bytes, an action for ingress and one for egress.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use hitless_p4::pipeline::Switch;
 use hitless_p4::program::Program;
 use serde_json::{Value, json};
 
-/// A field as documents name it; without a dot it is one of standard_metadata.
+/// A field in the document's form; without a dot, it belongs to standard_metadata.
 pub fn field(name: &str) -> Value {
     let (header, field) = name.split_once('.').unwrap_or(("standard_metadata", name));
     json!({"type": "field", "value": [header, field]})
@@ -28,7 +28,7 @@ pub fn set(line: u32, to: &str, value: Value) -> Value {
     at(line, "assign", &[field(to), value])
 }
 
-/// `first` of a packet that came in at a port, and `then` of any other.
+/// Runs `first` for a packet that arrived at a port, `then` for any other.
 pub fn by_instance(first: &[Value], then: &[Value]) -> Vec<Value> {
     let is_first = json!({"op": "==", "left": field("instance_type"), "right": number(0)});
     let is_first = json!({"type": "expression", "value": {"type": "expression", "value": is_first}});
@@ -40,7 +40,7 @@ pub fn by_instance(first: &[Value], then: &[Value]) -> Vec<Value> {
     all
 }
 
-/// The document, in the form of p4c.
+/// The document in p4c's form.
 pub fn document(ingress: &[Value], egress: &[Value]) -> Value {
     let standard = [
         ("ingress_port", 9),
@@ -102,7 +102,7 @@ pub fn switch(document: &Value, commands: &str) -> Switch {
     switch
 }
 
-/// What leaves, by port, when `bytes` come in at port 7.
+/// The departing packets by port for `bytes` that arrive at port 7.
 pub fn sent(switch: &mut Switch, bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let (mut left, mut answers) = (Vec::new(), Answers::default());
     let came = (7, bytes, Instance::Normal);

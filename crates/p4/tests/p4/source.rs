@@ -1,4 +1,4 @@
-//! The lines of a program that write a byte of the packet.
+//! The source lines that write a byte of the packet.
 
 use hitless_p4::packet::{Instance, Packet};
 use hitless_p4::program::Program;

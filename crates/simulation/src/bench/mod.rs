@@ -1,4 +1,4 @@
-//! Benchmark workloads of the engine, and a run of one; [`switch`] has those of a switch alone.
+//! Benchmark workloads of the simulation engine; [`switch`] benchmarks a single switch.
 
 pub mod switch;
 
@@ -11,16 +11,16 @@ use hitless_settings::SettingsError;
 use crate::results::Outcome;
 use crate::run::Simulation;
 
-/// A workload that `hitless bench engine` knows.
+/// A workload of `hitless bench engine`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// A letter, or what it adds to one of the works with a letter.
+    /// A letter, or the name of the feature that the workload adds to a lettered one.
     pub name: &'static str,
-    /// Its scenario, one of the examples.
+    /// The scenario file, one of the examples.
     text: &'static str,
-    /// A piece of that text, and what stands there instead.
+    /// A piece of that text and its replacement.
     instead: (&'static str, &'static str),
-    /// Sections behind it.
+    /// Sections appended to the text.
     more: &'static [&'static str],
 }
 
@@ -30,10 +30,10 @@ const C: &str = include_str!("../../../../examples/bench-c.toml");
 const D: &str = include_str!("../../../../examples/bench-d.toml");
 const W: &str = include_str!("../../../../examples/bench-w.toml");
 
-/// All of them; data/README.md describes A, B and C. D is a permutation on a fat tree of 8,192 hosts, and E and the
-/// works before D are the same on 65,536, 128 and 1,024. F has LinkGuardian at two corrupting links, AFQ at the spines
-/// and Preemptive Deflection at the leaves. Each of the last three has one of them at all ports, the last of all with
-/// the one busy port of C.
+/// All workloads; data/README.md describes A, B and C. D is a permutation on a fat tree of 8,192 hosts; E, fat-tree-128
+/// and fat-tree-1024 are the same on 65,536, 128 and 1,024 hosts. F runs LinkGuardian on two corrupting links, AFQ at
+/// the spines and Preemptive Deflection at the leaves. The last three workloads run one mechanism each: LinkGuardian on
+/// two links of A, AFQ at all ports of A, and deflection at all ports of C, which has one busy port.
 pub const WORKS: [Work; 12] = [
     workload("A", A),
     workload("B", B),
@@ -57,7 +57,7 @@ pub const WORKS: [Work; 12] = [
     },
 ];
 
-/// On two links that corrupt frames.
+/// Protects two links that corrupt frames.
 const LINKGUARDIAN: &str = r#"
 [[mechanism]]
 kind = "linkguardian"
@@ -88,25 +88,25 @@ const fn workload(name: &'static str, text: &'static str) -> Work {
 }
 
 impl Work {
-    /// The workload called `name`.
+    /// The workload with this name.
     pub fn named(name: &str) -> Option<Work> {
         WORKS.into_iter().find(|work| work.name == name)
     }
 
-    /// Its scenario.
+    /// Parses and checks the scenario.
     ///
     /// # Errors
-    /// When the scenario does not pass the check: a fault of this module.
+    /// If the scenario does not pass the check, which is a bug in this module.
     pub fn scenario(&self, registry: &Registry) -> Result<Scenario, SettingsError> {
         let (piece, instead) = self.instead;
         let text = if piece.is_empty() { self.text.to_owned() } else { self.text.replace(piece, instead) };
         check(&format!("{text}\n{}", self.more.concat()), &format!("bench {}", self.name), registry)
     }
 
-    /// Builds it with each flow cut to `fraction` of its packets (at least one).
+    /// Builds the simulation with each flow cut to `fraction` of its packets (at least 1).
     ///
     /// # Errors
-    /// A sentence, when the scenario cannot be built.
+    /// If the scenario cannot be built; the message is a sentence.
     pub fn build(&self, registry: &Registry, fraction: f64, seed: u64) -> Result<Simulation, String> {
         let scenario = self.scenario(registry).map_err(|error| error.to_string())?;
         let shorten = move |flow: FlowSpec| {
@@ -117,10 +117,10 @@ impl Work {
         Ok(Simulation::new(Scenario { seed, ..scenario })?.with_flows_changed(shorten))
     }
 
-    /// [`Self::build`]s and runs it.
+    /// [`Self::build`]s and runs the simulation.
     ///
     /// # Errors
-    /// A sentence, when the scenario cannot be built.
+    /// If the scenario cannot be built; the message is a sentence.
     pub fn run(&self, registry: &Registry, fraction: f64, seed: u64) -> Result<Outcome, String> {
         Ok(self.build(registry, fraction, seed)?.run(&Progress::default()))
     }

@@ -1,8 +1,8 @@
-//! What a discipline or a mechanism costs per packet: many flows of constant rate through one busy port.
+//! The cost per packet of a discipline or a mechanism: many constant-rate flows through one busy port.
 //!
-//! Eight hosts with eight flows each send to one host over one switch; mechanisms of a link have a second switch behind
-//! the first, and are to be compared with FIFO queues of two switches. Senders, links and receiver cost the same for
-//! all, and are part of the figures: the difference of two disciplines is what they differ by.
+//! Eight hosts with eight flows each send to one host through one switch. Link mechanisms need a second switch in a
+//! row; compare them with FIFO queues on two switches. The figures include senders, links and receiver, which cost the
+//! same in every run, so the difference between two figures is the difference between two disciplines.
 
 use hitless_engine::Progress;
 use hitless_scenario::kind::Registry;
@@ -16,32 +16,32 @@ use crate::run::Simulation;
 const SENDERS: u64 = 8;
 const FLOWS_PER_SENDER: u64 = 8;
 const LINE_KBPS: u64 = 10_000_000;
-/// Simulated time of a whole run.
+/// Simulated duration of a full run, 400 ms.
 const DURATION_PS: u64 = 400_000_000_000;
 
-/// What is measured.
+/// A discipline or mechanism to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchWork {
-    /// Its name.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What its figures are compared with.
+    /// The workload to compare it with.
     pub base: &'static str,
-    /// How many switches are in a row.
+    /// Number of switches in a row.
     switches: usize,
-    /// Lines of `[switch]`.
+    /// Lines of the `[switch]` section.
     switch: &'static str,
     /// Further sections.
     more: &'static str,
-    /// Lines of AFQ's section, if it runs.
+    /// Lines of AFQ's section; `None` without AFQ.
     afq: Option<&'static str>,
 }
 
-/// How much the flows send, in hundredths of what the busy port can carry.
+/// Offered load as a percentage of the busy port's capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// 90 %: nothing is dropped.
+    /// 90 %: no packet is dropped.
     High,
-    /// 150 %: the buffer is full all the time.
+    /// 150 %: the buffer is always full.
     Over,
 }
 
@@ -71,7 +71,7 @@ const fn two(name: &'static str, more: &'static str) -> SwitchWork {
     SwitchWork { name, base: "fifo-of-two", switches: 2, switch: "", more, afq: None }
 }
 
-/// All of them.
+/// All workloads.
 pub const SWITCH_WORKS: [SwitchWork; 14] = [
     one("fifo", ""),
     one("strict", "scheduler = \"strict\"\nqueues_per_port = 2"),
@@ -85,7 +85,7 @@ pub const SWITCH_WORKS: [SwitchWork; 14] = [
     afq("afq-two-groups", "scheduler = { kind = \"two-groups\" }"),
     afq("afq-occupancy", "round = \"from-occupancy\""),
     two("fifo-of-two", ""),
-    // Copies go round in a ring of recirculations, which takes time.
+    // SQR keeps its copies in a loop of recirculations, so mirroring needs a latency above 0.
     SwitchWork {
         switch: "mirror_latency = \"200 ns\"",
         ..two("sqr", "[[mechanism]]\nkind = \"sqr\"\nlinks = [\"sw0->sw1\"]\n")
@@ -94,15 +94,15 @@ pub const SWITCH_WORKS: [SwitchWork; 14] = [
 ];
 
 impl SwitchWork {
-    /// What is called `name`.
+    /// The workload with this name.
     pub fn named(name: &str) -> Option<Self> {
         SWITCH_WORKS.into_iter().find(|work| work.name == name)
     }
 
-    /// Its scenario.
+    /// Parses and checks the scenario.
     ///
     /// # Errors
-    /// When the scenario does not pass the check: a fault of this module.
+    /// If the scenario does not pass the check, which is a bug in this module.
     pub fn scenario(&self, registry: &Registry, load: Load) -> Result<Scenario, SettingsError> {
         check(&self.text(load), &format!("bench switch {}", self.name), registry)
     }
@@ -128,10 +128,10 @@ impl SwitchWork {
         )
     }
 
-    /// Runs it for a fraction of its time.
+    /// Runs a fraction of the simulated duration.
     ///
     /// # Errors
-    /// A sentence, when the scenario cannot be built.
+    /// If the scenario cannot be built; the message is a sentence.
     pub fn run(&self, registry: &Registry, load: Load, fraction: f64, seed: u64) -> Result<Outcome, String> {
         let scenario = self.scenario(registry, load).map_err(|error| error.to_string())?;
         let duration = Some(Time((DURATION_PS as f64 * fraction) as u64));
@@ -139,7 +139,7 @@ impl SwitchWork {
     }
 }
 
-/// The packets that hosts sent in a run.
+/// Number of packets that hosts sent in a run.
 pub fn packets_sent(outcome: &Outcome) -> u64 {
     let flows = outcome.tables.iter().filter(|table| table.name == "flows");
     let columns = flows.flat_map(|table| table.columns.iter().filter(|(name, _)| *name == "packets_sent"));

@@ -1,29 +1,29 @@
-//! What a link may do to frames.
+//! Corruption and failure of a link.
 
 use hitless_engine::Stream;
 use hitless_network::link::LinkState;
 use hitless_network::loss::{ArrivingFrame, Corruption, LossModel};
 use hitless_wire::{BitRate, Duration, Time};
 
-/// What a link did to a frame.
+/// The fate of a frame on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It arrives whole.
+    /// It arrives intact.
     Arrives,
-    /// It arrives with a bad check sequence.
+    /// It arrives with a wrong frame check sequence.
     Corrupted,
-    /// The link was down while it was under way.
+    /// The link was down while the frame was in flight.
     LostDown,
 }
 
-/// What a link may do to frames, and how many it did that to.
+/// Corruption and failure of one direction of a link, with counters.
 #[derive(Clone, Debug)]
 pub(super) struct Impairment {
-    /// None as long as no frame was ever to be corrupted.
+    /// `None` until a loss model is set.
     corruption: Option<Corruption>,
-    /// While down: since when. `Time::NEVER` while up.
+    /// Time of the last failure; `Time::NEVER` while the link is up.
     down_since: Time,
-    /// When it last came up.
+    /// Time of the last repair.
     up_since: Time,
     /// Frames that arrived corrupted.
     pub corrupted: u64,
@@ -40,12 +40,12 @@ impl Default for Impairment {
 }
 
 impl Impairment {
-    /// Whether it was ever to corrupt a frame.
+    /// Whether a loss model has been set.
     pub fn corrupts(&mut self) -> bool {
         self.corruption.is_some()
     }
 
-    /// Changes which frames are corrupted; `stream` is what chance is drawn from if there is none yet.
+    /// Sets the loss model; `stream` provides the random numbers if the link lacks a stream.
     pub fn set_loss(&mut self, model: &LossModel, line_rate: BitRate, stream: impl FnOnce() -> Stream) {
         match &mut self.corruption {
             Some(corruption) => corruption.set(model, line_rate),
@@ -53,12 +53,12 @@ impl Impairment {
         }
     }
 
-    /// No frame is corrupted.
+    /// Removes the loss model.
     pub fn clear_loss(&mut self) {
         self.corruption = None;
     }
 
-    /// How often one, two, ... frames in a row were corrupted.
+    /// Number of runs of 1, 2, ... consecutive corrupted frames.
     pub fn corrupted_runs(&self) -> &[u64] {
         self.corruption.as_ref().map_or(&[], Corruption::runs)
     }
@@ -76,9 +76,11 @@ impl Impairment {
         }
     }
 
-    /// What becomes of a frame that arrives after `delay` on the link.
+    /// Decides the fate of a frame that arrives after `delay` on the link.
     pub fn fate(&mut self, frame: ArrivingFrame, delay: Duration) -> Fate {
         let left_at = Time(frame.at.as_ps().saturating_sub(delay.as_ps()));
+        // A frame is lost if the link was down at any time of its flight: also one that left before the repair and
+        // arrives after it.
         if self.down_since <= frame.at || self.up_since > left_at {
             return Fate::LostDown;
         }
@@ -100,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_frame_is_lost_that_was_under_way_while_the_link_was_down() {
-        /// The states of the link, then when a frame arrives and how long it was on its way.
+        /// The changes of the link's state, the time of the frame's arrival, and its time in flight.
         type Case = (&'static [(u64, LinkState)], u64, u64, Fate);
         let table: [Case; 10] = [
             (&[], 0, 0, Fate::Arrives),
@@ -111,7 +113,7 @@ mod tests {
             (&[(10, LinkState::Down), (20, LinkState::Up)], 20, 1, Fate::LostDown),
             (&[(10, LinkState::Down), (20, LinkState::Up)], 20, 0, Fate::Arrives),
             (&[(10, LinkState::Down), (20, LinkState::Up)], 25, 5, Fate::Arrives),
-            // One that is up does not come up again.
+            // A second "up" has no effect.
             (&[(10, LinkState::Down), (20, LinkState::Up), (23, LinkState::Up)], 25, 5, Fate::Arrives),
             (&[(4, LinkState::Up)], 5, 3, Fate::Arrives),
         ];

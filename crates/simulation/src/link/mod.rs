@@ -1,4 +1,7 @@
-//! Links under way: delay, corruption, going down and coming up, and what they count.
+//! Frames in flight on links: delay, corruption, failures, and counters.
+//!
+//! [`Link`] is the part that every frame touches and fits one cache line; `impairment` adds loss and failures to the
+//! few links that have any; [`Links`] joins both.
 
 mod impairment;
 
@@ -16,38 +19,39 @@ use hitless_wire::{BitRate, Duration, HostId, PortId, Time};
 pub use impairment::Fate;
 use impairment::Impairment;
 
-/// What a link counted in one direction.
+/// Counters of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
-    /// Frames put on the link.
+    /// Frames sent.
     pub frames_sent: u64,
-    /// Frames that arrived whole.
+    /// Frames that arrived intact.
     pub frames_arrived: u64,
     /// Frames that arrived corrupted.
     pub frames_corrupted: u64,
-    /// Bytes of the frames that arrived whole.
+    /// Bytes of the frames that arrived intact.
     pub bytes_arrived: u64,
     /// Frames lost because the link was down.
     pub frames_lost_down: u64,
-    /// When the last frame arrived whole.
+    /// Time of the last intact arrival.
     pub last_arrival: Time,
 }
 
 impl LinkCounters {
-    /// Frames still under way.
+    /// Number of frames in flight.
     pub const fn in_flight(&self) -> u64 {
         debug_assert!(self.frames_sent >= self.frames_arrived + self.frames_corrupted + self.frames_lost_down);
         self.frames_sent - self.frames_arrived - self.frames_corrupted - self.frames_lost_down
     }
 }
 
-/// In place of a packet: a store never holds so many.
+/// Stands for "no packet": a packet store never grows to this number.
 const NOTHING: PacketHandle = PacketHandle(u32::MAX);
 
-/// In place of the first frame on a link to another partition: frames gather behind it until they are handed over.
+/// In place of the first frame of a link that ends in another partition: frames gather in `following` until they are
+/// handed over.
 const ELSEWHERE: PacketHandle = PacketHandle(u32::MAX - 1);
 
-/// A frame behind the first, and when it arrives. Twelve bytes: five of them share a cache line.
+/// A frame in flight after the first, with its time of arrival. It takes 12 bytes, so five share a cache line.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct UnderWay([u32; 3]);
 
@@ -65,17 +69,17 @@ impl UnderWay {
 
 /// One direction of a link, in one cache line.
 ///
-/// Frames arrive in the order in which they left, so only the first one under way needs an event.
+/// Frames arrive in the order of their departure, so only the first frame in flight needs an event.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Link {
-    /// The number of the receiving node, and below it [`IS_SWITCH`] and [`IS_IMPAIRED`].
+    /// The number of the receiving node above the flag bits [`IS_SWITCH`] and [`IS_IMPAIRED`].
     node: u32,
-    /// The frame whose arrival is pending, or [`NOTHING`].
+    /// The frame with a pending arrival event, or [`NOTHING`].
     first: PacketHandle,
-    /// The delay in ps, and below it 16 bits for the receiving port.
+    /// The delay in ps above 16 bits for the receiving port.
     delay_and_port: u64,
-    /// The frames behind the first.
+    /// The frames in flight after the first.
     following: Ring<UnderWay>,
     frames_sent: u64,
     bytes_arrived: u64,
@@ -93,10 +97,10 @@ const FLAG_BITS: u32 = 2;
 const PORT_BITS: u32 = 16;
 
 impl Link {
-    /// A healthy link.
+    /// Creates a healthy link.
     ///
     /// # Panics
-    /// With a delay of more than [`hitless_network::topology::DELAY_MAX`] and some: a topology has none.
+    /// If the delay is 2^48 ps or more, which is above [`hitless_network::topology::DELAY_MAX`].
     pub fn new(to: Endpoint, delay: Duration) -> Self {
         assert!(delay.as_ps() < 1 << (u64::BITS - PORT_BITS), "a link's delay of {} ps", delay.as_ps());
         let (number, kind) = match to.node {
@@ -114,7 +118,7 @@ impl Link {
         }
     }
 
-    /// Where frames arrive.
+    /// The receiving end.
     #[inline(always)]
     pub const fn to(&self) -> Endpoint {
         let number = self.node >> FLAG_BITS;
@@ -122,36 +126,37 @@ impl Link {
         Endpoint { node, port: PortId(self.delay_and_port as u16) }
     }
 
-    /// From the last bit leaving the sender's MAC to the last bit in the receiver's.
+    /// Time from the last bit's departure at the sender's MAC to its arrival in the receiver's.
     #[inline(always)]
     pub const fn delay(&self) -> Duration {
         Duration(self.delay_and_port >> PORT_BITS)
     }
 
-    /// Frames put on it so far.
+    /// Number of frames sent.
     pub const fn frames_sent(&self) -> u64 {
         self.frames_sent
     }
 
-    /// Bytes of the frames that arrived whole.
+    /// Bytes of the frames that arrived intact.
     pub const fn bytes_arrived(&self) -> u64 {
         self.bytes_arrived
     }
 
-    /// Frames on it, those included that wait in the sender's queue for their departure, which is known.
+    /// Number of frames on the link, including those in the sender's queue, because their departure time is fixed
+    /// already.
     fn in_flight(&self) -> u64 {
         u64::from(self.first != NOTHING) + self.following.len() as u64
     }
 
-    /// Puts a frame on the link whose last bit leaves at `last_bit_at`; when to schedule its arrival, unless others are
-    /// before.
+    /// Puts a frame on the link whose last bit departs at `last_bit_at`. Returns the time for its arrival event if no
+    /// other frame is on the link.
     #[inline(always)]
     pub fn send(&mut self, packet: PacketHandle, last_bit_at: Time) -> Option<Time> {
         self.land(packet, last_bit_at + self.delay())
     }
 
-    /// Puts a frame on the link that arrives at `at`, after all that are on it: for a link that is real, and has its
-    /// own delay.
+    /// Puts a frame on the link that arrives at `at`, after all frames in flight; for real links, which have their own
+    /// delay.
     #[inline(always)]
     pub fn land(&mut self, packet: PacketHandle, at: Time) -> Option<Time> {
         self.frames_sent += 1;
@@ -163,9 +168,9 @@ impl Link {
         Some(at)
     }
 
-    /// Takes the frame that arrives off the link; when to schedule the arrival of the one behind it.
+    /// Takes the arriving frame off the link. Returns the time for the arrival event of the next frame.
     ///
-    /// To be called when a frame arrives, so that there is one. What becomes of it is to be counted at once.
+    /// Call it only on an arrival, when a frame is present, and count the frame's fate at once.
     #[inline(always)]
     pub fn take(&mut self) -> (PacketHandle, Option<Time>) {
         debug_assert!(self.first != NOTHING, "an arrival on a link with nothing under way");
@@ -182,43 +187,43 @@ impl Link {
         (self.first != NOTHING).then_some(self.first)
     }
 
-    /// From now on frames that are put on it are only gathered: it ends in another partition.
+    /// Marks the link as ending in another partition: it only gathers frames now.
     pub fn cut(&mut self) {
         debug_assert!(self.first == NOTHING, "a link is cut with frames on it");
         self.first = ELSEWHERE;
     }
 
-    /// Whether it ends in another partition.
+    /// Whether the link ends in another partition.
     #[inline]
     pub fn is_cut(&self) -> bool {
         self.first == ELSEWHERE
     }
 
-    /// Whether frames are to be handed over.
+    /// Whether frames wait to be handed over.
     #[inline]
     pub fn has_gathered(&self) -> bool {
         !self.following.is_empty()
     }
 
-    /// The next frame to be handed over, and when it arrives.
+    /// Takes the next frame to hand over, with its time of arrival.
     pub fn take_gathered(&mut self) -> Option<(Time, PacketHandle)> {
         debug_assert!(self.is_cut(), "frames are handed over that arrive here");
         self.following.pop().map(UnderWay::parts)
     }
 
-    /// Looks at what taking a frame off the link needs; the answer means nothing.
+    /// Prefetches the data for [`Self::take`]; the result only keeps the load alive.
     #[inline(always)]
     pub fn read_following(&self) -> u64 {
         self.following.at_front().map_or(0, |entry| u64::from(entry.0[0]))
     }
 
-    /// Looks at what a frame needs that is put on the link; the answer means nothing.
+    /// Prefetches the data for [`Self::send`]; the result only keeps the load alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         self.following.behind().map_or(0, |entry| u64::from(entry.0[0]))
     }
 
-    /// The last `count` frames that were put on the link, as far as they are still on it.
+    /// The last `count` frames sent, without those that have left the link.
     pub fn last_sent(&self, count: usize) -> impl Iterator<Item = PacketHandle> + '_ {
         let first = (self.first != NOTHING).then_some(self.first);
         let under_way = usize::from(first.is_some()) + self.following.len();
@@ -226,13 +231,14 @@ impl Link {
         all.skip(under_way.saturating_sub(count))
     }
 
-    /// Whether it was ever to do something to frames: [`Links::arrive`] then says what becomes of one that arrives.
+    /// Whether the link has ever had a loss model or a failure; if so, [`Links::arrive`] decides the fate of its
+    /// frames.
     #[inline(always)]
     pub const fn is_impaired(&self) -> bool {
         self.node & IS_IMPAIRED != 0
     }
 
-    /// Counts a frame that arrives whole on a link that does nothing to frames.
+    /// Counts an intact arrival on a link without impairment.
     #[inline(always)]
     pub fn count_arrival(&mut self, at: Time, frame_bytes: u32) {
         debug_assert!(at >= self.last_arrival, "frames arrive in order");
@@ -241,15 +247,15 @@ impl Link {
     }
 }
 
-/// All links, each direction by itself, by [`hitless_network::topology::DirectedLink::index`].
+/// All links, one entry for each direction, by [`hitless_network::topology::DirectedLink::index`].
 #[derive(Clone)]
 pub struct Links {
     all: Vec<Link>,
-    /// Of those that were ever to corrupt a frame, or down.
+    /// Only for links that have ever had a loss model or a failure.
     impairments: BTreeMap<usize, Impairment>,
 }
 
-/// Links that nothing was to happen to when they were built may have been down since.
+/// Impairments are saved with their links, because a link that was healthy at the start may have failed since.
 impl State for Links {
     fn save(&self, out: &mut Writer) {
         let Self { all, impairments } = self;
@@ -283,35 +289,35 @@ impl Index<usize> for Links {
 }
 
 impl Links {
-    /// Healthy links.
+    /// Creates healthy links.
     pub fn new(all: Vec<Link>) -> Self {
         Self { all, impairments: BTreeMap::new() }
     }
 
-    /// A link, to be changed.
+    /// Mutable access to a link.
     #[inline(always)]
     pub fn at(&mut self, link: u32) -> &mut Link {
         &mut self.all[link as usize]
     }
 
-    /// Looks at a link, if there is one of that number; the answer means nothing.
+    /// Prefetches a link, if the number is valid; the result only keeps the load alive.
     #[inline(always)]
     pub fn read_ahead(&self, link: u32) -> u64 {
         self.all.get(link as usize).map_or(0, Link::frames_sent)
     }
 
-    /// All of them, to be changed.
+    /// Mutable access to all links.
     #[inline(always)]
     pub fn as_mut_slice(&mut self) -> &mut [Link] {
         &mut self.all
     }
 
-    /// All of them.
+    /// All links.
     pub fn iter(&self) -> std::slice::Iter<'_, Link> {
         self.all.iter()
     }
 
-    /// What a link has counted.
+    /// The counters of a link.
     pub fn counters(&self, link: usize) -> LinkCounters {
         let state = &self.all[link];
         let lost = self.impairments.get(&link).map(|impairment| (impairment.corrupted, impairment.lost_down));
@@ -326,8 +332,8 @@ impl Links {
         }
     }
 
-    /// Changes which frames are corrupted, on a line of `line_rate`; `stream` is what chance is drawn from if the link
-    /// has none yet.
+    /// Sets the loss model of a link with line rate `rate`; `stream` provides the random numbers if the link lacks a
+    /// stream.
     pub fn set_loss(&mut self, link: usize, model: &LossModel, rate: BitRate, stream: impl FnOnce() -> Stream) {
         let known = self.impairments.get_mut(&link).is_some_and(Impairment::corrupts);
         if known || *model != LossModel::None {
@@ -335,7 +341,7 @@ impl Links {
         }
     }
 
-    /// Takes over a link from another partition, in which it ends.
+    /// Takes over a link from the partition that it ends in.
     pub fn take_over(&mut self, link: usize, other: &mut Self) {
         std::mem::swap(&mut self.all[link], &mut other.all[link]);
         if let Some(impairment) = other.impairments.remove(&link) {
@@ -348,14 +354,14 @@ impl Links {
         self.impairments.entry(link).or_default()
     }
 
-    /// No frame is corrupted: for a link to a switch elsewhere, where the receiving end does that.
+    /// Removes the loss model of a link that ends in a switch elsewhere: the receiving end applies it.
     pub fn clear_loss(&mut self, link: usize) {
         if let Some(impairment) = self.impairments.get_mut(&link) {
             impairment.clear_loss();
         }
     }
 
-    /// How often one, two, ... frames in a row were corrupted, by link.
+    /// For each impaired link, the number of runs of 1, 2, ... consecutive corrupted frames.
     pub fn corrupted_runs(&self) -> impl Iterator<Item = (usize, &[u64])> {
         self.impairments.iter().map(|(&link, impairment)| (link, impairment.corrupted_runs()))
     }
@@ -365,14 +371,14 @@ impl Links {
         self.impairment_mut(link).set_state(now, state);
     }
 
-    /// Whether a control ordered set that arrives at `at` comes through. To the loss model it is a frame of eight
-    /// bytes: where losses do not depend on length it is as likely to be lost as a full one. It counts nowhere.
+    /// Whether a control ordered set that arrives at `at` arrives intact. The loss model sees it as a frame of eight
+    /// bytes, so a loss model that ignores length loses it as often as a full frame. No counter includes it.
     pub fn carries_ordered_set(&mut self, link: u32, at: Time) -> bool {
         let set = ArrivingFrame { at, frame_bytes: ORDERED_SET_BYTES, is_link_retransmission: false };
         self.fate(link, set) == Fate::Arrives
     }
 
-    /// What becomes of a frame that arrives.
+    /// Decides the fate of an arriving frame and counts it.
     pub fn arrive(&mut self, link: u32, frame: ArrivingFrame) -> Fate {
         let fate = self.fate(link, frame);
         match (fate, self.impairments.get_mut(&(link as usize))) {

@@ -1,4 +1,4 @@
-//! What a run leaves behind: tables, a summary, and whether everything that must always hold did.
+//! The outcome of a run: tables, a summary, and violated invariants.
 
 mod order;
 mod sink;
@@ -19,10 +19,10 @@ pub struct Outcome {
     pub summary: Summary,
     /// All tables.
     pub tables: Vec<Table>,
-    /// What must always hold and did not, each in one sentence. A run with any is a failed run.
+    /// Violated invariants, one sentence each. A run with any has failed.
     pub violations: Vec<String>,
-    /// Requests that cannot be simulated, each in one sentence. A run with any is refused: its scenario asks for too
-    /// much, and nothing is wrong with the simulator.
+    /// Requests that cannot be simulated, one sentence each. A run with any is refused because its scenario asks for
+    /// too much; it does not indicate a bug in the simulator.
     pub limits: Vec<String>,
 }
 
@@ -37,30 +37,30 @@ pub struct Summary {
     pub simulated_s: f64,
     /// Events handled.
     pub events: u64,
-    /// Packets put on a link: data, acknowledgements and control packets, each link counted.
+    /// Frames put on links: data, acknowledgements and control packets, counted once for each link.
     pub transmissions: u64,
-    /// Hash over time and order of all events; equal for equal runs.
+    /// Hash over time and order of all events; equal runs have equal hashes.
     pub trace_hash: String,
-    /// Flows by what became of them.
+    /// Flows by outcome.
     pub flows: FlowTotals,
-    /// Failures of links; nothing for a scenario without.
+    /// Link failures; absent if the scenario has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailureTotals>,
-    /// What the order checker says of all flows together; nothing when it was off.
+    /// The order checker's counts over all flows; absent if the checker was off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderCounts>,
-    /// By group of at least two flows, Jain's fairness index of their mean rates from start to end.
+    /// Jain's fairness index of the flows' mean rates from start to end, for each group of two or more flows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fairness: BTreeMap<String, f64>,
-    /// Packets lost, by reason.
+    /// Lost packets by reason.
     pub drops: BTreeMap<&'static str, u64>,
-    /// Packets that a switch took out without loss, by reason: copies not needed, control packets that were read.
+    /// Packets that a switch removed without loss, by reason: spare copies, and control packets after processing.
     pub retired: BTreeMap<&'static str, u64>,
-    /// What the reader should know before trusting the results.
+    /// Facts to know before trusting the results.
     pub warnings: Vec<String>,
 }
 
-/// Flows by what became of them.
+/// Flows by outcome.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct FlowTotals {
     /// Started.
@@ -73,11 +73,11 @@ pub struct FlowTotals {
     pub unfinished: u64,
 }
 
-/// Failures of links.
+/// Counts of link failures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FailureTotals {
-    /// Links that failed, each time counted.
+    /// Failures that took a link down.
     pub happened: u64,
-    /// Failures that would have hit a link that was down already.
+    /// Failures that fell on a link that was down already.
     pub ignored: u64,
 }

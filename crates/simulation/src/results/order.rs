@@ -1,19 +1,19 @@
-//! Whether packets arrived in order.
+//! Counts of reordered, lost and duplicated packets.
 
 use serde::Serialize;
 
-/// Packets by what became of them. Sent = arrived + lost + under way.
+/// Packets by outcome. Sent = arrived + lost + in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, hitless_state::Value)]
 pub struct OrderCounts {
     /// Packets that hosts put on their links.
     pub packets_sent: u64,
-    /// Packets of which no copy ever arrived, and none exists any more.
+    /// Packets without a surviving or delivered copy.
     pub packets_lost: u64,
-    /// Packets that arrived, for the first time, after one that was sent later.
+    /// Packets that first arrived after a packet sent later.
     pub packets_reordered: u64,
-    /// Arrivals of packets that had arrived before.
+    /// Repeated arrivals.
     pub packets_duplicated: u64,
-    /// Packets that had not arrived when the run ended, and exist.
+    /// Packets still in flight at the end of the run.
     pub packets_under_way: u64,
 }
 

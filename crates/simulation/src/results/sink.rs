@@ -1,15 +1,15 @@
-//! Where rows go while a run goes on.
+//! Destination of rows that a run hands over before its end.
 
 use super::Table;
 
-/// Records of flows and messages that a run keeps before it looks for rows to hand over: some 10 MB.
+/// Number of flow and message records that a run keeps before it looks for rows to hand over; about 10 MB.
 pub const RECORDS: usize = 1 << 16;
 
-/// Takes rows of the tables "flows" and "messages" as they are known for good, so that a run need not keep them.
+/// Takes rows of the tables "flows" and "messages" as soon as they are final, so that a run need not keep them.
 ///
-/// One table after the other, each with some rows: all of one name together, in this order, are the table that a run
-/// has which keeps it.
+/// Each call passes some rows of one table. The rows of one name, concatenated in this order, equal the table of a run
+/// that keeps its rows.
 pub trait RowSink: Send {
-    /// Takes the next rows of the table of that name.
+    /// Takes the next rows of the table named in `rows`.
     fn take(&mut self, rows: Table);
 }

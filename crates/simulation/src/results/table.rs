@@ -1,6 +1,6 @@
 //! Tables of results: named columns of equal length.
 
-/// The values of a column. Its unit is the last word of its name.
+/// The values of a column. The last word of the column's name is the unit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
     /// Counts, bytes, identifiers.
@@ -21,39 +21,39 @@ impl Column {
         }
     }
 
-    /// Whether there is no value.
+    /// Whether the column has no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A table.
+/// A named table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// Its name.
+    /// The table's name.
     pub name: &'static str,
-    /// Name and values of each column, in the order to show.
+    /// Name and values of each column, in display order.
     pub columns: Vec<(&'static str, Column)>,
 }
 
 impl Table {
-    /// An empty table.
+    /// Creates an empty table.
     pub const fn new(name: &'static str) -> Self {
         Self { name, columns: Vec::new() }
     }
 
-    /// The table with a column of numbers, one from each of `rows`.
+    /// Adds a column of numbers, one for each of `rows`.
     pub fn unsigned<R>(self, name: &'static str, rows: &[R], value: impl Fn(&R) -> u64) -> Self {
         self.with(name, Column::Unsigned(rows.iter().map(value).collect()))
     }
 
-    /// The table with a column of times in picoseconds.
+    /// Adds a column of times in picoseconds.
     pub fn time<R>(self, name: &'static str, rows: &[R], value: impl Fn(&R) -> hitless_wire::Time) -> Self {
         let ps = |row| i64::try_from(value(row).as_ps()).unwrap_or(-1);
         self.with(name, Column::Signed(rows.iter().map(ps).collect()))
     }
 
-    /// The table with a column of names.
+    /// Adds a column of names.
     pub fn text<R>(self, name: &'static str, rows: &[R], value: impl Fn(&R) -> String) -> Self {
         self.with(name, Column::Text(rows.iter().map(value).collect()))
     }

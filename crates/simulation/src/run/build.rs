@@ -28,14 +28,14 @@ use super::sampling::Samplers;
 use super::shared::Shared;
 use crate::link::{Link, Links};
 
-/// A run of `scenario` up to `edge`. Of a fabric of which only some switches are here, by number, the others do
-/// nothing.
+/// Builds a run of `scenario` up to `edge`. `is_here` marks by number the switches that this process simulates; the
+/// others do nothing.
 ///
 /// # Errors
-/// A sentence, for what can only be found out here: a file of flows that cannot be read.
+/// On errors that show up only here, such as an unreadable file of flows; the message is a sentence.
 pub fn build<E: Edge>(mut scenario: Scenario, is_here: Option<&[bool]>, edge: E) -> Result<Run<E>, String> {
     if !E::IS_CLOSED {
-        // Frames of a live run come and go by real clocks.
+        // A live run sends and receives frames by real clocks.
         scenario.clocks = Clocks::Ideal;
     }
     let topology = scenario.build_topology()?;
@@ -127,7 +127,7 @@ fn impair(
     Ok(())
 }
 
-/// The network card of a host.
+/// The configuration of a host's network card.
 pub fn network_card(settings: &HostSettings, topology: &Topology, host: u32) -> NetworkCardConfig {
     let link = topology.link(topology.hosts[host as usize].port.link.link).settings;
     let capacity = match settings.nic_queue {
@@ -154,7 +154,7 @@ fn host_config(scenario: &Scenario, topology: &Topology, host: HostId, streams: 
     }
 }
 
-/// Where the ticks of a host's timer fall: hosts do not boot together.
+/// A random phase of a host's timer ticks, because hosts do not boot at the same time.
 fn timer_phase(settings: &HostSettings, streams: &RandomStreams, host: u32) -> Duration {
     match settings.timer_tick.as_ps() {
         0 => Duration::ZERO,

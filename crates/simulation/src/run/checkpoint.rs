@@ -1,4 +1,4 @@
-//! A run as bytes, between two events, and a run that goes on from them.
+//! Saving a run between two events, and resuming it.
 
 use hitless_engine::Progress;
 use hitless_state::{Damaged, Reader, State, Writer, state};
@@ -40,6 +40,7 @@ impl State for Run<Closed> {
         let Self { global, network, events, now } = self;
         let Global { scenario: _, control_plane, flow_starts, samplers, streaming: _, totals } = global;
         control_plane.load(from)?;
+        // First, so that the saved state meets the loss models that it was saved from.
         control_plane.repeat_losses(network);
         network.load(from)?;
         flow_starts.load(from)?;
@@ -51,7 +52,7 @@ impl State for Run<Closed> {
     }
 }
 
-/// A simulation that writes checkpoints, and may go on from one.
+/// A simulation that can write checkpoints and resume from one.
 pub struct Resumable {
     run: Run<Closed>,
     program: String,
@@ -59,10 +60,10 @@ pub struct Resumable {
 }
 
 impl Resumable {
-    /// `simulation`, of which `program` writes the checkpoints: what tells one build of the program from another.
+    /// Wraps `simulation`; `program` identifies the program's build in its checkpoints.
     ///
     /// # Errors
-    /// When the run holds something that has no state to write; the message names it.
+    /// If the run contains something that cannot be saved; the message names it.
     pub fn new(simulation: Simulation, program: &str) -> Result<Self, String> {
         let run = simulation.into_run();
         if run.global.streaming.is_some() {
@@ -80,15 +81,16 @@ impl Resumable {
         Ok(Self { run, program: program.to_owned(), scenario })
     }
 
-    /// Schedules what happens first: to be called once, unless the run goes on from a checkpoint.
+    /// Schedules the first events. Call it once, unless the run resumes from a checkpoint.
     pub fn start(&mut self) {
         self.run.start();
     }
 
-    /// Goes on from a checkpoint instead of the start.
+    /// Resumes from a checkpoint instead of the start.
     ///
     /// # Errors
-    /// When it is not one of this program, this scenario and this seed, or damaged. The simulation is of no use then.
+    /// If the checkpoint is damaged or belongs to another program, scenario or seed. The simulation is unusable after
+    /// an error.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         let (mark, body) = checked(bytes)?;
         mark.matches(&self.mark())?;
@@ -98,18 +100,18 @@ impl Resumable {
         Ok(())
     }
 
-    /// The run as bytes, with what says whose they are.
+    /// Encodes the run as a checkpoint.
     pub fn checkpoint(&self) -> Vec<u8> {
         let mut out = Writer::default();
         self.run.save(&mut out);
         sealed(&self.mark(), &out.finish())
     }
 
-    /// Runs to the end, and hands a checkpoint to `keep` whenever `progress` is asked for a pause and after each
-    /// `every` of simulated time.
+    /// Runs to the end. Hands a checkpoint to `keep` whenever `progress` requests a pause, and after each `every` of
+    /// simulated time.
     ///
     /// # Errors
-    /// What `keep` returns: the run stops there.
+    /// If `keep` returns an error; the run stops there.
     pub fn run(
         mut self,
         every: Option<Duration>,
@@ -126,13 +128,13 @@ impl Resumable {
         }
     }
 
-    /// Runs all that is due before `until`; false when the run has ended then, after which it can only be closed.
+    /// Handles all events before `until`. Returns false if the run has ended; it can only be closed then.
     pub fn advance(&mut self, until: Time) -> bool {
         self.run.run_before(until, &Progress::default()).0 == End::Paused
     }
 
-    /// When the next checkpoint is due: it depends on what is to come alone, so that a run that goes on from a
-    /// checkpoint writes those that it would have written.
+    /// When the next checkpoint is due. It depends only on pending events, so a resumed run writes the same checkpoints
+    /// as an uninterrupted one.
     fn due(&mut self, every: Option<Duration>) -> Time {
         let next = every.zip(self.run.next_time());
         next.map_or(Time::NEVER, |(every, next)| Time((next.as_ps() / every.as_ps() + 1).saturating_mul(every.as_ps())))

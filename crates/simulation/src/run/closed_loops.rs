@@ -1,13 +1,13 @@
-//! Flows that start when another is done.
+//! Closed loops: each flow starts when the previous one has ended.
 
 use hitless_scenario::workload::{FlowSpec, Sequence};
 use hitless_wire::Time;
 
-/// The sequences of a run.
+/// All sequences of flows in a run.
 #[derive(Default)]
 pub(super) struct ClosedLoops {
     sequences: Vec<Sequence>,
-    /// Those that may have another flow.
+    /// Number of sequences that may start another flow.
     open: usize,
 }
 
@@ -18,7 +18,7 @@ impl ClosedLoops {
         Self { open: sequences.len(), sequences }
     }
 
-    /// By group of flows: the sequence that it is, if any. Empty when none is.
+    /// The sequence of each group of flows, if it is one. Empty for a run without sequences.
     pub fn by_group(&self, groups: usize) -> Vec<Option<u32>> {
         if self.sequences.is_empty() {
             return Vec::new();
@@ -30,27 +30,27 @@ impl ClosedLoops {
         by_group
     }
 
-    /// Flows that are yet to start, as far as that is known.
+    /// Number of flows still to start, of those sequences that know their length.
     pub fn flows_to_come(&self) -> u64 {
         self.sequences.iter().filter_map(Sequence::left).sum()
     }
 
-    /// Whether no flow will follow another any more.
+    /// Whether all sequences are over.
     pub fn are_over(&self) -> bool {
         self.open == 0
     }
 
-    /// Each sequence's number and when its first flow starts.
+    /// The number of each sequence and the start of its first flow.
     pub fn starts(&self) -> impl Iterator<Item = (u32, Time)> + '_ {
         (0..).zip(self.sequences.iter().map(Sequence::start))
     }
 
-    /// When the flow behind one that has ended starts.
+    /// When the flow after an ended one starts.
     pub fn start_after(&mut self, sequence: u32, ended_at: Time) -> Time {
         self.sequences[sequence as usize].start_after(ended_at)
     }
 
-    /// The flow of a sequence that starts now; `None`: the sequence is over.
+    /// The flow of a sequence that starts now; `None` if the sequence is over.
     pub fn next_at(&mut self, now: Time, sequence: u32) -> Option<FlowSpec> {
         let next = self.sequences[sequence as usize].next_at(now);
         if next.is_none() {

@@ -1,4 +1,4 @@
-//! The control plane: what changes during a run by schedule (faults, commands), and what is done about failures.
+//! The control plane: scheduled changes during a run (faults, commands), and the recovery from failures.
 
 use hitless_engine::RandomStreams;
 use hitless_network::link::LinkState;
@@ -10,39 +10,39 @@ use super::event::{RecoveryEvent, SimulationEvent};
 use super::fabric::Fabric;
 use super::recovery::Recovery;
 
-/// One change.
+/// A change during a run.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// From now on frames of this link are corrupted so.
+    /// A link gets a new loss model.
     Loss {
         /// The link.
         link: DirectedLink,
-        /// Which frames are.
+        /// The loss model.
         model: LossModel,
     },
-    /// A link goes down or comes up, in one direction, and its ends do not find out.
+    /// One direction of a link goes down or up without failure detection.
     State {
         /// The link.
         link: DirectedLink,
-        /// What it is from now on.
+        /// The new state.
         state: LinkState,
     },
-    /// Somebody cuts a link both ways, and its ends find out.
+    /// A link is cut in both directions; its ends detect it.
     Cut(LinkId),
-    /// Somebody mends it.
+    /// A cut link is repaired.
     Mend(LinkId),
     /// A command for a mechanism of a switch.
     Command {
         /// The switch.
         switch: u32,
-        /// Which of its mechanisms.
+        /// The index of the mechanism in the switch.
         mechanism: usize,
-        /// The number by which the mechanism knows the command.
+        /// The mechanism's number for the command.
         command: u32,
     },
 }
 
-/// The name of the stream that decides which frames of a link are corrupted.
+/// The name of a link's random stream for corruption.
 pub(super) fn loss_stream_name(link: DirectedLink) -> String {
     format!("link {} loss", link.index())
 }
@@ -50,7 +50,7 @@ pub(super) fn loss_stream_name(link: DirectedLink) -> String {
 /// The schedule of changes, and the recovery from failures.
 pub(super) struct ControlPlane {
     streams: RandomStreams,
-    /// In the order of their times.
+    /// Sorted by time.
     changes: Vec<(Time, Change)>,
     next: usize,
     pub recovery: Recovery,
@@ -59,7 +59,7 @@ pub(super) struct ControlPlane {
 hitless_state::state!(ControlPlane { values: next; parts: recovery; configured: streams, changes });
 
 impl ControlPlane {
-    /// With these changes to come, in any order.
+    /// Creates a control plane with these scheduled changes, in any order.
     pub fn new(streams: RandomStreams, mut changes: Vec<(Time, Change)>, recovery: Recovery) -> Self {
         changes.sort_by_key(|&(at, _)| at);
         Self { streams, changes, next: 0, recovery }
@@ -70,7 +70,7 @@ impl ControlPlane {
         self.recovery.start(network);
     }
 
-    /// Nothing changes by schedule any more, and no link fails.
+    /// Cancels all further scheduled changes and failures.
     pub fn stop(&mut self) {
         self.next = self.changes.len();
         self.recovery.stop();
@@ -81,7 +81,7 @@ impl ControlPlane {
         network.schedule(at, SimulationEvent::Change);
     }
 
-    /// Makes the changes that are due.
+    /// Applies the changes that are due.
     pub fn apply_due<F: Fabric>(&mut self, now: Time, network: &mut F) {
         while let Some((at, change)) = self.changes.get(self.next).filter(|(at, _)| *at <= now) {
             debug_assert!(*at == now, "a change of {} ps was passed over", at.as_ps());
@@ -104,7 +104,7 @@ impl ControlPlane {
         }
     }
 
-    /// Gives links the loss models again that the changes so far have given them; what came of these is loaded then.
+    /// Repeats the loss models set before a checkpoint; loading the checkpoint then restores their state.
     pub fn repeat_losses<F: Fabric>(&self, network: &mut F) {
         for (_, change) in self.changes.iter().take(self.next) {
             if let Change::Loss { link, model } = change {

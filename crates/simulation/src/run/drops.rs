@@ -1,4 +1,4 @@
-//! Packets lost in switches and in the network cards of their hosts: by place, group of flows and reason, and by flow.
+//! Ledger of packets lost in switches and in the hosts' network cards: by place, group and reason, and by flow.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,6 @@ use hitless_wire::{FlowId, HostId};
 
 use crate::results::Table;
 
-/// Packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub(super) struct Lost {
     pub packets: u64,
@@ -28,7 +27,7 @@ impl Lost {
     }
 }
 
-/// A flow: its group, what switches lost of it, and packets that the cards of its own hosts had no room for.
+/// Losses of a flow: in switches, and in its hosts' network cards.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct OfFlow {
     group: u32,
@@ -36,12 +35,12 @@ struct OfFlow {
     refused_by_nic: u64,
 }
 
-/// Why a host's own card loses a packet, as tables and summaries name it.
+/// The name of this host drop in tables and summaries.
 pub(super) const NETWORK_CARD_FULL: &str = "network card full";
 
-/// What was lost in switches and in the cards of hosts.
+/// Losses in switches and in the hosts' network cards.
 pub(super) struct DropLedger {
-    /// Groups, and one more for packets that belong to no flow.
+    /// Number of groups, plus one for packets without a flow.
     columns: usize,
     /// By switch, group and reason.
     entries: Vec<Lost>,
@@ -59,16 +58,16 @@ impl DropLedger {
         Self { columns, entries, of_hosts: BTreeMap::new(), of_flows: Pages::default() }
     }
 
-    /// The next flow is of this group.
+    /// Adds the next flow, which belongs to this group.
     pub fn add_flow(&mut self, group: usize) {
         self.of_flows.push(OfFlow { group: group as u32, lost: Lost::default(), refused_by_nic: 0 });
     }
 
-    /// A switch has lost a packet, of a flow or of its own.
+    /// Counts a packet lost in a switch: one of a flow, or a control packet of a switch.
     pub fn note(&mut self, switch: u32, flow: Option<FlowId>, reason: DropReason, frame_bytes: u32) {
         debug_assert!(reason.is_loss(), "what ends without loss is no drop: {reason:?}");
-        // Of a flow that was let go there is no packet, unless a mechanism makes one of what it has remembered: that
-        // one counts for no flow.
+        // Packets of a freed flow no longer exist, except those that a mechanism rebuilds from memory. These count for
+        // no flow.
         let of_flow = flow.and_then(|flow| self.of_flows.get_mut(flow.0 as usize));
         let group = of_flow.as_ref().map_or(self.columns - 1, |of| of.group as usize);
         if let Some(of) = of_flow {
@@ -78,14 +77,14 @@ impl DropLedger {
         self.entries[place].add(frame_bytes);
     }
 
-    /// The card of a host has had no room for a packet.
+    /// Counts a packet that found a host's network card full.
     pub fn note_at_host(&mut self, host: HostId, flow: FlowId, frame_bytes: u32) {
         let Some(of) = self.of_flows.get_mut(flow.0 as usize) else { return };
         of.refused_by_nic += 1;
         self.of_hosts.entry((host.0, of.group)).or_default().add(frame_bytes);
     }
 
-    /// Takes over what was lost in another partition.
+    /// Adds the losses of another partition.
     pub fn merge(&mut self, other: Self) {
         self.entries.iter_mut().zip(&other.entries).for_each(|(own, &other)| *own = own.plus(other));
         for (&place, &lost) in &other.of_hosts {
@@ -98,22 +97,22 @@ impl DropLedger {
         }
     }
 
-    /// What the switches have lost of a flow, data and acknowledgements, copies included.
+    /// Losses of a flow in switches: data, acknowledgements and copies.
     pub fn of_flow(&self, flow: FlowId) -> Lost {
         self.of_flows.get(flow.0 as usize).map_or(Lost::default(), |of| of.lost)
     }
 
-    /// Packets of a flow that the cards of its hosts had no room for.
+    /// Number of the flow's packets that found a network card full.
     pub fn refused_by_nic(&self, flow: FlowId) -> u64 {
         self.of_flows.get(flow.0 as usize).map_or(0, |of| of.refused_by_nic)
     }
 
-    /// No packet of a flow exists, or will, and what was lost of it has been handed over.
+    /// Frees a flow without remaining packets, after its losses have been handed over.
     pub fn let_go(&mut self, flow: FlowId) {
         self.of_flows.let_go(flow.0 as usize);
     }
 
-    /// Switch, group (none: packets of no flow), reason and what was lost, where anything was.
+    /// All nonzero entries: switch, group (`None` for packets without a flow), reason and losses.
     fn of_switches(&self) -> impl Iterator<Item = (usize, Option<usize>, DropReason, Lost)> + '_ {
         let entries = self.entries.iter().enumerate().filter(|(_, lost)| lost.packets > 0);
         entries.map(|(place, &lost)| {
@@ -123,7 +122,7 @@ impl DropLedger {
         })
     }
 
-    /// The table of what was lost: a row has a switch or a host.
+    /// The table of losses; each row names a switch or a host.
     pub fn table(&self, topology: &Topology, groups: &[FlowGroup]) -> Table {
         let name_of = |group: usize| groups[group].name.clone();
         let at_switch = |(switch, group, reason, lost): (usize, Option<usize>, DropReason, Lost)| {

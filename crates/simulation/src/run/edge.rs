@@ -1,4 +1,4 @@
-//! Where a fabric ends: nowhere in a simulation, at real nodes in a live run.
+//! The edge of a fabric: absent in a simulation, the boundary to real nodes in a live run.
 
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_switch::{DropReason, Half, Verdict};
@@ -6,32 +6,32 @@ use hitless_wire::{Packet, ServiceKey, Time};
 
 use crate::link::Fate;
 
-/// What a run asks and tells whoever knows of the nodes that are not simulated.
+/// Interface between a run and the owner of the nodes that are not simulated.
 ///
-/// A parameter of the run's type, and every default does nothing: a simulation pays nothing for what only a live run
-/// needs.
+/// It is a type parameter of the run, and every default method does nothing, so a simulation pays nothing for the hooks
+/// of a live run.
 pub trait Edge: Send {
-    /// Whether there is none, so that it need not be asked what becomes of an arriving packet.
+    /// True without an edge: the run then skips the checks on arriving packets.
     const IS_CLOSED: bool = false;
 
-    /// It is `now`: what follows happens then.
+    /// Sets the time of the calls that follow.
     #[inline(always)]
     fn set_time(&mut self, _now: Time) {}
 
-    /// The service of a packet whose flow is not one of the scenario; `None`: that of its flow.
+    /// The service of a packet whose flow is not in the scenario; `None` selects the service of its flow.
     #[inline(always)]
     fn service_key(&self, _packet: &Packet) -> Option<ServiceKey> {
         None
     }
 
-    /// Whether a packet is addressed to all nodes, so that no route leads to its destination.
+    /// Whether a packet is a broadcast, which has no route.
     #[inline(always)]
     fn is_for_everyone(&self, _packet: &Packet) -> bool {
         false
     }
 
-    /// Gives a packet that is addressed to all nodes a destination, and returns the copies that go to the other nodes,
-    /// which are in the store and have come by the same port. `None`: it goes nowhere.
+    /// Gives a broadcast packet a destination and returns the copies for the other nodes, which are in the store and
+    /// have the same port of arrival. `None` discards the packet.
     #[inline(always)]
     fn resolve(
         &mut self,
@@ -42,14 +42,13 @@ pub trait Edge: Send {
         Some(Vec::new())
     }
 
-    /// Takes a packet that has come whole to the end of a link, when a node that is not simulated is there. It then
-    /// leaves the run.
+    /// Takes a packet at the end of a link to a node that is not simulated. The packet then leaves the run.
     #[inline(always)]
     fn takes(&mut self, _now: Time, _link: u32, _packet: PacketHandle, _packets: &PacketStore) -> bool {
         false
     }
 
-    /// A link has lost a packet, which leaves the run.
+    /// A link has lost a packet; the packet leaves the run.
     #[inline(always)]
     fn lost(&mut self, _link: u32, _packet: PacketHandle, _packets: &PacketStore, _fate: Fate) {}
 
@@ -57,7 +56,7 @@ pub trait Edge: Send {
     #[inline(always)]
     fn transmitted(&mut self, _switch: u32, _packet: PacketHandle, _packets: &PacketStore) {}
 
-    /// A mechanism of a switch has made a packet: a copy of another, or one of its own.
+    /// A mechanism of a switch has created a packet: a copy, or a control packet.
     #[inline(always)]
     fn created(&mut self, _switch: u32, _packet: PacketHandle, _packets: &PacketStore) {}
 
@@ -65,7 +64,7 @@ pub trait Edge: Send {
     #[inline(always)]
     fn ended(&mut self, _switch: u32, _packet: PacketHandle, _packets: &PacketStore, _reason: DropReason) {}
 
-    /// A hook of a switch has decided otherwise than that the packet goes on.
+    /// A hook of a switch has returned a verdict other than "continue".
     #[inline(always)]
     fn decided(&mut self, _switch: u32, _packet: PacketHandle, _packets: &PacketStore, _half: Half, _verdict: Verdict) {
     }

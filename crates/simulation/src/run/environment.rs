@@ -1,4 +1,4 @@
-//! The run as the environment of switches and hosts.
+//! Adapters that present the run to switches and hosts as their environment.
 
 use hitless_engine::{OrderKey, PacketHandle, PacketStore};
 use hitless_hosts::{FlowRecord, FlowRecords, HostDrop, HostEnvironment, HostEvent, ReceiverRecord, SenderEnd};
@@ -12,13 +12,12 @@ use super::event::{SimulationEvent, kind};
 use super::records::Services;
 use super::shared::{Letter, Shared};
 
-/// The environment of one switch.
 pub(super) struct SwitchEnvironment<'a, E> {
     pub shared: &'a mut Shared<E>,
     pub switch: u32,
 }
 
-/// What mechanisms of one switch look things up in.
+/// Lookup tables for the mechanisms of a switch.
 pub(super) struct SwitchTables<'a, E> {
     routing: &'a Routing,
     services: &'a Services,
@@ -62,8 +61,8 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
         port.or_else(|| routing.route_watched(switch, packet))
     }
 
-    // Without the routes that depend on the port of arrival, which the packet does not name yet: a packet for which
-    // there is no other goes by the slow path, and is asked for by `route`.
+    // Skips routes that depend on the port of arrival, because the packet does not carry that port yet. A packet
+    // without any other route takes the slow path, which calls `route`.
     #[inline(always)]
     fn packet_and_route(&mut self, packet: PacketHandle) -> (&mut Packet, Option<PortId>) {
         let Shared { packets, routing, edge, .. } = &mut *self.shared;
@@ -94,7 +93,7 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
         self.transmit_on(link, port, packet, last_bit_at);
     }
 
-    // Lines have the numbers of the links.
+    // The switch numbers its lines as the network numbers its links.
     #[inline(always)]
     fn transmit_on(&mut self, link: u32, _port: PortId, packet: PacketHandle, last_bit_at: Time) {
         self.shared.edge.transmitted(self.switch, packet, &self.shared.packets);
@@ -106,7 +105,7 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
         let link = &self.shared.links[number as usize];
         let Node::Switch(SwitchId(switch)) = link.to().node else { return };
         let (at, node) = (last_bit_at + link.delay(), self.shared.hosts_count + switch);
-        // The port tells the links of a receiver apart, and so many sets are never under way on one.
+        // The port separates the links of one receiver; a link never has 2^20 ordered sets in flight.
         const SETS: u64 = 1 << 20;
         let (to, is_cut) = (link.to().port, link.is_cut());
         let sequence = self.shared.clocks.next(self.shared.hosts_count + self.switch) % SETS;
@@ -139,7 +138,6 @@ impl<E: Edge> Environment for SwitchEnvironment<'_, E> {
     }
 }
 
-/// The environment of the hosts.
 pub(super) struct HostsEnvironment<'a, E> {
     pub shared: &'a mut Shared<E>,
 }
@@ -185,7 +183,7 @@ impl<E: Edge> HostEnvironment for HostsEnvironment<'_, E> {
             order.ended(record.flow);
         }
         self.shared.records.flows.flows.push(*record);
-        // A flow of datagrams ends when its receiving end does.
+        // A UDP flow ends with its receiving end, so its sender's record has no end.
         if record.finished < Time::NEVER {
             self.shared.records.note_ended(record.tag, record.finished);
         }

@@ -1,14 +1,14 @@
-//! What the simulator schedules, and where each event stands among those of the same time.
+//! The simulator's events, and their order at equal times.
 
 use hitless_engine::{OrderKey, TraceHash};
 use hitless_hosts::HostEvent;
 use hitless_switch::SwitchEvent;
 use hitless_wire::{OrderedSet, Time};
 
-/// Something that happens at a time.
+/// A scheduled event.
 #[derive(Clone, Copy, Debug, PartialEq, hitless_state::Value)]
 pub(super) enum SimulationEvent {
-    /// The first frame under way reaches the end of a link, of that
+    /// The first frame in flight reaches the end of a link; `link` is the
     /// [index](hitless_network::topology::DirectedLink::index).
     LinkArrival { link: u32 },
     /// A control ordered set reaches the end of a link between switches.
@@ -23,67 +23,67 @@ pub(super) enum SimulationEvent {
     NextInSequence { sequence: u32 },
     /// The next entry of the schedule of faults and commands is due.
     Change,
-    /// A link fails, or something that follows from it.
+    /// A link fails, or a consequence of a failure is due.
     Recovery(RecoveryEvent),
     /// A sampler is due.
     Sample { sampler: u32 },
 }
 
 impl SimulationEvent {
-    /// Whether it counts as no event: what is measured, and when flows are drawn, must not change the trace.
+    /// Whether the event stays out of the trace: sampling, and the time of drawing flows, must not change the hash.
     pub fn leaves_no_mark(self) -> bool {
         matches!(self, Self::Sample { .. } | Self::NextFlow | Self::NextInSequence { .. })
     }
 }
 
-/// Something that failures bring about: `failure` is the number of its record, `end` is 0 or 1.
+/// A failure or one of its consequences; `failure` is the number of its record, `end` is 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub(super) enum RecoveryEvent {
     /// The next failure of an entry of the scenario is due.
     Fail { entry: u32 },
     /// An end detects a failure.
     Detect { failure: u32, end: u8 },
-    /// An end may use another port.
+    /// An end switches to another port.
     Reroute { failure: u32, end: u8 },
-    /// The link is whole.
+    /// The link is repaired.
     Whole { failure: u32 },
-    /// An end learns that the link is whole.
+    /// An end learns of the repair.
     Return { failure: u32, end: u8 },
     /// The control plane reads the counters of the ports that may become backups.
     Poll,
 }
 
-/// The kinds in the order in which events of one time are handled: what changes the world, then what arrives in it,
-/// then what is drawn and started, then what its nodes do, then what is observed. An event may schedule another of the
-/// same time only of its own kind or a later one.
+/// Event kinds in the order of handling at equal times: changes of the world first, then arrivals, then the drawing and
+/// start of flows, then the nodes' own events, then observation. An event may schedule another one at the same time
+/// only if that has the same kind or a later one.
 ///
-/// No key depends on how a run is divided: it is made of what the node knows where the event happens, or of what is
-/// unique by itself.
+/// No key depends on the division of a run into partitions: a key is made of numbers that the event's node knows, or of
+/// numbers that are unique in the whole run.
 pub(super) mod kind {
     pub const CHANGE: u8 = 0;
     pub const ARRIVAL: u8 = 1;
-    /// The next flow is taken from the workload or a sequence. Leaves no mark in the trace.
+    /// The next flow is taken from the workload or a sequence. Not in the trace.
     pub const DRAW: u8 = 2;
-    /// At the host that opens the flow; the sequence is its number.
+    /// At the host that opens the flow; the sequence number is the flow's number.
     pub const START: u8 = 3;
-    /// At the switch that receives it; the sequence is that of the sender, below the port.
+    /// At the receiving switch; the sequence number holds the port above the sender's counter.
     pub const ORDERED_SET: u8 = 4;
     pub const SWITCH: u8 = 5;
     pub const HOST: u8 = 6;
-    /// At the receiving host of a flow; the sequence is its number.
+    /// At the receiving host of a flow; the sequence number is the flow's number.
     pub const SENDER_ENDED: u8 = 7;
     pub const SAMPLE: u8 = 8;
 }
 
-/// What a node has scheduled and what has happened at it.
+/// Event counter and trace of one node.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct NodeClock {
-    /// Events that it has scheduled for itself: the last part of their order.
+    /// Number of events that the node has scheduled for itself; the last part of their order key.
     sequence: u64,
     trace: TraceHash,
 }
 
-/// The clocks of all nodes. Behind the hosts and the switches stands one for what happens to all.
+/// The clocks of all nodes: hosts, switches, and one for global events.
 #[derive(Debug, hitless_state::Value)]
 pub(super) struct NodeClocks(Vec<NodeClock>);
 
@@ -92,7 +92,7 @@ impl NodeClocks {
         Self(vec![NodeClock::default(); nodes + 1])
     }
 
-    /// The number of what is no node: what happens to all.
+    /// The node number of global events.
     pub fn everywhere(&self) -> u32 {
         self.0.len() as u32 - 1
     }
@@ -102,7 +102,7 @@ impl NodeClocks {
         OrderKey::new(kind, node, self.next(node))
     }
 
-    /// The next number of a node's own.
+    /// The next sequence number of a node.
     #[inline]
     pub fn next(&mut self, node: u32) -> u64 {
         let sequence = &mut self.0[node as usize].sequence;
@@ -110,18 +110,18 @@ impl NodeClocks {
         *sequence
     }
 
-    /// An event happens at the node in its key.
+    /// Adds an event to the trace of the node in its key.
     #[inline(always)]
     pub fn record(&mut self, at: Time, order: OrderKey) {
         self.0[order.node() as usize].trace.record(at.as_ps(), order.as_u64());
     }
 
-    /// Takes over the clock of a node from another partition, where it is.
+    /// Takes over the clock of a node from the partition that holds it.
     pub fn take_over(&mut self, node: u32, other: &Self) {
         self.0[node as usize] = other.0[node as usize];
     }
 
-    /// One hash over those of all nodes, in their order.
+    /// Hash over the hashes of all nodes, in order of their numbers.
     pub fn hash(&self) -> u64 {
         let mut all = TraceHash::default();
         (0..).zip(&self.0).for_each(|(node, clock)| all.record(node, clock.trace.value()));

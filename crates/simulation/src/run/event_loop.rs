@@ -1,4 +1,4 @@
-//! The loop: takes events in their total order and hands each to the part that it belongs to.
+//! The event loop: takes events in their total order and dispatches each to the part that handles it.
 
 use std::collections::BTreeMap;
 
@@ -18,21 +18,21 @@ use super::network::{Happened, Network};
 use super::protection::ProtectionControl;
 use crate::link::LinkCounters;
 
-/// What an event may have changed.
+/// The possible effects of an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// Packets on their way: no flow has ended by it.
+    /// Packets only: the event has not ended a flow.
     Packets,
-    /// A flow, or anything else.
+    /// Flows, or anything else.
     Flows,
 }
 
-/// When a packet that enters a run by a link arrives at the link's end.
+/// When a packet that enters the run on a link arrives at the link's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Landing {
-    /// The link's delay after its last bit has left the sender.
+    /// One link delay after its last bit's departure at this time.
     AfterLastBit(Time),
-    /// Then: the link is real, and the packet has crossed it.
+    /// At this time: the link is real, and the packet has crossed it.
     At(Time),
 }
 
@@ -44,7 +44,7 @@ pub struct Run<E> {
     pub(super) now: Time,
 }
 
-/// How long the network may take to empty after the last flow is done.
+/// Maximum time for the network to drain after the last flow is done.
 pub(super) const DRAIN_LIMIT: Duration = Duration::from_ms(100);
 
 impl<E: Edge> Run<E> {
@@ -53,27 +53,27 @@ impl<E: Edge> Run<E> {
         self.now
     }
 
-    /// What runs.
+    /// The scenario.
     pub const fn scenario(&self) -> &Scenario {
         &self.global.scenario
     }
 
-    /// Its nodes and links.
+    /// The network's nodes and links.
     pub fn topology(&self) -> &Topology {
         &self.network.topology
     }
 
-    /// Where it ends.
+    /// The edge.
     pub const fn edge(&self) -> &E {
         &self.network.shared.edge
     }
 
-    /// Where it ends, to be changed.
+    /// Mutable access to the edge.
     pub const fn edge_mut(&mut self) -> &mut E {
         &mut self.network.shared.edge
     }
 
-    /// Schedules what happens first. To be called once.
+    /// Schedules the first events. Call it once.
     pub fn start(&mut self) {
         self.network.start();
         self.global.flow_starts.start(&mut self.network);
@@ -86,10 +86,12 @@ impl<E: Edge> Run<E> {
         self.run_before(Time::NEVER, progress)
     }
 
-    /// [`Self::run_until_end`], which pauses where the next event is due at `until` or later.
+    /// Like [`Self::run_until_end`], but pauses if the next event is due at `until` or later.
     pub(super) fn run_before(&mut self, until: Time, progress: &Progress) -> (End, Time) {
         let deadline = self.global.deadline();
+        // Events at the deadline itself still happen.
         let until = until.min(Time(deadline.as_ps().saturating_add(1)));
+        // Two instances of the loop, so that small networks do not pay for the check in each turn.
         let turns = if self.network.is_large() { Self::take_turns::<true> } else { Self::take_turns::<false> };
         loop {
             if let Some(end) = turns(self, until, deadline) {
@@ -107,8 +109,7 @@ impl<E: Edge> Run<E> {
         }
     }
 
-    /// Takes the turns before `until` until it is time to look at what goes on beside; returns how the run ends if it
-    /// does.
+    /// Takes turns before `until`, up to the next housekeeping. Returns why the run ends, if it ends.
     #[inline(never)]
     fn take_turns<const LOOKS_AHEAD: bool>(&mut self, until: Time, deadline: Time) -> Option<(End, Time)> {
         const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
@@ -117,7 +118,8 @@ impl<E: Edge> Run<E> {
             if LOOKS_AHEAD {
                 ahead.before_turn(&mut self.network);
             }
-            // The time is noted where the loop ends, since the queue knows it meanwhile.
+            // `self.now` is set only where the loop ends: meanwhile the queue knows the time, which saves a store per
+            // event.
             let Some((now, happened)) = self.network.take_turn(until) else {
                 self.now = self.network.shared.queue.now();
                 return Some(self.end_of_turn(deadline));
@@ -139,7 +141,7 @@ impl<E: Edge> Run<E> {
         }
     }
 
-    /// Counts what happened at `now`, and handles what is only due.
+    /// Counts a turn's event, and dispatches it if the turn has only found it due.
     #[inline(always)]
     fn finish_turn(&mut self, now: Time, happened: Happened) -> Reach {
         debug_assert!(now >= self.now, "time runs backwards");
@@ -158,7 +160,7 @@ impl<E: Edge> Run<E> {
         }
     }
 
-    /// Nothing is due for now.
+    /// Decides why no event is left before the limit.
     #[cold]
     fn end_of_turn(&mut self, deadline: Time) -> (End, Time) {
         match self.network.shared.queue.next_time() {
@@ -168,8 +170,8 @@ impl<E: Edge> Run<E> {
         }
     }
 
-    /// Lets what is still under way arrive, so that every queue comes back to empty. That belongs to the trace: where
-    /// the last flow ends is known only when all parts of a run have come to that time.
+    /// Lets the packets in flight arrive, so that every queue drains. These events are part of the trace, because the
+    /// partitions of a run learn the end of the last flow only after all have reached that time.
     pub(super) fn drain(&mut self, ended_at: Time) {
         self.global.control_plane.stop();
         while let Some((now, happened)) = self.network.take_turn(ended_at + DRAIN_LIMIT) {
@@ -213,19 +215,19 @@ impl<E: Edge> Run<E> {
         Reach::Flows
     }
 
-    /// When the next event is due, if any is.
+    /// When the next event is due, if any.
     pub fn next_time(&mut self) -> Option<Time> {
         self.network.shared.queue.next_time()
     }
 
-    /// Handles the next event, if there is one.
+    /// Handles the next event, if any.
     pub fn step(&mut self) {
         let Some((now, happened)) = self.network.take_turn(Time::NEVER) else { return };
         self.finish_turn(now, happened);
         self.now = now;
     }
 
-    /// Puts a packet that a node beyond the edge has sent on its link.
+    /// Puts a packet from a node beyond the edge on its link.
     pub fn enter(&mut self, link: DirectedLink, packet: Packet, landing: Landing) {
         let shared = &mut self.network.shared;
         debug_assert!(packet.transport == Transport::None, "a real packet belongs to no simulated flow");
@@ -237,29 +239,29 @@ impl<E: Edge> Run<E> {
         }
     }
 
-    /// The packets that exist.
+    /// All packets in the run.
     pub fn packets(&mut self) -> impl Iterator<Item = &Packet> {
         let existing = self.network.shared.existing();
         let packets = &self.network.shared.packets;
         existing.into_iter().map(|packet| &packets[packet])
     }
 
-    /// No frame of a link is corrupted: for a link that ends beyond the edge, where the other end does that.
+    /// Removes the loss model of a link that ends beyond the edge: the other end applies it.
     pub fn clear_loss(&mut self, link: DirectedLink) {
         self.network.shared.links.clear_loss(link.index());
     }
 
-    /// What a link has counted.
+    /// The counters of a link.
     pub fn link_counters(&self, link: DirectedLink) -> LinkCounters {
         self.network.shared.links.counters(link.index())
     }
 
-    /// Bytes that wait at a port.
+    /// Bytes queued at a port.
     pub fn port_bytes(&mut self, now: Time, switch: SwitchId, port: PortId) -> u64 {
         self.network.switches[switch.0 as usize].port_bytes(now, port)
     }
 
-    /// What the mechanisms say of themselves.
+    /// The reports of all mechanisms.
     pub fn reports(&self, now: Time) -> Vec<(SwitchId, Report)> {
         self.network.reports(now)
     }
@@ -269,18 +271,18 @@ impl<E: Edge> Run<E> {
         self.network.drops()
     }
 
-    /// Packets taken out without loss so far, by reason.
+    /// Packets removed without loss so far, by reason.
     pub fn retired(&self) -> BTreeMap<&'static str, u64> {
         self.network.ended_in_switches(|reason: DropReason| !reason.is_loss())
     }
 
-    /// Whether its ends find out when this link is cut.
+    /// Whether the ends of a link detect it when the link is cut.
     pub fn is_watched(&self, link: LinkId) -> bool {
         self.global.control_plane.recovery.is_watched(link)
     }
 
-    /// What takes these directions of one link down, or up. One direction does so unnoticed; where both do, the ends
-    /// find out if anything finds out.
+    /// The changes that take these directions of one link down or up. A single direction fails undetected; if both do,
+    /// the ends detect it where failure detection is on.
     pub fn state_changes(&self, links: &[DirectedLink], state: LinkState) -> Vec<Change> {
         let both = (links.len() == 2).then_some(links[0].link).filter(|&link| self.is_watched(link));
         match (both, state) {
@@ -290,13 +292,13 @@ impl<E: Edge> Run<E> {
         }
     }
 
-    /// Makes a change at `at`, before which everything has been handled.
+    /// Applies a change at `at`; all earlier events must have been handled.
     pub fn apply(&mut self, at: Time, change: Change) {
         self.network.shared.edge.set_time(at);
         self.global.control_plane.apply(at, change, &mut self.network);
     }
 
-    /// What a command for a protected link is made of.
+    /// The input for commands to a protected link.
     pub fn protection(&self) -> ProtectionControl<'_> {
         let Network { topology, switches, .. } = &self.network;
         ProtectionControl { scenario: &self.global.scenario, topology, switches }

@@ -1,5 +1,5 @@
-//! What concerns a whole run reaches its parts by this: changes, failures, the starts of flows and samples, whether the
-//! run is one partition ([`Network`]) or several.
+//! Interface for run-wide actions (changes, failures, flow starts, samples), for a run of one partition ([`Network`])
+//! or several.
 
 use hitless_engine::{OrderKey, Stream};
 use hitless_hosts::{FlowConfig, FlowProgress};
@@ -16,51 +16,51 @@ use super::network::Network;
 use super::sampling::Counts;
 use crate::link::LinkCounters;
 
-/// All of a run, as what is global sees it.
+/// The whole run as seen by its global parts.
 pub(super) trait Fabric {
-    /// Schedules what happens to all.
+    /// Schedules a global event.
     fn schedule(&mut self, at: Time, event: SimulationEvent);
 
-    /// Schedules a look, behind everything else of that time.
+    /// Schedules a sample after all other events of that time.
     fn schedule_sample(&mut self, at: Time, sampler: u32);
 
-    /// From now on frames of a link are corrupted so; `stream` is what chance is drawn from if there is none yet.
+    /// Sets the loss model of a link; `stream` provides the random numbers if the link lacks a stream.
     fn set_loss(&mut self, link: DirectedLink, model: &LossModel, stream: impl FnOnce() -> Stream);
 
-    /// A link goes down or comes up in one direction.
+    /// Takes one direction of a link down or up.
     fn set_link_state(&mut self, now: Time, link: DirectedLink, state: LinkState);
 
-    /// What a link has counted.
+    /// The counters of a link.
     fn link_counters(&self, link: usize) -> LinkCounters;
 
-    /// A command of the control plane for a mechanism of a switch.
+    /// Sends a control-plane command to a mechanism of a switch.
     fn command(&mut self, now: Time, switch: u32, mechanism: usize, command: u32);
 
-    /// A switch learns what has become of a port.
+    /// Tells a switch the new state of a port.
     fn set_port_state(&mut self, now: Time, switch: SwitchId, port: PortId, state: PortState);
 
-    /// Packets for a port go by another one from now on, or by the port itself again.
+    /// Redirects packets for a port to `backup`, or back to the port itself.
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>);
 
-    /// Bytes that a port has sent.
+    /// Bytes sent by a port.
     fn bytes_sent(&self, switch: u32, port: PortId) -> u64;
 
-    /// Bytes that wait at a port.
+    /// Bytes queued at a port.
     fn port_bytes(&mut self, now: Time, switch: u32, port: PortId) -> u64;
 
-    /// Adds the flow of each packet that waits at a port or is being sent.
+    /// Adds the flow of each packet that is queued at a port or in transmission.
     fn flows_at_port(&mut self, now: Time, switch: u32, port: PortId, flows: &mut Vec<u32>);
 
-    /// A flow becomes known, and will start.
+    /// Registers a flow that will start.
     fn add_flow(&mut self, spec: &FlowSpec, config: FlowConfig) -> FlowId;
 
-    /// How far a flow has got: its sending end, and what is delivered, as far as each has begun and not ended.
+    /// Progress of a flow's sending end and the bytes delivered, each if that end has begun and not ended.
     fn progress(&self, flow: FlowId) -> (Option<FlowProgress>, Option<u64>);
 
     /// Whether both ends of a flow have ended.
     fn has_ended(&self, flow: FlowId) -> bool;
 
-    /// Adds what ends of flows of a group counted that have ended; of each partition those beyond what `seen` says.
+    /// Adds the counters of a group's ended flows, from each partition only those beyond `seen`.
     fn add_ended(&self, group: usize, seen: &mut Vec<(usize, usize)>, counts: &mut Counts);
 }
 
@@ -70,7 +70,7 @@ impl<E: Edge> Fabric for Network<E> {
     }
 
     fn schedule_sample(&mut self, at: Time, sampler: u32) {
-        // A key of its own: sampling must not move the order of anything else.
+        // Samples have separate keys, so that sampling does not change the order of other events.
         let order = OrderKey::new(kind::SAMPLE, sampler, 0);
         self.shared.queue.push(at, order, SimulationEvent::Sample { sampler });
     }
@@ -137,19 +137,20 @@ impl<E: Edge> Fabric for Network<E> {
     }
 }
 
-/// The flow of a packet, unless it is a switch's own.
+/// The flow of a packet; `None` for a switch's control packet.
 fn flow_of(packet: &Packet) -> Option<u32> {
     (packet.transport != Transport::None).then_some(packet.flow.0)
 }
 
 impl<E: Edge> Network<E> {
-    /// A flow of this group becomes known.
+    /// Registers a flow of this group.
     pub fn note_flow(&mut self, group: usize) {
         self.shared.services.add_flow(group);
         self.shared.drops.add_flow(group);
     }
 
-    /// Adds the flows of the packets that wait at a port; returns how many it has handed over that have not left.
+    /// Adds the flows of the packets queued at a port. Returns the number of frames already handed to the link that
+    /// have not departed.
     pub fn flows_waiting(&mut self, now: Time, switch: u32, port: PortId, flows: &mut Vec<u32>) -> usize {
         let Network { shared, switches, .. } = self;
         let state = &mut switches[switch as usize];
@@ -157,13 +158,13 @@ impl<E: Edge> Network<E> {
         state.frames_not_left(now, port)
     }
 
-    /// Adds the flows of the packets that were last put on a link.
+    /// Adds the flows of the packets that were put on a link last.
     pub fn flows_on_link(&self, link: usize, count: usize, flows: &mut Vec<u32>) {
         let last = self.shared.links[link].last_sent(count);
         last.for_each(|packet| flows.extend(flow_of(&self.shared.packets[packet])));
     }
 
-    /// Adds what ends of flows of a group counted that have ended, beyond those seen: sending and receiving ones.
+    /// Adds the counters of a group's ended flows beyond those seen; `seen` counts sender records and receiver records.
     pub fn add_ended_beyond(&self, group: usize, seen: &mut (usize, usize), counts: &mut Counts) {
         let records = &self.shared.records.flows;
         let of_group = |tag: u32| tag as usize == group;

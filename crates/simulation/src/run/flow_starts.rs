@@ -1,4 +1,4 @@
-//! Which flows start when: those of the workload, those that follow another, and messages on open connections.
+//! Starts flows: those of the workload, those that follow another, and messages on open connections.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -17,34 +17,34 @@ use super::event::kind;
 use super::fabric::Fabric;
 use super::network::Network;
 
-/// The flows of a workload, in the order of their starts.
+/// The flows of a workload, sorted by start time.
 pub(super) type Workload = Box<dyn Iterator<Item = FlowSpec> + Send>;
 
-/// A connection: its group, its two hosts, and its number among those that they have.
+/// A connection: group, source, destination, and its number between these two hosts.
 type Connection = (usize, HostId, HostId, u32);
 
-/// Starts flows, and knows all that have started.
+/// Starts flows and keeps the specification of each.
 pub(super) struct FlowStarts {
     transports: Vec<TransportId>,
-    /// By group: the number that the identities of its flows follow from.
+    /// By group: the number that seeds the identities of its flows.
     groups: Vec<u64>,
     workload: Peekable<Workload>,
-    /// How many flows and messages were taken from it.
+    /// Number of flows and messages taken from the workload.
     drawn: u64,
     closed_loops: ClosedLoops,
-    /// Connections that stay open. Each is opened when the first flow takes it.
+    /// Open connections. The first message of a connection opens it.
     connections: BTreeMap<Connection, FlowId>,
     specs: Pages<FlowSpec>,
     messages: u64,
-    /// About how many the workload will have had.
+    /// Expected number of messages in the whole workload.
     messages_offered: u64,
 }
 
-/// What was drawn from the workload is drawn again: it depends on the seed alone.
+/// Loading draws the same flows from the workload again: they depend only on the seed.
 impl State for FlowStarts {
     fn save(&self, out: &mut Writer) {
         let Self {
-            // As the scenario has them.
+            // Determined by the scenario.
             transports: _,
             groups: _,
             workload: _,
@@ -76,8 +76,8 @@ impl State for FlowStarts {
 }
 
 impl FlowStarts {
-    /// The flows of a workload that has about so many messages, and of closed loops. The identities of flows follow
-    /// from `groups`, a number of each group.
+    /// Starts the flows of a workload with about `messages_offered` messages, and of closed loops. `groups` has a
+    /// number for each group that seeds the identities of its flows.
     pub fn new(
         transports: Vec<TransportId>,
         groups: Vec<u64>,
@@ -90,29 +90,29 @@ impl FlowStarts {
         Self { transports, groups, workload, drawn: 0, closed_loops, connections, specs, messages, messages_offered }
     }
 
-    /// All flows that have started, by their numbers, but for those that were let go.
+    /// All started flows by number, except freed ones.
     pub fn specs(&self) -> &Pages<FlowSpec> {
         &self.specs
     }
 
-    /// What is known of a flow has been handed over.
+    /// Frees a flow that has been handed over.
     pub fn let_go(&mut self, flow: FlowId) {
         self.specs.let_go(flow.0 as usize);
     }
 
-    /// The same with each flow of the workload changed before it starts; those of closed loops are left as they are.
+    /// Changes each flow of the workload before it starts; flows of closed loops stay as they are.
     pub fn changed(mut self, change: impl Fn(FlowSpec) -> FlowSpec + Send + 'static) -> Self {
         let changed: Workload = Box::new(self.workload.map(change));
         self.workload = changed.peekable();
         self
     }
 
-    /// Messages that there will be: those of closed loops are known, those of random arrivals expected.
+    /// Number of messages expected in the run: exact for closed loops, the mean for random arrivals.
     pub fn messages_expected(&self) -> u64 {
         self.messages.max(self.messages_offered).saturating_add(self.closed_loops.flows_to_come())
     }
 
-    /// Whether no flow starts any more.
+    /// Whether all flows have started.
     pub fn are_over(&mut self) -> bool {
         self.closed_loops.are_over() && self.workload.peek().is_none()
     }
@@ -129,7 +129,7 @@ impl FlowStarts {
         network.shared.schedule_draw(start.max(now), None);
     }
 
-    /// Starts the flows of the workload that are due.
+    /// Starts the flows of the workload that are due now.
     pub fn start_due<E: Edge>(&mut self, now: Time, scenario: &Scenario, network: &mut Network<E>) {
         while let Some(spec) = self.workload.next_if(|spec| spec.start <= now) {
             self.drawn += 1;
@@ -144,7 +144,7 @@ impl FlowStarts {
         self.schedule_next(now, network);
     }
 
-    /// Lets the flows of sequences follow those that have just ended.
+    /// Schedules the successors of sequence flows that have just ended.
     pub fn follow_ended<E: Edge>(&mut self, now: Time, network: &mut Network<E>) {
         while let Some((number, ended_at)) = network.shared.records.ended_in_loops.pop() {
             let start = self.closed_loops.start_after(number, ended_at);
@@ -152,19 +152,19 @@ impl FlowStarts {
         }
     }
 
-    /// Starts the next flow of a sequence, if it has one.
+    /// Starts the next flow of a sequence, if any.
     pub fn start_in_loop<E: Edge>(&mut self, now: Time, sequence: u32, scenario: &Scenario, network: &mut Network<E>) {
         if let Some(spec) = self.closed_loops.next_at(now, sequence) {
             self.start_flow(spec, scenario, network);
         }
     }
 
-    /// When the next flow of the workload starts; [`Time::NEVER`]: none does.
+    /// When the next flow of the workload starts; [`Time::NEVER`] if none is left.
     pub fn next_start(&mut self) -> Time {
         self.workload.peek().map_or(Time::NEVER, |spec| spec.start)
     }
 
-    /// Makes the flows of the workload known that start before `end`.
+    /// Registers the flows of the workload that start before `end`.
     pub fn add_before(&mut self, end: Time, scenario: &Scenario, network: &mut impl Fabric) {
         while let Some(spec) = self.workload.next_if(|spec| spec.start < end) {
             self.drawn += 1;
@@ -181,7 +181,7 @@ impl FlowStarts {
         debug_assert_eq!(flow.0 as usize + 1, self.specs.len(), "flows are numbered as they start");
     }
 
-    /// A flow that is a message on the connection of this number between its hosts.
+    /// Starts a message on connection number `connection` between its hosts.
     fn send_on_connection<E: Edge>(
         &mut self,
         now: Time,
@@ -218,7 +218,7 @@ impl FlowStarts {
         hosts.open(now, config, &mut environment)
     }
 
-    /// No flow will come any more: connections end when their messages are complete.
+    /// Closes all connections, because no more messages follow; each ends when its messages are complete.
     fn close_connections<E: Edge>(&mut self, now: Time, network: &mut Network<E>) {
         for flow in std::mem::take(&mut self.connections).into_values() {
             let (hosts, mut environment) = network.hosts();
@@ -226,7 +226,7 @@ impl FlowStarts {
         }
     }
 
-    /// Tells those who count by group of the next flow.
+    /// Registers the next flow with the counters kept by group.
     fn note<E: Edge>(&mut self, spec: FlowSpec, network: &mut Network<E>) {
         network.note_flow(spec.group);
         self.specs.push(spec);
@@ -258,13 +258,14 @@ impl FlowStarts {
 
 fn schedule_in_loop<E: Edge>(now: Time, sequence: u32, at: Time, network: &mut Network<E>) {
     let at = at.max(now);
-    // Where a host's own event has brought the end, as a poll does, the draws of this moment are over.
+    // If an event of a host, such as a poll, has ended the flow, the draws of this time are over; the next possible
+    // time is 1 ps later.
     let is_over = network.shared.queue.has_passed(at, OrderKey::new(kind::START, 0, 0));
     let at = if is_over { at + Duration::from_ps(1) } else { at };
     network.shared.schedule_draw(at, Some(sequence));
 }
 
-/// How data packets of a group of flows are marked.
+/// The priority tags of the data packets of a group.
 fn tagging(scenario: &Scenario, group: usize) -> Option<PriorityTagging> {
     let group = &scenario.flows[group];
     let by = scenario.host.priority_tagger.map(|tagger| match tagger.by {

@@ -1,4 +1,4 @@
-//! What is of a whole run, whether its network is one or divided into partitions.
+//! Run-wide state, for a run of one network or of several partitions.
 
 use hitless_scenario::{Scenario, Until};
 use hitless_wire::Time;
@@ -12,44 +12,44 @@ use super::streaming::Streaming;
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// The clock reached the end of the scenario.
+    /// The clock reached the scenario's duration.
     Duration,
-    /// Every flow was done.
+    /// Every flow is done.
     AllFlowsDone,
-    /// Somebody asked for it.
+    /// The caller cancelled it.
     Cancelled,
-    /// Not at all: it only stopped, and can go on.
+    /// It has not ended: it has paused and can continue.
     Paused,
-    /// Whoever drives a live run has stopped it.
+    /// The driver of a live run has stopped it.
     Stopped,
 }
 
-/// A run beside its network.
+/// Everything of a run except its network.
 pub(super) struct Global {
     pub scenario: Scenario,
     pub control_plane: ControlPlane,
     pub flow_starts: FlowStarts,
     pub samplers: Samplers,
-    /// Where rows go while it runs; `None`: it keeps them.
+    /// The destination of rows handed over during the run; `None` if the run keeps them.
     pub streaming: Option<Box<Streaming>>,
-    /// Of the flows whose rows are made.
+    /// Totals of the flows with complete rows.
     pub totals: GroupTotals,
 }
 
 impl Global {
-    /// When the clock ends it.
+    /// The end of the scenario's duration.
     pub fn deadline(&self) -> Time {
         self.scenario.duration.unwrap_or(Time::NEVER)
     }
 
-    /// Whether it is over because all flows are, of which so many have ended.
+    /// Whether the run is over because all its flows are, given the number of ended flows.
     pub fn is_done(&mut self, flows_ended: u64) -> bool {
         let started = self.flow_starts.specs().len() as u64;
         debug_assert!(flows_ended <= started);
         self.scenario.until == Until::AllFlowsDone && flows_ended == started && self.flow_starts.are_over()
     }
 
-    /// Nothing is left to happen: a run until a time goes on in silence.
+    /// No event is left: a run with a fixed duration idles until its deadline.
     pub fn end_of_events(&self, now: Time) -> (End, Time) {
         match (self.scenario.until, self.scenario.duration) {
             (Until::Duration, Some(deadline)) => (End::Duration, deadline),
@@ -57,18 +57,18 @@ impl Global {
         }
     }
 
-    /// How much of it is done, in millionths; so many messages are complete that were not handed over.
+    /// Progress of the run in parts per million; `messages` counts complete messages that have not been handed over.
     pub fn done_ppm(&self, now: Time, messages: usize) -> u64 {
         let handed_over = self.streaming.as_ref().map_or(0, |streaming| streaming.messages());
         let by_time = now.as_seconds() / self.deadline().as_seconds();
         let fraction = match self.scenario.until {
             Until::Duration => by_time,
-            // Messages, and not flows, which may be a few long connections.
+            // By messages instead of flows, because the flows may be a few long connections.
             Until::AllFlowsDone => {
                 by_time.max((handed_over + messages) as f64 / self.flow_starts.messages_expected().max(1) as f64)
             }
         };
-        // More may come than are expected.
+        // Random arrivals can exceed the expected number.
         (fraction.min(1.0) * 1e6) as u64
     }
 }

@@ -1,4 +1,4 @@
-//! What groups of flows came to, flow by flow added up.
+//! Totals of each group of flows.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ impl Sums {
         self.delivered_bytes += flow.bytes_delivered;
         self.packets_received += flow.receiver.packets_received;
         self.packets_reordered += flow.receiver.reordered_packets;
-        // Without a layer between, the transport sees what arrives.
+        // Without a reorder buffer, the transport sees the order of arrival.
         let late = flow
             .reorder_buffer
             .map_or(flow.receiver.reordered_packets, |reorder_buffer| reorder_buffer.packets_reordered);
@@ -43,7 +43,7 @@ impl Sums {
     }
 }
 
-/// Shares of something: how many, their sum, and that of their squares.
+/// Count, sum and sum of squares of the values in a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, hitless_state::Value)]
 struct Shares {
     count: u64,
@@ -58,14 +58,14 @@ impl Shares {
         self.squares += share * share;
     }
 
-    /// Jain's fairness index (Jain, Chiu and Hawe 1984): 1 if all have the same, 1/n if one of n has all. None for
-    /// fewer than two, or if nobody has anything.
+    /// Jain's fairness index (Jain, Chiu and Hawe 1984): 1 if all values are equal, 1/n if one of n has everything.
+    /// `None` for fewer than two values, or if all are 0.
     fn jain_index(&self) -> Option<f64> {
         (self.count > 1 && self.squares > 0.0).then(|| self.sum * self.sum / (self.count as f64 * self.squares))
     }
 }
 
-/// The sums of all groups. Flows that started before the warm-up ended are left out.
+/// The sums of all groups, without flows that started during the warm-up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GroupTotals {
     of_groups: Vec<Sums>,
@@ -78,20 +78,21 @@ impl GroupTotals {
         Self { of_groups: vec![Sums::default(); groups] }
     }
 
-    /// Adds a flow of which all is known: those of a group in the order of their ends.
+    /// Adds a final flow record. Add the flows of a group in the order of their ends, because floating-point sums
+    /// depend on it.
     pub fn add(&mut self, scenario: &Scenario, flow: &FlowRecord) {
         if flow.started >= scenario.warmup {
             self.of_groups[flow.tag as usize].add(flow);
         }
     }
 
-    /// By group of at least two flows, Jain's index of their mean rates from start to end.
+    /// Jain's index of the flows' mean rates from start to end, for each group of two or more flows.
     pub fn fairness(&self, scenario: &Scenario) -> BTreeMap<String, f64> {
         let named = scenario.flows.iter().map(|group| group.name.clone()).zip(&self.of_groups);
         named.filter_map(|(name, sums)| Some((name, sums.rates.jain_index()?))).collect()
     }
 
-    /// One row for each group.
+    /// The table with one row for each group.
     pub fn table(&self, scenario: &Scenario) -> Table {
         table(scenario, &self.of_groups)
     }

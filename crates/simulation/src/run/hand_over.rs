@@ -1,4 +1,4 @@
-//! When a run hands over rows, and what becomes of them at its end.
+//! When a run hands over rows, and the rows at its end.
 
 use hitless_wire::Time;
 
@@ -10,7 +10,8 @@ use super::streaming::hand_over_of;
 use crate::results::Table;
 
 impl<E: Edge> Run<E> {
-    /// Hands over what has ended, if there is enough of it. Not within the loop: it would take registers from it.
+    /// Hands over the flows that have ended, if there are enough. Outlined, because inlining it would cost the event
+    /// loop registers.
     #[cold]
     #[inline(never)]
     pub(super) fn hand_over_rows(&mut self) {
@@ -24,7 +25,7 @@ impl<E: Edge> Run<E> {
         over.into_iter().for_each(|flow| flow_starts.let_go(flow));
     }
 
-    /// Joins the ends of all flows that are left; returns the tables of flows and messages, if they are kept.
+    /// Completes the records of all remaining flows. Returns the tables of flows and messages, if the run keeps them.
     pub(super) fn settle_records(&mut self, ended_at: Time) -> Vec<Table> {
         let Self { global: Global { scenario, flow_starts, streaming, totals, .. }, network, .. } = self;
         if let Some(streaming) = streaming {

@@ -1,8 +1,9 @@
-//! Reads early what the next arrivals will need.
+//! Prefetches the state that the next arrivals need.
 //!
-//! The state of a large fabric does not fit into a processor's caches, and an arrival finds its link, its packet, two
-//! ports and a flow in memory one after the other, each by what the one before says. Here the same is read for several
-//! arrivals at a time, so that the processor waits for them together. Nothing is changed and nothing is decided by what
+//! The state of a large fabric does not fit into the processor's caches. An arrival reads its link, its packet, two
+//! ports and a flow in sequence, and each read depends on the one before. Here the same is read for several arrivals at
+//! a time, so that the cache misses overlap. The values change nothing and decide nothing: the run is the same without
+//! them.
 //! is read: what happens does not depend on it.
 
 use std::hint::black_box;
@@ -14,12 +15,12 @@ use hitless_wire::PortId;
 use super::edge::Edge;
 use super::network::Network;
 
-/// Arrivals that are looked at together, at most.
+/// Maximum number of arrivals in a batch.
 const BATCH: usize = 32;
-/// With fewer directed links most of the state is in a cache anyway, and looking costs more than it saves.
+/// With fewer directed links, most of the state is in a cache anyway, and prefetching costs more than it saves.
 const LINKS_MIN: usize = 4_096;
 
-/// The first arrivals of a batch, as many as are known.
+/// The first arrivals of a batch, up to its capacity.
 struct Batch<T> {
     all: [T; BATCH],
     count: usize,
@@ -62,12 +63,12 @@ struct AtHost {
     flow: u32,
 }
 
-/// How many of the next events have been looked at.
+/// Number of next events that have been prefetched.
 #[derive(Default)]
 pub(super) struct Ahead(u64);
 
 impl Ahead {
-    /// An event is to happen: looks at it and others, unless it is one of those looked at.
+    /// Call before an event; prefetches it and the following ones, unless it has been prefetched already.
     #[inline(always)]
     pub fn before_turn<E: Edge>(&mut self, network: &mut Network<E>) {
         if self.0 == 0 {
@@ -78,15 +79,15 @@ impl Ahead {
 }
 
 impl<E: Edge> Network<E> {
-    /// Whether looking ahead pays.
+    /// Whether prefetching pays.
     pub fn is_large(&self) -> bool {
         self.shared.links.iter().len() >= LINKS_MIN
     }
 
-    /// Reads what the next arrivals need; returns how many events that are.
+    /// Prefetches the state for the next arrivals; returns the number of events covered.
     ///
-    /// Each loop reads one thing of every arrival, at places that the loop before it has found. A processor that waits
-    /// for memory goes on for some hundred instructions, so loops are short: it waits for all of one loop at once.
+    /// Each loop reads one kind of state for every arrival, at addresses found by the previous loop. The reorder window
+    /// of a processor holds a few hundred instructions, so short loops let it overlap all misses of one loop.
     #[inline(never)]
     fn look_ahead(&mut self) -> u64 {
         let mut numbers = [0; BATCH];

@@ -1,10 +1,10 @@
-//! A scenario at work.
+//! The run of a scenario.
 //!
-//! [`build`] makes a [`Run`] from a checked scenario: a [`network`] of hosts, switches and links, and beside it what
-//! starts flows, makes changes, repairs failures and takes samples. The [`event_loop`] pops events in their total order
-//! and hands each to the part that it belongs to; the [`outcome`] checks at the end that nothing went astray. There is
-//! nothing global: what switches and hosts share is in one [`shared::Shared`], so a network can be divided into
-//! [`partitions`] that run on threads of their own.
+//! [`build`] makes a [`Run`] from a checked scenario. It consists of a `network` of hosts, switches and links, and of
+//! the parts that start flows, apply changes, repair failures and take samples. The `event_loop` pops events in their
+//! total order and dispatches each; `outcome` checks at the end that no packet is unaccounted for. There are no
+//! global variables: switches and hosts share one `shared::Shared`, so a network can be divided into `partitions`
+//! that run on separate threads.
 
 mod build;
 mod checkpoint;

@@ -1,4 +1,4 @@
-//! The network at work: switches, hosts and the links between them.
+//! The network of a run: switches, hosts and the links between them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::event::SimulationEvent;
 use super::shared::{Shared, put_on_link};
 use crate::link::Fate;
 
-/// The state machines of a run, and what they share.
+/// The state machines of a run and their shared state.
 pub(super) struct Network<E> {
     pub topology: Arc<Topology>,
     pub shared: Shared<E>,
@@ -25,20 +25,20 @@ pub(super) struct Network<E> {
     pub switches: Vec<Switch>,
 }
 
-/// What happened in a turn.
+/// The result of a turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Happened {
-    /// A packet came to the end of a link; whether its flow has ended by that.
+    /// A packet arrived at the end of a link; `has_ended` tells whether its flow has ended.
     Arrival { has_ended: bool },
-    /// Nothing yet: it is the turn of this event, which no clock has recorded.
+    /// This event is due; nothing has been handled or recorded yet.
     Due { order: OrderKey, event: SimulationEvent },
 }
 
 impl<E: Edge> Network<E> {
-    /// Takes the next turn that is before `end`, and returns when it was. What arrives on a link is handled.
+    /// Takes the next turn before `end` and returns its time. Handles arrivals on links itself.
     ///
-    /// All that a packet needs on its way through a plain switch is looked up here once, by fields: behind a function
-    /// that borrows all of them each would be found again after every call.
+    /// The lookups for a packet on its way through a plain switch are done once here, on separate fields of `self`: a
+    /// method that borrows all of `self` would repeat each of them after every call.
     #[inline(always)]
     pub fn take_turn(&mut self, end: Time) -> Option<(Time, Happened)> {
         let Self { shared, switches, .. } = self;
@@ -48,12 +48,13 @@ impl<E: Edge> Network<E> {
             ((link, packet), next)
         })?;
         edge.set_time(now);
-        // The sources are the links, in their order.
+        // Source numbers are link numbers.
         let (number, (link, packet)) = match payload {
             Turn::Source(source, taken) => (source.index() as u32, taken),
             Turn::Other(event) => return Some((now, Happened::Due { order, event })),
         };
         clocks.record(now, order);
+        // The slow path of live runs and impaired links; all other arrivals continue here.
         if !E::IS_CLOSED || link.is_impaired() {
             return Some((now, Happened::Arrival { has_ended: self.arrive(now, number, packet) }));
         }
@@ -92,14 +93,14 @@ impl<E: Edge> Network<E> {
         switch.end_at_full_queue(packet, &mut environment);
     }
 
-    /// A switch and its environment.
+    /// A switch with its environment.
     #[inline(always)]
     pub fn at(&mut self, switch: u32) -> (&mut Switch, SwitchEnvironment<'_, E>) {
         let Self { shared, switches, .. } = self;
         (&mut switches[switch as usize], SwitchEnvironment { shared, switch })
     }
 
-    /// The hosts and their environment.
+    /// The hosts with their environment.
     #[inline(always)]
     pub fn hosts(&mut self) -> (&mut Hosts, HostsEnvironment<'_, E>) {
         (&mut self.hosts, HostsEnvironment { shared: &mut self.shared })
@@ -112,8 +113,8 @@ impl<E: Edge> Network<E> {
         }
     }
 
-    /// The first frame under way has come to the end of a link that may do something to it, or to an edge. Whether a
-    /// flow has ended by it.
+    /// Handles the arrival of the first frame in flight on an impaired link or at the edge. Returns whether a flow has
+    /// ended.
     #[inline(never)]
     fn arrive(&mut self, now: Time, link: u32, packet: PacketHandle) -> bool {
         let state = self.shared.links.at(link);
@@ -174,7 +175,7 @@ impl<E: Edge> Network<E> {
         }
     }
 
-    /// Whether a link that may do so loses a packet that has come to its end; if so that is all of the packet.
+    /// Decides whether an impaired link loses an arriving packet, and removes the packet if so.
     #[inline(never)]
     fn is_lost(&mut self, now: Time, link: u32, packet: PacketHandle) -> bool {
         let descriptor = &self.shared.packets[packet];
@@ -208,7 +209,7 @@ impl<E: Edge> Network<E> {
         self.shared.discard(packet);
     }
 
-    /// An event of a node.
+    /// Handles an event of a node.
     #[inline(never)]
     pub fn handle(&mut self, now: Time, event: SimulationEvent) {
         match event {
@@ -231,12 +232,13 @@ impl<E: Edge> Network<E> {
         hosts.handle(now, event, &mut environment);
     }
 
-    /// Packets of flows that are neither delivered nor dropped.
+    /// Number of flow packets neither delivered nor dropped.
     pub fn flows_in_flight(&self) -> i64 {
         self.hosts.totals().packets.in_flight() + self.shared.copied as i64 - self.shared.lost as i64
     }
 
-    /// Injected = delivered + dropped + in flight, and what is in flight exists. A sentence, when that does not hold.
+    /// Checks the balance: injected = delivered + dropped + in flight, and the packets in flight exist. Returns a
+    /// sentence if it is violated.
     pub fn imbalance(&self) -> Option<String> {
         let in_flight = self.flows_in_flight();
         let (control, alive) = (self.shared.control_packets, self.shared.packets_alive());
@@ -248,7 +250,7 @@ impl<E: Edge> Network<E> {
         })
     }
 
-    /// What the mechanisms of all switches say of themselves.
+    /// The reports of all mechanisms of all switches.
     pub fn reports(&self, now: Time) -> Vec<(SwitchId, Report)> {
         let of_switch = |(number, switch): (usize, &Switch)| {
             let id = SwitchId(number as u32);
@@ -257,7 +259,7 @@ impl<E: Edge> Network<E> {
         self.switches.iter().enumerate().flat_map(of_switch).collect()
     }
 
-    /// Packets lost, by reason.
+    /// Lost packets by reason.
     pub fn drops(&self) -> BTreeMap<&'static str, u64> {
         let mut drops = self.ended_in_switches(DropReason::is_loss);
         let mut add = |reason: &'static str, count: u64| {
@@ -278,7 +280,7 @@ impl<E: Edge> Network<E> {
         drops
     }
 
-    /// Packets that ended in switches, by those reasons that count.
+    /// Packets that ended in switches, by reason, for the reasons accepted by `counts`.
     pub fn ended_in_switches(&self, counts: impl Fn(DropReason) -> bool) -> BTreeMap<&'static str, u64> {
         let total = |reason: DropReason| self.switches.iter().map(|switch| switch.drops()[reason as usize]).sum();
         let reasons = DropReason::ALL.into_iter().filter(|&reason| counts(reason));

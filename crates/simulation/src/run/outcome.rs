@@ -1,4 +1,4 @@
-//! The end of a run: what must hold then, and what came out.
+//! The end of a run: final invariants and the outcome.
 
 use hitless_network::topology::{DirectedLink, SwitchId};
 use hitless_scenario::memory;
@@ -11,7 +11,7 @@ use super::global::End;
 use super::tables;
 use crate::results::{FlowTotals, Outcome, Summary};
 
-/// What came out of a run that has ended.
+/// Closes a run that has ended and returns its outcome.
 pub(super) fn close<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     if end == End::AllFlowsDone {
         run.drain(ended_at);
@@ -21,7 +21,7 @@ pub(super) fn close<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outco
     settle(run, end, ended_at)
 }
 
-/// What came out of a live run that is stopped at `ended_at`: what is under way stays so.
+/// The outcome of a live run stopped at `ended_at`; packets in flight stay in flight.
 pub fn stop<E: Edge>(run: Run<E>, ended_at: Time) -> Outcome {
     settle(run, End::Stopped, ended_at)
 }
@@ -45,7 +45,7 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
     }
 }
 
-/// Packet buffers that hold more or fewer bytes than their queues.
+/// Packet buffers whose byte counts differ from their queues' content.
 fn buffer_leaks<E: Edge>(run: &mut Run<E>, ended_at: Time) -> Vec<String> {
     let switches = run.network.switches.iter_mut().zip(&run.network.topology.switches);
     let leak = |(switch, known): (&mut hitless_switch::Switch, &hitless_network::topology::Switch)| {
@@ -63,7 +63,7 @@ struct Ledger<'a, E> {
 }
 
 impl<E: Edge> Ledger<'_, E> {
-    /// Adds to each mechanism's report what it takes of a real switch.
+    /// Adds the switch resources of each mechanism to its report.
     fn add_resources(&self, reports: &mut [(SwitchId, Report)]) {
         let footprints = self.run.network.switches.iter().flat_map(|switch| switch.footprints());
         for ((_, report), footprint) in reports.iter_mut().zip(footprints) {
@@ -71,7 +71,7 @@ impl<E: Edge> Ledger<'_, E> {
         }
     }
 
-    /// What mechanisms were asked for and cannot do; each is told once, however many switches say it.
+    /// Requests that mechanisms cannot satisfy, each listed once for all switches.
     fn limits(&self, reports: &[(SwitchId, Report)]) -> Vec<String> {
         let mut limits: Vec<String> = Vec::new();
         for limit in reports.iter().flat_map(|(_, report)| &report.limits) {
@@ -82,7 +82,7 @@ impl<E: Edge> Ledger<'_, E> {
         limits
     }
 
-    /// What was sent and has neither arrived nor been lost.
+    /// Violations of the packet balance.
     fn unbalanced(&self) -> Vec<String> {
         let mut broken: Vec<String> = self.run.network.imbalance().into_iter().collect();
         let flows_in_flight = self.run.network.flows_in_flight();

@@ -1,4 +1,4 @@
-//! The control plane of protections of links that can be switched on and off while a run goes on.
+//! Control plane of link protections that can be switched on and off during a run.
 
 use hitless_network::topology::select::select_links;
 use hitless_network::topology::{DirectedLink, Endpoint, Node, Topology};
@@ -8,7 +8,7 @@ use hitless_switch::{LinkEnd, Switch};
 
 use super::control_plane::Change;
 
-/// What commands for protected links are made from: what runs where, and how it is.
+/// The input for commands to protected links: the scenario, the topology, and the switches' state.
 pub struct ProtectionControl<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) topology: &'a Topology,
@@ -16,11 +16,11 @@ pub struct ProtectionControl<'a> {
 }
 
 impl ProtectionControl<'_> {
-    /// What tells one end of a protected link to do something.
+    /// The change that gives one end of a protected link an order.
     ///
     /// # Errors
-    /// A sentence, when no protection that can be switched on and off is configured on the link, or one of its ends has
-    /// no room for it.
+    /// If the link has no protection that can be switched, or one of its ends has no room for it; the message is a
+    /// sentence.
     pub fn command(&self, link: &str, end: LinkEnd, order: ProtectionOrder) -> Result<Change, String> {
         let directed = self.directed_link(link)?;
         let Some(entry) = self.entry_of(directed) else {
@@ -40,21 +40,21 @@ impl ProtectionControl<'_> {
         Ok(Change::Command { switch: switch.0, mechanism, command })
     }
 
-    /// Whether an end of a protected link has been told to protect it.
+    /// Whether an end of a protected link has its protection on.
     fn is_on(&self, protection: Protection) -> bool {
         let Protection { switch, port, end } = protection;
         self.switches[switch.0 as usize].protection(port, end).is_some_and(|(_, is_on)| is_on)
     }
 
-    /// The entry that protects a link and can be switched on and off.
+    /// The mechanism entry that protects a link and can be switched.
     fn entry_of(&self, link: DirectedLink) -> Option<&Entry> {
         self.scenario.mechanisms.iter().find(|entry| entry.protections(self.topology).contains(&link))
     }
 
-    /// The link "a->b".
+    /// The directed link named "a->b".
     ///
     /// # Errors
-    /// A sentence, when there is none, or both directions are meant.
+    /// If no link has this name, or the name covers both directions; the message is a sentence.
     pub fn directed_link(&self, name: &str) -> Result<DirectedLink, String> {
         match *select_links(self.topology, name)? {
             [link] => Ok(link),
@@ -62,7 +62,7 @@ impl ProtectionControl<'_> {
         }
     }
 
-    /// The end of a link that sends on it, or the one that receives from it.
+    /// The sending or the receiving end of a link.
     pub fn endpoint(&self, link: DirectedLink, end: LinkEnd) -> Endpoint {
         let (from, to) = self.topology.ends(link);
         match end {

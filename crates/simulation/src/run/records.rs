@@ -1,4 +1,4 @@
-//! What is known of flows: their services, and what they leave behind.
+//! Records of flows, and the services that flows belong to.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use hitless_hosts::FlowRecords;
 use hitless_scenario::FlowGroup;
 use hitless_wire::{FlowId, ServiceKey, Time};
 
-/// The services that flows belong to.
+/// The services of flows.
 pub(super) struct Services {
-    /// By group of flows; empty when no group has any.
+    /// By group of flows; empty if no group has a service.
     of_groups: Vec<ServiceKey>,
     /// By flow.
     of_flows: Pages<ServiceKey>,
@@ -24,14 +24,14 @@ impl Services {
         Self { of_groups: if is_empty { Vec::new() } else { of_groups }, of_flows: Pages::default() }
     }
 
-    /// The next flow is of this group.
+    /// Adds the next flow, which belongs to this group.
     pub fn add_flow(&mut self, group: usize) {
         if let Some(&key) = self.of_groups.get(group) {
             self.of_flows.push(key);
         }
     }
 
-    /// No packet of a flow exists, or will.
+    /// Frees a flow without remaining packets.
     pub fn let_go(&mut self, flow: FlowId) {
         self.of_flows.let_go(flow.0 as usize);
     }
@@ -41,20 +41,20 @@ impl Services {
     }
 }
 
-/// What flows leave behind.
+/// Records of a run's flows.
 #[derive(Default)]
 pub(super) struct Records {
-    /// Flows, ends of flows and messages.
+    /// Records of flows, of their ends and of messages.
     pub flows: FlowRecords,
-    /// Flows that were over before the end of the run.
+    /// Number of flows that have ended.
     pub flows_ended: u64,
-    /// When the last of them was.
+    /// When the last of them ended.
     pub last_ended: Time,
-    /// By group of flows: the sequence that it is, if any. Empty when none is.
+    /// The sequence of each group of flows, if it is one. Empty for a run without sequences.
     pub sequence_of_group: Vec<Option<u32>>,
-    /// Sequences of which a flow has ended, and when.
+    /// Sequences with a flow that has just ended, and when it did.
     pub ended_in_loops: Vec<(u32, Time)>,
-    /// By flow: frames lost on links that were down.
+    /// By flow: frames lost on failed links.
     lost_to_failures: BTreeMap<u32, u64>,
 }
 
@@ -64,7 +64,7 @@ hitless_state::state!(Records {
 });
 
 impl Records {
-    /// A flow of this group is over.
+    /// Counts a flow of this group that has ended.
     pub fn note_ended(&mut self, group: u32, at: Time) {
         self.flows_ended += 1;
         self.last_ended = self.last_ended.max(at);
@@ -73,7 +73,7 @@ impl Records {
         }
     }
 
-    /// Takes over what another partition has recorded.
+    /// Adds the records of another partition.
     pub fn merge(&mut self, other: Self) {
         let Self { flows, flows_ended, last_ended, lost_to_failures, .. } = other;
         self.flows.merge(flows);
@@ -82,17 +82,17 @@ impl Records {
         lost_to_failures.into_iter().for_each(|(flow, count)| *self.lost_to_failures.entry(flow).or_default() += count);
     }
 
-    /// A frame of `flow` was lost on a link that was down.
+    /// Counts a frame of `flow` lost on a failed link.
     pub fn note_lost_to_failure(&mut self, flow: FlowId) {
         *self.lost_to_failures.entry(flow.0).or_default() += 1;
     }
 
-    /// Frames of `flow` that were lost so.
+    /// Number of frames of `flow` lost on failed links.
     pub fn lost_to_failures(&self, flow: FlowId) -> u64 {
         self.lost_to_failures.get(&flow.0).copied().unwrap_or(0)
     }
 
-    /// What was counted of `flow` has been handed over.
+    /// Frees a flow that has been handed over.
     pub fn let_go(&mut self, flow: FlowId) {
         self.lost_to_failures.remove(&flow.0);
     }

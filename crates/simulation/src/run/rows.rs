@@ -1,4 +1,4 @@
-//! Rows of the tables of flows and messages: of a whole run, or of what is known for good while it goes on.
+//! Rows of the tables of flows and messages: all of a run, or the final ones during a run.
 
 use hitless_engine::Pages;
 use hitless_hosts::{FlowOutcome, FlowRecord, MessageRecord};
@@ -12,17 +12,18 @@ use super::network::Network;
 use super::order::FlowVerdict;
 use crate::results::Table;
 
-/// What rows are made of beside records.
+/// The data that rows need besides the records.
 pub(super) struct Rows<'a, E> {
     pub scenario: &'a Scenario,
     pub topology: &'a Topology,
     pub specs: &'a Pages<FlowSpec>,
-    /// The network, or the partitions of it: each has counted what happened in it.
+    /// The network, or all its partitions, each with its own counters.
     pub networks: &'a [&'a Network<E>],
 }
 
 impl<E> Rows<'_, E> {
-    /// Messages as they were completed, or those that were not when their flow or the run ended.
+    /// The table of messages: complete ones in the order of completion, or those that their flow or the run left
+    /// incomplete.
     pub fn messages<'r>(&self, records: impl Iterator<Item = &'r MessageRecord>) -> Table {
         type Row = MessageRecord;
         let rows: &[Row] = &records.filter(|row| row.started >= self.scenario.warmup).copied().collect::<Vec<_>>();
@@ -40,7 +41,7 @@ impl<E> Rows<'_, E> {
             .time("acknowledged_ps", rows, |row| row.acknowledged)
     }
 
-    /// Flows by when they ended.
+    /// The table of flows, in the order of their ends.
     pub fn flows<'r>(&self, records: impl Iterator<Item = &'r FlowRecord>) -> Table {
         let rows: &[FlowRecord] =
             &records.filter(|row| row.started >= self.scenario.warmup).copied().collect::<Vec<_>>();
@@ -70,32 +71,32 @@ impl<E> Rows<'_, E> {
         with_order(table, &verdicts)
     }
 
-    /// Position of a flow in its group.
+    /// The flow's position in its group.
     fn position(&self, flow: FlowId) -> u64 {
         self.specs.get(flow.0 as usize).map_or(0, |spec| spec.position)
     }
 
-    /// Frames lost on links that were down.
+    /// Frames of the flow lost on failed links.
     fn lost_to_failures(&self, flow: FlowId) -> u64 {
         self.networks.iter().map(|network| network.shared.records.lost_to_failures(flow)).sum()
     }
 
-    /// What switches lost.
+    /// Losses of the flow in switches.
     fn dropped(&self, flow: FlowId) -> Lost {
         self.networks.iter().map(|network| network.shared.drops.of_flow(flow)).fold(Lost::default(), Lost::plus)
     }
 
-    /// Frames that the cards of its hosts had no room for.
+    /// Frames of the flow that found a network card full.
     fn refused_by_nic(&self, flow: FlowId) -> u64 {
         self.networks.iter().map(|network| network.shared.drops.refused_by_nic(flow)).sum()
     }
 
-    /// What the order checker says; a run with one has one partition.
+    /// The order checker's verdict; a run with a checker has one partition.
     fn verdict(&self, flow: FlowId) -> FlowVerdict {
         self.networks[0].shared.order.as_ref().map(|order| order.verdict(flow)).unwrap_or_default()
     }
 
-    /// Length of each message of a flow; 0 where they differ or there is none.
+    /// Length of each message of the flow; 0 if the lengths differ or the flow has no messages.
     fn message_bytes(&self, flow: FlowId) -> u64 {
         match self.specs.get(flow.0 as usize) {
             Some(&FlowSpec { size: FlowSize::Bytes(bytes), connection: None, .. }) => bytes,
@@ -104,7 +105,7 @@ impl<E> Rows<'_, E> {
     }
 }
 
-/// The table of flows with what the transports of their ends counted.
+/// Adds the transport counters of both ends to the table of flows.
 fn with_counts_of_ends(table: Table, rows: &[FlowRecord]) -> Table {
     table
         .unsigned("packets_sent", rows, |row| row.sender.packets_sent)
@@ -122,7 +123,7 @@ fn with_counts_of_ends(table: Table, rows: &[FlowRecord]) -> Table {
         .unsigned("packets_trimmed", rows, |row| row.receiver.trimmed_packets)
 }
 
-/// The table of flows with what the reorder buffers of the receiving hosts counted.
+/// Adds the counters of the receiving hosts' reorder buffers to the table of flows.
 fn with_reorder_buffer(table: Table, rows: &[FlowRecord]) -> Table {
     let of = |row: &FlowRecord| row.reorder_buffer.unwrap_or_default();
     table
@@ -133,7 +134,7 @@ fn with_reorder_buffer(table: Table, rows: &[FlowRecord]) -> Table {
         .unsigned("packets_arrived_late", rows, |row| of(row).packets_reordered)
 }
 
-/// The table of flows with what the order checker says of each.
+/// Adds the order checker's verdicts to the table of flows.
 fn with_order(table: Table, verdicts: &[FlowVerdict]) -> Table {
     table
         .unsigned("network_packets_sent", verdicts, |verdict| verdict.counts.packets_sent)

@@ -1,7 +1,7 @@
-//! A run that somebody drives: it stops at times of their choosing, shows counters, and takes commands.
+//! A run driven step by step: it stops at chosen times, shows counters, and takes commands.
 //!
-//! What a control plane does to a switch. A session that is given no commands runs as [`crate::Simulation::run`] does,
-//! to the same trace: stopping leaves no mark.
+//! It offers what a control plane can do to a switch. A session without commands produces the same trace as
+//! [`crate::Simulation::run`]: stopping leaves no trace.
 
 use hitless_engine::Progress;
 use hitless_network::link::LinkState;
@@ -22,16 +22,16 @@ use super::outcome::close;
 use super::tables;
 use crate::results::{Outcome, Table};
 
-/// What the MAC behind a link has counted since the start.
+/// Counters of the MAC at the receiving end of a link since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiveCounters {
-    /// Frames received whole: `framesRxOk`.
+    /// Frames received intact: `framesRxOk`.
     pub frames_ok: u64,
-    /// Frames received, corrupted ones included: `framesRxAll`.
+    /// All frames received, including corrupted ones: `framesRxAll`.
     pub frames_all: u64,
 }
 
-/// A run in steps.
+/// A run driven step by step.
 pub struct Session {
     run: Run<Closed>,
     now: Time,
@@ -39,27 +39,28 @@ pub struct Session {
 }
 
 impl Session {
-    /// Builds what `scenario` describes and starts it at time 0.
+    /// Builds the run of `scenario` and starts it at time 0.
     ///
     /// # Errors
-    /// As [`crate::Simulation::new`].
+    /// The same as those of [`crate::Simulation::new`].
     pub fn new(scenario: Scenario) -> Result<Self, String> {
         let mut run = build(scenario, None, Closed)?;
         run.start();
         Ok(Self { run, now: Time::ZERO, end: None })
     }
 
-    /// Up to where the run has come.
+    /// The time up to which the run has advanced.
     pub const fn now(&self) -> Time {
         self.now
     }
 
-    /// Runs up to `until`: what is due before it has happened, what is due then has not. False when the run has
-    /// ended; a time that has passed changes nothing.
+    /// Advances to `until`: handles all events before it and none at it. Returns false if the run has ended. A time in
+    /// the past has no effect.
     pub fn advance(&mut self, until: Time, progress: &Progress) -> bool {
         if self.end.is_none() && until > self.now {
             let (end, at) = self.go_on(until, progress);
-            // A run until a time ends where nothing is left before it: not in a step that ends sooner.
+            // A run with a fixed duration also reports its end if no event is left before its deadline. If this step
+            // stops before the deadline, the run goes on.
             let goes_on = end == End::Paused || (end == End::Duration && at >= until);
             self.now = if goes_on { until } else { at };
             self.end = (!goes_on).then_some((end, at));
@@ -67,7 +68,7 @@ impl Session {
         self.end.is_none()
     }
 
-    /// Whoever asks `progress` for a pause gets none here.
+    /// Runs to `until` and ignores pauses requested through `progress`.
     fn go_on(&mut self, until: Time, progress: &Progress) -> (End, Time) {
         loop {
             let reached = self.run.run_before(until, progress);
@@ -80,7 +81,7 @@ impl Session {
     /// The MAC counters of the switch port that receives from `link` ("sw2->sw6").
     ///
     /// # Errors
-    /// A sentence, when there is no such link, or a host is behind it.
+    /// If no such link exists, or a host is at its end; the message is a sentence.
     pub fn receive_counters(&self, link: &str) -> Result<ReceiveCounters, String> {
         let protection = self.run.protection();
         let endpoint = protection.endpoint(protection.directed_link(link)?, LinkEnd::Receiver);
@@ -91,10 +92,11 @@ impl Session {
         Ok(ReceiveCounters { frames_ok: mac.frames_received_ok, frames_all: mac.frames_received_all })
     }
 
-    /// Has one end of a link protect it, from now on, with `copies` of each lost packet, in order or not.
+    /// Switches protection on at one end of a link, with `copies` retransmissions of each lost packet, with or without
+    /// preserved order.
     ///
     /// # Errors
-    /// A sentence, when no protection that can be switched on is configured on `link`.
+    /// If `link` lacks protection that can be switched on; the message is a sentence.
     pub fn protect(&mut self, link: &str, end: LinkEnd, copies: u8, keeps_order: bool) -> Result<(), String> {
         if copies == 0 {
             return Err("at least one copy is retransmitted of a lost packet".into());
@@ -102,35 +104,35 @@ impl Session {
         self.command(link, end, ProtectionOrder::On { copies, keeps_order })
     }
 
-    /// Has one end of a link stop protecting it.
+    /// Switches protection off at one end of a link.
     ///
     /// # Errors
-    /// A sentence, when no protection that can be switched off is configured on `link`.
+    /// If `link` lacks protection that can be switched off; the message is a sentence.
     pub fn unprotect(&mut self, link: &str, end: LinkEnd) -> Result<(), String> {
         self.command(link, end, ProtectionOrder::Off)
     }
 
-    /// Has a link go down, in the directions that its name means. With `[recovery]` the ends of a link that goes down
-    /// both ways find out, and do what it says.
+    /// Takes a link down, in the directions that its name covers. With `[recovery]`, the ends of a link that goes down
+    /// in both directions detect it and recover.
     ///
     /// # Errors
-    /// A sentence, when there is no such link.
+    /// If no such link exists; the message is a sentence.
     pub fn fail(&mut self, link: &str) -> Result<(), String> {
         self.set_state(link, LinkState::Down)
     }
 
-    /// Has a link come up again.
+    /// Brings a link up again.
     ///
     /// # Errors
-    /// A sentence, when there is no such link.
+    /// If no such link exists; the message is a sentence.
     pub fn repair(&mut self, link: &str) -> Result<(), String> {
         self.set_state(link, LinkState::Up)
     }
 
-    /// Has frames of a link be corrupted as `model` says from now on, in the directions that its name means.
+    /// Sets the loss model of a link, in the directions that its name covers.
     ///
     /// # Errors
-    /// A sentence, when there is no such link.
+    /// If no such link exists; the message is a sentence.
     pub fn corrupt(&mut self, link: &str, model: &LossModel) -> Result<(), String> {
         let now = self.now;
         let links = self.links(link)?;
@@ -138,7 +140,7 @@ impl Session {
         Ok(())
     }
 
-    /// Bytes that wait at each port of each switch: the link that the port sends on, and how many.
+    /// Table of the bytes queued at each switch port, named by the link that the port sends on.
     pub fn queues(&mut self) -> Table {
         let topology = self.run.topology();
         let port_count = |switch| topology.switch(switch).ports.len() as u16;
@@ -153,7 +155,7 @@ impl Session {
         Table::new("queues").text("port", &rows, |row| row.0.clone()).unsigned("value_bytes", &rows, |row| row.1)
     }
 
-    /// Ports of switches that have a packet which may go, and nothing that will send it: each a bug.
+    /// Switch ports that hold a packet ready to send but have no event that will send it; each is a bug.
     pub fn idle_queues(&self) -> Vec<String> {
         let switches = self.run.network.switches.iter().zip(&self.run.topology().switches);
         let of_switch = |(switch, known): (&Switch, &topology::Switch)| {
@@ -162,12 +164,12 @@ impl Session {
         switches.flat_map(of_switch).collect()
     }
 
-    /// What the mechanisms have counted so far: the table of that name.
+    /// The table "mechanisms" of the counters so far.
     pub fn mechanisms(&self) -> Table {
         tables::mechanisms(self.run.topology(), &self.run.reports(self.now))
     }
 
-    /// Runs to the end of the scenario, and checks conservation.
+    /// Runs to the end of the scenario and checks the packet balance.
     pub fn finish(mut self, progress: &Progress) -> Outcome {
         let (end, ended_at) = self.end.unwrap_or_else(|| self.go_on(Time::NEVER, progress));
         close(self.run, end, ended_at)
@@ -177,7 +179,7 @@ impl Session {
         select_links(self.run.topology(), name)
     }
 
-    /// As of a failure that a live run is told of: a link that is down both ways is noticed, if anything notices.
+    /// Like a failure in a live run: the ends detect it if both directions go down and detection is configured.
     fn set_state(&mut self, name: &str, state: LinkState) -> Result<(), String> {
         let now = self.now;
         self.run.state_changes(&self.links(name)?, state).into_iter().for_each(|change| self.run.apply(now, change));

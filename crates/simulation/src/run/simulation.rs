@@ -13,52 +13,53 @@ use super::partitions;
 use super::streaming::Streaming;
 use crate::results::{Outcome, RowSink};
 
-/// A run of a scenario in which every node is simulated.
+/// A run of a scenario with all nodes simulated.
 pub struct Simulation {
     run: Run<Closed>,
 }
 
 impl Simulation {
-    /// Builds what `scenario` describes.
+    /// Builds the simulation of `scenario`.
     ///
     /// # Errors
-    /// A sentence, for what can only be found out here: a file of flows that cannot be read.
+    /// On errors that show up only here, such as an unreadable file of flows; the message is a sentence.
     pub fn new(scenario: Scenario) -> Result<Self, String> {
         Ok(Self { run: build(scenario, None, Closed)? })
     }
 
-    /// How many hosts there are.
+    /// Number of hosts.
     pub fn hosts(&self) -> usize {
         self.run.topology().hosts.len()
     }
 
-    /// The same simulation with each flow of the workload changed before it starts.
+    /// Changes each flow of the workload before it starts.
     ///
-    /// Those of closed loops are left as they are.
+    /// Flows of closed loops stay as they are.
     pub fn with_flows_changed(mut self, change: impl Fn(FlowSpec) -> FlowSpec + Send + 'static) -> Self {
         self.run.global.flow_starts = self.run.global.flow_starts.changed(change);
         self
     }
 
-    /// The same simulation with flows and messages handed to `sink` as they are known for good, and not kept: its
-    /// outcome has no tables of them. They are looked for when `records` have come, of which a flow of one message
-    /// makes four ([`crate::results::RECORDS`] for a run of any length).
+    /// Hands final rows of flows and messages to `sink` instead of keeping them; the outcome then lacks these tables.
+    /// The run looks for final rows after each `records` records; a flow of one message makes four records
+    /// ([`crate::results::RECORDS`] suits runs of any length).
     pub fn with_rows_to(mut self, sink: Box<dyn RowSink>, records: usize) -> Self {
         self.run.global.streaming = Some(Box::new(Streaming::new(sink, records)));
         self
     }
 
-    /// Runs to the end of the scenario on up to `threads` threads, each with a partition of the network. What comes out
-    /// does not depend on how many there are. Where the scenario cannot be divided
-    /// ([`Scenario::undivided_because`]), one thread runs it.
+    /// Runs to the end of the scenario on up to `threads` threads, each with one partition of the network. The results
+    /// do not depend on the number of threads. If the scenario cannot be divided ([`Scenario::undivided_because`]), one
+    /// thread runs it.
     ///
-    /// One thread also runs what is too small: where all hosts together could not keep several busy through a window.
+    /// One thread also runs small networks, whose hosts together do not cause enough events in a window for several
+    /// threads.
     pub fn run_on(self, threads: usize, progress: &Progress) -> Outcome {
         let division = self.division(threads).filter(|division| partitions::can_pay(&self.run.network, division));
         self.run_in(division, threads, progress)
     }
 
-    /// [`Self::run_on`], in up to `partitions` partitions, however small they are.
+    /// Like [`Self::run_on`], but always divided into up to `partitions` partitions, however small.
     pub fn run_divided(self, partitions: usize, threads: usize, progress: &Progress) -> Outcome {
         let division = self.division(partitions);
         self.run_in(division, threads, progress)
@@ -76,14 +77,14 @@ impl Simulation {
         close(run, end, ended_at)
     }
 
-    /// Runs to the end of the scenario, on this thread.
+    /// Runs to the end of the scenario on this thread.
     pub fn run(mut self, progress: &Progress) -> Outcome {
         self.run.start();
         let (end, ended_at) = self.run.run_until_end(progress);
         close(self.run, end, ended_at)
     }
 
-    /// What runs, for whoever drives it otherwise.
+    /// The run itself, for another driver.
     pub(super) fn into_run(self) -> Run<Closed> {
         self.run
     }

@@ -1,8 +1,8 @@
-//! Handing over flows and messages while a run goes on, so that what has ended takes no memory.
+//! Handing over finished flows and messages during a run, so that they take no memory.
 //!
-//! Now and then, between two events or two windows, the two ends of each flow are joined, and what nothing will change
-//! any more leaves the run in the order of the tables. A flow of which a packet exists stays: the packet may be lost,
-//! and is then counted for it. What is known of a flow elsewhere is let go with it.
+//! At intervals, between two events or two windows, the records of each flow's two ends are joined, and final rows
+//! leave the run in the order of the tables. A flow with packets left stays, because a later loss of such a packet
+//! counts for the flow. With its row, all other state of a flow is freed.
 
 use std::collections::BTreeSet;
 
@@ -18,18 +18,18 @@ use super::network::Network;
 use super::rows::Rows;
 use crate::results::RowSink;
 
-/// Rows that are handed over at once, at most.
+/// Maximum number of rows in one table handed over.
 const ROWS: usize = 1 << 15;
 
-/// What a run hands over, and what of it waits.
+/// Rows waiting to be handed over, and their destination.
 pub(super) struct Streaming {
     sink: Box<dyn RowSink>,
     pub waiting: FlowRecords,
-    /// They are looked through when there are so many.
+    /// Number of records that triggers a search for final rows.
     records: usize,
-    /// Records that were left when they were last looked through.
+    /// Number of records that remained after the last search.
     left: usize,
-    /// Messages that were handed over.
+    /// Number of messages handed over.
     messages: usize,
 }
 
@@ -38,23 +38,24 @@ impl Streaming {
         Self { sink, waiting: FlowRecords::default(), records, left: 0, messages: 0 }
     }
 
-    /// Whether there is enough to look through, with so many records that are new.
+    /// Whether enough records exist for a search, given the number of new ones.
     pub fn is_due(&self, new: usize) -> bool {
+        // Twice the remainder, so that searches take amortised constant time per record.
         new + self.waiting.len() >= self.records.max(2 * self.left)
     }
 
-    /// Takes over what a network, or a partition of it, has recorded.
+    /// Takes over the records of a network or partition.
     pub fn collect(&mut self, records: &mut FlowRecords) {
         self.waiting.merge(std::mem::take(records));
     }
 
-    /// Complete messages that have left the run, or wait here.
+    /// Number of complete messages, handed over or waiting.
     pub fn messages(&self) -> usize {
         self.messages + self.waiting.messages.len()
     }
 
-    /// Hands over what is known for good of all that ended before `now`; returns the flows that may be let go.
-    /// `under_way` are the flows of the packets that exist.
+    /// Hands over the final rows of flows that ended before `now`; returns the flows that may be freed. `under_way`
+    /// lists the flows of all existing packets.
     pub fn hand_over<E>(
         &mut self,
         now: Time,
@@ -68,7 +69,7 @@ impl Streaming {
         self.messages += complete.messages.len();
         complete.flows.iter().for_each(|flow| totals.add(rows.scenario, flow));
         self.send(&complete, rows);
-        // The rows of messages that will never be complete come last, and need what is known of their flows.
+        // The rows of messages that never complete come last and still need the data of their flows.
         let needed: BTreeSet<FlowId> = self.waiting.unfinished.iter().map(|message| message.flow).collect();
         complete.flows.iter().map(|record| record.flow).filter(|flow| !needed.contains(flow)).collect()
     }
@@ -80,10 +81,10 @@ impl Streaming {
         flows.for_each(|table| self.sink.take(table));
     }
 
-    /// The run is over, and these are all the records that are left.
+    /// Hands over all remaining records at the end of the run.
     pub fn finish<E>(&mut self, records: &FlowRecords, rows: &Rows<'_, E>) {
         let begun: Vec<_> = records.messages.iter().chain(&records.unfinished).collect();
-        // At least once, so that a table without rows has its columns.
+        // At least one table of each kind, so that an empty table has its columns.
         for piece in begun.chunks(ROWS).chain(begun.is_empty().then_some(&[][..])) {
             self.sink.take(rows.messages(piece.iter().copied()));
         }
@@ -93,8 +94,8 @@ impl Streaming {
     }
 }
 
-/// Hands over what has ended in a network, or in all partitions of it between two windows; returns the flows that may
-/// be let go.
+/// Hands over the final rows of a network, or of all its partitions between two windows; returns the flows that may be
+/// freed.
 pub(super) fn hand_over_of<E: Edge>(
     networks: &mut [&mut Network<E>],
     now: Time,
@@ -116,7 +117,7 @@ pub(super) fn hand_over_of<E: Edge>(
 }
 
 impl<E: Edge> Network<E> {
-    /// The flows of all packets that exist, or that a mechanism may bring back.
+    /// The flows of all existing packets, and of all packets that a mechanism may recreate.
     pub fn flows_of_packets(&mut self, now: Time) -> Vec<u32> {
         let existing = self.shared.existing();
         let packets = existing.into_iter().map(|packet| &self.shared.packets[packet]);
@@ -126,7 +127,7 @@ impl<E: Edge> Network<E> {
         flows
     }
 
-    /// No packet of a flow exists, or will, and what was counted of it has been handed over.
+    /// Frees a flow without remaining packets, after its counters have been handed over.
     pub fn let_go(&mut self, flow: FlowId) {
         self.shared.services.let_go(flow);
         self.shared.drops.let_go(flow);

@@ -1,4 +1,4 @@
-//! The tables of a run.
+//! The tables of a run's outcome.
 
 use hitless_network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_switch::{MacCounters, Report};
@@ -8,7 +8,7 @@ use super::edge::Edge;
 use super::event_loop::Run;
 use crate::results::Table;
 
-/// All tables of `run`, with what the mechanisms say of themselves; those of flows and messages are there already.
+/// Adds all other tables of `run` to those of flows and messages.
 pub(super) fn tables<E: Edge>(run: &Run<E>, reports: &[(SwitchId, Report)], flow_tables: Vec<Table>) -> Vec<Table> {
     let (shared, topology, groups) = (&run.network.shared, &run.network.topology, &run.global.scenario.flows);
     let failures = run.global.control_plane.recovery.table(topology, &shared.links);
@@ -24,8 +24,8 @@ pub(super) fn tables<E: Edge>(run: &Run<E>, reports: &[(SwitchId, Report)], flow
 }
 
 impl<E: Edge> Run<E> {
-    /// Whether links and ports that nothing has come by have rows too: in a larger fabric their names alone would take
-    /// more memory than the fabric itself.
+    /// Whether unused links and ports get rows too. In a larger fabric, their names alone would take more memory than
+    /// the fabric itself.
     fn has_all_rows(&self) -> bool {
         const LINKS_MAX: usize = 1 << 18;
         self.network.shared.links.iter().len() <= LINKS_MAX
@@ -45,7 +45,7 @@ impl<E: Edge> Run<E> {
             .time("last_arrival_ps", &rows, |(_, link)| link.last_arrival)
     }
 
-    /// How many frames in a row arrived corrupted, and how often.
+    /// Histogram of runs of consecutive corrupted frames.
     fn corrupted_runs(&self) -> Table {
         let of_link = |(index, runs): (usize, &[u64])| {
             let runs = (1_u64..).zip(runs.to_vec());
@@ -87,10 +87,10 @@ impl<E: Edge> Run<E> {
     }
 }
 
-/// What a mechanism of a switch has counted: switch, mechanism, scope, counter, value.
+/// A counter of a mechanism: switch, mechanism, scope, counter, value.
 pub type Counted = (String, &'static str, String, &'static str, u64);
 
-/// All that mechanisms have counted.
+/// The counters of all mechanisms.
 pub fn counted(topology: &Topology, reports: &[(SwitchId, Report)]) -> Vec<Counted> {
     let mut rows = Vec::new();
     for (switch, report) in reports {
@@ -103,7 +103,7 @@ pub fn counted(topology: &Topology, reports: &[(SwitchId, Report)]) -> Vec<Count
     rows
 }
 
-/// What mechanisms have counted: a row for each counter.
+/// The table of all mechanism counters, one row each.
 pub(super) fn mechanisms(topology: &Topology, reports: &[(SwitchId, Report)]) -> Table {
     let rows = counted(topology, reports);
     Table::new("mechanisms")

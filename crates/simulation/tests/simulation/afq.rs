@@ -1,4 +1,4 @@
-//! AFQ in whole fabrics: shares, conservation, and that its schedulers agree.
+//! AFQ in whole fabrics: shares, conservation, and agreement between its schedulers.
 
 use hitless_simulation::Outcome;
 
@@ -8,7 +8,7 @@ fn example() -> String {
     support::example("afq-neighbours").replace("duration = \"50 ms\"", "duration = \"10 ms\"")
 }
 
-/// The example with something changed in its mechanism.
+/// The example with additional settings of its mechanism.
 fn with(settings: &str) -> String {
     example().replace("measure_estimation = true", &format!("measure_estimation = true\n{settings}"))
 }
@@ -17,7 +17,7 @@ fn delivered(outcome: &Outcome) -> Vec<u64> {
     numbers(outcome, "flows", "delivered_bytes").to_vec()
 }
 
-/// Jain's index of what flows got (Jain, Chiu and Hawe 1984).
+/// Jain's index of the flows' bytes (Jain, Chiu and Hawe 1984).
 fn jain(bytes: &[u64]) -> f64 {
     let sum: f64 = bytes.iter().map(|&bytes| bytes as f64).sum();
     let squares: f64 = bytes.iter().map(|&bytes| (bytes as f64).powi(2)).sum();
@@ -33,8 +33,8 @@ fn a_neighbour_that_does_not_yield_gets_its_share_and_no_more() {
     assert_eq!(counter(&outcome, "packets refused by the port's buffer"), 0);
 }
 
-/// With a period of 10 us the four fair flows fell from 1.88 to 0.20 Gb/s, and the neighbour had 8.14: 16 rounds of
-/// five flows take 97 us.
+/// Regression: with a period of 10 us the four fair flows fell from 1.88 to 0.20 Gb/s, and the neighbour had 8.14,
+/// because 16 rounds of five flows take 97 us.
 #[test]
 fn two_groups_share_a_link_as_rotating_strict_priority_does() {
     for text in [example(), example().replace("sources = [\"h1..h4\"]", "sources = [\"h1\"]")] {
@@ -86,13 +86,13 @@ fn pairs(flows: usize, delay: &str, transport: &str, afq: &str) -> Outcome {
     ))
 }
 
-/// The part of the bottleneck that the flows fill together.
+/// Share of the bottleneck that the flows fill together.
 fn filled(outcome: &Outcome) -> f64 {
     let bytes: u64 = delivered(outcome).iter().sum();
     bytes as f64 * 8.0 / (40e-3 * 10e9) * 1_538.0 / 1_448.0
 }
 
-/// BpR / gap was the rate of a link of 80 Gb/s: 10,237 of 26,646 packets were dropped.
+/// Regression: BpR / gap gave the rate of an 80 Gb/s link, and 10,237 of 26,646 packets were dropped.
 #[test]
 fn packet_pair_measures_a_slower_link_with_rounds_of_eight_frames() {
     for flows in [1, 4] {
@@ -103,7 +103,7 @@ fn packet_pair_measures_a_slower_link_with_rounds_of_eight_frames() {
     }
 }
 
-/// Each measured the whole link again and again; the two never stopped dropping and filled 73 % of it.
+/// Regression: each flow kept measuring the whole link; the two never stopped dropping and filled only 73 % of it.
 #[test]
 fn two_flows_of_packet_pair_share_a_long_link() {
     let outcome = pairs(2, "33333 ns", "sack = false\nrack_tlp = false", "");

@@ -1,4 +1,4 @@
-//! Bolt's senders and switches together, and beside DCTCP and Swift under incast.
+//! Bolt's senders and switches together, and compared with DCTCP and Swift under incast.
 
 use hitless_simulation::Outcome;
 
@@ -7,12 +7,13 @@ use crate::support::{self, counter, ideal, leaf_spine, numbers, run, times};
 const BOLT: &str = "congestion = \"bolt\"\n";
 const SWITCHES: &str = "[[mechanism]]\nkind = \"bolt\"\nthreshold = \"10 KB\"\n";
 
-/// `senders` hosts of a dumbbell send to as many for 10 ms through a link of 10 Gb/s; the round-trip time is 19 us.
+/// `senders` hosts of a dumbbell send to as many receivers for 10 ms through a link of 10 Gb/s; the round-trip time is
+/// 19 us.
 fn dumbbell(senders: usize, transport: &str, rest: &str) -> Outcome {
     long_dumbbell("5 us", senders, transport, rest)
 }
 
-/// The same through a link that takes `delay`.
+/// The same through a link with this delay.
 fn long_dumbbell(delay: &str, senders: usize, transport: &str, rest: &str) -> Outcome {
     let (fabric, switch) = (support::dumbbell(senders, "2 us", delay), ideal("1 MB"));
     run(&format!(
@@ -27,7 +28,7 @@ fn long_dumbbell(delay: &str, senders: usize, transport: &str, rest: &str) -> Ou
     ))
 }
 
-/// The queue and the share of the link in the second half of the run.
+/// Queue and share of the link in the second half of the run.
 fn second_half(outcome: &Outcome) -> (f64, f64) {
     let mean = |values: &[u64]| values.iter().sum::<u64>() as f64 / values.len() as f64;
     let queue = numbers(outcome, "queues", "value_bytes");
@@ -47,7 +48,7 @@ fn the_queue_stays_near_the_threshold_and_the_link_is_full() {
         assert!(outcome.summary.drops.is_empty(), "{:?}", outcome.summary.drops);
         let notices = counter(&outcome, "notices sent");
         let heard: u64 = numbers(&outcome, "goodput", "congestion_echoes").iter().sum();
-        // Goodput is sampled each 100 us: the last may be missing.
+        // Goodput is sampled every 100 us, so the last interval may be missing.
         assert!(notices > 0 && heard > notices * 9 / 10 && heard <= notices, "{heard} of {notices} notices heard");
     }
 }
@@ -61,7 +62,8 @@ fn the_order_checker_knows_packets_whose_flags_switches_change() {
 
 #[test]
 fn bandwidth_that_nobody_uses_is_taken_at_once() {
-    // A window of 10 on a path that holds 90 segments. A segment in each 110 us would fill it after 9 ms.
+    // An initial window of 10 on a path that holds 90 segments: with one segment every 110 us, it would be full only
+    // after 9 ms.
     let second_ms = |transport: &str, switches: &str| {
         let outcome = long_dumbbell("50 us", 1, transport, switches);
         let delivered: u64 = numbers(&outcome, "goodput", "delivered_bytes")[10..20].iter().sum();
@@ -74,9 +76,8 @@ fn bandwidth_that_nobody_uses_is_taken_at_once() {
 
 #[test]
 fn many_flows_queue_a_segment_each_unless_they_add_less() {
-    // 64 flows, and the path and the threshold hold 22 segments. A window of a segment or less is halved by each
-    // notice, and grows by a whole one in each round-trip time whatever it is: about a segment of each flow is under
-    // way.
+    // 64 flows, while path and threshold hold 22 segments. Each notice halves a window of one segment or less, and each
+    // round-trip time adds a whole segment regardless of the size, so about one segment of each flow is in flight.
     let start = format!("{BOLT}initial_window = 1\n");
     let (queue_bytes, share) = second_half(&dumbbell(64, &start, SWITCHES));
     assert!((40_000.0..75_000.0).contains(&queue_bytes) && share > 0.97, "{queue_bytes} bytes, {share} of the link");
@@ -84,8 +85,8 @@ fn many_flows_queue_a_segment_each_unless_they_add_less() {
     assert!(less_bytes < 25_000.0 && less_share > 0.9, "{less_bytes} bytes, {less_share} of the link");
 }
 
-/// Twenty answers of 50 KB at once, every two milliseconds; the longest queue, and the mean time of an answer in
-/// picoseconds.
+/// Twenty simultaneous responses of 50 KB every 2 ms. Returns the longest queue and the mean completion time of a
+/// response in picoseconds.
 fn incast(transport: &str, switch: &str, rest: &str) -> (u64, f64) {
     let (fabric, buffer) = (leaf_spine([2, 2, 12], [10, 40]), ideal("300 KB"));
     let outcome = run(&format!(

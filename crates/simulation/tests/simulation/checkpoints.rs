@@ -1,4 +1,4 @@
-//! A run that goes on from a checkpoint gives what a run in one go gives, to the bit.
+//! A run resumed from a checkpoint gives the same bytes as an uninterrupted run.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn same(found: &Outcome, expected: &Outcome, what: &str) {
     }
 }
 
-/// Stops at shares of the run, each time going on in a simulation that was built anew.
+/// Checkpoints the run at these fractions, and resumes each time in a newly built simulation.
 fn goes_on(scenario: &Scenario, shares: &[f64]) {
     let expected = simulation(scenario).run(&Progress::default());
     let mut at_work = resumable(scenario);
@@ -53,7 +53,7 @@ fn examples_go_on_from_a_checkpoint() {
     }
 }
 
-/// SQR in P4: registers, packets whose metadata waits between ingress and egress, timers, and a link that fails.
+/// SQR in P4: registers, metadata waiting between ingress and egress, timers, and a failing link.
 #[test]
 fn p4_programs_go_on_from_a_checkpoint() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/sqr");
@@ -150,7 +150,7 @@ fn a_checkpoint_of_another_run_is_refused() {
     }
 }
 
-/// The digest of a checkpoint, once more: so that damage reaches what is behind it.
+/// Recomputes the digest of a checkpoint, so that damage gets past it.
 fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len() - 8);
     let digest = bytes.chunks(8).fold(bytes.len() as u64, |state, chunk| {
@@ -178,7 +178,7 @@ fn damage_behind_the_digest_is_loaded_or_refused_and_never_more() {
         let mut damaged = bytes.clone();
         let at = below(bytes.len() - 8);
         match below(4) {
-            // Numbers that are far too large, such as those of elements.
+            // Numbers that are far too large, for example as counts of elements.
             0 => damaged[at..bytes.len().min(at + 8)].fill(0xff),
             1 => damaged.truncate(at + 9),
             _ => damaged[at] ^= 1 << below(8),

@@ -1,5 +1,5 @@
-//! Pairs of mechanisms in one switch are refused with a message, or run and break nothing that must hold. Whatever else
-//! is combined is drawn by the swarm (crates/swarm).
+//! Pairs of mechanisms in one switch are either refused with a message or run without violating an invariant. The swarm
+//! (crates/swarm) draws all other combinations.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ const TRANSPORTS: [&str; 4] = [
     "kind = \"packet-pair\"\nrto_min = \"300 us\"\n",
 ];
 const BOLT_TRANSPORT: &str = "kind = \"tcp\"\ncongestion = \"bolt\"\nrto_min = \"300 us\"\n";
-/// Kind and settings of everything that runs on switches.
+/// Kind and settings of every switch mechanism.
 const MECHANISMS: [(&str, &str); 35] = [
     ("afq", ""),
     ("afq", "ports = [\"left->right\"]"),
@@ -82,11 +82,11 @@ const SQR: (&str, &str) = ("sqr", "links = [\"left->right\"]");
 const RIMM: (&str, &str) = ("rimm", "release = \"exact\"");
 const LINKGUARDIAN: (&str, &str) = ("linkguardian", "link = \"left->right\"");
 
-/// Two switches of eight hosts each.
+/// Two switches with eight hosts each.
 const DUMBBELL: &str = "[topology]\nkind = \"dumbbell\"\nhosts_left = 8\nhosts_right = 8\n\
      host_link = { rate = \"10 Gbps\", delay = \"1 us\" }\nbottleneck = { rate = \"10 Gbps\", delay = \"1 us\" }\n";
 
-/// The same with a third switch, by which there is a way round.
+/// The same with a third switch, which offers a backup path.
 fn triangle() -> String {
     let hosts: Vec<String> = (0..16).map(|host| format!("\"h{host}\"")).collect();
     let link = |ends: String| format!("{{ ends = [{ends}], rate = \"10 Gbps\", delay = \"1 us\" }}");
@@ -101,7 +101,7 @@ fn triangle() -> String {
     )
 }
 
-/// What is combined.
+/// A combination of mechanisms and their surroundings.
 #[derive(Clone, Debug)]
 struct Composition<'a> {
     preset: &'a str,
@@ -136,7 +136,7 @@ impl std::fmt::Display for Composition<'_> {
 }
 
 impl Composition<'_> {
-    /// Four long flows fill the link, and five answers at a time one port of a host.
+    /// Four long flows fill the link, and five simultaneous responses fill one host port.
     fn text(&self) -> String {
         let Self { preset, scheduler, buffer, topology, host, transport, .. } = self;
         format!(
@@ -154,10 +154,10 @@ impl Composition<'_> {
         )
     }
 
-    /// What became of it, unless it was refused.
+    /// The outcome; `None` if the scenario is refused.
     ///
     /// # Panics
-    /// When something that must hold was broken.
+    /// If an invariant is violated.
     fn run(&self) -> Option<Outcome> {
         match support::check(&self.text()) {
             Ok(scenario) => Some(support::run_scenario(&scenario)),
@@ -194,11 +194,11 @@ fn every_pair_of_mechanisms_is_refused_or_keeps_what_it_promises() {
     for (number, (first, second)) in pairs().enumerate() {
         let mut mechanisms = vec![MECHANISMS[first], MECHANISMS[second]];
         mechanisms.dedup();
-        // Each alone in all surroundings; of those of a pair a few, of each pair others.
+        // A single mechanism runs in all surroundings, each pair in three that differ from pair to pair.
         let surroundings = if first == second { 0..SURROUNDINGS } else { 7 * number..7 * number + 3 };
         for around in surroundings {
             let composition = surrounded(&mechanisms, around, &triangle);
-            // One failure must not hide the others.
+            // Catch panics, so that one failure does not hide the others.
             match std::panic::catch_unwind(|| composition.runs()) {
                 Ok(true) => drop(ran.insert((first, second))),
                 Ok(false) => {}
@@ -215,7 +215,7 @@ fn every_pair_of_mechanisms_is_refused_or_keeps_what_it_promises() {
 
 const SURROUNDINGS: usize = 36;
 
-/// Mechanisms in a switch, a fabric and with hosts of which there are [`SURROUNDINGS`] combinations.
+/// Mechanisms with one of [`SURROUNDINGS`] combinations of switch, fabric and host settings.
 fn surrounded<'a>(mechanisms: &[(&'a str, &'a str)], around: usize, triangle: &'a str) -> Composition<'a> {
     let host = if (around / 12).is_multiple_of(3) { 0 } else { 1 + around % 3 };
     Composition {
@@ -229,12 +229,12 @@ fn surrounded<'a>(mechanisms: &[(&'a str, &'a str)], around: usize, triangle: &'
     }
 }
 
-/// All pairs of numbers of mechanisms, each with itself too.
+/// All pairs of indices, including equal ones.
 fn pairs() -> impl Iterator<Item = (usize, usize)> {
     (0..MECHANISMS.len()).flat_map(|first| (first..MECHANISMS.len()).map(move |second| (first, second)))
 }
 
-/// Scenarios of which some are refused.
+/// Scenario texts, some of which are refused.
 pub fn texts() -> impl Strategy<Value = String> {
     let switch = (prop_oneof![Just("ideal"), Just("tofino-like")], prop::sample::select(&SCHEDULERS[..]));
     let buffer = prop::sample::select(&BUFFERS[..]);

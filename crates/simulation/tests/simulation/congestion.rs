@@ -1,4 +1,4 @@
-//! BBR, selective repeat, DCQCN and marking by chance in a whole fabric, and goodput over time.
+//! BBR, selective repeat, DCQCN and probabilistic marking in a whole fabric, and goodput over time.
 
 use hitless_simulation::Outcome;
 
@@ -25,7 +25,7 @@ fn sum(values: &[u64]) -> u64 {
 const RAMP: &str = "ecn = { threshold = \"100 KB\", maximum = \"240 KB\", probability = 0.2 }";
 const LOSS: &str = "[[link]]\nname = \"left->right\"\nloss = { kind = \"bernoulli\", rate = 0.01 }\n";
 
-/// Bits a second in the second half of the run.
+/// Goodput in bit/s in the second half of the run.
 fn goodput_bps(outcome: &Outcome) -> f64 {
     let delivered = numbers(outcome, "goodput", "delivered_bytes");
     sum(&delivered[10..]) as f64 * 8.0 / 10e-3
@@ -37,7 +37,7 @@ fn goodput_over_time_adds_up_to_what_flows_report() {
     let columns = [("delivered_bytes", "delivered_bytes"), ("packets_sent", "packets_sent"), ("timeouts", "timeouts")];
     for (over_time, of_flows) in columns {
         let (parts, whole) = (numbers(&outcome, "goodput", over_time), numbers(&outcome, "flows", of_flows));
-        // The last sample is at the end of the run: nothing comes after it.
+        // The last sample is at the end of the run, so the samples add up to the total.
         assert_eq!(sum(parts), sum(whole), "{over_time}");
         assert_eq!(parts.len(), 20);
     }
@@ -69,7 +69,7 @@ fn selective_repeat_sends_less_again_than_go_back_n() {
         let again = sum(numbers(outcome, "goodput", "packets_retransmitted"));
         again as f64 / sum(numbers(outcome, "goodput", "packets_sent")) as f64
     };
-    // One packet in a hundred is lost, and a loss costs go-back-N about a round trip of them.
+    // 1 % of the packets are lost, and each loss costs go-back-N about one round trip of packets.
     assert!((0.008..0.02).contains(&share(&selective)), "{}", share(&selective));
     assert!(share(&back) > 5.0 * share(&selective), "{} against {}", share(&back), share(&selective));
     assert!(goodput_bps(&selective) > 1.2 * goodput_bps(&back));
@@ -85,8 +85,8 @@ fn bbr_shares_a_port_and_keeps_its_rate_where_one_packet_in_a_hundred_is_lost() 
     assert!(goodput_bps(&cubic) < goodput_bps(&lossy), "{}", goodput_bps(&cubic));
 }
 
-/// Found by the swarm: an acknowledgement came between a probe's timer and the probe, which waited for the card, and left
-/// the short way open for a flight in which a segment had been sent twice.
+/// Found by the swarm: an acknowledgement arrived after a probe's timer but before the probe, which waited for the
+/// card, and left the fast path enabled for a flight with a segment sent twice.
 #[test]
 fn a_probe_that_waits_for_the_card_keeps_the_short_way_closed() {
     let fabric = dumbbell(3, "1 ps", "1 ps");

@@ -1,10 +1,10 @@
-//! Deflection in a fabric: what it saves, where packets go, and what ends their wandering.
+//! Deflection in a fabric: prevented losses, paths of deflected packets, and the end of their deflection.
 
 use hitless_simulation::Outcome;
 
 use crate::support::{counter, drops, ideal, leaf_spine, run, texts, times};
 
-/// Senders of other leaves send to h0 at once; the queues hold 20 frames.
+/// Hosts of other leaves send to h0 at the same time; the queues hold 20 frames.
 pub fn text(transport: &str, flows: &str, mechanism: &str) -> String {
     let (fabric, switch) = (leaf_spine([4, 2, 3], [10, 40]), ideal("30 KB"));
     format!(
@@ -40,7 +40,7 @@ fn an_incast_that_overflows_one_queue_loses_nothing_when_what_is_too_much_goes_e
     assert!(drops(&without, "queue full") > 50, "{:?}", without.summary.drops);
     for mechanism in [DIBS, SIMPLE, FIVE_BIT] {
         let with = run(&text(TCP, INCAST, mechanism));
-        // Hosts send again what comes late, and the second copy may find the flow over.
+        // Hosts retransmit late packets, and the second copy may arrive after the flow's end.
         let lost = ["queue full", "time to live"].map(|reason| drops(&with, reason));
         assert_eq!(lost, [0, 0], "{mechanism}: {:?}", with.summary.drops);
         let order = with.summary.order.expect("the checker is on");
@@ -63,7 +63,7 @@ fn preemptive_deflection_gives_up_what_its_deflection_port_does_not_let_in() {
 fn the_time_to_live_ends_what_an_overload_sends_round_for_ever() {
     for mechanism in ALL {
         let outcome = run(&text(UDP, OVERLOAD, mechanism));
-        // 18 Gbps to a link of 10: what is too much must end somewhere.
+        // 18 Gbps towards a link of 10 Gbps: the excess must be dropped somewhere.
         let reasons = ["time to live", "given up by a mechanism", "queue full"];
         let ended: u64 = reasons.map(|reason| drops(&outcome, reason)).into_iter().sum();
         assert!(ended > 100, "{mechanism}: {:?}", outcome.summary.drops);
@@ -95,14 +95,15 @@ fn the_random_choices_follow_the_seed_and_move_nothing_else() {
         assert_ne!(run_with(1, mechanism), run_with(2, mechanism), "{mechanism}");
         let kind = mechanism.lines().nth(1).expect("a line with its kind");
         let never = mechanism.replace(kind, &format!("{kind}\nports = [\"leaf3\"]"));
-        // Ports with an egress hook have managed queues, and so other events.
+        // Ports with an egress hook have managed queues, which cause other events.
         if mechanism != LATE {
             assert_eq!(run_with(1, &never), run_with(1, ""), "a switch on which nothing is full changes nothing");
         }
     }
 }
 
-/// Background flows to h0's leaf, and an incast of short flows to h0, of hosts that mark what remains of their flows.
+/// Background flows to h0's leaf and an incast of short flows to h0; the hosts tag packets with the flow's remaining
+/// bytes.
 fn marked(switch: &str, mechanism: &str) -> String {
     let background = "kind = \"long\"\nsources = [\"h4\", \"h7\", \"h10\"]\ndestinations = [\"h0\", \"h0\", \"h0\"]\n";
     let text = text(TCP, background, mechanism);
@@ -116,7 +117,7 @@ fn marked(switch: &str, mechanism: &str) -> String {
     format!("{text}\n[[flows]]\nname = \"short\"\ntransport = \"t\"\n{incast}")
 }
 
-/// The mean time that short flows took, in milliseconds; one that did not end counts until the end of the run.
+/// Mean time of short flows in ms; an unfinished flow counts until the end of the run.
 fn short_ms(outcome: &Outcome) -> f64 {
     let [started, delivered] = ["started_ps", "delivered_ps"].map(|name| times(outcome, "messages", name));
     let groups = texts(outcome, "messages", "group").iter();
@@ -136,8 +137,8 @@ fn short_flows_of_an_incast_end_earlier_with_preemptive_deflection() {
     }
 }
 
-/// Control packets of a switch with real latencies go round in 427 ns: an update gap as long tells ingress about the
-/// same.
+/// Control packets of a switch with real latencies have a round trip of 427 ns; an update gap of the same length tells
+/// ingress about the same.
 #[test]
 fn an_update_gap_stands_for_control_packets() {
     let real = "ingress_latency = \"200 ns\"\negress_latency = \"200 ns\"\nmirror_latency = \"200 ns\"\n\
@@ -166,7 +167,7 @@ fn a_rank_guard_raises_liars_and_leaves_honest_hosts_alone() {
     let honest = run(&marked("", &with_guard));
     assert_eq!(counter(&honest, "packets with a rank raised"), 0);
     assert!(counter(&honest, "packets seen") > 0);
-    // Of a flow without an end a part has no end either: liars send 2 MB.
+    // A fraction of an endless flow is endless too, so flows that misreport their size send 2 MB.
     let lies = |mechanism: &str| {
         let large =
             "rank_divisor = 1000\nkind = \"sequence\"\nsizes = { kind = \"fixed\", bytes = \"2 MB\" }\ncount = 1";

@@ -1,4 +1,4 @@
-//! The same scenario and seed give the same events, in the same order, whatever else is asked for.
+//! The same scenario and seed give the same events in the same order, regardless of other options.
 
 use hitless_scenario::Scenario;
 

@@ -1,4 +1,4 @@
-//! Every Nth in a fabric: what it counts is what happens.
+//! Every Nth in a fabric: its counters match the drops.
 
 use crate::support::{self, counter, run, sum};
 

@@ -1,10 +1,10 @@
-//! Queueing by flow in a fabric: long flows share, and packets are conserved.
+//! Flow queueing in a fabric: long flows share fairly, and packets are conserved.
 
 use hitless_simulation::Outcome;
 
 use crate::support::{self, dumbbell, ideal, numbers};
 
-/// Two senders, one of which opens ten times as many connections, and one that floods without asking.
+/// Two TCP senders, one with ten times as many connections, and a third that floods without congestion control.
 fn run(queueing: &str) -> Outcome {
     let (fabric, buffer) = (dumbbell(3, "1 us", "1 us"), ideal("200 packets"));
     let text = format!(
@@ -19,7 +19,7 @@ fn run(queueing: &str) -> Outcome {
     support::run(&text)
 }
 
-/// Delivered by each of the four connections and, last, by the flood.
+/// Shares of the bytes delivered by each of the four connections and, last, by the flood.
 fn shares(outcome: &Outcome) -> Vec<f64> {
     let (flows, bytes) = (numbers(outcome, "flows", "flow"), numbers(outcome, "flows", "delivered_bytes"));
     let mut shares = [0.0; 5];

@@ -1,4 +1,4 @@
-//! Receive offload in whole scenarios.
+//! Generic receive offload in whole scenarios.
 
 use hitless_simulation::Outcome;
 
@@ -7,8 +7,7 @@ use crate::testbed;
 
 const OFFLOAD: &str = "gro = { interrupt_delay = \"4 us\", interrupt_packets = 64 }";
 
-/// 200 flows of 17 packets over a link that loses some of them; `kernel` goes into `[host.kernel]`, `tcp` into the
-/// transport.
+/// 200 flows of 17 packets over a lossy link. `kernel` goes into `[host.kernel]`, `tcp` into the transport.
 fn flows(kernel: &str, tcp: &str) -> Outcome {
     let fabric = testbed::fabric(100);
     run(&format!(
@@ -31,12 +30,12 @@ fn all_is_delivered_and_a_batch_is_acknowledged_once() {
     }
     let acknowledgements = |outcome: &Outcome| of_link(outcome, "sw6->sw2", "frames_sent");
     assert!(acknowledgements(&without) >= 200 * 17);
-    // Two windows each, or three where one is split by a loss; a packet sent again is answered by itself.
+    // Two windows per flow, or three if a loss splits one; a retransmission is acknowledged separately.
     let merged = acknowledgements(&with);
     assert!((400..1_200).contains(&merged), "{merged}");
 }
 
-/// What is merged with the last segment spares the flow the wait for the application that closes.
+/// Data merged with the last segment spares the flow the wait for the closing application.
 #[test]
 fn a_last_segment_by_itself_waits_for_the_close_of_the_application() {
     let waited = |kernel: &str| {

@@ -1,10 +1,11 @@
-//! The layers below the transports of hosts: marks of urgency at the sender, order at the receiver.
+//! The host layers below the transport: rank tags at the sender, restored order at the receiver.
 
 use hitless_simulation::Outcome;
 
 use crate::support::{self, sum, times};
 
-/// Four hosts of one leaf send to four of the other, each packet over the less loaded of two spines: out of order.
+/// Four hosts of a leaf send to four of the other. Each packet takes the less loaded of two spines, so packets arrive
+/// out of order.
 fn text(host: &str, transport: &str, group: &str) -> String {
     let (fabric, switch) = (support::leaf_spine([2, 4, 4], [10, 10]), support::ideal("BUFFER"));
     format!(
@@ -57,7 +58,7 @@ fn the_transport_gets_its_packets_in_order_and_repeats_none() {
     }
 }
 
-/// A simulated host's code point is the class selector of its flows' class.
+/// A simulated host's DSCP is the class selector of its flows' class.
 #[test]
 fn a_code_point_ranks_all_packets_of_a_class_alike() {
     let hash = |host: &str, group: &str| {
@@ -72,7 +73,8 @@ fn a_code_point_ranks_all_packets_of_a_class_alike() {
     }
 }
 
-/// The first packet of a flowlet passes, whatever is missing before it, and what waited for that with it.
+/// The first packet of a flowlet passes even if earlier packets are missing, and releases the packets that waited for
+/// these.
 #[test]
 fn flows_that_pause_arrive_whole_where_packets_are_lost() {
     let flowlets = ATTAINED.replace(" }", ", flowlet_gap = \"20 us\" }");
@@ -126,7 +128,7 @@ fn nagle_keeps_the_last_segment_back_for_a_round_trip() {
         let outcome = run(&large(&text("", &format!("{TCP}{nagle}"), flows)));
         times(&outcome, "messages", "delivered_ps")[0]
     };
-    // Six full segments and one of 1,312 bytes; three links of 1 us each way.
+    // Six full segments and one of 1,312 bytes; three links of 1 us in each direction.
     let extra_ps = finished("nagle = true\n") - finished("");
     assert!((6_000_000..13_000_000).contains(&extra_ps), "{extra_ps} ps");
 }

@@ -1,4 +1,4 @@
-//! LinkGuardian on a fabric, from a scenario file: what users switch on, and what must then hold.
+//! LinkGuardian on a fabric, from a scenario file: user settings, and invariants.
 
 use hitless_simulation::Session;
 use hitless_switch::LinkEnd;
@@ -6,14 +6,14 @@ use hitless_switch::LinkEnd;
 use crate::support::{check, counter, numbers, run, sound};
 use crate::testbed::{self, received};
 
-/// The testbed at half the line rate, with a link that loses one frame in a hundred.
+/// The testbed at half the line rate, with a link that loses 1 % of its frames.
 fn testbed(rate_gbps: u64, mechanism: &str) -> String {
     testbed::testbed(rate_gbps, 50, 0.01, mechanism)
 }
 
 const PROTECT: &str = "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw2->sw6\"\n";
 
-/// One frame in a hundred costs more of the line than is admitted.
+/// At a loss of 1 %, protection costs more of the line than admission control allows.
 const ANY_COST: &str = "admission_control = false\n";
 
 #[test]
@@ -84,7 +84,7 @@ fn both_directions_of_a_link_can_be_protected_at_once() {
     assert!(counter(&outcome, "piggybacked acknowledgements") > 0);
 }
 
-/// Links of one switch, each protected; `more` is added to each.
+/// Links of a single switch, each protected, with further settings `more`.
 fn hub(links: usize, rate_gbps: u64, more: &str) -> String {
     let names = |prefix: &str| (0..links).map(|n| format!("\"{prefix}{n}\"")).collect::<Vec<_>>().join(", ");
     let link = format!("rate = \"{rate_gbps} Gbps\", delay = \"50 ns\"");
@@ -170,7 +170,7 @@ fn four_protected_links_in_a_row_lose_nothing_and_keep_the_order() {
     assert!(counter(&outcome, "packets recovered") > 60);
 }
 
-/// With thresholds by the arithmetic of appendix B.1. At 100G the recirculation port is too slow for the copies.
+/// Thresholds computed as in appendix B.1. At 100G the recirculation port is too slow for the copies.
 #[test]
 fn a_link_of_400g_is_protected_where_recirculation_keeps_up_and_refused_where_not() {
     let refused = check(&testbed(400, PROTECT)).unwrap_err();

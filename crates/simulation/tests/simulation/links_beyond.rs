@@ -1,10 +1,10 @@
-//! Protection of links beyond the papers: times, buffers and the waiting place follow from the link, so that each loss
-//! is repaired at almost no cost.
+//! Protection of links beyond the papers' rates and delays: timers, buffers and the buffering place follow from the
+//! link, so that almost every loss is repaired at almost no cost.
 
 use crate::support::{check, counter, run};
 use crate::testbed::received;
 
-/// A link, its frame size and its load.
+/// A link with its frame size and load.
 struct Link {
     gbps: u64,
     delay_ns: u64,
@@ -127,7 +127,8 @@ fn parameters_that_cannot_work_are_refused_with_the_arithmetic() {
     }
 }
 
-/// It delivered nothing on a link of 1G with jumbo frames: its replay timer was shorter than a frame.
+/// Regression: it delivered nothing on a link of 1G with jumbo frames, because its replay timer was shorter than a
+/// frame.
 #[test]
 fn link_layer_retry_repairs_small_and_large_frames_at_every_rate() {
     for (gbps, delay_ns) in [(1, 5), (1, 10_000), (10, 500), (25, 500), (50, 50), (100, 5)] {

@@ -1,4 +1,4 @@
-//! Loss models on a fabric, from a scenario file: what links count, and that runs repeat themselves.
+//! Loss models on a fabric, from a scenario file: link counters and repeatability.
 
 use hitless_simulation::Outcome;
 
@@ -19,12 +19,12 @@ fn run(link: &str) -> Outcome {
     support::run(&text(link))
 }
 
-/// Frames that arrived corrupted on all links.
+/// Number of corrupted arrivals on all links.
 fn corrupted(outcome: &Outcome) -> u64 {
     sum(outcome, "links", "frames_corrupted")
 }
 
-/// How often frames were lost in rows of one, two, ...
+/// Histogram of runs of consecutive lost frames.
 fn runs(outcome: &Outcome) -> Vec<(u64, u64)> {
     let of = |column| numbers(outcome, "corrupted_runs", column).iter().copied();
     of("frames").zip(of("count")).collect()

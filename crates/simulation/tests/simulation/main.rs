@@ -1,4 +1,5 @@
-//! Whole scenarios, run and looked at from outside. One program, since each would instantiate the simulator anew.
+//! Tests of whole scenarios through the public interface. They form one program, because each program would compile the
+//! simulator's generic code again.
 
 mod afq;
 mod bolt;

@@ -1,4 +1,4 @@
-//! What a run says of drops, of packets in buffers, and of fairness.
+//! A run's measurements of drops, packets in buffers, and fairness.
 
 use hitless_simulation::Outcome;
 
@@ -6,7 +6,7 @@ use crate::support::{self, numbers, texts};
 
 const FRAME_BYTES: u64 = 1_518;
 
-/// Two groups at 9 Gb/s each towards one port of 10 Gb/s, of which "pair" is of two flows.
+/// Two groups at 9 Gb/s each towards one port of 10 Gb/s; "pair" consists of two flows.
 fn run(switch: &str) -> Outcome {
     run_with(switch, true)
 }
@@ -59,7 +59,7 @@ fn packets_of_flows_add_up_to_the_depth_of_the_queue() {
         let depth: u64 = numbers(&outcome, "queues", "value_bytes").iter().sum();
         let (packets, count) = (numbers(&outcome, "queue_flows", "packets"), numbers(&outcome, "queue_flows", "count"));
         let counted: u64 = packets.iter().zip(count).map(|(packets, count)| packets * count).sum();
-        // Of all schedulers but the FIFO scheduler the frame in transmission has left the queue, but not the port.
+        // With all schedulers except FIFO, the frame in transmission has left the queue but not the port.
         let samples = numbers(&outcome, "queues", "value_bytes").len() as u64;
         let in_transmission = counted - depth / FRAME_BYTES;
         let expected = if scheduler.is_empty() { 0..=0 } else { samples - 2..=samples };
@@ -70,7 +70,7 @@ fn packets_of_flows_add_up_to_the_depth_of_the_queue() {
 
 #[test]
 fn a_fair_queue_keeps_few_packets_of_a_flow_and_a_fifo_does_not() {
-    // A third of 60 packets is the share of a flow; until the buffer is full for the first time "one" may have more.
+    // A flow's fair share is a third of 60 packets; until the buffer fills for the first time, "one" can have more.
     let beyond_share = |scheduler| {
         let outcome = run(scheduler);
         let (packets, count) = (numbers(&outcome, "queue_flows", "packets"), numbers(&outcome, "queue_flows", "count"));

@@ -1,5 +1,4 @@
-//! Flows that are messages on open connections, as AFQ's testbed has them (section 6.1: 25 between each client and each
-//! server).
+//! Flows as messages on open connections, as in AFQ's testbed (section 6.1: 25 between each client and each server).
 
 use hitless_scenario::Scenario;
 use hitless_simulation::Outcome;
@@ -36,7 +35,7 @@ fn each_flow_is_a_message_and_each_connection_ends_when_all_is_sent() {
         let outcome = run(&scenario);
         assert_eq!(outcome.summary.ended_by, "all flows done");
         assert_eq!(rows(&outcome, "messages"), 2_000, "{transport}");
-        // 16 pairs of hosts; of 400 connections 5 draws each leave next to none out.
+        // 16 pairs of hosts and 400 connections: with five draws per connection, almost every one is used.
         let connections = rows(&outcome, "flows");
         assert!((380..=400).contains(&connections), "{transport}: {connections} connections");
         assert_eq!(outcome.summary.flows.completed as usize, connections);
@@ -46,7 +45,7 @@ fn each_flow_is_a_message_and_each_connection_ends_when_all_is_sent() {
 #[test]
 fn connections_that_are_open_at_the_end_of_a_run_are_not_unfinished() {
     for transport in TRANSPORTS {
-        // No flow starts in the last 20 ms.
+        // No flow starts during the last 20 ms.
         let outcome = run(&testbed(transport, "connections = 2\nstop = \"30 ms\"", "duration = \"50 ms\""));
         assert_eq!((rows(&outcome, "flows"), outcome.summary.flows.unfinished), (32, 0), "{transport}");
     }

@@ -1,4 +1,4 @@
-//! A run gives the same bytes in any number of partitions and on any number of threads.
+//! A run gives the same bytes for any number of partitions and threads.
 
 use hitless_engine::Progress;
 use hitless_scenario::Scenario;
@@ -17,7 +17,7 @@ fn nodes(scenario: &Scenario) -> usize {
     topology.hosts.len() + topology.switches.len()
 }
 
-/// What is said of a run by its summary, as it is written.
+/// A run's summary as written to disk.
 fn summary(outcome: &Outcome) -> String {
     serde_json::to_string_pretty(&outcome.summary).expect("a summary can be written")
 }
@@ -30,7 +30,7 @@ fn assert_equal(one: &Outcome, other: &Outcome, what: &str) {
     assert_eq!(one.violations, other.violations, "{what}");
 }
 
-/// Runs a scenario whole and in pieces.
+/// Compares the undivided run of a scenario with divided ones.
 fn compare(text: &str, divisions: &[(usize, usize)]) {
     let scenario = sound(text);
     let whole = run(&scenario, 1, 1);
@@ -45,7 +45,7 @@ fn compare(text: &str, divisions: &[(usize, usize)]) {
 const ALL: usize = usize::MAX;
 const DIVISIONS: [(usize, usize); 5] = [(2, 1), (2, 2), (5, 4), (ALL, 1), (ALL, 8)];
 
-/// Two ways from left to right, one of which fails.
+/// Two paths from left to right, and a failing link on one.
 fn failing(period_us: u64, outage_us: u64) -> String {
     let link = |ends: &str, delay: &str| format!("{{ ends = [{ends}], rate = \"10 Gbps\", delay = \"{delay}\" }},\n");
     let hosts = ["\"a\", \"left\"", "\"b\", \"left\"", "\"c\", \"right\"", "\"d\", \"right\""];
@@ -69,7 +69,7 @@ fn failing(period_us: u64, outage_us: u64) -> String {
     )
 }
 
-/// A fabric on which TCP in short flows, RoCE in messages and datagrams meet until all are done.
+/// Short TCP flows, RoCE messages and datagrams share a fabric until all are done.
 fn mixed(topology: &str, hosts: usize, delay_ps: u64, size_kb: u64, seed: u64) -> String {
     let (half, last) = (hosts / 2, hosts - 1);
     format!(
@@ -95,7 +95,7 @@ const FAT_TREE: &str = "kind = \"fat-tree\"\nk = 4\ncore_link = { rate = \"10 Gb
 
 #[test]
 fn failures_recovery_and_samples_are_the_same_in_pieces() {
-    // A failure with frames in both directions, and one that comes back while its ends still find out.
+    // A failure with frames in flight in both directions, and a failure that ends during its detection.
     for (period_us, outage_us) in [(500, 200), (100, 20)] {
         compare(&failing(period_us, outage_us), &DIVISIONS);
     }
@@ -131,7 +131,7 @@ fn datagrams_end_when_the_receiver_has_them_or_gives_up() {
     }
 }
 
-/// A millisecond of a large fabric is a thousand windows: it told nothing before its end.
+/// Regression: one millisecond of a large fabric is a thousand windows, and no progress was reported before its end.
 #[test]
 fn a_run_of_few_windows_tells_of_its_progress() {
     let text = mixed(&FAT_TREE.replace("500 ns", "50 us"), 16, 1_000_000, 20_000, 1);

@@ -1,11 +1,11 @@
-//! Protocols against values computed by hand: retransmissions after a loss, CUBIC after a trickle, tags, and packets that
-//! never left their host.
+//! Protocols compared with values computed by hand: retransmissions after a loss, CUBIC after a trickle, VLAN tags, and
+//! packets that never left their host.
 
 use hitless_simulation::Outcome;
 
 use crate::support::{self, drops, dumbbell, ideal, numbers, run, sum};
 
-/// Runs a scenario that reads these files, which lie beside it.
+/// Runs a scenario that reads these files from its own folder.
 fn run_with_files(text: &str, name: &str, files: &[(&str, &str)]) -> Outcome {
     let folder = std::env::temp_dir().join(format!("hitless-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the temporary folder is writable");
@@ -28,8 +28,8 @@ fn pair(rate: &str, delay: &str) -> String {
     )
 }
 
-/// One frame of 400 is lost while the card of 10 Gb/s holds the sender back, and nothing is reordered: RACK's timer
-/// repairs the loss before a tail loss probe, or a second look at the same window, sends anything else again.
+/// A frame among 400 is lost while the card of 10 Gb/s holds the sender back, and no packet is reordered: RACK's timer
+/// repairs the loss before a tail loss probe, or a second pass over the same window, retransmits anything else.
 #[test]
 fn one_loss_under_a_full_card_is_retransmitted_once() {
     let text = format!(
@@ -45,8 +45,8 @@ fn one_loss_under_a_full_card_is_retransmitted_once() {
     assert_eq!(told, [1, 0, 0], "repetitions, duplicates, timeouts");
 }
 
-/// CUBIC after a loss at a window of 3,000 segments, and then 40 round trips of a trickle: W_cubic(t) without the time in
-/// which the application limits the flow (RFC 9438, sections 4.2 and 5.8). With Linux's time the window jumps.
+/// CUBIC after a loss at a window of 3,000 segments and then 40 round trips of a trickle. W_cubic(t) excludes the time
+/// during which the application limits the flow (RFC 9438, sections 4.2 and 5.8). With Linux's time, the window jumps.
 fn windows_after_a_trickle(time: &str) -> Vec<u64> {
     let text = format!(
         "name = \"trickle\"\nduration = \"60 s\"\nseed = 5\n\
@@ -65,7 +65,7 @@ fn windows_after_a_trickle(time: &str) -> Vec<u64> {
     let outcome = run_with_files(&text, &format!("trickle-{time}"), &files);
     let windows: Vec<u64> =
         numbers(&outcome, "flow_progress", "cwnd_bytes").iter().map(|bytes| bytes / 1_448).collect();
-    // The trickle is the first time that the window stands still above 1,000 segments for more than two seconds.
+    // The trickle is the first period of more than two seconds with a constant window above 1,000 segments.
     let still = windows.windows(50).position(|part| part[0] > 1_000 && part.iter().all(|&window| window == part[0]));
     let begins = still.expect("there is a trickle after the loss");
     let ends = begins + windows[begins..].iter().position(|&window| window != windows[begins]).expect("it ends");
@@ -77,14 +77,14 @@ fn cubic_does_not_jump_after_a_time_in_which_the_application_was_the_limit() {
     let windows = windows_after_a_trickle("rfc9438");
     let (before, after) = (windows[0], windows[3]);
     assert!((1_880..1_920).contains(&before), "{before} segments before");
-    // Three round trips more of the concave part, at 7 to 9 segments each as before the trickle.
+    // Three more round trips of the concave region, at 7 to 9 segments each as before the trickle.
     assert!((15..35).contains(&(after - before)), "from {before} to {after} segments in three round trips");
     let windows = windows_after_a_trickle("linux");
     assert!(windows[3] - windows[0] > 400, "Linux: from {} to {} segments", windows[0], windows[3]);
 }
 
-/// One segment of 1,000 bytes through two links of 100 Gb/s and 1 us: 1,070 bytes of frame, 4 of tag and 20 of preamble
-/// and gap, twice.
+/// A segment of 1,000 bytes over two links of 100 Gb/s and 1 us. On each link it takes a frame of 1,070 bytes, 4 bytes
+/// of tag, and 20 bytes of preamble and gap.
 #[test]
 fn a_tag_is_four_bytes_on_every_link() {
     for (vlan, frame_bytes, fct_ps) in [(0, 1_070, 2_174_400), (100, 1_074, 2_175_040)] {
@@ -98,13 +98,13 @@ fn a_tag_is_four_bytes_on_every_link() {
         for link in ["h0->s", "s->h1"] {
             assert_eq!(support::of_link(&outcome, link, "arrived_bytes"), frame_bytes, "VLAN {vlan}, {link}");
         }
-        // Acknowledgements have one, too.
+        // Acknowledgements are tagged too.
         assert_eq!(support::of_link(&outcome, "h1->s", "arrived_bytes"), if vlan == 0 { 70 } else { 74 });
         assert_eq!(support::times(&outcome, "messages", "delivered_ps"), [fct_ps], "VLAN {vlan}");
     }
 }
 
-/// Every transport's frames are longer by a tag, and a rate on the wire counts it.
+/// Every transport's frames are longer by a tag, and a rate on the wire includes it.
 #[test]
 fn every_transport_is_tagged() {
     let transports = [
@@ -140,7 +140,7 @@ fn every_transport_is_tagged() {
     }
 }
 
-/// 98 Gb/s of datagrams in a card of 10 Gb/s: nearly all are lost in the sender's own card.
+/// 98 Gb/s of datagrams through a card of 10 Gb/s: the sender's own card drops almost all of them.
 #[test]
 fn frames_that_their_own_card_drops_are_in_the_tables() {
     let text = "name = \"own-card\"\nduration = \"5 ms\"\n\
@@ -178,7 +178,7 @@ fn sizes_of_a_list_are_bytes_unless_it_counts_packets() {
         let outcome = listed(settings, "\u{feff}# source destination size start_ns\r\n0 1 200123 0\r\n");
         (numbers(&outcome, "messages", "bytes")[0], numbers(&outcome, "flows", "packets_sent")[0])
     };
-    // The transport cuts packets, of 1,000 bytes here, whatever the list counts in.
+    // The transport segments into packets of 1,000 bytes here, in whatever unit the list is.
     assert_eq!(sizes(""), (200_123, 201));
     assert_eq!(sizes("packet_bytes = \"3 B\""), (600_369, 601));
 }
@@ -192,7 +192,7 @@ fn a_list_without_a_flow_in_the_run_is_warned_of() {
     assert_eq!(warnings("0 1 5 0\n"), Vec::<String>::new());
 }
 
-/// Failures of a file are those of `[[failure]]`, and the effective configuration has them as such.
+/// Failures of a file are equivalent to `[[failure]]`, and the effective configuration lists them as such.
 #[test]
 fn failures_come_from_a_file_too() {
     let text = |failures: &str| {
@@ -243,7 +243,7 @@ fn a_wrong_line_of_a_failure_file_is_named() {
     std::fs::remove_dir_all(folder).expect("it was made here");
 }
 
-/// DCTCP keeps the bottleneck busy with marks of either kind, which are not the same.
+/// DCTCP keeps the bottleneck busy with marks at enqueue or at dequeue, although the marks differ.
 #[test]
 fn dctcp_goes_by_marks_from_either_end_of_the_queue() {
     let run = |at: &str| {
@@ -266,7 +266,7 @@ fn dctcp_goes_by_marks_from_either_end_of_the_queue() {
     assert_ne!(enqueue.summary.trace_hash, dequeue.summary.trace_hash);
 }
 
-/// The parameters of DCQCN that a scenario ends up with, or the refusal.
+/// The effective DCQCN parameters of a scenario, or its refusal.
 fn dcqcn(written: &str) -> Result<String, String> {
     let text = format!(
         "name = \"dcqcn\"\nduration = \"1 ms\"\n{}ecn = {{ threshold = \"20 KB\" }}\n[[transport]]\nname = \"t\"\n\
@@ -303,7 +303,7 @@ fn a_wrong_preset_of_dcqcn_is_named() {
     assert!(refused.contains("dcqcn"), "{refused}");
 }
 
-/// Two flows of each preset share a port that marks: it loses nothing and is busy.
+/// Two flows of each preset share a marking port, which loses no packet and stays busy.
 #[test]
 fn dcqcn_of_either_preset_holds_a_queue() {
     for preset in ["paper", "vendor"] {

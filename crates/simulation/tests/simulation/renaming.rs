@@ -1,11 +1,11 @@
-//! The names of hosts and switches are for people: no result depends on them.
+//! Names of hosts and switches are labels only: no result depends on them.
 
 use hitless_simulation::Outcome;
 use hitless_simulation::results::Column;
 
 use crate::support::run;
 
-/// Four leaves of two hosts and two spines. The second set of names has another alphabetical order.
+/// Four leaves of two hosts, and two spines. The second set of names has a different alphabetical order.
 const NAMES: [[&str; 2]; 14] = [
     ["h0", "zeta"],
     ["h1", "atlas"],
@@ -23,7 +23,7 @@ const NAMES: [[&str; 2]; 14] = [
     ["spine1", "lower"],
 ];
 
-/// Queries of all hosts to the first; `set` says which names are used.
+/// Queries of all hosts to the first; `set` selects the names.
 fn text(set: usize, more: &str, switch: &str) -> String {
     let congestion = if switch.contains("ecn") { "dctcp" } else { "newreno" };
     let name = |number: usize| NAMES[number][set];
@@ -51,7 +51,7 @@ fn text(set: usize, more: &str, switch: &str) -> String {
     .replace("more = 0\n", more)
 }
 
-/// The values of all tables, without texts: these are names.
+/// All values of all tables except texts, which contain names.
 fn values(outcome: &Outcome) -> Vec<String> {
     let columns = outcome.tables.iter().flat_map(|table| &table.columns);
     let values = columns.filter(|(_, column)| !matches!(column, Column::Text(_)));
@@ -60,7 +60,7 @@ fn values(outcome: &Outcome) -> Vec<String> {
 
 #[test]
 fn other_names_of_hosts_and_switches_change_no_result() {
-    /// Clocks are drawn by the names of links.
+    /// Non-ideal clocks are drawn by link name.
     const IDEAL: &str = "clocks = \"ideal\"\n";
     const CHECKED: &str = "checked = true\ndepth_visible = \"ingress-and-egress\"\n";
     const TWO_CHOICES: &str = "[routing]\nchoice = \"two-choices\"\n";

@@ -1,4 +1,4 @@
-//! Flows that are asked for: the client opens a connection and sends a request, the flow is the answer.
+//! Requested flows: the client opens a connection and sends a request, and the flow is the response.
 
 use hitless_simulation::Outcome;
 
@@ -69,14 +69,14 @@ fn answers_that_never_came_are_in_the_table() {
     assert_eq!(started.len(), 12);
     let unanswered = delivered.iter().filter(|&&at| at < 0).count() as u64;
     assert!(unanswered >= 5, "{unanswered} of 12");
-    // What is delivered and not acknowledged is unfinished too, and has its time.
+    // Data delivered but not acknowledged is unfinished too, and has a time of delivery.
     assert!(unanswered <= outcome.summary.flows.unfinished);
 }
 
 #[test]
 fn messages_that_the_end_finds_under_way_are_in_the_table() {
-    // (transport, group): one message a flow, messages on open connections, datagrams; the oracle is the run to its
-    // end.
+    // (transport, group): one message per flow, messages on open connections, datagrams. The oracle is the run without
+    // a cut.
     let tcp = "kind = \"tcp\"\n";
     let connections = format!("{POISSON}connections = 2\n");
     let requests = "kind = \"requests\"\nsize = \"30 KB\"\ncount = 20\nsources = [\"h0\"]\ndestinations = [\"h4\"]\n";
@@ -90,7 +90,7 @@ fn messages_that_the_end_finds_under_way_are_in_the_table() {
         ("kind = \"udp\"\nrate = \"1 Gbps\"\n", POISSON),
     ] {
         let ended_at = 251_000_000;
-        // In this run messages of each kind are under way at the end.
+        // In this run, messages of each kind are in flight at the end.
         let ideal = |end: &str| run(&text(&format!("clocks = \"ideal\"\n{end}"), transport, group));
         let (whole, cut) = (ideal(ALL), ideal("duration = \"251 us\""));
         let columns = ["started_ps", "delivered_ps", "acknowledged_ps"].map(|name| times(&whole, name));
@@ -124,7 +124,7 @@ fn a_load_counts_answers_only_and_thinking_moves_no_other_draw() {
 
 #[test]
 fn marks_and_order_hold_for_both_ways() {
-    // One of the ways is a segment, which arrives alone; the packets of the other overtake each other.
+    // One direction carries a single segment; the packets of the other direction overtake each other.
     for (answer, request) in [("1 KB", "60 KB"), ("60 KB", "1 KB")] {
         let group = format!(
             "kind = \"poisson\"\nsizes = {{ kind = \"fixed\", bytes = \"{answer}\" }}\nflows_per_second = 90000.0\n\

@@ -1,11 +1,11 @@
-//! RIMM in a whole fabric: figure 6's leaf-spine, a burst that its leaf cannot hold, and what becomes of it.
+//! RIMM in a whole fabric: figure 6's leaf-spine, and a burst that exceeds the queue of its leaf.
 
 use hitless_simulation::Outcome;
 
 use crate::support::{self, counter, numbers, texts};
 
-/// 3 Gbps all the time, and 400 KB at 10 Gbps more than the queue of leaf2 can take. Above the threshold it has room
-/// for 15 KB: what comes at 40 Gbps in a round trip to a spine.
+/// A steady 3 Gbps, plus a burst that exceeds leaf2's queue by 400 KB at 10 Gbps. Above the threshold, the queue has
+/// room for 15 KB, which is a round trip to a spine at 40 Gbps.
 fn run(mechanism: &str) -> Outcome {
     let fabric = support::leaf_spine([3, 2, 2], [10, 40]).replace("1 us", "100 ns");
     support::run(&format!(
@@ -25,7 +25,7 @@ fn with(settings: &str) -> Outcome {
     run(&format!("[[mechanism]]\nkind = \"rimm\"\n{settings}\n"))
 }
 
-/// Rows of a table whose column `by` is `name`: the sum of their values.
+/// Sum of `value` over the rows of a table with `name` in the column `by`.
 fn sum(outcome: &Outcome, table: &str, by: &str, name: &str, value: &str) -> u64 {
     let (names, values) = (texts(outcome, table, by), numbers(outcome, table, value));
     names.iter().zip(values).filter(|(known, _)| *known == name).map(|(_, value)| value).sum()
@@ -83,7 +83,7 @@ fn every_setting_of_what_the_switch_does_changes_something() {
     ] {
         assert_ne!(with(settings).summary.trace_hash, usual, "{settings}");
     }
-    // A detour keeps its neighbour, and so seldom asks for depths that their age decides nothing.
+    // A detour keeps its neighbour, so it requests depths too rarely for their age to matter.
     let any_time = "neighbour_change = \"any-time\"\n";
     let forgetful = format!("{any_time}telemetry_lifetime = \"100 ns\"");
     assert_ne!(with(&forgetful).summary.trace_hash, with(any_time).summary.trace_hash);
@@ -105,7 +105,7 @@ fn linkguardian_on_the_way_of_a_detour_repairs_what_the_link_corrupts() {
     assert_eq!(lost_and_reordered(&lossy("protected")).0, 0);
 }
 
-/// Three hosts send 160 KB each to a fourth, `count` times, through a queue of 300 KB with the threshold at 250 KB; the
+/// Three hosts send 160 KB each to a fourth, `count` times, through a queue of 300 KB with the threshold at 250 KB. The
 /// fourth host's neighbour sends 1 Gb/s back to the first leaf.
 fn bursts(period: &str, count: u32, settings: &str) -> Outcome {
     let fabric = support::leaf_spine([3, 2, 4], [10, 40]).replace("1 us", "50 ns");

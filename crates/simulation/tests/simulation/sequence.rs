@@ -1,4 +1,4 @@
-//! Flows of which each starts when the one before is done.
+//! Sequences: each flow starts after the end of the previous one.
 
 use hitless_simulation::Outcome;
 
@@ -34,7 +34,8 @@ fn a_sequence_ends_with_its_group() {
     assert_eq!(outcome.summary.ended_by, "all flows done");
 }
 
-/// Found by the swarm: the poll that brings the last acknowledgement is an event of the host, behind the starts of flows.
+/// Found by the swarm: the last acknowledgement arrives in a poll, which is a host event and comes after the flow
+/// starts of the same time.
 #[test]
 fn a_flow_follows_one_whose_end_a_poll_has_brought() {
     let outcome = run("count = 5\n[host.kernel.gro]");

@@ -1,4 +1,4 @@
-//! A run in steps is the run at once, and obeys what it is told in between.
+//! A run in steps equals an uninterrupted run, and obeys commands between its steps.
 
 use hitless_engine::Progress;
 use hitless_simulation::results::{Column, Outcome, Table};
@@ -15,7 +15,7 @@ fn at_us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
-/// 25G, full frames at line rate for `ms`, loss 1e-2, LinkGuardian configured and off.
+/// 25G, full frames at line rate for `ms`, loss rate 1e-2, LinkGuardian configured but off.
 fn dormant(ms: u64) -> String {
     format!(
         r#"
@@ -35,7 +35,7 @@ fn counter(table: &Table, scope: &str, name: &str) -> u64 {
     counter_of(table, "", scope, name)
 }
 
-/// A counter of the switches whose name begins so.
+/// A counter of the switches with this prefix in their names.
 fn counter_of(table: &Table, switch: &str, scope: &str, name: &str) -> u64 {
     let column = |wanted| &table.columns.iter().find(|(name, _)| *name == wanted).expect("a column").1;
     let (Column::Text(switches), Column::Text(scopes), Column::Text(counters), Column::Unsigned(values)) =
@@ -77,7 +77,7 @@ fn a_run_in_steps_is_the_run_at_once() {
 #[test]
 fn a_step_beyond_the_last_event_does_not_move_the_end() {
     let progress = Progress::default();
-    // Of packets that are lost nobody is told: after the last nothing is left to happen.
+    // Nobody learns of the lost packets: after the last packet, no event is left.
     let text = dormant(1)
         .replace("duration =", "until = \"all-flows-done\"\nduration =")
         .replace("rate = 1e-2", "rate = 1.0")

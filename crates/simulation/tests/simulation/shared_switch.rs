@@ -1,5 +1,5 @@
-//! Mechanisms on ports of their own share switches, links that fail and links that corrupt: what is allowed breaks
-//! nothing.
+//! Mechanisms on separate ports of shared switches, with failing and corrupting links: an accepted scenario violates no
+//! invariant.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::support;
 
-/// Kind and ports or links. Leaves have the hosts h0 to h3 and h4 to h7.
+/// Kind, and ports or links. The leaves have hosts h0 to h3 and h4 to h7.
 const MECHANISMS: [(&str, &str); 16] = [
     ("sqr", "links = [\"leaf0<->spine0\"]"),
     ("sqr", "links = [\"leaf1->spine1\"]\ncaching = \"delay-queue\""),
@@ -30,12 +30,12 @@ const MECHANISMS: [(&str, &str); 16] = [
     ("aifo", "ports = [\"leaf1->h4\"]"),
     ("vertigo", "ports = [\"leaf0->h1\"]"),
 ];
-/// What all five systems may have at once: one of each.
+/// One configuration of each of the five systems that can run together.
 const FIVE: [usize; 5] = [0, 2, 4, 7, 10];
 const MARKS: &str =
     "[host]\npriority_tagger = { by = \"remaining-bytes\" }\nreorder_buffer = { timeout = \"100 us\" }\n";
 
-/// Flows that fill the links, answers to h4, bursts to h5; a link fails and another corrupts.
+/// Flows that fill the links, responses to h4, bursts to h5; one link fails and another corrupts frames.
 fn text(mechanisms: &[(&str, &str)], host: &str) -> String {
     let mechanisms: String =
         mechanisms.iter().map(|(kind, lines)| format!("[[mechanism]]\nkind = \"{kind}\"\n{lines}\n")).collect();
@@ -56,7 +56,7 @@ fn text(mechanisms: &[(&str, &str)], host: &str) -> String {
     )
 }
 
-/// What became of it, unless it was refused.
+/// The outcome; `None` if the scenario is refused.
 fn run(mechanisms: &[(&str, &str)], host: &str) -> Option<Outcome> {
     support::check(&text(mechanisms, host)).ok().map(|scenario| support::run_scenario(&scenario))
 }
@@ -67,7 +67,7 @@ fn all_five_share_a_switch_and_mask_what_their_links_lose() {
     let on_links = |reason| support::drops(&outcome, reason);
     assert!(on_links("corrupted on a link") > 0 && on_links("lost on a link that was down") > 0);
     let in_switches: u64 = support::sum(&outcome, "drops", "packets");
-    // What ends in a switch can be one of two copies, and the other one arrives.
+    // A packet dropped in a switch can be one of two copies while the other arrives.
     let lost = outcome.summary.order.expect("it was measured").packets_lost;
     assert!(
         lost <= in_switches && lost + 2 > in_switches,

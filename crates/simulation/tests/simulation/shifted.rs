@@ -1,11 +1,12 @@
-//! A run whose flows all start later is the same run, later: no default of zero is an event in the past.
+//! If all flows start later, the results are the same but later: no default of 0 acts as an event in the past.
 //!
-//! The shift is 2^30 ps, a whole number of ticks of TCP's timestamps (2^20 ps) and of receive offload's (2^30 ps). Random
-//! draws go by count, not by time, so they are in: stack delays, arrivals, marks by chance, BBR's phases.
+//! The shift is 2^30 ps, a whole number of ticks of TCP's timestamps (2^20 ps) and of receive offload's (2^30 ps).
+//! Random draws depend on counts, not on time, so the tests include stack delays, arrivals, probabilistic marks and
+//! BBR's phases.
 //!
-//! Left out is what has ticks of its own since the beginning of a run, as a real clock has: timer interrupts of hosts
-//! (`host.timer_tick`), samplers (`[measure]`), timer packets of LinkGuardian, rounds of an idle AFQ port, a new hash of
-//! SFQ, what ingress sees with `update_gap`, and RIMM's telemetry.
+//! Excluded are mechanisms with ticks counted from the beginning of the run, like a real clock: timer interrupts of
+//! hosts (`host.timer_tick`), samplers (`[measure]`), timer packets of LinkGuardian, rounds of an idle AFQ port, SFQ's
+//! perturbation, ingress views with `update_gap`, and RIMM's telemetry.
 
 use hitless_simulation::Outcome;
 use hitless_simulation::results::Column;
@@ -15,8 +16,8 @@ use crate::support;
 
 const SHIFT_PS: u64 = 1 << 30;
 
-/// Four hosts on each side of a bottleneck at a tenth of what they can send: long flows, flows at random, messages one
-/// after the other, and answers to queries, all of them from `start_ps` on.
+/// Four hosts on each side of a bottleneck at a tenth of their total rate: long flows, random flows, sequences of
+/// messages, and responses to queries, all starting at `start_ps`.
 fn text(transport: &str, rest: &str, start_ps: u64) -> String {
     let (fabric, switch) = (support::dumbbell(4, "2 us", "5 us"), support::ideal("60 KB"));
     let is_udp = transport.contains("\"udp\"");
@@ -47,14 +48,14 @@ fn text(transport: &str, rest: &str, start_ps: u64) -> String {
     )
 }
 
-/// Where the results of a run are not those of another, `SHIFT_PS` later.
+/// The first difference between a run's results and those of the run `SHIFT_PS` later.
 fn difference(early: &Outcome, late: &Outcome) -> Option<String> {
     let shift = SHIFT_PS as i64;
     for (a, b) in early.tables.iter().zip(&late.tables) {
         for ((name, before), (_, after)) in a.columns.iter().zip(&b.columns) {
             let is_shifted = match (before, after) {
                 (Column::Signed(before), Column::Signed(after)) => {
-                    // Never, or a link that no frame came by.
+                    // "Never", or a link without frames.
                     let fits = |(&early, &late): (&i64, &i64)| late == early + shift || (early <= 0 && late == early);
                     before.len() == after.len() && before.iter().zip(after).all(fits)
                 }
@@ -137,7 +138,7 @@ fn queues_of_flows_are_the_same_later() {
     }
 }
 
-/// A flow alone, of BBR: its first bursts are paced from its own start on.
+/// A single BBR flow: the pacing of its first bursts starts with the flow.
 #[test]
 fn a_flow_of_bbr_alone_takes_the_same_time_whenever_it_starts() {
     let fct_ps = |start: &str| {

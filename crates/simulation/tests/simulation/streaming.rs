@@ -1,4 +1,4 @@
-//! Rows that are handed over while a run goes on are those that a run has which keeps them.
+//! Rows handed over during a run equal the rows of a run that keeps them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::support::{self, simulation, sound};
 
-/// What was handed over: by table its rows, put together, and in how many pieces they came.
+/// Rows handed over: the concatenated table and the number of pieces, by table name.
 #[derive(Default)]
 struct Rows {
     tables: BTreeMap<&'static str, (Table, usize)>,
@@ -46,8 +46,8 @@ fn of_name<'a>(outcome: &'a Outcome, name: &str) -> Option<&'a Table> {
     outcome.tables.iter().find(|table| table.name == name)
 }
 
-/// Runs a scenario that keeps its rows and one that hands them over, in so many partitions on so many threads; returns
-/// in how many pieces the flows came.
+/// Compares a run that keeps its rows with a run that hands them over, in this many partitions and threads. Returns the
+/// number of pieces of the flow table.
 fn compare(text: &str, partitions: usize, threads: usize) -> usize {
     let scenario = sound(text);
     let progress = Progress::default();
@@ -72,7 +72,7 @@ fn compare(text: &str, partitions: usize, threads: usize) -> usize {
     rows.tables["flows"].1
 }
 
-/// One partition, several on one thread, several on two.
+/// One partition, several on one thread, several on two threads.
 fn compare_all(text: &str) {
     for (partitions, threads) in [(1, 1), (4, 1), (4, 2)] {
         let pieces = compare(text, partitions, threads);
@@ -97,7 +97,7 @@ fn poisson(name: &str, transport: &str, load: f64, more: &str) -> String {
     )
 }
 
-/// TCP that loses, datagrams that are lost, messages over RoCE, and two flows that outlive the run.
+/// TCP with losses, lost datagrams, RoCE messages, and two flows that outlive the run.
 fn workload(seed: u64, duration_us: u64, load: f64, end: &str, more: &str) -> String {
     format!(
         "name = \"streamed\"\nseed = {seed}\nduration = \"{duration_us} us\"\n{end}\n{}{}{}{}{more}",

@@ -1,16 +1,16 @@
-//! Runs of scenarios, and what their tables say.
+//! Helpers to run scenarios and to read their tables.
 
 use hitless_engine::Progress;
 use hitless_scenario::Scenario;
 use hitless_simulation::results::{Column, Table};
 use hitless_simulation::{Outcome, Simulation};
 
-/// Reads a scenario.
+/// Checks a scenario.
 pub fn check(text: &str) -> Result<Scenario, String> {
     hitless_scenario::check(text, "test", hitless_mechanisms::builtin()).map_err(|error| error.to_string())
 }
 
-/// A scenario that is sound.
+/// A scenario that must pass the check.
 pub fn sound(text: &str) -> Scenario {
     check(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
@@ -24,12 +24,12 @@ pub fn simulation(scenario: &Scenario) -> Simulation {
     Simulation::new(scenario.clone()).expect("the scenario can be built")
 }
 
-/// Runs it; nothing that must hold may have been broken.
+/// Runs a scenario and asserts that it violates no invariant.
 pub fn run(text: &str) -> Outcome {
     run_scenario(&sound(text))
 }
 
-/// The same of a scenario that has been read.
+/// Runs a checked scenario and asserts that it violates no invariant.
 pub fn run_scenario(scenario: &Scenario) -> Outcome {
     let outcome = simulation(scenario).run(&Progress::default());
     assert_eq!(outcome.violations, Vec::<String>::new(), "{}", scenario.effective_toml());
@@ -45,7 +45,8 @@ pub fn dumbbell(hosts: usize, host_delay: &str, delay: &str) -> String {
     )
 }
 
-/// Leaves, spines and hosts on each leaf, with links of so many Gb/s for hosts and between switches.
+/// A leaf-spine fabric with the numbers of leaves, spines and hosts per leaf; the link rates are in Gb/s, for hosts and
+/// between switches.
 pub fn leaf_spine([leaves, spines, hosts]: [u32; 3], [host_gbps, core_gbps]: [u32; 2]) -> String {
     format!(
         "[topology]\nkind = \"leaf-spine\"\nleaves = {leaves}\nspines = {spines}\nhosts_per_leaf = {hosts}\n\
@@ -54,7 +55,7 @@ pub fn leaf_spine([leaves, spines, hosts]: [u32; 3], [host_gbps, core_gbps]: [u3
     )
 }
 
-/// Switches without latency, of which each port holds so much.
+/// Switches without latency and with a static buffer per port.
 pub fn ideal(per_port: &str) -> String {
     format!("[switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"{per_port}\" }}\n")
 }
@@ -76,7 +77,7 @@ pub fn numbers<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [u64] {
     }
 }
 
-/// A column of times in picoseconds; -1: never.
+/// A column of times in picoseconds; -1 means never.
 pub fn times<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [i64] {
     match column(outcome, table, name) {
         Column::Signed(values) => values,
@@ -96,7 +97,7 @@ pub fn sum(outcome: &Outcome, table: &str, name: &str) -> u64 {
     numbers(outcome, table, name).iter().sum()
 }
 
-/// The values of a counter of mechanisms, one for each switch and port that has it.
+/// The values of a mechanism counter, one for each switch and port that has it.
 pub fn counters(outcome: &Outcome, name: &str) -> Vec<u64> {
     let rows = texts(outcome, "mechanisms", "counter").iter().zip(numbers(outcome, "mechanisms", "value"));
     let found: Vec<u64> = rows.filter(|(known, _)| *known == name).map(|(_, &value)| value).collect();
@@ -104,18 +105,18 @@ pub fn counters(outcome: &Outcome, name: &str) -> Vec<u64> {
     found
 }
 
-/// A counter of mechanisms, summed over ports and switches.
+/// A mechanism counter, summed over ports and switches.
 pub fn counter(outcome: &Outcome, name: &str) -> u64 {
     counters(outcome, name).iter().sum()
 }
 
-/// What a link counted.
+/// A counter of a link.
 pub fn of_link(outcome: &Outcome, link: &str, name: &str) -> u64 {
     let row = texts(outcome, "links", "link").iter().position(|known| known == link);
     numbers(outcome, "links", name)[row.expect("the link exists")]
 }
 
-/// Packets that ended for this reason.
+/// Packets dropped for this reason.
 pub fn drops(outcome: &Outcome, reason: &str) -> u64 {
     outcome.summary.drops.get(reason).copied().unwrap_or(0)
 }

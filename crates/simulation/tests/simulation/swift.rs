@@ -1,10 +1,10 @@
-//! Swift through a fabric: hops come from the switches, settings reach the hosts.
+//! Swift in a fabric: hop counts come from the switches, settings reach the hosts.
 
 use hitless_simulation::Outcome;
 
 use crate::support;
 
-/// Two hosts send to two of the other leaf for 20 ms, through three switches and one link of 10 Gb/s.
+/// Two hosts send to two of the other leaf for 20 ms, over three switches with a shared link of 10 Gb/s.
 fn run(transport: &str) -> Outcome {
     let (fabric, switch) = (support::leaf_spine([2, 1, 2], [40, 10]), support::ideal("300 KB"));
     let text = format!(
@@ -17,7 +17,7 @@ fn run(transport: &str) -> Outcome {
     support::run(&text)
 }
 
-/// Bytes in the queue of the bottleneck in the second half of the run, on average.
+/// Mean queue of the bottleneck in bytes in the second half of the run.
 fn queue_bytes(outcome: &Outcome) -> f64 {
     let depths = support::numbers(outcome, "queues", "value_bytes");
     let later = &depths[depths.len() / 2..];
@@ -32,9 +32,9 @@ fn swift(settings: &str) -> String {
 fn the_queue_is_what_the_target_leaves_after_three_hops() {
     let without = run(&swift("base_target = \"40 us\", per_hop = \"0 us\""));
     let with = run(&swift("base_target = \"40 us\", per_hop = \"10 us\""));
-    // 30 us of 10 Gb/s.
+    // 30 us at 10 Gb/s.
     let (before, added) = (queue_bytes(&without), queue_bytes(&with) - queue_bytes(&without));
-    // 40 us less 8 us of links and what a packet and its acknowledgement take.
+    // 40 us minus 8 us of link delay and the transmission of a packet and its acknowledgement.
     assert!((28_000.0..40_000.0).contains(&before), "{before} bytes");
     assert!((32_000.0..43_000.0).contains(&added), "{added} bytes more");
     assert!(with.summary.drops.is_empty(), "{:?}", with.summary.drops);
@@ -42,7 +42,7 @@ fn the_queue_is_what_the_target_leaves_after_three_hops() {
 
 #[test]
 fn the_largest_window_holds() {
-    // Two windows of 5 segments are less than what 10 us hold: nothing queues but what arrives at once.
+    // Two windows of 5 segments are less than 10 us of line rate, so only simultaneous arrivals queue.
     let bounded = run(&swift("base_target = \"100 us\", max_cwnd = 5.0"));
     assert!(queue_bytes(&bounded) < 6.0 * 1_518.0, "{}", queue_bytes(&bounded));
 }
@@ -53,7 +53,7 @@ fn the_parameters_of_practical_packet_deflection_are_reachable() {
         swift = { base_target = \"60 us\", per_hop = \"30 us\", fs_range = \"300 us\", fs_min_cwnd = 0.1, \
         fs_max_cwnd = 100.0, ai = 1.0, beta = 0.8, max_mdf = 0.5, rtt_gain = 0.25, min_cwnd = 0.001, max_cwnd = 43.0, \
         retransmit_reset_threshold = 100 }");
-    // Two windows of 43 segments of 1,522 bytes, less what is on the way: the target of 150 us and more is never
+    // Two windows of 43 segments of 1,522 bytes, minus the bytes in flight: the target of 150 us and more is never
     // reached.
     let queue = queue_bytes(&outcome);
     assert!((110_000.0..131_000.0).contains(&queue), "{queue} bytes");

@@ -1,8 +1,8 @@
-//! Ports of a fabric that differ from the others.
+//! Ports with settings that differ from the other ports.
 
 use crate::support::{check, drops, example, ideal, leaf_spine, run, sound};
 
-/// What is dropped where two send at line rate to one receiver on another leaf: the queue is at the last port.
+/// Number of drops if two hosts send at line rate to a receiver on another leaf: the queue is at the last port.
 fn dropped(ports: &str) -> u64 {
     let (fabric, switch) = (leaf_spine([2, 1, 2], [10, 40]), ideal("20 packets"));
     let outcome = run(&format!(
@@ -25,7 +25,7 @@ fn ports_that_mark_by_rate_are_enough_for_dctcp() {
 
 #[test]
 fn an_entry_changes_the_ports_that_it_names_and_no_others() {
-    // 40 us at 18 Gb/s into 10 Gb/s: a queue of about 26 packets at leaf1->h2.
+    // 40 us at 18 Gb/s into 10 Gb/s gives a queue of about 26 packets at leaf1->h2.
     let plain = dropped("");
     assert!(plain > 0);
     for (ports, is_changed) in [

@@ -1,13 +1,13 @@
-//! The testbed of LinkGuardian's figure 7 with datagrams, for it and its rivals.
+//! The testbed of LinkGuardian's figure 7 with datagrams, for LinkGuardian and its competitors.
 
 use hitless_simulation::Outcome;
 
 use crate::support::numbers;
 
-/// The link that corrupts.
+/// The corrupting link.
 pub const PROTECTED: &str = "sw2->sw6";
 
-/// Its hosts, switches and links.
+/// The testbed's hosts, switches and links.
 pub fn fabric(rate_gbps: u64) -> String {
     format!(
         "[topology]\nkind = \"chain\"\nhosts_left = [\"h4\"]\nswitches = [\"sw2\", \"sw6\"]\nhosts_right = [\"h8\"]\n\
@@ -16,7 +16,7 @@ pub fn fabric(rate_gbps: u64) -> String {
     )
 }
 
-/// Datagrams at `load_percent` of the line rate for 2 ms, over a link that loses `loss` of its frames.
+/// Datagrams at `load_percent` of the line rate for 2 ms, over a link with a loss rate of `loss`.
 pub fn testbed(rate_gbps: u64, load_percent: u64, loss: f64, sections: &str) -> String {
     let (fabric, load_mbps) = (fabric(rate_gbps), rate_gbps * load_percent * 10);
     format!(
@@ -28,7 +28,7 @@ pub fn testbed(rate_gbps: u64, load_percent: u64, loss: f64, sections: &str) -> 
     )
 }
 
-/// Packets sent, and received and reordered ones at the far host.
+/// Packets sent, received, and reordered at the far host.
 pub fn received(outcome: &Outcome) -> (u64, u64, u64) {
     let of = |column| numbers(outcome, "flows", column)[0];
     (of("packets_sent"), of("packets_received"), of("packets_reordered"))

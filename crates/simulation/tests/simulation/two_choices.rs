@@ -1,10 +1,10 @@
-//! The power of two choices among next hops: load is spread by the packet, at the price of order.
+//! The power of two choices among next hops: balanced load for each packet, but reordering.
 
 use hitless_simulation::Outcome;
 
 use crate::support::{check, ideal, leaf_spine, run};
 
-/// Four hosts of one leaf send to four of the other over four spines, as fast as one link of a spine each.
+/// Four hosts of a leaf send to four of the other over four spines, each at the rate of a spine link.
 fn text(routing: &str) -> String {
     let (fabric, switch) = (leaf_spine([2, 4, 4], [10, 10]), ideal("60 KB"));
     format!(

@@ -1,4 +1,4 @@
-//! A flow depends on what it shares with others: flows elsewhere in the fabric change nothing of it.
+//! A flow depends only on resources that it shares: flows elsewhere in the fabric do not affect it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::support::{ideal, leaf_spine, numbers, run, texts, times};
 /// Group and position of a flow.
 type Key = (String, u64);
 
-/// When each flow of `groups` started and finished, by group and position.
+/// Start and end of each flow of `groups`, by group and position.
 fn ends(outcome: &Outcome, groups: &[&str]) -> BTreeMap<Key, (i64, i64)> {
     let [started, finished] = ["started_ps", "finished_ps"].map(|name| times(outcome, "flows", name));
     let keys = texts(outcome, "flows", "group").iter().zip(numbers(outcome, "flows", "position"));
@@ -20,7 +20,7 @@ fn ends(outcome: &Outcome, groups: &[&str]) -> BTreeMap<Key, (i64, i64)> {
     ends.into_iter().filter(|((group, _), _)| groups.contains(&group.as_str())).collect()
 }
 
-/// 100 TCP flows among the first 14 hosts of a leaf-spine, in the order of `groups`, and what is added to them.
+/// 100 TCP flows among the first 14 hosts of a leaf-spine fabric, in the order of `groups`, plus unrelated groups.
 fn fabric(transport: &str, groups: &[&str]) -> Outcome {
     let (fabric, switch) = (leaf_spine([4, 4, 4], [10, 10]), ideal("60 KB"));
     run(&format!(
@@ -36,7 +36,7 @@ const WEB: &str = "[[flows]]\nname = \"web\"\ntransport = \"tcp\"\nkind = \"pois
     sizes = { kind = \"cdf\", table = \"websearch_dctcp_hpcc\", largest = \"1 MB\" }\n";
 const QUERIES: &str = "[[flows]]\nname = \"queries\"\ntransport = \"tcp\"\nkind = \"incast\"\nclients = [\"h0..h13\"]\n\
     servers = [\"h0..h13\"]\nfan_in = 8\nsize = \"40 KB\"\ncount = 5\nperiod = \"40 us\"\n";
-/// They stay below one leaf, between two hosts that nobody else uses.
+/// These flows stay below one leaf, between two hosts without other traffic.
 const DATAGRAMS: &str = "[[flows]]\nname = \"datagrams\"\ntransport = \"udp\"\nkind = \"constant-rate\"\n\
     sources = [\"h14\"]\ndestinations = [\"h15\"]\nstop = \"200 us\"\n";
 const SHORT: &str = "[[flows]]\nname = \"a short\"\ntransport = \"tcp\"\nkind = \"schedule\"\nperiod = \"3 us\"\n\
@@ -44,7 +44,7 @@ const SHORT: &str = "[[flows]]\nname = \"a short\"\ntransport = \"tcp\"\nkind = 
 
 #[test]
 fn flows_that_share_no_link_with_100_others_change_none_of_their_times() {
-    // BBR draws from a stream of each flow.
+    // BBR draws from a stream for each flow.
     for transport in ["", "congestion = \"bbr\"\n"] {
         let of = |groups: &[&str]| ends(&fabric(transport, groups), &["web", "queries"]);
         let alone = of(&[WEB, QUERIES]);
@@ -62,8 +62,8 @@ fn flows_that_share_no_link_with_100_others_change_none_of_their_times() {
     }
 }
 
-/// Four pairs of hosts, each with a pair of switches and four spines of its own. The delays of the spines differ, so
-/// that the time of a flow tells its path. The first pair has links of `rate`.
+/// Four pairs of hosts, each with two switches and four spines for itself. The spines' delays differ, so that a flow's
+/// duration reveals its path. The first pair has links of `rate`.
 fn loops(rate: &str, groups: &[&str]) -> Outcome {
     let mut links = String::new();
     let mut link = |from: String, to: String, rate: &str, delay: u32| {
@@ -76,7 +76,7 @@ fn loops(rate: &str, groups: &[&str]) -> Outcome {
             (0..4).for_each(|spine| link(format!("l{}", 2 * pair + end), format!("s{pair}{spine}"), rate, 1 + spine));
         }
         if pair > 0 {
-            // One fabric: nobody goes this way.
+            // Connects the pairs into one fabric; no flow uses this link.
             link(format!("l{}", 2 * pair - 1), format!("l{}", 2 * pair), "10 Gbps", 1);
         }
     }

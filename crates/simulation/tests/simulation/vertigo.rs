@@ -1,4 +1,4 @@
-//! Vertigo in a fabric: where packets go, what ends their wandering, and that none is counted twice.
+//! Vertigo in a fabric: paths of deflected packets, the end of their deflection, and no double counting.
 
 use hitless_simulation::Outcome;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::deflection::{self, INCAST, OVERLOAD, TCP, UDP};
 use crate::support::{counters, drops, run, texts, times};
 
-/// What deflection is tried with, where each packet has two next hops to choose from.
+/// The scenario of the deflection tests, with two next hops to choose from for each packet.
 fn text(seed: u64, transport: &str, flows: &str, mechanism: &str) -> String {
     let text = deflection::text(transport, flows, mechanism);
     format!("seed = {seed}\n{}", text.replace("[measure]", "[routing]\nchoice = \"two-choices\"\n[measure]"))
@@ -17,7 +17,7 @@ const VERTIGO: &str = "[[mechanism]]\nkind = \"vertigo\"\n";
 const MARKED: &str = "priority_tagger = { by = \"remaining-bytes\" }\n";
 const LAYERS: &str = "priority_tagger = { by = \"remaining-bytes\" }\nreorder_buffer = { timeout = \"360 us\" }\n";
 
-/// The most that any switch has seen of one packet.
+/// Maximum number of deflections of a packet, over all switches.
 fn most_deflections(outcome: &Outcome) -> u64 {
     counters(outcome, "most deflections of a packet").into_iter().max().expect("Vertigo runs")
 }
@@ -26,7 +26,7 @@ fn driven_out(outcome: &Outcome) -> u64 {
     counters(outcome, "packets driven out of the queue").iter().sum()
 }
 
-/// The time of the slowest flow of the group "short"; of one that has not completed, the time until the end of the run.
+/// Duration of the slowest flow of the group "short"; an unfinished flow counts until the end of the run.
 fn slowest_flow_us(outcome: &Outcome) -> u64 {
     let [groups, outcomes] = ["group", "outcome"].map(|name| texts(outcome, "flows", name));
     let [started, finished] = ["started_ps", "finished_ps"].map(|name| times(outcome, "flows", name));
@@ -48,13 +48,13 @@ fn an_incast_that_overflows_one_queue_loses_nothing_with_vertigo() {
 #[test]
 fn what_an_overload_sends_round_ends_by_its_time_to_live_or_for_a_better_packet() {
     let outcome = run(&text(1, UDP, OVERLOAD, VERTIGO));
-    // 18 Gbps to a link of 10: what is too much must end somewhere.
+    // 18 Gbps towards a link of 10 Gbps: the excess must be dropped somewhere.
     assert!(drops(&outcome, "time to live") > 100, "{:?}", outcome.summary.drops);
     let order = outcome.summary.order.expect("the checker is on");
     assert_eq!(order.packets_under_way, 0, "15 ms after the last was sent, none is on its way any more");
 }
 
-/// Of an overload of long flows and an incast of short ones, the queues keep the short ones.
+/// Overload by long flows plus an incast of short flows: the queues keep the short flows' packets.
 #[test]
 fn what_is_almost_done_stays_and_what_has_long_to_go_is_driven_out() {
     let long = "kind = \"long\"\nsources = [\"h3\", \"h6\", \"h9\"]\ndestinations = [\"h0\", \"h0\", \"h0\"]\n";
@@ -65,7 +65,7 @@ fn what_is_almost_done_stays_and_what_has_long_to_go_is_driven_out() {
         (driven_out(&outcome), slowest_flow_us(&outcome))
     };
     let ((unmarked_out, unmarked_us), (out, us)) = (slowest(""), slowest(LAYERS));
-    // Without marks all packets are the same, and nobody is driven out.
+    // Without tags all packets have equal rank, so none is evicted.
     assert!(unmarked_out == 0 && out > 50, "{unmarked_out} and {out} packets were driven out");
     assert!(us * 2 < unmarked_us, "the slowest of the short flows took {us} us, without marks {unmarked_us} us");
 }
@@ -80,8 +80,8 @@ fn the_random_choices_follow_the_seed() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the load: no host gets what is for another, each packet arrives once or is lost once, and no packet
-    /// takes more hops than its time to live.
+    /// For any load: each packet arrives once or is lost once, at no host but its own, and takes no more hops than its
+    /// time to live.
     #[test]
     fn each_packet_arrives_at_its_host_or_is_lost_once(
         seed in 1u64..1_000, fan_in in 2u32..9, size_kb in 1u32..60,

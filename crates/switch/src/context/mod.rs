@@ -1,7 +1,7 @@
-//! What a mechanism may ask of its switch during a hook.
+//! The switch as a mechanism sees it during a hook.
 //!
-//! A [`Context`] has what most mechanisms need. What is of a queue, a group of queues, a scheduler or a port stands
-//! behind a handle for it.
+//! [`Context`] has the operations that most mechanisms need. Operations on a queue, a group of queues, a scheduler or a
+//! MAC are methods of the handles that it returns.
 
 mod ports;
 mod queue;
@@ -22,10 +22,10 @@ use crate::outbox::{Effects, Outbox};
 use crate::queueing::SharedBuffer;
 use crate::register::Pass;
 
-/// The hook's view of the switch: the time, the packet, and requests.
+/// A hook's view of the switch: the time, the packet, and operations.
 ///
-/// What a hook asks for at a queue or a port is done at once, and what follows from it outside of the switch as soon as
-/// the hook has returned. Whatever enters the traffic manager does so by a later event, so a hook is never re-entered.
+/// Operations on a queue or a port take effect at once; their effects outside the switch follow as soon as the hook has
+/// returned. A packet sent by a hook enters the traffic manager by a later event, so a hook is never re-entered.
 pub struct Context<'a> {
     reach: Reach<'a>,
 }
@@ -42,55 +42,55 @@ impl<'a> Context<'a> {
         Self { reach: Reach { core, outbox, tables, mechanism, visit } }
     }
 
-    /// The time.
+    /// Returns the time of the hook.
     #[inline]
     pub fn now(&self) -> Time {
         self.reach.visit.now
     }
 
-    /// The hardware's timestamp: nanoseconds, wrapped to the bits it has.
+    /// Returns the hardware's timestamp in nanoseconds, wrapped at its width.
     #[inline]
     pub fn timestamp_ns(&self) -> u64 {
         let bits = self.reach.core.architecture.timestamp_bits;
         (self.now().as_ps() / 1_000) & (u64::MAX >> (64 - bits))
     }
 
-    /// In ingress the port by which the packet came, in egress the port by which it leaves.
+    /// Returns the ingress port in ingress, and the egress port in egress.
     #[inline]
     pub fn port(&self) -> PortId {
         self.reach.visit.port
     }
 
-    /// In egress: when the packet came to its queue, and how many packets waited there before it. A port that queues by
-    /// flow does not count them.
+    /// Returns, in egress, when the packet entered its queue and how many packets waited there before it. A port that
+    /// queues by flow does not count these.
     #[inline]
     pub fn queued(&self) -> (Time, u32) {
         self.reach.visit.queued
     }
 
-    /// The packet.
+    /// Returns the packet.
     ///
     /// # Panics
-    /// In [`Mechanism::on`](crate::Mechanism::on), which is called for no packet.
+    /// In [`Mechanism::on`](crate::Mechanism::on), because an event comes without a packet.
     #[inline]
     pub fn packet(&mut self) -> &mut Packet {
         self.reach.packet()
     }
 
-    /// Of a packet that the traffic manager drops: whether it ends whatever the hook returns. So it is with a packet
-    /// that another queue of this switch has refused before, and with one that was evicted for such a packet.
+    /// Returns whether a packet that the traffic manager drops ends whatever the hook returns. This holds for a packet
+    /// that another queue of this switch has refused before, and for a packet evicted by such a packet.
     pub fn is_last_try(&self) -> bool {
         self.reach.visit.is_last_try
     }
 
-    /// Whether the packet belongs to the mechanism that asks.
+    /// Returns whether this mechanism owns the packet.
     #[inline]
     pub fn is_mine(&mut self) -> bool {
         let owner = self.reach.mechanism + 1;
         self.packet().owner == owner
     }
 
-    /// Takes the packet: from now on only the owner's hooks see it.
+    /// Takes ownership of the packet: only this mechanism's hooks see it until [`Self::release`].
     #[inline]
     pub fn adopt(&mut self, role: u8) {
         let owner = self.reach.mechanism + 1;
@@ -100,7 +100,7 @@ impl<'a> Context<'a> {
         packet.role = role;
     }
 
-    /// Gives the packet back: from now on it is a packet like any other.
+    /// Gives up ownership: the packet is an ordinary packet again.
     #[inline]
     pub fn release(&mut self) {
         let packet = self.packet();
@@ -108,7 +108,7 @@ impl<'a> Context<'a> {
         packet.role = 0;
     }
 
-    /// The pass that register accesses belong to.
+    /// Returns the pass that register accesses belong to.
     #[inline]
     pub fn pass(&mut self) -> &mut Pass {
         &mut self.reach.core.pass
@@ -120,55 +120,55 @@ impl<'a> Context<'a> {
         self.reach.outbox.schedule(at, SwitchEvent::Timer { mechanism, token });
     }
 
-    /// A queue of a port.
+    /// Returns a queue of a port.
     #[inline]
     pub fn queue(&mut self, port: PortId, queue: QueueId) -> QueueAccess<'_, 'a> {
         QueueAccess { reach: &mut self.reach, port, queue }
     }
 
-    /// The group of queues of a port.
+    /// Returns the group of queues of a port.
     #[inline]
     pub fn group(&mut self, port: PortId) -> GroupAccess<'_, 'a> {
         GroupAccess { reach: &mut self.reach, port }
     }
 
-    /// The scheduler of a port.
+    /// Returns the scheduler of a port.
     #[inline]
     pub fn scheduler(&mut self, port: PortId) -> SchedulerAccess<'_, 'a> {
         SchedulerAccess { reach: &mut self.reach, port }
     }
 
-    /// The MAC of a port.
+    /// Returns the MAC of a port.
     #[inline]
     pub fn mac(&mut self, port: PortId) -> MacAccess<'_, 'a> {
         MacAccess { reach: &mut self.reach, port }
     }
 
-    /// The ports, as they are configured.
+    /// Returns the ports as configured.
     #[inline]
     pub fn ports(&self) -> Ports<'_> {
         Ports { core: self.reach.core }
     }
 
-    /// The packet buffer, which all queues share but those of ports with nothing but a FIFO queue.
+    /// Returns the packet buffer. All queues share it, except on ports with a single FIFO queue.
     #[inline]
     pub fn buffer(&self) -> &SharedBuffer {
         &self.reach.core.buffer
     }
 
-    /// From the MAC to the traffic manager.
+    /// Time from the MAC to the traffic manager.
     #[inline]
     pub fn ingress_latency(&self) -> Duration {
         self.reach.core.architecture.ingress_latency
     }
 
-    /// The service that the packet's flow belongs to.
+    /// Returns the service that the packet's flow belongs to.
     pub fn service_key(&self) -> ServiceKey {
         self.reach.tables.service_key(&self.reach.outbox.packets[self.reach.visit.packet])
     }
 
-    /// Whether the neighbour at `port` sends the packet back here: a table by port and destination of the control
-    /// plane's.
+    /// Returns whether the neighbour at `port` would send the packet back here. The control plane fills this table,
+    /// keyed by port and destination.
     pub fn returns(&self, port: PortId) -> bool {
         self.reach.tables.returns(&self.reach.outbox.packets[self.reach.visit.packet], port)
     }

@@ -1,4 +1,4 @@
-//! What a context and all its handles share.
+//! State shared by a context and its handles.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
@@ -9,18 +9,18 @@ use crate::environment::Tables;
 use crate::half::Half;
 use crate::outbox::{Outbox, Output};
 
-/// What a hook is called for: the same for all mechanisms that are called.
+/// The reason for calling hooks: the same for all mechanisms called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Visit {
     pub now: Time,
     pub port: PortId,
     pub packet: PacketHandle,
     pub is_last_try: bool,
-    /// In egress: when the packet came to its queue, and the packets that waited there.
+    /// In egress: when the packet entered its queue, and how many packets waited there.
     pub queued: (Time, u32),
 }
 
-/// All that a hook can reach.
+/// Everything that a hook can reach.
 pub(crate) struct Reach<'a> {
     pub core: &'a mut Core,
     pub outbox: Outbox<'a>,
@@ -35,7 +35,7 @@ impl Reach<'_> {
         &mut self.outbox.packets[self.visit.packet]
     }
 
-    /// Takes up a packet that a mechanism or the hardware of a port has made.
+    /// Adds a packet that a mechanism or a port's hardware has made.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketHandle {
         let handle = self.outbox.packets.insert(packet);
@@ -44,9 +44,10 @@ impl Reach<'_> {
         handle
     }
 
-    /// Takes up a packet of the mechanism's for a queue.
+    /// Adds a packet of the mechanism for a queue.
     #[inline]
     pub fn create(&mut self, mut packet: Packet, port: PortId, queue: QueueId, role: u8) -> PacketHandle {
+        // 0 means that a packet has no owner.
         packet.owner = self.mechanism + 1;
         packet.role = role;
         packet.egress_port = port;
@@ -54,7 +55,7 @@ impl Reach<'_> {
         self.insert(packet)
     }
 
-    /// Sends a packet that the mechanism made to a queue, with `delay` beside what the way from this half takes.
+    /// Sends a packet of the mechanism to a queue, `delay` later than the latency from this half to the queue.
     pub fn emit_after(&mut self, delay: Duration, packet: Packet, port: PortId, queue: QueueId, role: u8) {
         let handle = self.create(packet, port, queue, role);
         let latency = match self.core.pass.half() {
@@ -64,12 +65,12 @@ impl Reach<'_> {
         self.core.send_to_queue(self.visit.now, latency + delay, handle, &mut self.outbox);
     }
 
-    /// Sees to it that a port with something to send is served when it falls free.
+    /// Schedules the port's service, for when the line is free, if it has a packet ready.
     pub fn see_to_service(&mut self, port: PortId) {
         self.core.see_to_service(self.visit.now, port, &mut self.outbox);
     }
 
-    /// The mechanism reads the depth of a queue.
+    /// Checks that the mechanism may read the depth of a queue here.
     #[inline]
     pub fn note_depth_read(&mut self) {
         let visibility = self.core.architecture.depth_visibility;

@@ -1,4 +1,4 @@
-//! The state of a world, made small enough to be remembered.
+//! A hash of a world's state, small enough to remember.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -6,13 +6,13 @@ use std::hash::{Hash, Hasher};
 use hitless_engine::{PacketHandle, PacketStore};
 use hitless_wire::{Packet, Time};
 
-/// Something whose state is told to a [`Digest`].
+/// State that can be fed into a [`Digest`].
 pub trait State {
-    /// Tells all on which depends what it will do. What it only counts does not belong to it.
+    /// Feeds everything that affects future behaviour into the digest; counters for reports do not belong there.
     fn tell(&self, digest: &mut Digest<'_>);
 }
 
-/// A hash of states: times count from now on, and packets are what is in them, wherever they are stored.
+/// A hash of states. Times are relative to now, and packets are hashed by content, wherever they are stored.
 pub struct Digest<'w> {
     hasher: DefaultHasher,
     now: Time,
@@ -21,43 +21,43 @@ pub struct Digest<'w> {
 }
 
 impl<'w> Digest<'w> {
-    /// An empty one. `since_now` makes times within a packet count from now on.
+    /// Creates an empty digest. `since_now` makes the times in a packet relative to now.
     pub fn new(now: Time, packets: &'w PacketStore, since_now: fn(Packet, Time) -> Packet) -> Self {
         Self { hasher: DefaultHasher::new(), now, packets, since_now }
     }
 
-    /// The present time.
+    /// Returns the current time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// A value.
+    /// Adds a value.
     pub fn value(&mut self, value: impl Hash) {
         value.hash(&mut self.hasher);
     }
 
-    /// A time, past or to come, whose distance from now decides something.
+    /// Adds a past or future time; its distance from now matters.
     pub fn time(&mut self, time: Time) {
         let distance = if time == Time::NEVER { i64::MAX } else { time.as_ps().wrapping_sub(self.now.as_ps()) as i64 };
         self.value(distance);
     }
 
-    /// A time that means nothing any more when it has come.
+    /// Adds a time that matters only until it has passed.
     pub fn deadline(&mut self, time: Time) {
         self.time(time.max(self.now));
     }
 
-    /// A packet.
+    /// Adds a packet.
     pub fn packet(&mut self, handle: PacketHandle) {
         self.value((self.since_now)(self.packets[handle], self.now));
     }
 
-    /// A packet that lies in no store.
+    /// Adds a packet that is in no store.
     pub fn loose_packet(&mut self, packet: &Packet) {
         self.value((self.since_now)(*packet, self.now));
     }
 
-    /// The hash.
+    /// Returns the hash.
     pub fn finish(self) -> u64 {
         self.hasher.finish()
     }

@@ -1,9 +1,9 @@
-//! Every way in which a small world can go: for tests of state machines, whose worlds ask here what happens next.
+//! Exhaustive exploration of a small world: for tests of state machines; the world asks here for every decision.
 //!
-//! A world is run anew for each way; it asks at the same places in the same order as long as it is answered the same,
-//! so a way is the list of its answers. Ways are gone through depth first: the last answer that can be another becomes
-//! the next, and what came after it is forgotten. What goes wrong is counted, and no way has more of it than its
-//! budget. A world that tells its [state](Choices::visit) need not be followed beyond one that it has been in before.
+//! Each path is a new run of the world. With the same answers it asks the same questions in the same order, so a path
+//! is the list of its answers. The search is depth first: the last answer with an alternative is changed, and the
+//! answers after it are dropped. Faults are counted, and a path has at most its budget of faults. A world that reports
+//! its [state](Choices::visit) is not followed beyond a state seen before.
 
 mod digest;
 
@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 pub use digest::{Digest, State};
 
-/// What was answered at a place, and how many answers there were.
+/// An answer, and the number of possible answers.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     chosen: usize,
@@ -23,36 +23,36 @@ struct Answer {
 #[derive(Debug, Default)]
 struct Way {
     answers: Vec<Answer>,
-    /// How many of them have been given in this run.
+    /// Answers given so far in this run.
     given: usize,
     faults_left: usize,
-    /// How many answers the way had when it began: up to there all has been seen.
+    /// Length of the path when the run began; everything up to there was seen before.
     known: usize,
-    /// The states that the way has been in: before which answer, which, and with how many faults left.
+    /// States visited by the path: before which answer, the state, and the faults left.
     path: Vec<(usize, u64, usize)>,
-    /// All states, with the most faults left that any way had there.
+    /// All states, with the maximum number of faults left on any visit.
     states: HashMap<u64, usize>,
-    /// What happened; none unless the way is to be told.
+    /// Events so far; `None` unless the path is recorded.
     told: Option<Vec<String>>,
 }
 
-/// When a world has been in a state before.
+/// Whether a world has been in a state before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visit {
-    /// Never, or with fewer faults left: it goes on.
+    /// Never, or with fewer faults left: the path goes on.
     First,
-    /// In another way: all that can come has been gone through.
+    /// Yes, on another path: every continuation has been explored.
     Known,
-    /// In this way: it can go round for ever.
+    /// Yes, on this path: it can loop forever.
     Again,
 }
 
-/// Where one run of a world asks.
+/// The decisions during a run of a world.
 #[derive(Clone, Debug)]
 pub struct Choices(Rc<RefCell<Way>>);
 
 impl Choices {
-    /// One of `count` things, each as good as the others.
+    /// Chooses one of `count` equivalent alternatives.
     pub fn any(&self, count: usize) -> usize {
         let mut way = self.0.borrow_mut();
         let place = way.given;
@@ -65,7 +65,8 @@ impl Choices {
         answer.chosen
     }
 
-    /// 0: all goes well. Another number below `count` is something that goes wrong, for as long as that may be.
+    /// Chooses whether a fault happens: 0 means none; another number below `count` is a fault, as long as the budget
+    /// lasts.
     pub fn fault(&self, count: usize) -> usize {
         let may_fail = self.0.borrow().faults_left > 0;
         let chosen = if may_fail { self.any(count) } else { self.any(1) };
@@ -73,17 +74,18 @@ impl Choices {
         chosen
     }
 
-    /// The answers so far: what a failing test prints, so that the way can be gone again.
+    /// Returns the answers so far; a failing test prints them to make the path reproducible.
     pub fn answers(&self) -> Vec<usize> {
         let way = self.0.borrow();
         way.answers[..way.given].iter().map(|answer| answer.chosen).collect()
     }
 
-    /// When the world has been in this state before, with as much left to go wrong. `digest` is that of all on which
-    /// the rest of the way depends, but for the faults that are left.
+    /// Returns whether the world has been in this state before with as many faults left. `digest` must cover everything
+    /// that affects the rest of the path, except the faults left.
     pub fn visit(&self, digest: impl FnOnce() -> u64) -> Visit {
         let (given, faults_left) = {
             let way = self.0.borrow();
+            // An earlier run has recorded this part of the path.
             if way.given < way.known {
                 return Visit::First;
             }
@@ -95,6 +97,7 @@ impl Choices {
         if way.path.iter().any(is_same) {
             return Visit::Again;
         }
+        // With more faults left, every continuation with fewer was possible too.
         if way.states.get(&digest).is_some_and(|&left| left >= faults_left) {
             return Visit::Known;
         }
@@ -103,7 +106,7 @@ impl Choices {
         Visit::First
     }
 
-    /// Something happens: kept when the way is to be told.
+    /// Records an event if the path is recorded.
     pub fn tell(&self, event: impl FnOnce() -> String) {
         if let Some(told) = &mut self.0.borrow_mut().told {
             told.push(event());
@@ -111,23 +114,23 @@ impl Choices {
     }
 }
 
-/// What was gone through.
+/// The extent of an exploration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Explored {
-    /// Ways.
+    /// Number of paths.
     pub ways: u64,
-    /// Places at which something was decided, in all ways together.
+    /// Number of decisions in all paths together.
     pub decisions: u64,
-    /// The most places of one way.
+    /// Maximum number of decisions in a path.
     pub depth: usize,
-    /// Different states, if the world tells them.
+    /// Number of different states, if the world reports them.
     pub states: usize,
 }
 
-/// Runs a world in every way in which at most `faults` things go wrong.
+/// Runs a world on every path with at most `faults` faults.
 ///
 /// # Panics
-/// When `run` returns what is broken: with what it says, the way, and what the world [told](Choices::tell) of it.
+/// If `run` returns an error: with its message, the path, and the events that the world [recorded](Choices::tell).
 pub fn explore(faults: usize, mut run: impl FnMut(&Choices) -> Result<(), String>) -> Explored {
     let mut explored = Explored::default();
     let choices = Choices(Rc::new(RefCell::new(Way::default())));
@@ -146,6 +149,7 @@ pub fn explore(faults: usize, mut run: impl FnMut(&Choices) -> Result<(), String
         explored.decisions += way.given as u64;
         explored.depth = explored.depth.max(way.given);
         explored.states = way.states.len();
+        // Depth first: drops answers without an alternative, then takes the next alternative.
         while way.answers.last().is_some_and(|last| last.chosen + 1 == last.of) {
             way.answers.pop();
         }
@@ -156,13 +160,13 @@ pub fn explore(faults: usize, mut run: impl FnMut(&Choices) -> Result<(), String
     }
 }
 
-/// The last way once more, told.
+/// Repeats the last path and records its events.
 fn told(choices: &Choices, broken: &str, faults: usize, mut run: impl FnMut(&Choices) -> Result<(), String>) -> String {
     let answers = choices.answers();
     {
         let mut way = choices.0.borrow_mut();
         way.answers.truncate(answers.len());
-        // Of what the way itself has added nothing is known any more.
+        // The states that the failing path added must not end its repetition.
         let known = way.known;
         let own: Vec<_> = way.path.iter().filter(|&&(given, ..)| given >= known).map(|&(_, state, _)| state).collect();
         own.iter().for_each(|state| {

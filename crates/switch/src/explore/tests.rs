@@ -1,6 +1,6 @@
 use super::*;
 
-/// Of five things at most two go wrong, each in two ways: 1 + 5 x 2 + 10 x 4.
+/// Of five decisions at most two are faults, each with two alternatives: 1 + 5 x 2 + 10 x 4.
 #[test]
 fn every_way_is_gone_once() {
     let mut seen = std::collections::BTreeSet::new();
@@ -26,7 +26,7 @@ fn what_is_broken_is_told_with_its_way() {
     });
 }
 
-/// Six steps forward by one or two, on a line whose places are the states: each place is left in either way once.
+/// Six steps of length 1 or 2 on a line; the states are the positions. Each position is left once by each step.
 #[test]
 fn what_follows_a_state_is_gone_through_once() {
     let run = |choices: &Choices, ends: &mut std::collections::BTreeSet<usize>, tells: bool| {
@@ -44,13 +44,13 @@ fn what_follows_a_state_is_gone_through_once() {
     let every = explore(0, |choices| run(choices, &mut all, false));
     let fewer = explore(0, |choices| run(choices, &mut told, true));
     assert_eq!((every.ways, every.states), (64, 0));
-    // After n steps there are n + 1 places.
+    // After n steps there are n + 1 possible positions.
     assert_eq!((fewer.states, fewer.depth), (1 + 2 + 3 + 4 + 5 + 6, 6));
     assert!(fewer.ways < 32, "{fewer:?}");
     assert_eq!(all, told);
 }
 
-/// The state is the same with and without the fault, but only with one left can it happen later.
+/// The state is the same with and without the fault, but a later fault needs one left.
 #[test]
 fn a_state_with_more_left_to_go_wrong_is_another() {
     let mut late = 0;
@@ -64,7 +64,7 @@ fn a_state_with_more_left_to_go_wrong_is_another() {
     assert_eq!(late, 1, "the second fault has been gone through whatever came first");
     late = 0;
     explore(1, |choices| {
-        // The fault comes first here.
+        // Here the fault comes first.
         if choices.any(2) == 0 {
             choices.fault(2);
         }

@@ -1,7 +1,7 @@
-//! The way of a packet through a port that queues by flow.
+//! The path of a packet through a port that queues by flow.
 //!
-//! As through a queued scheduler, but the scheduler may give up packets that it had admitted, when one arrives and when
-//! one leaves; each of them ends here, for its reason.
+//! It is like the path through a queued scheduler, except that the scheduler can drop packets that it had admitted, at
+//! an arrival and at a departure. Each of them ends here, with its reason.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{Ecn, PortId, Time};
@@ -13,7 +13,7 @@ use crate::queueing::flow::{Arriving, FlowKey};
 use crate::switch::Switch;
 
 impl Core {
-    /// Sees to it that a port with something to send is served when it falls free.
+    /// Schedules the port's service, for when the line is free, if it has a packet ready.
     fn see_to_flow_service<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
         let scheduler = self.flow_scheduler(port);
         if scheduler.has_ready() && !scheduler.service_is_due {
@@ -24,7 +24,7 @@ impl Core {
 }
 
 impl Switch {
-    /// A packet reaches a port that queues by flow.
+    /// Puts a packet into a port that queues by flow.
     pub(crate) fn enqueue_by_flow<E: Environment>(
         &mut self,
         now: Time,
@@ -40,6 +40,7 @@ impl Switch {
             class: descriptor.class,
             can_mark: descriptor.ecn != Ecn::NotCapable,
         };
+        // The scheduler counts the packet first and then drops the excess, so the buffer does the same.
         self.core.buffer.take(descriptor.frame_bytes);
         if self.core.flow_scheduler(port).offer(&arriving) {
             descriptor.mark_congestion();
@@ -48,7 +49,7 @@ impl Switch {
         self.serve_flows_when_free(now, port, environment);
     }
 
-    /// Serves the port now if it is free, else sees to it that it is served when it falls free.
+    /// Serves the port now if it is free, or else when it becomes free.
     pub(crate) fn serve_flows_when_free<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
         if self.core.flow_scheduler(port).busy_until <= now {
             self.serve_flows(now, port, environment);
@@ -57,12 +58,13 @@ impl Switch {
         }
     }
 
-    /// A port that queues by flow falls free.
+    /// Serves a port that queues by flow.
     pub(crate) fn serve_flows<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
         let scheduler = self.core.flow_scheduler(port);
         if scheduler.busy_until > now {
             return self.core.see_to_flow_service(now, port, environment);
         }
+        // CoDel drops packets when they leave, not when they arrive (RFC 8289, section 5).
         let taken = scheduler.take(now);
         self.refuse_given_up(now, port, false, environment);
         let Some((entry, mark)) = taken else { return };

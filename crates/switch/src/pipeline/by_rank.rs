@@ -1,7 +1,7 @@
-//! The way of a packet into a queue that is served by rank.
+//! The path of a packet into a queue that is served by rank.
 //!
-//! As into any queue of a queued scheduler, but packets may have to go for it that had been admitted; each of them is
-//! refused, after the fact.
+//! It is like the path into any queue of a queued scheduler, except that the packet can evict packets already admitted.
+//! Each evicted packet is then dropped by the traffic manager.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{PortId, Time};
@@ -14,7 +14,7 @@ use crate::queueing::{Claim, Entry};
 use crate::switch::Switch;
 
 impl Core {
-    /// Offers a packet to the queue named in its descriptor, which is served by rank.
+    /// Offers a packet to the queue in its descriptor, which is served by rank.
     fn offer_by_rank<E: Environment>(
         &mut self,
         now: Time,
@@ -35,7 +35,7 @@ impl Core {
 }
 
 impl Switch {
-    /// A packet reaches a queue that is served by rank.
+    /// Puts a packet into a queue that is served by rank.
     pub(crate) fn enqueue_by_rank<E: Environment>(
         &mut self,
         now: Time,

@@ -11,7 +11,7 @@ use crate::switch::Switch;
 use crate::verdict::Verdict;
 
 impl Switch {
-    /// Takes a packet through egress and to the MAC; returns how long it holds the port.
+    /// Takes a packet through egress to the MAC; returns how long it occupies the port.
     #[inline]
     pub(crate) fn leave<E: Environment>(
         &mut self,
@@ -21,13 +21,14 @@ impl Switch {
         environment: &mut E,
     ) -> Duration {
         let hooks = self.core.ports[usize::from(port.0)].hooks;
+        // No subscriber and no owner: the packet goes straight to the MAC.
         if hooks.egress | hooks.tx | environment.packets()[entry.packet].owner == 0 {
             return self.core.transmit(now, port, entry.packet, environment);
         }
         self.leave_on_slow_path(now, port, entry, environment)
     }
 
-    /// [`Self::leave`] for a packet that a mechanism looks at.
+    /// Like [`Self::leave`], for a packet that a mechanism handles.
     fn leave_on_slow_path<E: Environment>(
         &mut self,
         now: Time,
@@ -49,12 +50,13 @@ impl Switch {
             return self.core.transmit(now, port, packet, environment);
         }
         self.take_back(now, packet, verdict, environment);
+        // The packet was read out of the buffer although it is not sent, which occupies the port's channel.
         let channel_rate =
             self.core.architecture.buffer_read_rate.max(self.core.ports[usize::from(port.0)].config.rate);
         channel_rate.time_for(u64::from(entry.frame_bytes))
     }
 
-    /// Does with a packet what an egress hook wants instead of sending it.
+    /// Carries out the verdict of an egress hook that did not send the packet.
     fn take_back<E: Environment>(&mut self, now: Time, packet: PacketHandle, verdict: Verdict, environment: &mut E) {
         environment.decided(packet, Half::Egress, verdict);
         let (port, queue) = match verdict {
@@ -63,6 +65,7 @@ impl Switch {
             Verdict::Continue => unreachable!("a packet that goes on is sent"),
         };
         debug_assert!(self.core.has_queue(port, queue), "a hook names a queue that does not exist");
+        // A packet returns from egress to a queue only as a mirror copy, which needs a session.
         self.core.pass.mirror(port, queue);
         let descriptor = &mut environment.packets()[packet];
         descriptor.egress_port = port;
@@ -76,7 +79,7 @@ impl Switch {
     }
 }
 
-/// Whose hook is called for a packet: its owner's, and with no owner those of the mechanisms in `subscribed`.
+/// Returns the mechanisms to call for a packet: its owner or, without an owner, those in `subscribed`.
 #[inline]
 fn owner_or<E: Environment>(subscribed: u8, packet: PacketHandle, environment: &mut E) -> u8 {
     let owner = environment.packets()[packet].owner;

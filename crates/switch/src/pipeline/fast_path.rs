@@ -1,4 +1,7 @@
-//! The whole way of a packet that nobody but the queue has a say in, in one step.
+//! The whole path, in one step, of a packet that only a queue decides about.
+//!
+//! Most packets of most runs take it: no mechanism, no shim, a FIFO scheduler. The slow path would give the same
+//! result.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{Packet, PortId, Time};
@@ -9,16 +12,16 @@ use crate::environment::Environment;
 use crate::port::{Scheduler, enter_switch};
 use crate::switch::Switch;
 
-/// What became of a packet that was offered the short way.
+/// The result of offering a packet to the short path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortcut {
-    /// It may not go that way, and nothing was done.
+    /// The packet cannot take the short path; nothing was changed.
     Refused,
-    /// Its queue is full: it ends here, as [`Switch::end_at_full_queue`] is to be told.
+    /// Its queue is full, and the packet ends: call [`Switch::end_at_full_queue`].
     Full,
-    /// It is to be put on a line.
+    /// The packet must be put on a line.
     Sent {
-        /// The port that it leaves by.
+        /// The port that sends it.
         port: PortId,
         /// As [`crate::PortConfig::line`].
         line: u32,
@@ -28,36 +31,36 @@ pub enum Shortcut {
 }
 
 impl Switch {
-    /// Whether what arrives at `port` may take [`Self::receive_on_shortcut`].
+    /// Returns whether arrivals at `port` may use [`Self::receive_on_shortcut`].
     #[inline(always)]
     pub fn has_shortcut(&self, port: PortId) -> bool {
         self.core.ports[usize::from(port.0)].enters_fast_path
     }
 
-    /// The last bit of a good frame has arrived at `port`, which has a shortcut: takes it the whole way `towards` the
-    /// port of its route, if nobody but the queue has a say in it. For whoever has the packet at hand; others call
+    /// Handles a good frame that has fully arrived at `port`, which has a shortcut: takes it all the way to port
+    /// `towards` of its route if only the queue decides about it. For callers that have the packet at hand; others call
     /// [`Self::receive`].
     #[inline(always)]
     pub fn receive_on_shortcut(&mut self, now: Time, port: PortId, packet: &mut Packet, towards: PortId) -> Shortcut {
         self.core.shortcut(now, port, packet, towards)
     }
 
-    /// A packet that [`Self::receive_on_shortcut`] found no room for ends.
+    /// Ends a packet that found no room in [`Self::receive_on_shortcut`].
     #[cold]
     #[inline(never)]
     pub fn end_at_full_queue<E: Environment>(&mut self, packet: PacketHandle, environment: &mut E) {
         self.core.end(packet, DropReason::QueueFull, environment);
     }
 
-    /// How many ports it has.
+    /// Returns the number of ports.
     #[inline(always)]
     pub fn ports_count(&self) -> usize {
         self.core.ports.as_slice().len()
     }
 
-    /// Looks at the ports of a packet that goes from one to the other on the fast path. Answers the line of the second;
-    /// the other number means nothing. To be followed by [`Self::read_queue_ahead`], when what is looked at here has
-    /// come.
+    /// Prefetches the ports of a packet that goes from one to the other on the fast path. Returns the second port's
+    /// line; the other number only keeps the loads alive. Call [`Self::read_queue_ahead`] once these loads have
+    /// completed.
     #[inline(always)]
     pub fn read_ports_ahead(&self, from: PortId, towards: PortId) -> (u32, u64) {
         let ports = self.core.ports.as_slice();
@@ -66,7 +69,7 @@ impl Switch {
         (towards.line, u64::from(is_queued) ^ u64::from(from.enters_fast_path))
     }
 
-    /// Looks at where a packet will wait that leaves by a port.
+    /// Prefetches the end of the queue where a packet for this port will wait; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_queue_ahead(&self, towards: PortId) -> u64 {
         match &self.core.ports.as_slice()[usize::from(towards.0)].scheduler {
@@ -76,15 +79,15 @@ impl Switch {
     }
 }
 
-/// Out of the way, so that it is not made part of what every packet needs.
+/// Marks a packet; not inlined, to keep this rare case out of the code for every packet.
 #[inline(never)]
 pub(super) fn mark_congestion(packet: &mut Packet) {
     packet.mark_congestion();
 }
 
 impl Core {
-    /// Takes a plain packet from one line to another where nobody else has a say: no mechanism, no shims, a FIFO
-    /// scheduler. False, and nothing was done, for any other.
+    /// Takes a plain packet from one line to another if nothing else is involved: no mechanism, no shims, a FIFO
+    /// scheduler. Otherwise returns false and changes nothing.
     #[inline(always)]
     pub fn fast_path<E: Environment>(
         &mut self,
@@ -106,11 +109,13 @@ impl Core {
         true
     }
 
-    /// What [`Self::fast_path`] does to packet, ports and queue.
+    /// The part of [`Self::fast_path`] that changes packet, ports and queue.
     #[inline(always)]
     fn shortcut(&mut self, now: Time, port: PortId, descriptor: &mut Packet, egress_port: PortId) -> Shortcut {
         let ports = self.ports.as_mut_slice();
         let towards = &ports[usize::from(egress_port.0)];
+        // Shims belong to mechanisms or to the link, and a packet with a TTL of 1 ends here: the slow path handles
+        // both.
         if !towards.leaves_on_fast_path || !descriptor.shims.is_empty() || descriptor.ttl <= 1 {
             return Shortcut::Refused;
         }
@@ -124,6 +129,7 @@ impl Core {
             unreachable!("only FIFO schedulers are reached straight")
         };
         let mark = || mark_congestion(descriptor);
+        // Nothing can delay the packet between here and its queue, so the departure is final.
         let Some(departs_at) = scheduler.offer(now + self.lead, frame_bytes, transmission, mark) else {
             return Shortcut::Full;
         };

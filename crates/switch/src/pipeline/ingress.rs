@@ -14,7 +14,7 @@ use crate::switch::Switch;
 use crate::verdict::Verdict;
 
 impl Core {
-    /// The next hop of a packet for which `by_route` is one.
+    /// Returns the next hop of a packet; the route gives `by_route`.
     #[inline]
     pub fn next_hop<E: Environment>(
         &mut self,
@@ -36,8 +36,9 @@ impl Core {
     ) -> PortId {
         let class = usize::from(environment.packets()[packet].class & 7);
         let hops = environment.next_hops(packet);
+        // A single next hop leaves nothing to choose and draws no random number.
         let Some(TwoChoices { stream }) = self.two_choices.as_mut().filter(|_| hops.len() > 1) else { return by_route };
-        // The first is as random as the second, so that a tie is broken by chance.
+        // The first hop is as random as the second, so ties are broken at random.
         let first = below(stream, hops.len());
         let second = (first + 1 + below(stream, hops.len() - 1)) % hops.len();
         let mut depth_bytes = |hop: usize| {
@@ -77,6 +78,7 @@ impl Switch {
         if owner != 0 {
             let verdict =
                 self.run(1 << (owner - 1), visit, environment, |mechanism, context| mechanism.ingress(context));
+            // An owner that releases its packet without a verdict lets it continue below as an ordinary packet.
             if verdict != Verdict::Continue || environment.packets()[packet].owner != 0 {
                 return self.apply(now, packet, verdict, environment);
             }
@@ -88,6 +90,7 @@ impl Switch {
         let towards = &self.core.ports[usize::from(egress_port.0)];
         let subscribed = self.core.ports[usize::from(port.0)].hooks.ingress_from | towards.hooks.ingress_towards;
         let descriptor = &mut environment.packets()[packet];
+        // The receiving port has decremented the TTL; RFC 1812, section 5.3.1, drops the packet at zero.
         if descriptor.ttl == 0 {
             return self.core.end(packet, DropReason::TimeToLive, environment);
         }
@@ -100,8 +103,8 @@ impl Switch {
         self.leave_ingress(now, packet, environment);
     }
 
-    /// Sends a packet from ingress to its queue. Where that takes no time a packet of a group of queues is in its queue
-    /// before the next packet is looked at: the round by which the queue was chosen is still that of the scheduler.
+    /// Sends a packet from ingress to its queue. With zero latency, a packet for a group of queues enters its queue
+    /// before the next packet is handled, so the round that selected the queue is still the scheduler's.
     #[inline]
     fn leave_ingress<E: Environment>(&mut self, now: Time, packet: PacketHandle, environment: &mut E) {
         let port = environment.packets()[packet].egress_port;

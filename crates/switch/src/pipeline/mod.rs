@@ -1,7 +1,7 @@
-//! The way of a packet, one stage a file, in its order: [`receive`], [`ingress`], [`traffic_manager`], [`egress`],
-//! [`transmit`]. [`fast_path`] goes all of it in one step where nobody but the queue has a say. [`by_flow`] and
-//! [`by_rank`] are the traffic manager at ports that queue so, [`tm_drop`] is what it does with packets for which it
-//! has no room, and [`pause`] what link partners have it do.
+//! The path of a packet, one file per stage, in order: [`receive`], [`ingress`], [`traffic_manager`], [`egress`],
+//! [`transmit`]. [`fast_path`] combines all stages for packets that only a queue decides about. [`by_flow`] and
+//! [`by_rank`] are the traffic manager of ports with these disciplines. [`tm_drop`] handles packets without room, and
+//! [`pause`] the pause frames of link partners.
 
 mod by_flow;
 mod by_rank;

@@ -1,4 +1,4 @@
-//! What pause frames of the link partner do to the queues of a port (IEEE 802.1Qbb).
+//! The effect of a link partner's pause frames on the queues of a port (IEEE 802.1Qbb).
 
 use hitless_wire::pause::PauseFrame;
 use hitless_wire::{PortId, Time};
@@ -27,12 +27,13 @@ impl Switch {
         match &mut state.scheduler {
             Scheduler::Queued(scheduler) => {
                 scheduler.pause(queue);
-                // A group, or a mechanism, has taken packets of all classes out of their queues.
+                // A group or a mechanism has taken packets of all classes out of their queues, so those queues pause
+                // too.
                 scheduler.set_mixed_paused(&state.config.class_queue, true);
             }
-            // Queues of flows are of one class: all are paused, or none.
+            // A flow's queue can hold packets of any class, so all queues pause.
             Scheduler::Flow(scheduler) => scheduler.pause(),
-            // A FIFO scheduler was given to this port because nothing on it may be paused.
+            // A port gets a FIFO scheduler only if nothing on it can be paused.
             Scheduler::Fifo(_) => return,
         }
         let ends_at = now + state.pause_time(frame.quanta);
@@ -51,7 +52,7 @@ impl Switch {
         match &mut state.scheduler {
             Scheduler::Queued(scheduler) => {
                 scheduler.resume(queue);
-                // A group or a mechanism holds the packets of all classes, and so do the queues of flows.
+                // Queues with packets of several classes resume only when no class is paused.
                 scheduler.set_mixed_paused(&state.config.class_queue, is_paused);
                 self.serve_when_free(now, port, environment);
             }
@@ -63,7 +64,7 @@ impl Switch {
         }
     }
 
-    /// A resume frame may be lost: no class waits longer than the frame that paused it has asked for.
+    /// Ends a pause at its time, because a resume frame can be lost.
     pub(crate) fn end_pause<E: Environment>(&mut self, now: Time, port: PortId, class: u8, environment: &mut E) {
         match self.core.ports[usize::from(port.0)].rare().pauses.look(class, now) {
             PauseEnd::Over => self.resume_class(now, port, class, environment),

@@ -1,4 +1,4 @@
-//! The first stage: the MAC that receives.
+//! The first stage: the receiving MAC.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::pause::PauseFrame;
@@ -11,7 +11,7 @@ use crate::port::enter_switch;
 use crate::switch::Switch;
 
 impl Switch {
-    /// The last bit of a good frame has arrived at `port`.
+    /// Handles a good frame; its last bit has just arrived at `port`.
     #[inline(always)]
     pub fn receive<E: Environment>(&mut self, now: Time, port: PortId, packet: PacketHandle, environment: &mut E) {
         if !self.core.fast_path(now, port, packet, environment) {
@@ -19,7 +19,7 @@ impl Switch {
         }
     }
 
-    /// [`Self::receive`] for any packet at any port.
+    /// Like [`Self::receive`], for any packet at any port.
     #[inline(never)]
     pub fn receive_on_slow_path<E: Environment>(
         &mut self,
@@ -32,7 +32,8 @@ impl Switch {
         let descriptor = &mut environment.packets()[packet];
         state.frames.count_received(descriptor.frame_bytes);
         enter_switch(descriptor, port);
-        // Here, so that a packet that goes round in this switch takes one hop. Control packets of a link have none.
+        // Decremented here, so that a packet recirculated in this switch counts as one hop. Control packets of a link
+        // have a TTL of 0.
         descriptor.ttl = descriptor.ttl.saturating_sub(1);
         if let Some(frame) = descriptor.shims.get::<PauseFrame>() {
             state.rare().pause_frames += 1;
@@ -42,7 +43,7 @@ impl Switch {
         self.ingress(now, port, packet, environment);
     }
 
-    /// A frame with a bad check sequence has arrived at `port`: the MAC counts it, nothing more is known of it.
+    /// Handles a frame with a bad check sequence: the MAC counts it; nothing else is known about it.
     pub fn receive_corrupted<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
         self.core.ports[usize::from(port.0)].rare().frames_corrupted += 1;
         self.tell_all(now, Event::FcsError { port }, environment);

@@ -1,4 +1,4 @@
-//! What becomes of a packet for which the traffic manager has no room.
+//! Packets that the traffic manager cannot admit.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{Packet, Time};
@@ -14,8 +14,8 @@ use crate::switch::Switch;
 use crate::verdict::Verdict;
 
 impl Core {
-    /// Has the traffic manager try the queue named in the descriptor of a packet that another queue has refused: no
-    /// time passes, but nothing else is interrupted. A FIFO scheduler takes it in its turn, as it does with packets
+    /// Has the traffic manager try the queue in the descriptor of a packet that another queue has refused. No time
+    /// passes, but the event in progress is finished first. A FIFO scheduler takes the packet in its turn, like packets
     /// from ingress.
     pub fn try_another_queue<E: Effects>(&mut self, now: Time, packet: PacketHandle, effects: &mut E) {
         let &mut Packet { egress_port, queue, frame_bytes, .. } = &mut effects.packets()[packet];
@@ -23,6 +23,7 @@ impl Core {
         if let Scheduler::Fifo(_) = port.scheduler {
             return self.offer_fifo(now, packet, effects);
         }
+        // The retry is a later event at the same time, so that this hook is not re-entered.
         port.underway_mut(queue).add(frame_bytes);
         self.buffer.announce(frame_bytes);
         effects.schedule(now, SwitchEvent::Enqueue { packet, is_last_try: true });
@@ -30,7 +31,7 @@ impl Core {
 }
 
 impl Switch {
-    /// Asks what becomes of a packet for which the traffic manager has no room; with nobody to say it ends.
+    /// Asks the hooks about a packet without room; without a subscriber it ends.
     #[cold]
     pub(crate) fn tm_drop<E: Environment>(
         &mut self,
@@ -41,6 +42,7 @@ impl Switch {
         environment: &mut E,
     ) {
         match self.run_tm_drop(now, packet, reason, is_last_try, environment) {
+            // One retry only: a packet refused twice would otherwise circle between full queues.
             Verdict::Forward { port, queue } if !is_last_try => {
                 debug_assert!(self.core.has_queue(port, queue), "a hook names a queue that does not exist");
                 environment.decided(packet, Half::Egress, Verdict::Forward { port, queue });
@@ -55,7 +57,7 @@ impl Switch {
         }
     }
 
-    /// Tells a packet's owner, or who subscribed to it, that the traffic manager drops it; returns the first decision.
+    /// Calls `on_tm_drop` of the packet's owner or of the subscribers; returns the first decision.
     fn run_tm_drop<E: Environment>(
         &mut self,
         now: Time,
@@ -75,6 +77,7 @@ impl Switch {
             if decided == Verdict::Continue {
                 decided = verdict;
             }
+            // All subscribers are called, even after a decision.
             Verdict::Continue
         });
         decided

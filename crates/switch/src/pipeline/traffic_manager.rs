@@ -1,4 +1,4 @@
-//! The third stage: the traffic manager, into a queue and out of it.
+//! The third stage: the traffic manager, which puts packets into queues and takes them out.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, Packet, PortId, Time};
@@ -15,22 +15,25 @@ use crate::queueing::{Dequeued, Entry};
 use crate::switch::Switch;
 
 impl Core {
-    /// A packet on its way to the queue named in its descriptor, where it is after `latency`.
+    /// Sends a packet to the queue in its descriptor; it arrives after `latency`.
     #[inline]
     pub fn send_to_queue<E: Effects>(&mut self, now: Time, latency: Duration, packet: PacketHandle, effects: &mut E) {
         let &mut Packet { egress_port, queue, frame_bytes, .. } = &mut effects.packets()[packet];
         let port = &mut self.ports[usize::from(egress_port.0)];
         let delay = match port.scheduler {
+            // A FIFO scheduler must see packets in order of arrival. A packet with a longer way is announced when only
+            // `lead` is left of it; until then other packets can be announced that arrive earlier.
             Scheduler::Fifo(_) if latency == self.lead => return self.offer_fifo(now, packet, effects),
             Scheduler::Fifo(_) => latency - self.lead,
             Scheduler::Queued(_) | Scheduler::Flow(_) => latency,
         };
+        // Ingress decisions count packets under way, so that a burst does not find the same room twice.
         port.underway_mut(queue).add(frame_bytes);
         self.buffer.announce(frame_bytes);
         effects.schedule(now + delay, SwitchEvent::Enqueue { packet, is_last_try: false });
     }
 
-    /// A packet that [`Self::send_to_queue`] has sent on its way is there.
+    /// Ends the way of a packet that [`Self::send_to_queue`] has sent.
     #[inline]
     pub fn end_way_to_queue<E: Effects>(&mut self, packet: PacketHandle, effects: &mut E) {
         let &mut Packet { egress_port, queue, frame_bytes, .. } = &mut effects.packets()[packet];
@@ -38,12 +41,12 @@ impl Core {
         self.buffer.end_way(frame_bytes);
     }
 
-    /// Puts a packet into the queue named in its descriptor, at once but for nobody to see until `duration` is over.
+    /// Puts a packet into the queue in its descriptor at once, but hides it from the scheduler for `duration`.
     ///
-    /// The way back to the traffic manager is part of the duration.
+    /// The duration includes the way back to the traffic manager.
     ///
     /// # Errors
-    /// Why the queue did not take it; the packet still exists.
+    /// The reason why the queue refused it; the packet still exists.
     pub fn hold<E: Effects>(
         &mut self,
         now: Time,
@@ -61,12 +64,13 @@ impl Core {
         if !self.queued(port).hold(descriptor.queue, entry) {
             return Err(DropReason::QueueFull);
         }
+        // A held packet occupies buffer space like a waiting one.
         self.buffer.take(descriptor.frame_bytes);
         effects.schedule(now + duration, SwitchEvent::Release { packet });
         Ok(())
     }
 
-    /// Sees to it that a port with something to send is served when it falls free.
+    /// Schedules the port's service, for when the line is free, if it has a packet ready.
     #[inline]
     pub fn see_to_service<E: Effects>(&mut self, now: Time, port: PortId, effects: &mut E) {
         let scheduler = self.queued(port);
@@ -86,7 +90,7 @@ impl Switch {
         is_last_try: bool,
         environment: &mut E,
     ) {
-        // Not the whole descriptor, which would be a copy of several cache lines.
+        // Not the whole descriptor: that would copy several cache lines.
         let &mut Packet { egress_port: port, queue, round, frame_bytes, .. } = &mut environment.packets()[packet];
         let state = &mut self.core.ports[usize::from(port.0)];
         let scheduler = match &mut state.scheduler {
@@ -113,7 +117,7 @@ impl Switch {
         let may_be_overtaken = !scheduler.is_of_highest_level(queue);
         self.core.buffer.take(frame_bytes);
         if may_be_overtaken {
-            // A frame of a higher level may arrive in this very picosecond: it would win at a busy port too.
+            // A frame of a higher level can arrive in this same picosecond, and would win at a busy port too.
             self.core.see_to_service(now, port, environment);
         } else {
             self.serve_when_free(now, port, environment);
@@ -127,7 +131,7 @@ impl Switch {
         self.serve_when_free(now, descriptor.egress_port, environment);
     }
 
-    /// Serves the port now if it is free, else sees to it that it is served when it falls free.
+    /// Serves the port now if it is free, or else when it becomes free.
     #[inline]
     pub(crate) fn serve_when_free<E: Environment>(&mut self, now: Time, port: PortId, environment: &mut E) {
         if self.core.queued(port).busy_until <= now {
@@ -146,6 +150,7 @@ impl Switch {
         let (queue, entry) = match scheduler.take() {
             Dequeued::Packet(queue, entry) => (queue, entry),
             Dequeued::Rotating(step) => {
+                // The change of queues occupies the port like a frame.
                 scheduler.busy_until = now + step;
                 return self.core.see_to_service(now, port, environment);
             }
@@ -155,6 +160,7 @@ impl Switch {
             environment.packets()[entry.packet].mark_congestion();
         }
         let scheduler = self.core.queued(port);
+        // Recorded before the packet's hooks run, because they can refill the queue.
         let is_emptied = watchers != 0 && scheduler.depth_bytes(queue) == 0;
         self.core.buffer.give_back(entry.frame_bytes);
         let held_for = self.leave(now, port, entry, environment);

@@ -1,4 +1,4 @@
-//! The last stage: the MAC that sends.
+//! The last stage: the sending MAC.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, PortId, Time};
@@ -11,7 +11,7 @@ use crate::outbox::Effects;
 use crate::port::Scheduler;
 
 impl Core {
-    /// Offers a packet that will reach its FIFO scheduler in `lead`: calls come in the order in which packets do.
+    /// Offers a packet that will reach its FIFO scheduler after `lead`. Calls must come in the order of arrival.
     #[inline]
     pub fn offer_fifo<E: Effects>(&mut self, now: Time, packet: PacketHandle, effects: &mut E) {
         let descriptor = &mut effects.packets()[packet];
@@ -29,7 +29,7 @@ impl Core {
         }
     }
 
-    /// Starts the transmission of a packet from a queue; returns how long it takes.
+    /// Starts the transmission of a packet from a queue; returns its duration.
     #[inline]
     pub fn transmit<E: Effects>(&mut self, now: Time, port: PortId, packet: PacketHandle, effects: &mut E) -> Duration {
         let frame_bytes = effects.packets()[packet].frame_bytes;

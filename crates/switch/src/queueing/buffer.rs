@@ -1,13 +1,13 @@
-//! The packet buffer that the queues of a switch share.
+//! The packet buffer shared by the queues of a switch.
 
 use crate::explore::{Digest, State};
 
-/// How the buffer is divided among queues.
+/// The division of the buffer among queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BufferPolicy {
-    /// Each queue has its own limit and nothing is shared.
+    /// Queues share nothing; each has only its configured limit.
     Static,
-    /// Dynamic thresholds (Choudhury and Hahne 1998): a queue may hold `alpha` times what is free.
+    /// Dynamic thresholds (Choudhury and Hahne 1998): a queue can hold at most `alpha` times the free bytes.
     Shared {
         /// Bytes of the whole buffer.
         capacity_bytes: u64,
@@ -22,30 +22,30 @@ pub struct SharedBuffer {
     policy: BufferPolicy,
     used_bytes: u64,
     peak_bytes: u64,
-    /// On its way to queues.
+    /// Bytes under way to queues.
     underway_bytes: u64,
 }
 
 hitless_state::state!(SharedBuffer { values: used_bytes, peak_bytes, underway_bytes; configured: policy });
 
 impl SharedBuffer {
-    /// An empty buffer.
+    /// Creates an empty buffer.
     pub const fn new(policy: BufferPolicy) -> Self {
         Self { policy, used_bytes: 0, peak_bytes: 0, underway_bytes: 0 }
     }
 
-    /// Whether a queue that holds `queue_bytes` may take `arriving_bytes` more.
+    /// Returns whether a queue with `queue_bytes` can take `arriving_bytes` more.
     pub fn has_room(&self, queue_bytes: u64, arriving_bytes: u32) -> bool {
         self.has_room_with(self.used_bytes, queue_bytes, arriving_bytes)
     }
 
-    /// [`Self::has_room`] for a frame that comes behind all that is on its way; `queue_bytes` has those on their way to
-    /// this queue too.
+    /// Like [`Self::has_room`], for a frame behind all frames under way; `queue_bytes` includes those under way to this
+    /// queue.
     pub fn has_room_behind(&self, queue_bytes: u64, arriving_bytes: u32) -> bool {
         self.has_room_with(self.used_bytes + self.underway_bytes, queue_bytes, arriving_bytes)
     }
 
-    /// [`Self::has_room`] if the queue, which holds `queue_bytes`, gave up `freed_bytes` of them.
+    /// Like [`Self::has_room`], as if the queue with `queue_bytes` had already dropped `freed_bytes` of them.
     pub fn has_room_without(&self, freed_bytes: u64, queue_bytes: u64, arriving_bytes: u32) -> bool {
         self.has_room_with(self.used_bytes - freed_bytes, queue_bytes - freed_bytes, arriving_bytes)
     }
@@ -55,30 +55,31 @@ impl SharedBuffer {
         let BufferPolicy::Shared { capacity_bytes, alpha } = self.policy else { return true };
         let free_bytes = capacity_bytes.saturating_sub(used_bytes);
         let arriving_bytes = u64::from(arriving_bytes);
+        // A queue below its threshold still needs free bytes for the whole frame.
         arriving_bytes <= free_bytes && (queue_bytes + arriving_bytes) as f64 <= alpha * free_bytes as f64
     }
 
-    /// What a queue may hold at present; none: nothing is shared.
+    /// Returns a queue's current limit, or `None` if nothing is shared.
     pub fn threshold_bytes(&self) -> Option<u64> {
         let BufferPolicy::Shared { capacity_bytes, alpha } = self.policy else { return None };
         let free_bytes = capacity_bytes.saturating_sub(self.used_bytes);
         Some((alpha * free_bytes as f64) as u64)
     }
 
-    /// Accounts for a frame that will come.
+    /// Accounts for a frame under way to a queue.
     #[inline]
     pub fn announce(&mut self, bytes: u32) {
         self.underway_bytes += u64::from(bytes);
     }
 
-    /// Accounts for a frame that was announced and has come, whether it is admitted or not.
+    /// Accounts for the arrival of an announced frame, whether admitted or not.
     #[inline]
     pub fn end_way(&mut self, bytes: u32) {
         debug_assert!(u64::from(bytes) <= self.underway_bytes, "more has come than was announced");
         self.underway_bytes -= u64::from(bytes);
     }
 
-    /// Accounts for a frame that was admitted.
+    /// Accounts for an admitted frame.
     pub fn take(&mut self, bytes: u32) {
         self.used_bytes += u64::from(bytes);
         self.peak_bytes = self.peak_bytes.max(self.used_bytes);
@@ -87,7 +88,7 @@ impl SharedBuffer {
     /// Accounts for a frame that has left.
     ///
     /// # Panics
-    /// When more is given back than was taken.
+    /// If more is given back than was taken.
     pub fn give_back(&mut self, bytes: u32) {
         let bytes = u64::from(bytes);
         assert!(bytes <= self.used_bytes, "the packet buffer got back more bytes than it gave");
@@ -99,12 +100,12 @@ impl SharedBuffer {
         self.used_bytes
     }
 
-    /// The most bytes that were ever in use.
+    /// Maximum number of bytes ever in use.
     pub const fn peak_bytes(&self) -> u64 {
         self.peak_bytes
     }
 
-    /// Whether queues compete for the buffer, so that every port must account for its bytes.
+    /// Whether queues compete for the buffer; then every port must account for its bytes.
     pub const fn is_shared(&self) -> bool {
         matches!(self.policy, BufferPolicy::Shared { .. })
     }

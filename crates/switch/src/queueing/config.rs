@@ -1,15 +1,15 @@
-//! What a queue is configured to be.
+//! The configuration of a queue.
 
 use super::marking::EcnThreshold;
 
-/// How much a queue may hold.
+/// The limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// No limit of its own (a shared buffer may have one).
+    /// No limit of the queue; a shared buffer can still limit it.
     Unlimited,
-    /// At most so many packets, the one in transmission included.
+    /// Maximum number of packets, including the one in transmission.
     Packets(u32),
-    /// At most so many bytes, the frame in transmission included.
+    /// Maximum number of bytes, including the frame in transmission.
     Bytes(u64),
 }
 
@@ -19,7 +19,7 @@ impl QueueLimit {
         self.holds(packets + 1, bytes + u64::from(arriving_bytes))
     }
 
-    /// Whether so much may be there.
+    /// Returns whether the limit allows this many packets and bytes.
     #[inline]
     pub(crate) fn holds(self, packets: usize, bytes: u64) -> bool {
         match self {
@@ -35,49 +35,51 @@ impl QueueLimit {
 pub struct QueueConfig {
     /// Strict priority level; a higher level is served first.
     pub priority: u8,
-    /// Bytes per round among the queues of the same level (deficit round robin, Shreedhar and Varghese 1995).
+    /// Quantum in bytes per round among the queues of the same level (deficit round robin, Shreedhar and Varghese
+    /// 1995).
     pub quantum_bytes: u32,
-    /// Its own limit.
+    /// Limit of this queue.
     pub limit: QueueLimit,
-    /// Its ECN threshold.
+    /// ECN threshold.
     pub ecn: EcnThreshold,
-    /// Which depth of the queue is held against the threshold.
+    /// Time at which the depth is compared with the threshold.
     pub marks_at: MarkingPoint,
-    /// Which of its packets is served first.
+    /// Order of service.
     pub order: QueueOrder,
-    /// Whether packets of hosts leave by it: it stands still while the link partner pauses them, or a mechanism holds
-    /// them back. Not so one of what a mechanism says or repeats itself, or of packets that do not leave by it.
+    /// Whether packets of hosts leave through it. Such a queue stops while the link partner pauses it or a mechanism
+    /// holds host packets back. False for a queue with packets that a mechanism makes or repeats, and for a queue that
+    /// packets do not leave through.
     pub of_hosts: bool,
 }
 
-/// When it is decided whether a packet is marked.
+/// When the decision to mark a packet is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MarkingPoint {
-    /// When it enters its queue, by what is before it.
+    /// At enqueue, by the packets ahead of it.
     #[default]
     Enqueue,
-    /// When it leaves its queue for the line, by what stays behind it. Needs a queued scheduler: a FIFO one decides
-    /// when it admits a packet, and does not know what will be behind it.
+    /// At dequeue, by the packets left in the queue. Needs a queued scheduler: a FIFO scheduler decides at admission
+    /// and does not know what will follow the packet.
     Dequeue,
 }
 
-/// In which order the packets of one queue are served.
+/// The order of service among the packets of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QueueOrder {
     /// First come, first served.
     #[default]
     ByArrival,
-    /// Smallest [`hitless_wire::Packet::urgency`] first, and those of the same rank as they came: a priority queue like
-    /// pFabric's (SIGCOMM 2013, section 4.1). When it is full, a packet that arrives may drive out packets of strictly
-    /// larger rank from the end. The frame in transmission is never one of them.
+    /// Smallest [`hitless_wire::Packet::urgency`] first, and equal ranks in order of arrival: a priority queue like
+    /// pFabric's (SIGCOMM 2013, section 4.1). If the queue is full, an arriving packet can evict packets of strictly
+    /// larger rank from the end, but never the frame in transmission.
     ByRank,
 }
 
 impl QueueConfig {
-    /// The level of a queue for normal traffic; mechanisms ask for levels above or below it.
+    /// The level of queues for normal traffic; mechanisms request levels above or below it.
     pub const NORMAL_PRIORITY: u8 = 100;
 
-    /// A queue for normal traffic with `limit`.
+    /// Creates a queue for normal traffic with `limit`.
     pub const fn normal(limit: QueueLimit) -> Self {
         Self {
             priority: Self::NORMAL_PRIORITY,
@@ -90,32 +92,32 @@ impl QueueConfig {
         }
     }
 
-    /// The same queue for a mechanism's own packets; a pause of host packets does not stop it.
+    /// Returns the queue for packets of a mechanism; a pause of host packets does not stop it.
     pub const fn of_mechanism(self) -> Self {
         Self { of_hosts: false, ..self }
     }
 
-    /// The same queue on another level.
+    /// Returns the queue on another level.
     pub const fn with_priority(self, priority: u8) -> Self {
         Self { priority, ..self }
     }
 
-    /// The same queue, served in that order.
+    /// Returns the queue with another order.
     pub const fn with_order(self, order: QueueOrder) -> Self {
         Self { order, ..self }
     }
 
-    /// The same queue with an ECN threshold.
+    /// Returns the queue with an ECN threshold.
     pub const fn with_ecn(self, ecn: EcnThreshold) -> Self {
         Self { ecn, ..self }
     }
 
-    /// The same queue, which marks there.
+    /// Returns the queue with another marking point.
     pub const fn marking_at(self, marks_at: MarkingPoint) -> Self {
         Self { marks_at, ..self }
     }
 
-    /// Whether packets are marked when they leave.
+    /// Returns whether packets are marked at dequeue.
     pub fn marks_at_dequeue(&self) -> bool {
         self.marks_at == MarkingPoint::Dequeue && self.ecn != EcnThreshold::Off
     }

@@ -1,29 +1,29 @@
 //! Deficit round robin (Shreedhar and Varghese 1995).
 
-/// One member's account.
+/// The account of a member.
 #[derive(Clone, Copy, Debug, Default, Hash, hitless_state::Value)]
 struct Account {
     quantum_bytes: u32,
     deficit_bytes: u32,
 }
 
-/// Members that take turns: the one whose turn it is sends while its deficit covers its first frame.
+/// Members that take turns: a member sends while its deficit covers its first frame.
 #[derive(Debug, Hash, hitless_state::Value)]
 pub(super) struct DeficitRoundRobin {
-    /// One bit for each member.
+    /// One bit per member.
     members: u64,
     turn: u8,
-    /// By member.
+    /// Accounts, by member.
     accounts: Vec<Account>,
 }
 
 impl DeficitRoundRobin {
-    /// No members.
+    /// Creates a round robin without members.
     pub fn new() -> Self {
         Self { members: 0, turn: 0, accounts: Vec::new() }
     }
 
-    /// One member more, of a number below 64; the turn is that of the lowest.
+    /// Adds a member with a number below 64; the first turn is that with the lowest number.
     pub fn add(&mut self, member: u8, quantum_bytes: u32) {
         self.members |= 1 << member;
         self.turn = self.members.trailing_zeros() as u8;
@@ -32,32 +32,32 @@ impl DeficitRoundRobin {
         self.accounts[usize::from(member)].quantum_bytes = quantum_bytes.max(1);
     }
 
-    /// Gives the member whose turn it is its first quantum, so that the first turn is its own.
+    /// Gives the first member its first quantum, so that its turn is a full one.
     pub fn begin(&mut self) {
         let account = &mut self.accounts[usize::from(self.turn)];
         account.deficit_bytes = account.quantum_bytes;
     }
 
-    /// One bit for each member.
+    /// One bit per member.
     pub const fn members(&self) -> u64 {
         self.members
     }
 
-    /// The member that sends next, and how often the turn went to the next member before: members that are not `ready`
-    /// are passed too.
+    /// Returns the next member to send, and how often the turn moved to the next member before that. Members that are
+    /// not `ready` are counted too.
     pub fn next(&mut self, ready: u64, first_bytes: impl Fn(u8) -> u32) -> (u8, u32) {
         let mut passed = 0;
         let member = self.next_after(ready, first_bytes, |members, next| passed += members.distance_to(next));
         (member, passed)
     }
 
-    /// The member that sends next.
+    /// Returns the next member to send.
     #[inline]
     pub fn next_member(&mut self, ready: u64, first_bytes: impl Fn(u8) -> u32) -> u8 {
         self.next_after(ready, first_bytes, |_, _| {})
     }
 
-    /// `pass` is told to which member the turn is about to go.
+    /// `pass` receives the member that the turn moves to.
     #[inline]
     fn next_after(&mut self, ready: u64, first_bytes: impl Fn(u8) -> u32, mut pass: impl FnMut(&Self, u8)) -> u8 {
         debug_assert!(ready & self.members != 0, "somebody must be ready");
@@ -70,6 +70,7 @@ impl DeficitRoundRobin {
                     return self.turn;
                 }
             }
+            // A deficit that does not cover the frame is kept for the next turn.
             let next = next_set_bit(ready & self.members, self.turn);
             pass(self, next);
             self.turn = next;
@@ -78,21 +79,21 @@ impl DeficitRoundRobin {
         }
     }
 
-    /// Members from the one whose turn it is to `next`, around the end; a whole round to itself.
+    /// Counts the members from the current turn to `next`, wrapping around; a full round if both are the same.
     fn distance_to(&self, next: u8) -> u32 {
         let below = |member: u8| (self.members & ((1 << member) - 1)).count_ones();
         let (from, to) = (below(self.turn), below(next));
         if to > from { to - from } else { self.members.count_ones() - from + to }
     }
 
-    /// A member that has nothing left loses its deficit.
+    /// Resets the deficit of a member with no packets left; a deficit does not accumulate over idle time.
     #[inline]
     pub fn emptied(&mut self, member: u8) {
         self.accounts[usize::from(member)].deficit_bytes = 0;
     }
 }
 
-/// The set bit of `mask` that follows `from`, around the end.
+/// Returns the next set bit of `mask` after `from`, wrapping around.
 fn next_set_bit(mask: u64, from: u8) -> u8 {
     let above = mask & u64::MAX.checked_shl(u32::from(from) + 1).unwrap_or(0);
     if above != 0 { above.trailing_zeros() as u8 } else { mask.trailing_zeros() as u8 }

@@ -8,16 +8,16 @@ use hitless_wire::Time;
 pub struct Entry {
     /// The packet.
     pub packet: PacketHandle,
-    /// Its length when it was enqueued.
+    /// Frame length at enqueue.
     pub frame_bytes: u32,
-    /// When it was enqueued.
+    /// Time of enqueue.
     pub enqueued_at: Time,
-    /// Packets that waited in its queue then, where a scheduler of several queues has it.
+    /// Packets waiting in the queue at that time; only a scheduler of several queues fills it.
     pub packets_before: u32,
 }
 
 impl Entry {
-    /// A packet that comes to its queue.
+    /// Creates the entry of a packet that arrives at its queue.
     #[inline]
     pub const fn new(packet: PacketHandle, frame_bytes: u32, enqueued_at: Time) -> Self {
         Self { packet, frame_bytes, enqueued_at, packets_before: 0 }

@@ -1,4 +1,7 @@
-//! A FIFO queue whose departures are known at arrival.
+//! A FIFO queue with departure times computed at arrival.
+//!
+//! The line of such a queue never stops, so a packet departs when the packets ahead of it have been sent. One event per
+//! hop is enough.
 
 use hitless_engine::Ring;
 use hitless_wire::{Duration, Time};
@@ -7,7 +10,7 @@ use super::config::{QueueConfig, QueueLimit};
 use super::marking::EcnMarker;
 use crate::explore::{Digest, State};
 
-/// When a packet leaves, and its length. Twelve bytes: five of them share a cache line.
+/// Departure time and length of a packet. An entry has 12 bytes, so that five share a cache line.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Waiting([u32; 3]);
 
@@ -30,20 +33,20 @@ impl Waiting {
 
 /// One FIFO queue and its server.
 ///
-/// Packets that have departed are taken out only when somebody must know the exact depth: while the queue is short
-/// of every limit even with them, they do not matter.
+/// Departed packets are removed only when the exact depth matters. While the queue is below every limit even with them,
+/// they make no difference.
 ///
-/// What every packet needs comes first, up to and including the calm bounds: with what tells the kind of a scheduler it
-/// fills a cache line.
+/// The fields that every packet needs come first, up to and including the mark-free bounds; with the discriminant of
+/// the scheduler they fill a cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub struct FifoScheduler {
     busy_until: Time,
-    /// The last time at which a packet was offered: no depth is asked of before.
+    /// Time of the last offer: no depth is read for an earlier time.
     offered_at: Time,
     waiting: Ring<Waiting>,
     bytes: u64,
-    /// With fewer packets and bytes than these a packet is neither dropped nor marked.
+    /// With fewer packets and bytes than these, a packet is neither dropped nor marked.
     mark_free_packets: u32,
     mark_free_bytes: u32,
     limit: QueueLimit,
@@ -57,7 +60,7 @@ hitless_state::state!(FifoScheduler {
 });
 
 impl FifoScheduler {
-    /// An empty scheduler with the limits of `config`.
+    /// Creates an empty scheduler with the limits of `config`.
     pub fn new(config: &QueueConfig) -> Self {
         let (limit_packets, limit_bytes) = match config.limit {
             QueueLimit::Unlimited => (usize::MAX, u64::MAX),
@@ -71,6 +74,7 @@ impl FifoScheduler {
             offered_at: Time::ZERO,
             waiting: Ring::default(),
             bytes: 0,
+            // Saturated to 32 bits, to keep the hot fields in one cache line; a lower bound only costs an exact check.
             mark_free_packets: u32::try_from(limit_packets.min(ecn_packets)).unwrap_or(u32::MAX),
             mark_free_bytes: u32::try_from(limit_bytes.min(ecn_bytes)).unwrap_or(u32::MAX),
             limit: config.limit,
@@ -78,16 +82,16 @@ impl FifoScheduler {
         }
     }
 
-    /// Offers a frame of `frame_bytes` that reaches the queue `at` and takes `transmission` to serve; `mark` is called
-    /// if the depth asks for a congestion mark. Answers when its last bit leaves the queue's server; `None`: there is
-    /// no room for it.
+    /// Offers a frame of `frame_bytes` that reaches the queue at `at` and takes `transmission` to send. Calls `mark` if
+    /// the depth requires a congestion mark. Returns when the last bit leaves the server, or `None` without room.
     ///
-    /// Calls must come in the order of `at`.
+    /// Calls must be in order of `at`.
     #[inline(always)]
     pub fn offer(&mut self, at: Time, frame_bytes: u32, transmission: Duration, mark: impl FnOnce()) -> Option<Time> {
         debug_assert!(at >= self.offered_at, "packets are offered in the order of time");
         self.offered_at = at;
         let begins_at = if self.busy_until <= at {
+            // The server is idle, so everything has departed.
             self.waiting.clear();
             self.bytes = 0;
             at
@@ -97,6 +101,8 @@ impl FifoScheduler {
         let bytes_with_it = self.bytes + u64::from(frame_bytes);
         let is_mark_free =
             self.waiting.len() < self.mark_free_packets as usize && bytes_with_it < u64::from(self.mark_free_bytes);
+        // The counts include departed packets, so they can only overestimate: a pass here is exact, and only a failure
+        // needs the exact depth.
         if !is_mark_free && self.judge(at, frame_bytes)? {
             mark();
         }
@@ -107,7 +113,7 @@ impl FifoScheduler {
         Some(departs_at)
     }
 
-    /// Whether a frame that reaches the queue `at` is marked; `None`: there is no room for it.
+    /// Returns whether a frame that reaches the queue at `at` is marked, or `None` without room.
     #[inline(never)]
     fn judge(&mut self, at: Time, frame_bytes: u32) -> Option<bool> {
         self.release_until(at);
@@ -116,16 +122,17 @@ impl FifoScheduler {
         has_room.then(|| self.marker.marks(packets, self.bytes))
     }
 
-    /// Bytes in the queue at `at` (or when a packet was last offered, if that is later), the frame in transmission
+    /// Returns the bytes in the queue at `at`, or at the last offer if that is later; the frame in transmission is
     /// included.
     pub fn depth_bytes(&mut self, at: Time) -> u64 {
         self.release_until(at.max(self.offered_at));
         self.bytes
     }
 
-    /// Packets and bytes that will be in the queue `at` if none is offered until then, the frame in transmission
-    /// included; nothing is offered before `from`, which is not after `at`.
+    /// Returns the packets and bytes that will be in the queue at `at` if none is offered until then, including the
+    /// frame in transmission. Nothing is offered before `from`, which must not be after `at`.
     pub(crate) fn backlog(&mut self, from: Time, at: Time) -> (usize, u64) {
+        // Frames that depart by `at` cannot be removed: an offer between `from` and `at` still needs their depth.
         self.release_until(from.max(self.offered_at));
         let departed = self.waiting.iter().take_while(|waiting| waiting.departs_at() <= at);
         let (packets, bytes) =
@@ -133,13 +140,13 @@ impl FifoScheduler {
         (self.waiting.len() - packets, self.bytes - bytes)
     }
 
-    /// Packets in the queue at that time, the one in transmission included.
+    /// Returns the packets in the queue at that time, including the one in transmission.
     pub fn packets(&mut self, at: Time) -> usize {
         self.release_until(at.max(self.offered_at));
         self.waiting.len()
     }
 
-    /// Looks at what a packet needs that is offered; the answer means nothing.
+    /// Prefetches the state that an offer needs; the result only keeps the loads alive.
     #[inline(always)]
     pub(crate) fn read_ahead(&self) -> u64 {
         self.bytes ^ self.waiting.behind().map_or(0, |waiting| u64::from(waiting.0[0]))
@@ -157,7 +164,7 @@ impl FifoScheduler {
 }
 
 impl State for FifoScheduler {
-    /// What has departed means nothing any more.
+    /// Departed packets are meaningless and are skipped.
     fn tell(&self, digest: &mut Digest<'_>) {
         digest.deadline(self.busy_until);
         digest.deadline(self.offered_at);
@@ -178,7 +185,7 @@ mod tests {
         FifoScheduler::new(&QueueConfig::normal(limit).with_ecn(ecn))
     }
 
-    /// When it leaves, and whether it is marked.
+    /// Returns the departure time and whether the packet is marked.
     fn offer(scheduler: &mut FifoScheduler, at: Time, frame_bytes: u32, transmission: Duration) -> Option<(u64, bool)> {
         let mut is_marked = false;
         let departs_at = scheduler.offer(at, frame_bytes, transmission, || is_marked = true)?;

@@ -1,83 +1,83 @@
 //! A group of queues that one mechanism fills in rounds: the second level of scheduling.
 //!
-//! To the other queues of its port a group is like one queue of its level. Queue `round mod count` of a group is for
-//! the packets of that round; the discipline of the group serves one round after the other and tells which it is at.
+//! To the other queues of the port a group looks like one queue of its level. Queue `round mod count` of the group has
+//! the packets of that round. The group's discipline serves the rounds in order and reports the current one.
 
 use hitless_wire::{Duration, QueueId, Time};
 
 use super::config::{QueueConfig, QueueLimit};
 use super::deficit::DeficitRoundRobin;
 
-/// How the queues of a group take turns.
+/// The order of service among the queues of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupDiscipline {
-    /// Rotating strict priority (AFQ, section 3.3.2): a queue is served until it is empty, and is then the last. Empty
-    /// queues are passed when there is a packet behind them.
+    /// Rotating strict priority (AFQ, section 3.3.2): a queue is served until it is empty and then becomes the last.
+    /// Empty queues are skipped if a later queue has a packet.
     RotatingStrictPriority {
-        /// What becomes of a packet whose round is over when it comes.
+        /// Treatment of packets that arrive after their round.
         late: LatePackets,
-        /// How long it takes to go on to the next queue, during which the port sends nothing.
+        /// Time for moving to the next queue, during which the port sends nothing.
         step: Duration,
     },
-    /// Deficit round robin. With a quantum above what a round can hold it is the rotating strict priority (AFQ,
+    /// Deficit round robin. If the quantum exceeds the bytes of a round, it equals rotating strict priority (AFQ,
     /// section 4).
     DeficitRoundRobin {
-        /// Bytes for a queue in each turn.
+        /// Bytes per queue and turn.
         quantum_bytes: u32,
     },
-    /// Strict priority among the queues of either half, and of one half over the other, which
-    /// [`super::QueuedScheduler::swap_halves`] exchanges (AFQ, section 4).
+    /// Strict priority within each half, and between the halves; [`super::QueuedScheduler::swap_halves`] exchanges the
+    /// halves (AFQ, section 4).
     SwappedHalves,
 }
 
-/// Where a packet goes whose round is over when it reaches the traffic manager.
+/// The queue for a packet that reaches the traffic manager after its round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LatePackets {
-    /// Into the queue that ingress named, which by now is that of a later round.
+    /// The queue that ingress named, which now belongs to a later round.
     NamedQueue,
-    /// Into the queue of the round that is being served.
+    /// The queue of the round in service.
     ServedQueue,
 }
 
-/// What a group of queues is.
+/// The configuration of a group of queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueGroup {
-    /// How many queues.
+    /// Number of queues.
     pub queues: u8,
-    /// Each of them; priority and quantum are also those of the group among the other queues of the port.
+    /// Configuration of each queue; priority and quantum also apply to the group among the other queues of the port.
     pub queue: QueueConfig,
-    /// How they take turns.
+    /// Order of service.
     pub discipline: GroupDiscipline,
-    /// What all of them together may hold.
+    /// Limit of all queues together.
     pub limit: QueueLimit,
-    /// While the port has nothing to send, the round goes on by one in this time; none: it stands still.
+    /// Duration of a round while the port is idle; `None` stops the rounds of an idle port.
     pub idle_round_time: Option<Duration>,
 }
 
-/// Where a group is in its rounds.
+/// The position of a group in its rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub struct Rounds {
-    /// The first queue of the group: that of round r is `first + r mod count`.
+    /// First queue of the group: round r uses queue `first + r mod count`.
     pub first: QueueId,
-    /// The round that is being served, or is the next to be.
+    /// Round in service, or the next one to serve.
     pub current: u64,
-    /// The oldest round that still has a queue of its own; that of `oldest` + number of queues has none yet.
+    /// Oldest round with a separate queue; the newest is `oldest` + number of queues - 1.
     pub oldest: u64,
 }
 
 crate::counters! {
-    /// What a group counts.
+    /// Counters of a group.
     pub struct GroupCounters {
         queued = "packets queued",
         served = "packets served",
-        /// For want of room within the limit of the group.
+        /// Refused because the group's limit was reached.
         refused = "packets refused by the port's buffer",
         late = "packets late for their round",
-        /// Of a round that had no queue of its own yet.
+        /// Their round had no separate queue yet.
         early = "packets in a queue of an earlier round",
-        /// Times that the next round was begun.
+        /// Number of times that the next round began.
         rotations = "rotations",
-        /// They were in the half which a swap took the priority from.
+        /// Packets in the half that lost its priority by a swap.
         left_behind = "packets left behind by a swap",
         peak_bytes = "most bytes queued",
     }
@@ -88,18 +88,18 @@ crate::counters! {
 pub(super) struct Group {
     config: QueueGroup,
     first: u8,
-    /// The queue, from the first, that the current turn is of, and its round.
+    /// Queue of the current turn, counted from the first, and its round.
     turn: u8,
     turn_round: u64,
-    /// The queue of the turn has been emptied: the next round has begun.
+    /// Whether the queue of the turn has been emptied; then the next round has begun.
     is_served_out: bool,
-    /// Of swapped halves: the first round of the half that goes first.
+    /// Swapped halves only: first round of the half with priority.
     first_round: u64,
-    /// Of swapped halves: the queues that held packets when their half lost the priority, until they are empty. What is
-    /// in them is older than the round that they are of by now.
+    /// Swapped halves only: queues that held packets when their half lost priority, until they are empty. Their packets
+    /// are older than the round that the queue now belongs to.
     left_over: u64,
     deficits: DeficitRoundRobin,
-    /// The queue that goes next, until a packet is taken from it.
+    /// Queue to serve next, until a packet is taken from it.
     choice: Option<u8>,
     packets: usize,
     bytes: u64,
@@ -113,17 +113,17 @@ hitless_state::state!(Group {
     configured: config, first
 });
 
-/// What a group's discipline decided.
+/// The decision of a group's discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// This queue of the port is next.
+    /// Serve this queue of the port next.
     Queue(u8),
-    /// The group is on its way to the next queue for so long.
+    /// The group needs this time to move to the next queue.
     Rotating(Duration),
 }
 
 impl Group {
-    /// An empty group whose first queue is the port's queue of number `first`.
+    /// Creates an empty group; its first queue is the port's queue number `first`.
     pub fn new(config: QueueGroup, first: u8) -> Self {
         let mut deficits = DeficitRoundRobin::new();
         let quantum_bytes = match config.discipline {
@@ -149,17 +149,17 @@ impl Group {
         }
     }
 
-    /// The port's queues that belong to it, one bit each.
+    /// Returns the port's queues in the group, one bit each.
     pub const fn mask(&self) -> u64 {
         (u64::MAX >> (64 - self.config.queues)) << self.first
     }
 
-    /// Its first queue, which stands for the group among the others.
+    /// Returns the group's first queue, which represents the group among the other queues.
     pub const fn leader(&self) -> u8 {
         self.first
     }
 
-    /// Whether a queue of the port belongs to it.
+    /// Returns whether a queue of the port belongs to the group.
     #[inline]
     pub const fn contains(&self, queue: QueueId) -> bool {
         queue.0.wrapping_sub(self.first) < self.config.queues
@@ -169,9 +169,10 @@ impl Group {
         self.bytes
     }
 
-    /// Where the group is in its rounds. The port has nothing to send since `idle_since`, if it has nothing.
+    /// Returns the position in the rounds. An idle port has been idle since `idle_since`.
     #[inline]
     pub fn rounds(&mut self, now: Time, idle_since: Time) -> Rounds {
+        // Rounds of an idle port pass lazily, when they are read.
         if self.packets == 0 && self.config.idle_round_time.is_some() {
             self.pass_idle_rounds(now, idle_since);
         }
@@ -190,10 +191,11 @@ impl Group {
         self.idle_since += round_time * passed;
         let count = u64::from(self.config.queues);
         if self.config.discipline == GroupDiscipline::SwappedHalves {
-            // The round that has begun counts among those of its half.
+            // The round that has already begun counts as one of its half.
             self.turn_round = self.reached();
             self.is_served_out = false;
             let half = count / 2;
+            // A swap happens at the end of a half, so only whole halves pass.
             self.first_round += (self.turn_round + passed - self.first_round) / half * half;
         }
         self.turn_round += passed;
@@ -201,10 +203,11 @@ impl Group {
         self.counters.rotations += passed;
     }
 
-    /// The queue that a packet of the round with the low bits `round`, for which ingress named `queue`, goes to; none:
-    /// the group is full. `serving_bytes` are those of its frame that is being sent.
+    /// Returns the queue for a packet, or `None` if the group is full. `round` has the low bits of the packet's round,
+    /// and ingress named `queue`. `serving_bytes` is the length of the group's frame in transmission.
     #[inline]
     pub fn admit(&mut self, queue: QueueId, round: u8, frame_bytes: u32, serving_bytes: u32) -> Option<QueueId> {
+        // The limit includes the frame in transmission.
         let packets = self.packets + usize::from(serving_bytes != 0);
         if !self.config.limit.has_room(packets, self.bytes + u64::from(serving_bytes), frame_bytes) {
             self.counters.refused += 1;
@@ -220,10 +223,12 @@ impl Group {
             GroupDiscipline::SwappedHalves => (self.first_round, self.turn),
             _ => (self.reached(), self.next_turn()),
         };
+        // Only 8 bits of the round travel with the packet; the difference has the right sign for up to 127 rounds.
         let ahead = round.wrapping_sub(oldest as u8) as i8;
         if (0..self.config.queues as i8).contains(&ahead) {
             return queue;
         }
+        // Beyond the last queue: the named queue still belongs to an earlier round.
         if ahead >= 0 {
             self.counters.early += 1;
             return queue;
@@ -237,13 +242,13 @@ impl Group {
         }
     }
 
-    /// The queue of the current round.
+    /// Returns the queue of the current round.
     fn next_turn(&self) -> u8 {
         let next = self.turn + u8::from(self.is_served_out);
         if next == self.config.queues { 0 } else { next }
     }
 
-    /// A packet has been queued.
+    /// Accounts for a queued packet.
     #[inline]
     pub fn add(&mut self, frame_bytes: u32) {
         self.packets += 1;
@@ -252,7 +257,7 @@ impl Group {
         self.counters.peak_bytes = self.counters.peak_bytes.max(self.bytes);
     }
 
-    /// The queue to serve next. `ready` has a bit for each queue of the port; one of the group's must be set.
+    /// Returns the queue to serve next. `ready` has a bit for each queue of the port; a bit of the group must be set.
     #[inline]
     pub fn choose(&mut self, ready: u64, first_bytes: impl Fn(u8) -> u32) -> Choice {
         if let Some(chosen) = self.choice {
@@ -262,6 +267,7 @@ impl Group {
         let chosen = match self.config.discipline {
             GroupDiscipline::RotatingStrictPriority { step, .. } => {
                 let passed = self.queues_to_pass(ready);
+                // The hardware moves one queue per step, so an empty queue costs time too.
                 if passed > 0 && step > Duration::ZERO {
                     self.pass(1);
                     return Choice::Rotating(step);
@@ -282,7 +288,7 @@ impl Group {
         Choice::Queue(self.first + chosen)
     }
 
-    /// How many queues are passed to get to one that is ready.
+    /// Returns how many queues are skipped to reach a ready one.
     #[inline]
     fn queues_to_pass(&self, ready: u64) -> u32 {
         let start = self.next_turn();
@@ -300,7 +306,7 @@ impl Group {
         if queues == 0 {
             return;
         }
-        // What was emptied began the next round already.
+        // If the queue of the turn was emptied, its next round was already counted.
         self.counters.rotations += u64::from(queues) - u64::from(self.is_served_out);
         self.is_served_out = false;
         self.turn_round += u64::from(queues);
@@ -309,14 +315,15 @@ impl Group {
         self.turn = (if turn < count { turn } else { turn % count }) as u8;
     }
 
-    /// A queue of the half that goes first, or if that has nothing one of the other, whose rounds are then begun: the
-    /// priorities are strict, and the round follows what is served.
+    /// Returns a queue of the half with priority or, if that is empty, of the other half; the rounds of that half then
+    /// begin. The priorities are strict; the round follows the queue in service.
     fn choose_by_halves(&mut self, ready: u64) -> u8 {
         let goes_first = self.mask_of_first_half();
         let urgent = if ready & goes_first != 0 { ready & goes_first } else { ready };
         let chosen = urgent.trailing_zeros() as u8;
         let round = self.first_round + self.rounds_from_first(chosen);
         let is_of_its_round = goes_first >> chosen & 1 == 1 || self.left_over >> chosen & 1 == 0;
+        // Packets left behind by a swap belong to an old round; serving them must not advance the rounds.
         if round > self.turn_round && is_of_its_round {
             self.counters.rotations += round - self.turn_round - u64::from(self.is_served_out);
             (self.turn_round, self.turn, self.is_served_out) = (round, chosen, false);
@@ -324,33 +331,33 @@ impl Group {
         chosen
     }
 
-    /// Of swapped halves: how many rounds after the first that has a queue the one of `queue` is.
+    /// Swapped halves only: returns how many rounds after the first one `queue` belongs to.
     fn rounds_from_first(&self, queue: u8) -> u64 {
         let count = u64::from(self.config.queues);
         (u64::from(queue) + count - self.first_round % count) % count
     }
 
-    /// The half that goes first, from the first queue of the group.
+    /// Returns the half with priority, counted from the group's first queue.
     fn mask_of_first_half(&self) -> u64 {
         let half = self.config.queues / 2;
         let lower = (1 << half) - 1;
         if (self.first_round / u64::from(half)).is_multiple_of(2) { lower } else { lower << half }
     }
 
-    /// Whether the rounds of the half that goes first are over, and none of its queues is among those `occupied`.
+    /// Returns whether the rounds of the half with priority are over and none of its queues is among `occupied`.
     pub fn first_half_is_over(&self, occupied: u64) -> bool {
         self.config.discipline == GroupDiscipline::SwappedHalves
             && self.reached() >= self.first_round + u64::from(self.config.queues / 2)
             && (occupied >> self.first) & self.mask_of_first_half() == 0
     }
 
-    /// The round that is being served, or is the next to be.
+    /// Returns the round in service, or the next one to serve.
     fn reached(&self) -> u64 {
         self.turn_round + u64::from(self.is_served_out)
     }
 
-    /// The other half goes first from now on. In the one that did, `left_behind` packets are in the queues `left_over`,
-    /// by their numbers at the port. Nothing where queues do not come in halves.
+    /// Gives the other half priority. The half that had it still has `left_behind` packets in the queues `left_over`,
+    /// numbered as at the port. Does nothing for other disciplines.
     pub fn swap_halves(&mut self, left_behind: usize, left_over: u64) {
         if self.config.discipline != GroupDiscipline::SwappedHalves {
             return;
@@ -359,6 +366,7 @@ impl Group {
         self.left_over |= left_over >> self.first;
         let reached = self.reached();
         self.first_round += u64::from(self.config.queues / 2);
+        // The swap skips the rounds that the old half had left.
         if self.first_round >= reached {
             self.counters.rotations += self.first_round - reached;
             self.turn_round = self.first_round;
@@ -368,12 +376,12 @@ impl Group {
         self.choice = None;
     }
 
-    /// The queues of the half that goes first, by their numbers at the port.
+    /// Returns the queues of the half with priority, numbered as at the port.
     pub fn first_half(&self) -> u64 {
         self.mask_of_first_half() << self.first
     }
 
-    /// A packet has been taken from the queue chosen, and whether that emptied it.
+    /// Accounts for a packet taken from the chosen queue, and for the queue becoming empty.
     #[inline]
     pub fn taken(&mut self, queue: u8, frame_bytes: u32, is_empty: bool) {
         let queue = queue - self.first;
@@ -387,6 +395,7 @@ impl Group {
         self.left_over &= !(1 << queue);
         match self.config.discipline {
             GroupDiscipline::DeficitRoundRobin { .. } => self.deficits.emptied(queue),
+            // Strict priority can empty a queue of an earlier round; the round in service is not over by that.
             GroupDiscipline::SwappedHalves if queue != self.turn => return,
             _ => {}
         }
@@ -394,7 +403,7 @@ impl Group {
         self.is_served_out = true;
     }
 
-    /// Whether it holds nothing.
+    /// Returns whether the group is empty.
     pub const fn is_empty(&self) -> bool {
         self.packets == 0
     }

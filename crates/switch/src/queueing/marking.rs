@@ -1,22 +1,22 @@
-//! Which packets are marked at enqueue, by the depth of their queue.
+//! ECN marking by the depth of a queue.
 
 use hitless_engine::{RandomStreams, Stream, draws};
 use hitless_state::{Damaged, Reader, State, Writer};
 
-/// From what instantaneous depth on an ECN-capable packet is marked at enqueue (RFC 8257, section 3.1).
+/// The threshold of instantaneous depth for marking ECN-capable packets (RFC 8257, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnThreshold {
-    /// Never.
+    /// Never marks.
     Off,
-    /// When so many packets are before it.
+    /// Marks if this many packets or more are ahead.
     Packets(u32),
-    /// When so many bytes are before it.
+    /// Marks if this many bytes or more are ahead.
     Bytes(u64),
-    /// By chance.
+    /// Marks at random.
     Ramp(EcnRamp),
 }
 
-/// What a depth is counted in.
+/// The unit of a depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthUnit {
     /// Packets.
@@ -25,15 +25,15 @@ pub enum DepthUnit {
     Bytes,
 }
 
-/// Marking with a probability that grows with the instantaneous depth: none below `minimum`, then in a straight line up
-/// to a probability at `maximum`, and every packet from there on (RED's curve, Floyd and Jacobson 1993, without its
-/// average; DCQCN, section 3.1, figure 5: Kmin, Kmax, Pmax).
+/// Marking with a probability that grows with the instantaneous depth: zero below `minimum`, linear up to `probability`
+/// at `maximum`, and one from there (RED's curve, Floyd and Jacobson 1993, without its average; DCQCN, section 3.1,
+/// figure 5: Kmin, Kmax, Pmax).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EcnRamp {
     unit: DepthUnit,
     minimum: u64,
     maximum: u64,
-    /// The probability at `maximum`, in parts of 2^32.
+    /// Probability at `maximum`, in units of 2^-32.
     probability: u64,
     seed: u64,
 }
@@ -41,17 +41,18 @@ pub struct EcnRamp {
 const WHOLE: u64 = 1 << 32;
 
 impl EcnRamp {
-    /// A ramp from `minimum` to `maximum`, where it reaches `probability`; it draws from a stream made of `seed`.
+    /// Creates a ramp that rises from zero at `minimum` to `probability` at `maximum`. It draws from a stream derived
+    /// from `seed`.
     ///
     /// # Panics
-    /// When it does not rise: `maximum` is not above `minimum`, or the probability is not from 0 to 1.
+    /// If the ramp does not rise: `maximum` is not above `minimum`, or the probability is not between 0 and 1.
     pub fn new(unit: DepthUnit, minimum: u64, maximum: u64, probability: f64, seed: u64) -> Self {
         assert!(minimum < maximum, "a ramp from {minimum} to {maximum}");
         assert!((0.0..=1.0).contains(&probability), "a probability of {probability}");
         Self { unit, minimum, maximum, probability: (probability * WHOLE as f64) as u64, seed }
     }
 
-    /// Whether a draw marks a packet before which the queue is `packets` and `bytes` long.
+    /// Draws whether to mark a packet with `packets` and `bytes` ahead of it in the queue.
     fn marks(&self, packets: usize, bytes: u64, stream: &mut Stream) -> bool {
         let depth = match self.unit {
             DepthUnit::Packets => packets as u64,
@@ -63,26 +64,27 @@ impl EcnRamp {
         if depth >= self.maximum {
             return true;
         }
+        // Compares in integers, so that the result does not depend on the platform.
         let drawn = draws::below(stream, WHOLE as usize) as u128;
         drawn * u128::from(self.maximum - self.minimum)
             < u128::from(self.probability) * u128::from(depth - self.minimum)
     }
 }
 
-/// What decides over the packets of one queue.
+/// The marking state of a queue.
 #[derive(Clone, Debug)]
 pub(crate) enum EcnMarker {
-    /// Nothing is marked.
+    /// Never marks.
     Off,
-    /// From so many packets on.
+    /// Marks from this many packets.
     Packets(u32),
-    /// From so many bytes on.
+    /// Marks from this many bytes.
     Bytes(u64),
-    /// By chance. Boxed: a queue without it need not be larger.
+    /// Marks at random. Boxed, to keep queues without it small.
     Ramp(Box<(EcnRamp, Stream)>),
 }
 
-/// All but the stream is as it was built.
+/// Only the stream changes during a run.
 impl State for EcnMarker {
     fn save(&self, out: &mut Writer) {
         match self {
@@ -101,7 +103,7 @@ impl State for EcnMarker {
 }
 
 impl EcnMarker {
-    /// A marker at the start of a run.
+    /// Creates a marker for the start of a run.
     pub fn new(threshold: EcnThreshold) -> Self {
         match threshold {
             EcnThreshold::Off => Self::Off,
@@ -111,7 +113,7 @@ impl EcnMarker {
         }
     }
 
-    /// Packets and bytes below which nothing is marked.
+    /// Returns the packets and bytes below which nothing is marked.
     pub fn mark_free_below(&self) -> (usize, u64) {
         match self {
             Self::Off => (usize::MAX, u64::MAX),
@@ -124,7 +126,7 @@ impl EcnMarker {
         }
     }
 
-    /// Whether a packet is marked before which the queue is `packets` and `bytes` long.
+    /// Returns whether to mark a packet with `packets` and `bytes` ahead of it in the queue.
     #[inline]
     pub fn marks(&mut self, packets: usize, bytes: u64) -> bool {
         match self {
@@ -152,7 +154,7 @@ mod tests {
 
     #[test]
     fn marks_come_with_the_probability_of_the_depth() {
-        // (depth, probability by hand): none, from 0 to 0.2 in a straight line, all.
+        // (depth, probability computed by hand): zero, linear from 0 to 0.2, one.
         let table = [(0, 0.0), (99, 0.0), (100, 0.0), (150, 0.05), (200, 0.1), (299, 0.199), (300, 1.0), (900, 1.0)];
         for (depth, probability) in table {
             for unit in [DepthUnit::Packets, DepthUnit::Bytes] {

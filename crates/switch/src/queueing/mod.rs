@@ -1,11 +1,13 @@
-//! Queues of a port: what is admitted, what is marked, what is served next.
+//! Queues of a port: admission, marking and service.
 //!
-//! Three schedulers exist. A [`fifo::FifoScheduler`] is one FIFO queue that nobody pauses: the departure of a packet is
-//! known when it arrives, so it costs one event per hop. A [`queued::QueuedScheduler`] has any number of queues, strict
-//! priority between levels and deficit round robin within one, pause, shared buffers, queues sorted by rank, and a
-//! [`group`] of queues that are served in rounds; it decides when the port falls free. A [`flow::FlowScheduler`] queues
-//! by flow, with the disciplines that others are measured against. Which of them a port needs follows from its
-//! configuration.
+//! There are three schedulers; the port's configuration determines which one it needs.
+//!
+//! - [`fifo::FifoScheduler`] is one FIFO queue that is never paused. The departure of a packet is known at its arrival,
+//!   so a hop costs one event.
+//! - [`queued::QueuedScheduler`] has any number of queues, strict priority between levels and deficit round robin
+//!   within a level, pause, shared buffers, queues sorted by rank, and a [`group`] of queues served in rounds. It
+//!   decides when the port becomes free.
+//! - [`flow::FlowScheduler`] queues by flow, with the disciplines that fair queueing mechanisms are compared with.
 
 pub mod buffer;
 mod config;

@@ -1,5 +1,5 @@
-//! Several queues before one server: strict priority between levels, deficit round robin within one, pause, and a
-//! group of queues with a discipline of its own, which to the others is one queue.
+//! Several queues with one server: strict priority between levels, deficit round robin within a level, pause, and a
+//! group of queues with a separate discipline, which counts as one queue among the others.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, QueueId, Time};
@@ -22,11 +22,11 @@ struct Queue {
     waiting: Waiting,
     bytes: u64,
     peak_bytes: u64,
-    /// Why it is not served, one bit for each reason: [`PAUSED`], [`CLOSED`], [`HELD`].
+    /// Reasons for not serving it, one bit each: [`PAUSED`], [`CLOSED`], [`HELD`].
     stops: u8,
-    /// Packets that are here, and count, but may not be served yet.
+    /// Packets that count in the depth but may not be served yet.
     held_packets: usize,
-    /// Packets that may still be served; none when the queue is not scheduled by credit.
+    /// Packets that may still be served; `None` if the queue is not scheduled by credit.
     credit: Option<u64>,
 }
 
@@ -42,7 +42,7 @@ impl Queue {
         self.stops == 0 && self.credit != Some(0) && !self.waiting.is_empty()
     }
 
-    /// Whether a packet that has just been taken is marked for what is left.
+    /// Returns whether to mark the packet just taken, by the packets left behind.
     #[cold]
     #[inline(never)]
     fn marks_what_left(&mut self) -> bool {
@@ -50,19 +50,19 @@ impl Queue {
     }
 }
 
-/// A queue is paused: by the link partner, or because it has nothing to say.
+/// The link partner or a mechanism has paused the queue.
 const PAUSED: u8 = 1;
-/// A queue is closed by a mechanism that sees to something else first.
+/// A mechanism has closed the queue to serve others first.
 const CLOSED: u8 = 2;
 /// A mechanism without a path for host packets holds their queue.
 const HELD: u8 = 4;
 
-/// Queues of one level of priority.
+/// The queues of a priority level.
 #[derive(Debug)]
 struct Level {
-    /// All its queues.
+    /// All queues of the level, one bit each.
     mask: u64,
-    /// They take turns, the first queue of a group for the whole group.
+    /// Members that take turns; a group's first queue represents the group.
     members: DeficitRoundRobin,
 }
 
@@ -72,24 +72,24 @@ hitless_state::state!(Level { values: members; configured: mask });
 #[derive(Debug)]
 pub struct QueuedScheduler {
     queues: Vec<Queue>,
-    /// Highest priority first.
+    /// Levels, highest priority first.
     levels: Vec<Level>,
-    /// Queues that have a packet and are not paused.
+    /// Queues with a packet that may be served now.
     ready: u64,
-    /// Queues that have a packet.
+    /// Queues with a packet.
     occupied: u64,
-    /// Queues that are served by rank.
+    /// Queues served by rank.
     by_rank: u64,
-    /// Packets that had to go since somebody last asked.
+    /// Packets evicted since the last [`Self::take_evicted`].
     evicted: Vec<Entry>,
     group: Option<Box<Group>>,
-    /// Where the frame last served came from, and its length: until `busy_until` it counts as being there.
+    /// Queue and length of the frame served last; until `busy_until` the frame counts as present.
     serving: (QueueId, u32),
-    /// What it left behind asks for a congestion mark on it.
+    /// Whether the packets left behind require a congestion mark on that frame.
     pub(crate) marks_served: bool,
-    /// When the server falls free.
+    /// Time when the server becomes free.
     pub(crate) busy_until: Time,
-    /// Whether an event will look after the queues at `busy_until`.
+    /// Whether an event will serve the queues at `busy_until`.
     pub(crate) service_is_due: bool,
 }
 
@@ -98,36 +98,36 @@ hitless_state::state!(QueuedScheduler {
     parts: queues, levels, group
 });
 
-/// What became of a packet offered to a queue.
+/// The result of offering a packet to a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// Queued; the flag says whether the depth asks for a congestion mark.
+    /// The packet was queued.
     Queued {
-        /// The depth asks for a congestion mark.
+        /// Whether the depth requires a congestion mark.
         mark: bool,
     },
-    /// The queue's own limit is reached.
+    /// The queue's limit is reached.
     Full,
-    /// The limit of all queues of the group together is reached.
+    /// The limit of the whole group is reached.
     GroupFull,
 }
 
-/// What a port does next.
+/// The next action of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dequeued {
-    /// It sends this packet of this queue.
+    /// Send this packet from this queue.
     Packet(QueueId, Entry),
-    /// Nothing for so long: its group of queues is on its way to the next one.
+    /// Send nothing for this time: the group is moving to its next queue.
     Rotating(Duration),
-    /// Nothing.
+    /// Send nothing.
     Nothing,
 }
 
 impl QueuedScheduler {
-    /// Empty queues, and a group of more that are numbered after them.
+    /// Creates empty queues, and a group with the numbers after them.
     ///
     /// # Panics
-    /// With no queue or more than 64, or a group whose queues are served by rank.
+    /// With no queue or more than 64, or with a group in order of rank.
     pub fn new(queues: &[QueueConfig], group: Option<QueueGroup>) -> Self {
         let of_group = group.map_or(0, |group| usize::from(group.queues));
         let grouped = group.map(|group| Box::new(Group::new(group, queues.len() as u8)));
@@ -169,18 +169,19 @@ impl QueuedScheduler {
         }
     }
 
-    /// Whether no queue is served before `queue`.
+    /// Returns whether `queue` is on the highest priority level.
     #[inline]
     pub fn is_of_highest_level(&self, queue: QueueId) -> bool {
         self.levels[0].mask & 1 << queue.0 != 0
     }
 
-    /// Puts a packet into `queue`, which is served in the order of arrival; `round` has the low bits of the round that
-    /// it is meant for, if the queue is one of the group.
+    /// Puts a packet into `queue`, which is served in order of arrival. For a queue of the group, `round` has the low
+    /// bits of the packet's round.
     #[inline]
     pub fn offer(&mut self, queue: QueueId, round: u8, entry: Entry) -> Offer {
         match &mut self.group {
             Some(group) if group.contains(queue) => {
+                // The limits include the frame in transmission, which has already left its queue.
                 let is_serving_it = self.busy_until > entry.enqueued_at && group.contains(self.serving.0);
                 let serving_bytes = if is_serving_it { self.serving.1 } else { 0 };
                 let Some(queue) = group.admit(queue, round, entry.frame_bytes, serving_bytes) else {
@@ -205,8 +206,8 @@ impl QueuedScheduler {
         Offer::Queued { mark: self.put_in(queue, 0, entry, (packets, bytes)) }
     }
 
-    /// Puts a packet that has been admitted into its place; whether the backlog before it, in packets and bytes, asks
-    /// for a congestion mark.
+    /// Puts an admitted packet into its place. Returns whether the backlog ahead of it, in packets and bytes, requires
+    /// a congestion mark.
     #[inline(always)]
     fn put_in(&mut self, queue: QueueId, rank: u32, entry: Entry, (packets, bytes): (usize, u64)) -> bool {
         let index = usize::from(queue.0);
@@ -223,13 +224,14 @@ impl QueuedScheduler {
         mark
     }
 
-    /// Counts a packet in without making it ready; false when the queue's own limit is reached.
+    /// Counts a packet without making it ready. Returns false if the queue's limit is reached.
     ///
     /// # Panics
-    /// When the queue is one of a group.
+    /// If the queue belongs to a group.
     pub fn hold(&mut self, queue: QueueId, entry: Entry) -> bool {
         assert!(!self.is_grouped(queue), "the queues of a group hold no packet back");
         let queue = &mut self.queues[usize::from(queue.0)];
+        // Held packets occupy the buffer like waiting ones.
         let packets = queue.waiting.len() + queue.held_packets;
         if !queue.config.limit.has_room(packets, queue.bytes, entry.frame_bytes) {
             return false;
@@ -240,7 +242,7 @@ impl QueuedScheduler {
         true
     }
 
-    /// Makes a packet of that rank ready that [`Self::hold`] counted in.
+    /// Makes a packet of this rank ready that [`Self::hold`] has counted.
     pub fn release(&mut self, queue: QueueId, rank: u32, entry: Entry) {
         let held = &mut self.queues[usize::from(queue.0)];
         debug_assert!(held.held_packets > 0 && held.bytes >= u64::from(entry.frame_bytes), "nothing is held");
@@ -257,12 +259,14 @@ impl QueuedScheduler {
         if self.ready == 0 {
             return Dequeued::Nothing;
         }
+        // Strict priority: the first level with a ready queue is served.
         let Some(level) = self.levels.iter().position(|level| level.mask & self.ready != 0) else {
             return Dequeued::Nothing;
         };
         let index = match self.choose(level) {
             Choice::Queue(index) => usize::from(index),
             Choice::Rotating(step) => {
+                // While the group rotates, no frame is in transmission.
                 self.serving = (self.serving.0, 0);
                 return Dequeued::Rotating(step);
             }
@@ -272,7 +276,7 @@ impl QueuedScheduler {
         Dequeued::Packet(self.serving.0, entry)
     }
 
-    /// The queue of `level` to serve next.
+    /// Returns the queue of `level` to serve next.
     #[inline]
     fn choose(&mut self, level: usize) -> Choice {
         let Level { mask, members } = &mut self.levels[level];
@@ -286,8 +290,10 @@ impl QueuedScheduler {
                 Choice::Queue(chosen) => of_group = Some((group.leader(), chosen)),
                 rotating => return rotating,
             }
+            // Among the other queues of the level, the group's first queue competes for the whole group.
             ready = ready & !group.mask() | 1 << group.leader();
         }
+        // A level with a single member needs no round robin.
         let member = if members.members().is_power_of_two() {
             ready.trailing_zeros() as u8
         } else {
@@ -298,23 +304,23 @@ impl QueuedScheduler {
         Choice::Queue(of_group.filter(|group| group.0 == member).map_or(member, |group| group.1))
     }
 
-    /// Whether any queue could be served.
+    /// Returns whether any queue can be served.
     #[inline]
     pub const fn has_ready(&self) -> bool {
         self.ready != 0
     }
 
-    /// Stops serving `queue`; with one of a group the whole group, which is one queue to the others.
+    /// Pauses `queue`; a queue of a group pauses the whole group, which counts as one queue.
     pub fn pause(&mut self, queue: QueueId) {
         self.set_paused(queue, true);
     }
 
-    /// Serves `queue` again.
+    /// Resumes `queue`.
     pub fn resume(&mut self, queue: QueueId) {
         self.set_paused(queue, false);
     }
 
-    /// As [`Self::pause`] or [`Self::resume`], for the group of queues, if there is one.
+    /// Pauses or resumes the group of queues, if there is one.
     pub fn set_group_paused(&mut self, is_paused: bool) {
         if let Some(first) = self.first_of_group() {
             self.set_paused(first, is_paused);
@@ -326,6 +332,7 @@ impl QueuedScheduler {
             self.group.as_ref().filter(|group| group.contains(queue)).map_or(1 << queue.0, |group| group.mask());
         while queues != 0 {
             let queue = QueueId(queues.trailing_zeros() as u8);
+            // Clears the lowest bit.
             queues &= queues - 1;
             let stops = &mut self.queues[usize::from(queue.0)].stops;
             *stops = *stops & !PAUSED | if is_paused { PAUSED } else { 0 };
@@ -333,7 +340,7 @@ impl QueuedScheduler {
         }
     }
 
-    /// Serves none of the queues but `open`, whoever else pauses or resumes them, until [`Self::open_all`].
+    /// Serves only the queues in `open`, whoever pauses or resumes others, until [`Self::open_all`].
     pub fn close_all_but(&mut self, open: &[QueueId]) {
         for index in 0..self.queues.len() as u8 {
             if !open.contains(&QueueId(index)) {
@@ -343,7 +350,7 @@ impl QueuedScheduler {
         }
     }
 
-    /// Takes [`Self::close_all_but`] back.
+    /// Undoes [`Self::close_all_but`].
     pub fn open_all(&mut self) {
         for index in 0..self.queues.len() as u8 {
             self.queues[usize::from(index)].stops &= !CLOSED;
@@ -351,7 +358,7 @@ impl QueuedScheduler {
         }
     }
 
-    /// Serves no queue of packets of hosts but `open`, whoever else pauses or resumes them, until
+    /// Serves, of the queues with packets of hosts, only those in `open`, whoever pauses or resumes others, until
     /// [`Self::release_hosts`].
     pub fn hold_hosts_but(&mut self, open: &[QueueId]) {
         for index in 0..self.queues.len() as u8 {
@@ -362,7 +369,7 @@ impl QueuedScheduler {
         }
     }
 
-    /// Takes [`Self::hold_hosts_but`] back.
+    /// Undoes [`Self::hold_hosts_but`].
     pub fn release_hosts(&mut self) {
         for index in 0..self.queues.len() as u8 {
             self.queues[usize::from(index)].stops &= !HELD;
@@ -370,8 +377,8 @@ impl QueuedScheduler {
         }
     }
 
-    /// Pauses or resumes what is of several classes: the group of queues, and the queues of packets of hosts that are
-    /// not the queue of one class.
+    /// Pauses or resumes queues with packets of several classes: the group, and queues with packets of hosts that are
+    /// not the queue of a class.
     pub fn set_mixed_paused(&mut self, class_queues: &[QueueId], is_paused: bool) {
         self.set_group_paused(is_paused);
         for index in 0..self.queues.len() as u8 {
@@ -383,16 +390,16 @@ impl QueuedScheduler {
         }
     }
 
-    /// Serves `queue` by credit from now on, beginning with none.
+    /// Serves `queue` by credit, starting with a credit of zero.
     pub fn schedule_by_credit(&mut self, queue: QueueId) {
         self.queues[usize::from(queue.0)].credit = Some(0);
         self.ready &= !(1 << queue.0);
     }
 
-    /// Lets `packets` more of a queue that is scheduled by credit be served.
+    /// Adds credit for `packets` to a queue that is scheduled by credit.
     ///
     /// # Panics
-    /// When the queue is not scheduled by credit.
+    /// If the queue is not scheduled by credit.
     pub fn grant(&mut self, queue: QueueId, packets: u64) {
         let credit = &mut self.queues[usize::from(queue.0)].credit;
         *credit.as_mut().expect("the queue is scheduled by credit") += packets;
@@ -408,48 +415,47 @@ impl QueuedScheduler {
         self.group.as_ref().is_some_and(|group| group.contains(queue))
     }
 
-    /// Where the group of queues is in its rounds; none: there is no group.
+    /// Returns the group's position in its rounds, or `None` without a group.
     #[inline]
     pub fn rounds(&mut self, now: Time) -> Option<Rounds> {
         let busy_until = self.busy_until;
         self.group.as_mut().map(|group| group.rounds(now, busy_until))
     }
 
-    /// The number of the first queue of the group; none: there is no group.
+    /// Returns the group's first queue, or `None` without a group.
     pub fn first_of_group(&self) -> Option<QueueId> {
         self.group.as_ref().map(|group| QueueId(group.leader()))
     }
 
-    /// Packets waiting in all queues of the group, counted one queue after the other.
+    /// Counts the packets waiting in all queues of the group.
     pub fn group_packets(&self) -> usize {
         let mask = self.group.as_ref().map_or(0, |group| group.mask());
         let of_group = self.queues.iter().enumerate().filter(|(index, _)| mask >> index & 1 == 1);
         of_group.map(|(_, queue)| queue.waiting.len()).sum()
     }
 
-    /// Bytes waiting in all queues of the group.
+    /// Returns the bytes waiting in all queues of the group.
     pub fn group_bytes(&self) -> u64 {
         self.group.as_ref().map_or(0, |group| group.bytes())
     }
 
-    /// What the group has counted; none: there is no group.
+    /// Returns the group's counters, or `None` without a group.
     pub fn group_counters(&self) -> Option<GroupCounters> {
         self.group.as_ref().map(|group| group.counters)
     }
 
-    /// One bit for each queue that has a packet.
+    /// One bit for each queue with a packet.
     pub const fn occupied(&self) -> u64 {
         self.occupied
     }
 
-    /// Whether the half of the group that goes first is empty, and its rounds are over: all that comes belongs to the
-    /// other, whose queues are all that is left until they are swapped. So it may be when the group is empty.
+    /// Returns whether the half with priority is empty and its rounds are over. New packets then belong to the other
+    /// half, which is the only one in use until the swap. This can also be true for an empty group.
     pub fn waits_for_swap(&self) -> bool {
         self.group.as_deref().is_some_and(|group| group.first_half_is_over(self.occupied))
     }
 
-    /// Exchanges the priorities of the two halves of a group. Returns the packets left behind in the half that went
-    /// first.
+    /// Exchanges the priorities of a group's halves. Returns the number of packets left in the half that had priority.
     pub fn swap_halves(&mut self) -> usize {
         let Some(group) = &mut self.group else { return 0 };
         let left_over = group.first_half() & self.occupied;
@@ -459,55 +465,56 @@ impl QueuedScheduler {
         left_behind
     }
 
-    /// Whether nothing of the group is here or on the line.
+    /// Returns whether no packet of the group is queued or on the line.
     pub fn group_is_idle(&self, now: Time) -> bool {
         let is_empty = self.group.as_ref().is_some_and(|group| group.is_empty());
         is_empty && self.busy_until <= now
     }
 
-    /// Whether `queue` is paused.
+    /// Returns whether `queue` is paused.
     pub fn is_paused(&self, queue: QueueId) -> bool {
         self.queues[usize::from(queue.0)].stops & PAUSED != 0
     }
 
-    /// Bytes waiting in `queue` (the frame in transmission has left it).
+    /// Returns the bytes waiting in `queue`, without the frame in transmission.
     #[inline]
     pub fn depth_bytes(&self, queue: QueueId) -> u64 {
         self.queues[usize::from(queue.0)].bytes
     }
 
-    /// Packets waiting in `queue` (the frame in transmission has left it).
+    /// Returns the packets waiting in `queue`, without the frame in transmission.
     #[inline]
     pub fn waiting_packets(&self, queue: QueueId) -> usize {
         self.queues[usize::from(queue.0)].waiting.len()
     }
 
-    /// Packets and bytes in `queue`, the frame of it that is in transmission included.
+    /// Returns the packets and bytes in `queue`, including its frame in transmission.
     #[inline]
     pub(crate) fn backlog(&self, queue: QueueId, now: Time) -> (usize, u64) {
         let is_serving_it = self.busy_until > now && self.serving.0 == queue;
+        // The frame in transmission has left the queue but still occupies its buffer.
         let serving_bytes = if is_serving_it { u64::from(self.serving.1) } else { 0 };
         let queue = &self.queues[usize::from(queue.0)];
         let packets = queue.waiting.len() + queue.held_packets + usize::from(is_serving_it);
         (packets, queue.bytes + serving_bytes)
     }
 
-    /// What `queue` may hold for itself.
+    /// Returns the limit of `queue`.
     pub(crate) fn limit(&self, queue: QueueId) -> QueueLimit {
         self.queues[usize::from(queue.0)].config.limit
     }
 
-    /// The most bytes that ever waited in `queue`.
+    /// Returns the maximum number of bytes that ever waited in `queue`.
     pub fn peak_bytes(&self, queue: QueueId) -> u64 {
         self.queues[usize::from(queue.0)].peak_bytes
     }
 
-    /// How many queues there are.
+    /// Returns the number of queues.
     pub fn queue_count(&self) -> usize {
         self.queues.len()
     }
 
-    /// Packets waiting in all queues.
+    /// Returns the number of packets waiting in all queues.
     pub fn packets(&self) -> usize {
         self.queues.iter().map(|queue| queue.waiting.len() + queue.held_packets).sum()
     }
@@ -531,6 +538,7 @@ impl QueuedScheduler {
         if !queue.may_be_served() {
             self.ready &= !(1 << index);
         }
+        // A deficit ends with the backlog; for a group that is the backlog of the whole group.
         let mut member = Some(index as u8).filter(|_| is_empty);
         self.occupied &= !(u64::from(is_empty) << index);
         if let Some(group) = &mut self.group

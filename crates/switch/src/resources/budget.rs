@@ -1,24 +1,24 @@
-//! What a switch has to give.
+//! The hardware resources of a switch.
 
 use hitless_wire::BitRate;
 
 use super::statement::{WORD_BITS, WORDS};
 
-/// What a switch has for mechanisms: stages, units and memory of one pipeline, for each pipeline holds all state;
-/// queues of a port; the rest of the whole switch.
+/// The resources of a switch for mechanisms: stages, units and memory per pipeline, because each pipeline holds all
+/// state; queues per port; all others per switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Stages, which ingress and egress share.
+    /// Stages, shared by ingress and egress.
     pub stages: u32,
-    /// Stateful arithmetic units of a stage: register arrays that it can access.
+    /// Stateful ALUs per stage: the number of register arrays that a stage can access.
     pub stateful_alus_per_stage: u32,
-    /// Blocks of static memory of a stage that can hold registers.
+    /// SRAM blocks per stage that can hold registers.
     pub register_blocks_per_stage: u32,
     /// Queues of a port.
     pub queues_per_port: u32,
     /// Mirror sessions.
     pub mirror_sessions: u32,
-    /// Bandwidth of recirculation ports that are used.
+    /// Total bandwidth of the recirculation ports in use.
     pub recirculation: BitRate,
 }
 
@@ -26,7 +26,7 @@ impl Budget {
     /// Bits of a block of memory.
     pub const BLOCK_BITS: u64 = WORD_BITS * WORDS;
 
-    /// The Intel Tofino of the papers' testbeds.
+    /// The Intel Tofino in the papers' testbeds.
     ///
     /// | figure | source |
     /// |---|---|

@@ -1,14 +1,14 @@
-//! How many bits of a register a value takes.
+//! The width of values in registers.
 
 use hitless_wire::{PortId, Time};
 
-/// What an entry of a register array can be, and its bits in a switch.
+/// A type that can be an entry of a register array, and its width in a switch.
 ///
-/// A struct gets it by [`crate::register_cell`], which cannot forget a field.
+/// Use [`crate::register_cell`] for structs; it cannot forget a field.
 pub trait RegisterCell: Copy {
-    /// All of it.
+    /// Width of the value in bits.
     const BITS: u32;
-    /// Its fields by name, if it has any.
+    /// Width of each field, by name; empty for types without fields.
     const FIELDS: &'static [(&'static str, u32)] = &[];
 }
 
@@ -27,7 +27,7 @@ bits! {
     u32: 32,
     u64: 64,
     i64: 64,
-    // A port's number as a Tofino has it (p4c, device.h), and the simulated clock.
+    // The width of a port number on a Tofino (p4c, device.h); and the simulated clock.
     PortId: 9,
     Time: u64::BITS,
 }
@@ -36,7 +36,7 @@ impl<T: RegisterCell> RegisterCell for Option<T> {
     const BITS: u32 = T::BITS + 1;
 }
 
-/// Makes a struct a [`RegisterCell`] of all its fields: `register_cell!(Tags { assigned: u32, next: u32 })`.
+/// Implements [`RegisterCell`] for a struct with all its fields: `register_cell!(Tags { assigned: u32, next: u32 })`.
 #[macro_export]
 macro_rules! register_cell {
     ($cell:ident { $($field:ident: $kind:ty),+ $(,)? }) => {
@@ -46,7 +46,7 @@ macro_rules! register_cell {
                 &[$((stringify!($field), <$kind as $crate::RegisterCell>::BITS)),+];
         }
 
-        // Does not compile when a field is missing, or has another type.
+        // Fails to compile if a field is missing or has another type.
         const _: fn($cell) = |cell| {
             let $cell { $($field),+ } = cell;
             $(let _: $kind = $field;)+

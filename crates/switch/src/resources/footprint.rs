@@ -1,29 +1,29 @@
-//! The arithmetic from registers to stages, units and blocks.
+//! The computation of stages, units and blocks from registers.
 
 use super::budget::Budget;
 use super::statement::{Kept, Resources};
 use crate::half::Half;
 
-/// What mechanisms take of one pipeline, in numbers.
+/// The resources of mechanisms in one pipeline, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Register arrays.
     pub register_arrays: u64,
-    /// The least number of stages of ingress and egress.
+    /// Minimum number of stages of ingress and of egress.
     pub stages: [u32; 2],
-    /// Stateful arithmetic units of ingress and egress: the most that one pass can use.
+    /// Stateful ALUs of ingress and of egress: the maximum that one pass can use.
     pub stateful_alus_of: [u64; 2],
-    /// Those of both together.
+    /// Stateful ALUs of both halves.
     pub stateful_alus: u64,
-    /// Bits of state, as wide as it is.
+    /// Bits of state, without rounding to register widths.
     pub bits: u64,
-    /// Those of them that the model keeps outside of register arrays.
+    /// Bits of state that the model keeps outside register arrays.
     pub bits_outside: u64,
     /// Blocks of memory.
     pub blocks: u64,
-    /// Those of the largest array.
+    /// SRAM blocks of the largest array.
     pub blocks_of_largest: u64,
-    /// Queues at the port where they are most.
+    /// Maximum number of queues at a port.
     pub queues: u64,
     /// Mirror sessions.
     pub mirror_sessions: u64,
@@ -34,7 +34,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Of one mechanism; `budget` says what a stage has.
+    /// Computes the footprint of a mechanism; `budget` has the resources of a stage.
     pub fn of(resources: &Resources, budget: &Budget) -> Self {
         let registers = &resources.registers;
         let outside = registers.iter().filter(|register| register.kept == Kept::Outside);
@@ -56,8 +56,8 @@ impl Footprint {
         }
     }
 
-    /// With those of a mechanism whose hooks run behind: a later one sees what earlier ones decided, so its stages
-    /// follow. Queues and recirculation ports are not summed here, since mechanisms may share them.
+    /// Adds the footprint of a mechanism that runs later. It sees the decisions of earlier ones, so its stages follow
+    /// theirs. Queues and recirculation ports are not added, because mechanisms may share them.
     #[must_use]
     pub fn followed_by(self, other: &Footprint) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Footprint {
         }
     }
 
-    /// Each figure with its unit, in the order of a table.
+    /// Returns each figure with its unit, in the order of a table.
     pub fn named(&self) -> [(&'static str, u64); 13] {
         [
             ("resources: register arrays", self.register_arrays),
@@ -95,8 +95,8 @@ impl Footprint {
     }
 }
 
-/// The least number of stages of a half: each stage number takes as many as its units and its memory need, and at least
-/// one.
+/// Returns the minimum number of stages of a half: each stage number needs as many stages as its ALUs and its memory
+/// require.
 fn stages(resources: &Resources, half: Half, budget: &Budget) -> u32 {
     let mut numbers: Vec<u8> = resources.registers_of(half).map(|register| register.stage).collect();
     numbers.sort_unstable();
@@ -105,6 +105,7 @@ fn stages(resources: &Resources, half: Half, budget: &Budget) -> u32 {
         let here = || resources.registers_of(half).filter(move |register| register.stage == number);
         let alus: u64 = here().map(|register| register.stateful_alus()).sum();
         let blocks: u64 = here().map(|register| register.blocks()).sum();
+        // Arrays of one stage number are independent, so they can be split over several stages by either limit.
         let by_alus = alus.div_ceil(u64::from(budget.stateful_alus_per_stage.max(1)));
         let by_blocks = blocks.div_ceil(u64::from(budget.register_blocks_per_stage.max(1)));
         by_alus.max(by_blocks) as u32

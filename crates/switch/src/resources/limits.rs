@@ -1,4 +1,4 @@
-//! Whether what a switch has is enough.
+//! The limits of a switch, for comparison with required resources.
 
 use hitless_wire::BitRate;
 
@@ -6,7 +6,8 @@ use super::budget::Budget;
 use super::footprint::Footprint;
 
 impl Budget {
-    /// Each thing that is limited, and how much of it there is. `recirculation_rate` is that of a recirculation port.
+    /// Returns each limited resource and its available amount. `recirculation_rate` is the rate of a recirculation
+    /// port.
     pub fn limits(&self, recirculation_rate: BitRate) -> [Limit; 8] {
         let stages = u64::from(self.stages);
         let limit = |what, needed_by, available| Limit { what, needed_by, available };
@@ -35,13 +36,13 @@ impl Budget {
     }
 }
 
-/// Something that is limited.
+/// A limited resource.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// What it is.
+    /// Name of the resource.
     pub what: &'static str,
-    /// How much of it mechanisms need.
+    /// Amount that mechanisms need.
     pub needed_by: fn(&Footprint) -> u64,
-    /// How much there is.
+    /// Amount that the switch has.
     pub available: u64,
 }

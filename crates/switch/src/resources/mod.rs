@@ -1,14 +1,14 @@
-//! What a mechanism takes of a real switch, computed from the registers that it has and from what it asked for.
+//! A mechanism's hardware resources on a real switch, computed from its registers and its requests.
 //!
-//! Each mechanism states it ([`crate::Mechanism::resources`]). The statement names every [`crate::RegisterArray`] of
-//! the mechanism, with its half, stage, width and number of cells; state that the model keeps in plain fields although
-//! a switch would need registers for it is stated by the same figures and marked [`Kept::Outside`]. Queues and hooks
-//! are added from what the mechanism subscribed to. In checked mode whatever a packet touches must have been stated.
+//! Each mechanism states them ([`crate::Mechanism::resources`]). The statement has every [`crate::RegisterArray`] of
+//! the mechanism, with its half, stage, width and number of cells. State that the model keeps in plain fields, but that
+//! a switch would keep in registers, is stated in the same way and marked [`Kept::Outside`]. Queues and hooks are added
+//! from the mechanism's subscriptions. In checked mode, packets may touch only stated resources.
 //!
-//! From there it is arithmetic ([`Footprint`]): registers with the same name are one array, as in a program; arrays of
-//! one stage number do not depend on each other, and those of a later number do; a stage has so many stateful units and
-//! so much memory ([`Budget`]), and what does not fit into one goes to the next. This is the least that the registers
-//! need. Tables, hashes, headers and the program around it are not counted.
+//! [`Footprint`] has the arithmetic. Registers with the same name are one array, as in a program. Arrays with the same
+//! stage number do not depend on each other; arrays with a later number depend on earlier ones. A stage has a limited
+//! number of stateful units and blocks of memory ([`Budget`]); the excess goes to the next stage. The result is the
+//! minimum for the registers. Tables, hashes, headers and the program around them are not counted.
 
 mod budget;
 mod cell;

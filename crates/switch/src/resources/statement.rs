@@ -1,4 +1,4 @@
-//! What mechanisms state that they take.
+//! The resources that mechanisms state.
 
 use std::collections::BTreeMap;
 
@@ -9,65 +9,65 @@ use crate::half::Half;
 use crate::hook_set::HookSet;
 use crate::needs::Needs;
 
-/// Bits of a word of static memory, and words of a block (RMT's successors; see
+/// Bits per word and words per block of SRAM (RMT's successors; see
 /// [`Budget::tofino_like`](super::Budget::tofino_like)).
 pub(super) const WORD_BITS: u64 = 128;
 pub(super) const WORDS: u64 = 1_024;
 
-/// Where the model keeps a state.
+/// The place of a piece of state in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// In a [`crate::RegisterArray`], whose accesses are checked.
+    /// In a [`crate::RegisterArray`] with checked accesses.
     InRegister,
-    /// In a plain field: an idealisation, and nobody checks how it is accessed.
+    /// In a plain field: an idealisation without checked accesses.
     Outside,
 }
 
-/// Register arrays of one kind.
+/// Register arrays of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterUse {
-    /// Their name.
+    /// Name of the arrays.
     pub name: &'static str,
     /// The half of the pipeline.
     pub half: Half,
-    /// Its place in the order of accesses: arrays with the same number do not depend on each other.
+    /// Position in the order of accesses; arrays with the same number do not depend on each other.
     pub stage: u8,
-    /// Bits of a cell.
+    /// Width of a cell in bits.
     pub cell_bits: u32,
-    /// The fields of a cell.
+    /// Fields of a cell, with their widths.
     pub fields: &'static [(&'static str, u32)],
-    /// Cells of one array.
+    /// Cells per array.
     pub cells: u64,
-    /// How many such arrays: several cells that a packet reads in one pass must be in several arrays.
+    /// Number of such arrays. Cells that a packet reads in the same pass must be in different arrays.
     pub arrays: u64,
-    /// Where the model keeps it.
+    /// Place of the state in the model.
     pub kept: Kept,
 }
 
 impl RegisterUse {
-    /// State that the model keeps in plain fields: one array of `cells` cells like a `T`.
+    /// State kept in plain fields: one array of `cells` cells like a `T`.
     pub const fn outside<T: RegisterCell>(name: &'static str, half: Half, stage: u8, cells: u64) -> Self {
         let (cell_bits, fields) = (T::BITS, T::FIELDS);
         Self { name, half, stage, cell_bits, fields, cells, arrays: 1, kept: Kept::Outside }
     }
 
-    /// The same, so many times.
+    /// Returns the same, with this many arrays.
     pub const fn times(self, arrays: u64) -> Self {
         Self { arrays, ..self }
     }
 
-    /// Bits of all cells, as wide as they are.
+    /// Returns the bits of all cells, without rounding.
     pub const fn bits(&self) -> u64 {
         self.arrays * self.cells * self.cell_bits as u64
     }
 
-    /// Stateful units. One reads and writes 64 bits of a cell.
+    /// Returns the number of stateful ALUs. An ALU reads and writes 64 bits of a cell.
     pub const fn stateful_alus(&self) -> u64 {
         self.arrays * self.parts()
     }
 
-    /// Blocks of memory. A cell takes 1, 8, 16, 32 or 64 bits, and an array one block more than it fills: two packets
-    /// may read and write it at a time (the published compiler, `mems_needed`).
+    /// Returns the number of SRAM blocks. A cell occupies 1, 8, 16, 32 or 64 bits. An array needs one block more than
+    /// it fills, so that two packets can read and write it at the same time (the published compiler, `mems_needed`).
     pub const fn blocks(&self) -> u64 {
         self.arrays * self.parts() * self.blocks_of_part()
     }
@@ -91,46 +91,46 @@ impl RegisterUse {
     }
 }
 
-/// What a mechanism takes.
+/// The resources of a mechanism.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Resources {
-    /// Its name.
+    /// Name of the mechanism.
     pub mechanism: &'static str,
-    /// Its state.
+    /// State of the mechanism.
     pub registers: Vec<RegisterUse>,
-    /// Ports and queues that it sends copies to, or moves packets to from egress.
+    /// Mirror sessions: ports and queues that it sends copies to, or moves packets to from egress.
     pub mirror_sessions: u64,
-    /// Recirculation ports that it keeps busy, by number.
+    /// Recirculation ports in use, by number.
     pub recirculation_ports: Vec<u16>,
     /// Streams of generated packets.
     pub generator_streams: u64,
-    /// What it needs besides, in words: not counted.
+    /// Further requirements in words, which are not counted.
     pub not_counted: Vec<&'static str>,
-    /// Queues that it asked for, at the port where they are most.
+    /// Maximum number of requested queues at a port.
     pub queues: u64,
-    /// Hooks that it asked for at any port.
+    /// Requested hooks, at any port.
     pub hooks: HookSet,
 }
 
 impl Resources {
-    /// A mechanism that takes nothing so far.
+    /// Creates the statement of a mechanism without resources.
     pub fn new(mechanism: &'static str) -> Self {
         Self { mechanism, ..Self::default() }
     }
 
-    /// With one more thing that is not counted.
+    /// Adds a requirement that is not counted.
     #[must_use]
     pub fn not_counting(mut self, what: &'static str) -> Self {
         self.not_counted.push(what);
         self
     }
 
-    /// Of `half`: arrays of the same name together.
+    /// Returns the arrays of `half`; arrays of the same name are one.
     pub fn registers_of(&self, half: Half) -> impl Iterator<Item = &RegisterUse> {
         self.registers.iter().filter(move |register| register.half == half)
     }
 
-    /// With the queues and hooks that a mechanism has subscribed to.
+    /// Adds the queues and hooks that the mechanism requested.
     #[must_use]
     pub(crate) fn asking_for(mut self, wanted: &Needs) -> Self {
         let mut queues: BTreeMap<PortId, u64> = BTreeMap::new();
@@ -142,7 +142,7 @@ impl Resources {
         self
     }
 
-    /// Takes in `other`: registers of the same name are one array with the cells of both.
+    /// Merges `other`: registers of the same name become one array with the cells of both.
     pub fn add(&mut self, other: Resources) {
         for register in other.registers {
             self.add_register(register);
@@ -161,11 +161,12 @@ impl Resources {
         self.hooks = self.hooks.with(other.hooks);
     }
 
-    /// Adds an array, or its cells to that of the same name.
+    /// Adds an array, or adds its cells to the array of the same name.
     pub fn add_register(&mut self, register: RegisterUse) {
         let same = |known: &&mut RegisterUse| (known.name, known.half) == (register.name, register.half);
         match self.registers.iter_mut().find(same) {
             Some(known) => {
+                // As in a program: several instances use different cells of one array.
                 known.cells += register.cells;
                 known.arrays = known.arrays.max(register.arrays);
                 known.cell_bits = known.cell_bits.max(register.cell_bits);

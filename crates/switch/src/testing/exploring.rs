@@ -1,4 +1,4 @@
-//! The harness when every way of its world is gone through: time in steps, and a state that can be told.
+//! The harness for exhaustive exploration: time in steps, and a digest of the state.
 
 use hitless_wire::{Duration, Packet, Time};
 
@@ -7,14 +7,13 @@ use crate::environment::SwitchEvent;
 use crate::explore::{Choices, Digest, State};
 
 impl World {
-    /// The first step at which it may happen.
+    /// Returns the first step at or after `at`.
     pub(super) fn on_grid(&self, at: Time) -> Time {
         let step = self.grid.as_ps();
         if step == 0 { at } else { Time(at.as_ps().div_ceil(step) * step) }
     }
 
-    /// What happens next. Of a timer and something that reaches the same switch at the same time, either may come
-    /// first.
+    /// Returns the next event. Of a timer and an arrival at the same switch at the same time, either can come first.
     pub(super) fn next(&self) -> Option<(Time, u64)> {
         let (&first, _) = self.events.first_key_value()?;
         let Some(choices) = &self.choices else { return Some(first) };
@@ -88,7 +87,7 @@ fn tell_event(event: SwitchEvent, digest: &mut Digest<'_>) {
 }
 
 impl Harness {
-    /// Lets everything happen in steps of time, and has `choices` decide what else the order within a step is.
+    /// Restricts events to steps of time, and lets `choices` decide the remaining order within a step.
     #[must_use]
     pub fn in_steps(mut self, step: Duration, choices: &Choices) -> Self {
         self.world.grid = step;
@@ -96,8 +95,8 @@ impl Harness {
         self
     }
 
-    /// The digest of all that is here and will happen, and of what `also` tells, `now`, at which nothing more is to
-    /// happen. `since_now` makes times in packets count from now on.
+    /// Returns the digest of the present state, all scheduled events, and the state that `also` adds. Nothing more may
+    /// happen at `now`. `since_now` makes the times in packets relative to now.
     pub fn digest(&self, now: Time, since_now: fn(Packet, Time) -> Packet, also: impl FnOnce(&mut Digest<'_>)) -> u64 {
         let mut digest = Digest::new(now, &self.world.packets, since_now);
         for (&(at, _), happening) in &self.world.events {

@@ -1,7 +1,7 @@
-//! A harness for tests: switches, links that lose, corrupt and delay what they are told to, and what comes of it all.
+//! A test harness: switches, links that lose, corrupt and delay frames as instructed, and a record of the results.
 //!
-//! Events happen in the order of their times, and at one time in the order in which they were planned. What leaves by a
-//! port without a link is kept in [`World::left`], and what ends in [`World::ended`].
+//! Events happen in order of time; simultaneous events happen in order of scheduling. Packets that leave through a port
+//! without a link are kept in [`World::left`], and packets that end in [`World::ended`].
 
 mod exploring;
 mod shared;
@@ -19,29 +19,29 @@ use crate::switch::Switch;
 
 pub use shared::Shared;
 
-/// What becomes of a frame on a link.
+/// The fate of a frame on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It arrives whole.
+    /// It arrives intact.
     Arrives,
-    /// It arrives whole, so much later than the line would have it, perhaps behind others.
+    /// It arrives intact, but later by this time, possibly behind other frames.
     Late(Duration),
     /// It arrives with a bad check sequence.
     Corrupted,
-    /// Nothing of it arrives.
+    /// It is lost.
     Vanishes,
-    /// It arrives whole, and so much later once more.
+    /// It arrives intact, and a second time after this time.
     Twice(Duration),
 }
 
-/// A packet as it left a switch by a port without a link.
+/// A packet that left a switch through a port without a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
     /// The switch, by its number.
     pub switch: usize,
     /// The port.
     pub port: PortId,
-    /// When its last bit left.
+    /// Time of its last bit.
     pub at: Time,
     /// The packet.
     pub packet: Packet,
@@ -54,13 +54,13 @@ pub struct Ended {
     pub switch: usize,
     /// The packet.
     pub packet: Packet,
-    /// Why.
+    /// Reason.
     pub reason: DropReason,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Happening {
-    /// An event of a switch, and which of its lives it belongs to.
+    /// An event that a switch scheduled, and the life of the switch that it belongs to.
     Own {
         switch: usize,
         life: u32,
@@ -83,7 +83,7 @@ enum Happening {
     },
 }
 
-/// What becomes of a frame whose last bit leaves then.
+/// Decides the fate of a frame by the time of its last bit.
 type FateOf = Box<dyn FnMut(Time, &Packet) -> Fate>;
 
 /// One direction of a link.
@@ -95,32 +95,32 @@ struct Link {
     loses_set: Box<dyn FnMut(OrderedSet) -> bool>,
 }
 
-/// The egress port that routing proposes at a switch, by its number.
+/// Returns the egress port for a packet at a switch, given by number.
 type Route = Box<dyn Fn(usize, &Packet) -> Option<PortId>>;
 
-/// Everything but the switches.
+/// Everything except the switches.
 pub struct World {
-    /// All packets that exist.
+    /// All existing packets.
     pub packets: PacketStore,
     /// The time of the last event.
     pub now: Time,
-    /// In the order in which they left.
+    /// Packets that left, in order.
     pub left: Vec<Left>,
-    /// In the order in which they ended.
+    /// Packets that ended, in order.
     pub ended: Vec<Ended>,
-    /// How many packets mechanisms have made.
+    /// Number of packets that mechanisms have made.
     pub created: u64,
-    /// How many frames links have lost or corrupted.
+    /// Number of frames that links have lost or corrupted.
     pub lost: u64,
-    /// By time, and at one time in the order in which they were planned.
+    /// Scheduled events, by time and then in the order of scheduling.
     events: BTreeMap<(Time, u64), Happening>,
     planned: u64,
-    /// Happenings are put off until a whole number of these; zero: they are not.
+    /// Events are delayed to a multiple of this time; zero disables it.
     grid: Duration,
-    /// Who decides which of two happenings of one time comes first; none: the one that was planned first.
+    /// Decides the order of two simultaneous events; `None` keeps the order of scheduling.
     choices: Option<Choices>,
     links: Vec<Link>,
-    /// By switch: how often it has been started anew.
+    /// Number of restarts, by switch.
     lives: Vec<u32>,
     route: Route,
     returns: Box<dyn Fn(usize, PortId) -> bool>,
@@ -139,7 +139,7 @@ impl World {
     }
 }
 
-/// What a switch of the harness sees.
+/// The environment of a switch in the harness.
 struct Side<'w> {
     world: &'w mut World,
     switch: usize,
@@ -231,13 +231,13 @@ impl Environment for Side<'_> {
 pub struct Harness {
     /// The switches, by number.
     pub switches: Vec<Switch>,
-    /// Everything else.
+    /// Everything except the switches.
     pub world: World,
     arrived: u32,
 }
 
 impl Harness {
-    /// Switches without links, and the egress port that routing proposes at a switch; to be [started](Self::start).
+    /// Creates switches without links, with the egress port for a packet at a switch; call [`Self::start`] next.
     pub fn new(switches: Vec<Switch>, route: impl Fn(usize, &Packet) -> Option<PortId> + 'static) -> Self {
         let world = World {
             packets: PacketStore::default(),
@@ -259,14 +259,14 @@ impl Harness {
         Self { switches, world, arrived: 0 }
     }
 
-    /// One switch, started, and the port that routing proposes.
+    /// Creates and starts one switch, with the egress port for a packet.
     pub fn of_one(switch: Switch, route: impl Fn(&Packet) -> PortId + 'static) -> Self {
         let mut harness = Self::new(vec![switch], move |_, packet| Some(route(packet)));
         harness.start();
         harness
     }
 
-    /// What [`Tables::returns`] says of a port of a switch, and [`Tables::service_key`] of a packet.
+    /// Sets the results of [`Tables::returns`] and [`Tables::service_key`].
     #[must_use]
     pub fn with_tables(
         mut self,
@@ -277,7 +277,7 @@ impl Harness {
         self
     }
 
-    /// Joins a port of a switch to one of another, in one direction.
+    /// Connects a port of a switch to a port of another, in one direction.
     pub fn connect(
         &mut self,
         from: (usize, PortId),
@@ -289,7 +289,7 @@ impl Harness {
         self.connect_in_time(from, to, delay, move |_, packet| fate(packet), loses_set);
     }
 
-    /// As [`Self::connect`], where what becomes of a frame may depend on when its last bit leaves.
+    /// Like [`Self::connect`], with a fate that can depend on the time of the last bit.
     pub fn connect_in_time(
         &mut self,
         from: (usize, PortId),
@@ -302,28 +302,28 @@ impl Harness {
         self.world.links.push(Link { from, to, delay, fate, loses_set });
     }
 
-    /// Starts all switches, now.
+    /// Starts all switches now.
     pub fn start(&mut self) {
         for (number, switch) in self.switches.iter_mut().enumerate() {
             switch.start(self.world.now, &mut Side { world: &mut self.world, switch: number });
         }
     }
 
-    /// Another switch takes the place of one that loses all it knows and holds, now.
+    /// Replaces a switch by a new one, without its state and packets, now.
     pub fn replace(&mut self, number: usize, switch: Switch) {
         self.world.lives[number] += 1;
         self.switches[number] = switch;
         self.switches[number].start(self.world.now, &mut Side { world: &mut self.world, switch: number });
     }
 
-    /// Plans that a packet reaches a port.
+    /// Schedules the arrival of a packet at a port.
     pub fn enter(&mut self, at: Time, switch: usize, port: PortId, packet: Packet) {
         let packet = self.world.packets.insert(packet);
         self.world.plan(at, Happening::Arrive { switch, port, packet, is_whole: true });
     }
 
-    /// A packet reaches a port of the first switch, after all that happens before. Such packets are numbered as they
-    /// arrive, in [`Packet::frame`].
+    /// Delivers a packet to a port of the first switch, after all earlier events. [`Packet::frame`] numbers these
+    /// packets in order of arrival.
     pub fn arrive(&mut self, at: Time, port: PortId, packet: Packet) {
         self.run_until(at);
         self.world.now = at;
@@ -332,23 +332,24 @@ impl Harness {
         self.switches[0].receive(at, port, packet, &mut Side { world: &mut self.world, switch: 0 });
     }
 
-    /// Plans that a switch is told the state of a port.
+    /// Schedules a change of a port's state.
     pub fn tell_state(&mut self, at: Time, switch: usize, port: PortId, state: PortState) {
         self.world.plan(at, Happening::State { switch, port, state });
     }
 
-    /// Plans a command of the control plane for the first mechanism of a switch.
+    /// Schedules a control-plane command for the first mechanism of a switch.
     pub fn command(&mut self, at: Time, switch: usize, number: u32) {
         self.world.plan(at, Happening::Command { switch, number });
     }
 
-    /// The next event happens; its time. None: there is none.
+    /// Runs the next event; returns its time, or `None` without an event.
     pub fn step(&mut self) -> Option<Time> {
         let first = self.world.next()?;
         let (now, happening) = (first.0, self.world.events.remove(&first)?);
         self.world.now = now;
         let Self { switches, world, .. } = self;
         match happening {
+            // Events of a replaced switch are void.
             Happening::Own { switch, life, .. } if life != world.lives[switch] => {}
             Happening::Own { switch, event, .. } => switches[switch].handle(now, event, &mut Side { world, switch }),
             Happening::Arrive { switch, port, packet, is_whole: true } => {
@@ -368,22 +369,22 @@ impl Harness {
         Some(now)
     }
 
-    /// When the next event happens, if there is one.
+    /// Returns the time of the next event, if there is one.
     pub fn next_time(&mut self) -> Option<Time> {
         self.world.events.first_key_value().map(|(&(at, _), _)| at)
     }
 
-    /// All that happens before `limit`.
+    /// Runs all events before `limit`.
     pub fn run_until(&mut self, limit: Time) {
         while self.next_time().is_some_and(|at| at < limit) {
             self.step();
         }
     }
 
-    /// Runs to the end, at which nothing is left anywhere, and no rule of the hardware was broken.
+    /// Runs to the end and checks that no packet is left anywhere and that no rule of the hardware was violated.
     ///
     /// # Panics
-    /// When it is otherwise.
+    /// If a check fails.
     pub fn finish(&mut self) {
         self.run_until(Time::NEVER);
         assert_eq!(self.world.packets.alive(), 0, "packets are left over");
@@ -393,25 +394,25 @@ impl Harness {
         }
     }
 
-    /// The numbers of the packets that left by a port of the first switch, in their order.
+    /// Returns the numbers of the packets that left through a port of the first switch, in order.
     pub fn left_by(&self, port: PortId) -> Vec<u32> {
         let by_port = self.world.left.iter().filter(|left| left.switch == 0 && left.port == port);
         by_port.map(|left| left.packet.frame).collect()
     }
 
-    /// The numbers of the packets that ended, with the reasons.
+    /// Returns the numbers of the packets that ended, with the reasons.
     pub fn ended(&self) -> Vec<(u32, DropReason)> {
         self.world.ended.iter().map(|ended| (ended.packet.frame, ended.reason)).collect()
     }
 
-    /// The value of a counter, summed over all switches and scopes. None: nobody counts it.
+    /// Returns the sum of a counter over all switches and scopes, or `None` if nothing reports it.
     pub fn counter(&self, name: &str) -> Option<u64> {
         let reports = self.switches.iter().flat_map(|switch| switch.reports(self.world.now));
         let counters = reports.flat_map(|report| report.counters).filter(|(_, counter, _)| *counter == name);
         counters.map(|(.., value)| value).reduce(|sum, value| sum + value)
     }
 
-    /// The invariants that mechanisms have violated.
+    /// Returns the invariants that mechanisms have violated.
     pub fn violated_invariants(&self) -> Vec<String> {
         let reports = self.switches.iter().flat_map(|switch| switch.reports(self.world.now));
         reports.flat_map(|report| report.violated_invariants).collect()

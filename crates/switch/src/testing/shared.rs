@@ -1,4 +1,4 @@
-//! A mechanism that a switch runs and a test looks into.
+//! A mechanism that a switch runs and a test inspects.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -15,7 +15,7 @@ use crate::report::Report;
 use crate::resources::Resources;
 use crate::verdict::Verdict;
 
-/// A mechanism of which the switch has one hand and a test another.
+/// A mechanism shared by a switch and a test.
 #[derive(Debug, Default)]
 pub struct Shared<M>(Arc<Mutex<M>>);
 
@@ -26,15 +26,15 @@ impl<M> Clone for Shared<M> {
 }
 
 impl<M> Shared<M> {
-    /// The mechanism, in both hands.
+    /// Shares a mechanism.
     pub fn new(mechanism: M) -> Self {
         Self(Arc::new(Mutex::new(mechanism)))
     }
 
-    /// The mechanism, while no hook of it runs.
+    /// Returns the mechanism, while none of its hooks runs.
     ///
     /// # Panics
-    /// When one of its hooks has panicked.
+    /// If one of its hooks has panicked.
     pub fn get(&self) -> MutexGuard<'_, M> {
         self.0.lock().expect("no hook has panicked")
     }

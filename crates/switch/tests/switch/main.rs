@@ -1,4 +1,4 @@
-//! The switch, run and looked at from outside: packets, queues, and its disciplines against slow oracles.
+//! The switch tested from outside: packets, queues, and its disciplines compared with slow oracles.
 
 mod bit_by_bit;
 mod flow_queueing;

@@ -1,4 +1,4 @@
-//! What ingress sees of queues: any port's, with what is on its way there, and whether a packet will be taken.
+//! Ingress can see any port's queue, including packets under way to it, and whether a packet will be admitted.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,13 +13,13 @@ use proptest::prelude::*;
 
 const IN: PortId = PortId(0);
 const OUT: PortId = PortId(1);
-/// A line time is a whole number of 800 ps: so no packet arrives at the moment at which another leaves.
+/// Line times are multiples of 800 ps, so no packet arrives at the instant when another leaves.
 const NEVER_WHEN_ONE_LEAVES_PS: u64 = 7;
 const QUEUE: QueueId = QueueId(0);
 
-/// Asks of every packet whether there is room for it.
+/// Asks for every packet whether there is room.
 struct Oracle {
-    /// By packet: the committed bytes that it saw, and whether room was promised.
+    /// Committed bytes and promised room, by packet.
     answers: Arc<Mutex<Vec<(u64, bool)>>>,
     acts_in_egress: bool,
 }
@@ -58,7 +58,7 @@ struct Outcome {
     violation: bool,
 }
 
-/// Sends frames of so many bytes, each so many nanoseconds after the last, on their way to one port.
+/// Sends frames of (gap to the previous one in ns, bytes) to a port.
 fn run(case: &Case, arrivals: &[(u64, u32)]) -> Outcome {
     let queue = QueueConfig::normal(case.limit);
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, queue);
@@ -97,7 +97,7 @@ fn limits() -> impl Strategy<Value = QueueLimit> {
 }
 
 fn arrivals() -> impl Strategy<Value = Vec<(u64, u32)>> {
-    // Some at the same time, some a frame apart.
+    // Some arrive at the same time, others a frame apart.
     proptest::collection::vec((prop_oneof![Just(0u64), 0u64..2_000], 64u32..=1_518), 1..80)
 }
 
@@ -110,8 +110,8 @@ const PLAIN: Case = Case {
 };
 
 proptest! {
-    /// A FIFO scheduler knows its departures: what it promises is what happens. When it is told of packets on their way
-    /// to it only later, it may be emptier than promised, never fuller.
+    /// A FIFO scheduler knows its departures, so its promises are exact. If it is told about packets later, it can be
+    /// emptier than promised, but never fuller.
     #[test]
     fn a_fifo_scheduler_takes_exactly_those_for_whom_it_has_room(
         limit in limits(), arrivals in arrivals(), latency_ns in prop_oneof![Just(0u64), Just(150), Just(200), Just(700)],
@@ -124,8 +124,8 @@ proptest! {
         prop_assert!(!outcome.violation);
     }
 
-    /// A queued scheduler may be emptier than promised by the time that a packet is there, never fuller; without
-    /// latency it is neither, for packets that come one at a time.
+    /// A queued scheduler can be emptier than promised when the packet arrives, but never fuller. Without latency the
+    /// promise is exact for packets that arrive one at a time.
     #[test]
     fn a_queued_scheduler_takes_those_for_whom_it_has_room(
         limit in limits(), arrivals in arrivals(), latency_ns in prop_oneof![Just(0u64), Just(200), Just(700)], shares in any::<bool>(),
@@ -134,14 +134,14 @@ proptest! {
         let outcome = run(&Case { limit, buffer, acts_in_egress: true, latency_ns, ..PLAIN }, &arrivals);
         for (number, (&(_, has_room), &taken)) in outcome.answers.iter().zip(&outcome.taken).enumerate() {
             prop_assert!(!has_room || taken, "packet {} was refused", number);
-            // Counted before it is refused, a packet may keep others out that are looked at meanwhile.
+            // A packet counts until it is refused, and can keep out others that are judged in the meantime.
             let is_alone = arrivals[number].0 > 0 && arrivals.get(number + 1).is_none_or(|&(gap_ns, _)| gap_ns > 0);
             prop_assert!(latency_ns > 0 || !is_alone || has_room == taken, "packet {}", number);
         }
     }
 }
 
-/// One flow in deficit round robin, which drops its own last packet when there is no room.
+/// A single flow in deficit round robin; without room it loses its last packet.
 #[test]
 fn a_port_that_queues_by_flow_has_room_until_a_packet_would_have_to_go() {
     let drr = FlowQueueing::Drr(DrrConfig { quantum_bytes: 1_518, weights: ClassWeights::EQUAL });

@@ -1,4 +1,4 @@
-//! The way of a packet through a switch: hooks, their order, and what a mechanism may ask for.
+//! The path of a packet through a switch: hooks, their order, and the operations of a mechanism.
 
 use std::sync::{Arc, Mutex};
 
@@ -38,7 +38,7 @@ fn unlimited() -> QueueConfig {
 
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// A mechanism that writes down every call and does what its plan says.
+/// A mechanism that records every call and follows its plan.
 struct Scribe {
     name: &'static str,
     log: Log,
@@ -60,7 +60,7 @@ enum Plan {
     MoveToAFullQueue,
 }
 
-/// A queue of [`OUT`] that takes nothing.
+/// A queue of [`OUT`] that admits no packet.
 const FULL: QueueId = QueueId(1);
 
 impl Scribe {
@@ -173,7 +173,7 @@ fn scribe(name: &'static str, plan: Plan, log: &Log) -> Box<dyn Mechanism> {
     Box::new(Scribe { name, log: log.clone(), hooks: all_hooks(), plan })
 }
 
-/// A switch without mechanisms whose outgoing port has these queues.
+/// Creates a switch without mechanisms, with these queues at its egress port.
 fn plain(queues: Vec<QueueConfig>) -> Harness {
     Harness::of_one(Switch::new(architecture(), ports(queues), BufferPolicy::Static, Vec::new()), |_| OUT)
 }
@@ -249,7 +249,7 @@ fn the_owner_is_told_of_a_packet_that_the_traffic_manager_refused() {
 fn a_packet_that_goes_round_takes_one_hop_all_the_same() {
     let (harness, lines) = send_one(&[("a", Plan::GoRoundOnce)]);
     let ingress = lines.iter().filter(|line| line.ends_with("ingress")).count();
-    // Once towards the loop, once back from it for its owner, once when it is routed again.
+    // Once on the way to the loop, once for its owner on the way back, and once when it is routed again.
     assert_eq!(ingress, 3, "{lines:?}");
     assert_eq!(harness.world.left.iter().map(|left| left.packet.ttl).collect::<Vec<_>>(), [2]);
 }
@@ -311,7 +311,7 @@ fn packets_without_a_route_or_a_hop_left_end() {
     }
 }
 
-/// A switch that has got `frame` from the partner of the outgoing port at 0, and a packet that is to leave there.
+/// Creates a switch that receives `frame` from the egress port's link partner at time 0, and a packet for that port.
 fn paused_by(frame: PauseFrame) -> Harness {
     let mut harness = plain(vec![unlimited(), unlimited()]);
     receive_pause(&mut harness, Time::ZERO, frame);
@@ -343,7 +343,7 @@ fn a_pause_frame_stops_a_managed_queue_until_it_is_resumed() {
 fn a_pause_whose_resume_frame_is_lost_ends_after_its_quanta() {
     let mut harness = paused_by(PauseFrame { class: 0, quanta: 1_000 });
     harness.run_until(Time::NEVER);
-    // 512 bit times at the rate of the port, and then the frame.
+    // The pause, in units of 512 bit times at the port's rate, and then the frame.
     let pause = RATE.time_for(64_000);
     let [Left { at: last_bit_at, .. }] = harness.world.left[..] else {
         panic!("{} frames left", harness.world.left.len())
@@ -362,8 +362,8 @@ fn a_further_pause_frame_prolongs_the_pause() {
     assert!(harness.world.left[0].at > half + pause, "{:?}", harness.world.left[0].at);
 }
 
-/// IEEE 802.3, annex 31B: the newest pause time replaces the one before, a shorter one too. The event of the first frame
-/// ends no later pause.
+/// IEEE 802.3, annex 31B: the newest pause time replaces the previous one, even if it is shorter. The event of the
+/// first frame does not end a later pause.
 #[test]
 fn a_shorter_pause_frame_replaces_a_longer_one() {
     let mut harness = paused_by(PauseFrame { class: 0, quanta: 60_000 });
@@ -384,7 +384,7 @@ fn a_shorter_pause_frame_replaces_a_longer_one() {
     assert!(harness.world.left[1].at > again_at + RATE.time_for(6_400), "{}", harness.world.left[1].at);
 }
 
-/// What left: when, and whether it was marked.
+/// Returns the departure times with the marks, and the number of lost packets.
 fn departures(queues: Vec<QueueConfig>, arrivals: &[(u64, u32)]) -> (Vec<(Time, Ecn)>, usize) {
     let mut harness = plain(queues);
     let mut at = Time::ZERO;
@@ -397,7 +397,7 @@ fn departures(queues: Vec<QueueConfig>, arrivals: &[(u64, u32)]) -> (Vec<(Time, 
     (harness.world.left.iter().map(|left| (left.at, left.packet.ecn)).collect(), harness.world.ended.len())
 }
 
-/// Which of some packets that arrive a nanosecond apart are marked, in the order in which they leave.
+/// Returns which packets are marked, in order of departure; they arrive 1 ns apart.
 fn marked(queues: Vec<QueueConfig>, packets: usize) -> Vec<bool> {
     let (left, lost) = departures(queues, &vec![(1, 1_000); packets]);
     assert_eq!((left.len(), lost), (packets, 0));
@@ -411,7 +411,7 @@ fn a_mark_at_dequeue_is_for_what_stays_behind() {
         let at = |point| QueueConfig { marks_at: point, ..unlimited().with_ecn(threshold) };
         for others in [vec![], vec![unlimited()]] {
             let queues = |point| [vec![at(point)], others.clone()].concat();
-            // The first leaves at once. Of six, the second leaves five behind, less itself.
+            // The first leaves at once. The second leaves four of the six behind.
             let behind = [0, 4, 3, 2, 1, 0].map(|behind| behind >= least);
             assert_eq!(marked(queues(MarkingPoint::Dequeue), 6), behind, "{threshold:?}");
             let before = [0, 1, 2, 3, 4, 5].map(|before| before >= least);
@@ -421,7 +421,7 @@ fn a_mark_at_dequeue_is_for_what_stays_behind() {
 }
 
 proptest! {
-    /// Where it is marked moves no packet.
+    /// The marking point does not change any time.
     #[test]
     fn marking_at_dequeue_changes_no_time(
         arrivals in prop::collection::vec((1u64..3_000, 64u32..1_519), 1..100),
@@ -438,8 +438,8 @@ proptest! {
 }
 
 proptest! {
-    /// The scheduler that knows departures in advance and the one that decides when the port falls free are one FIFO
-    /// queue.
+    /// A FIFO scheduler, with departures known in advance, and a queued scheduler, which decides when the port becomes
+    /// free, behave alike for a single queue.
     #[test]
     fn both_schedulers_send_the_same_packets_at_the_same_times(
         arrivals in prop::collection::vec((1u64..3_000, 64u32..1_519), 1..200),

@@ -1,4 +1,4 @@
-//! No scheduler is idle that holds a packet which may go, whatever its discipline and whatever was before.
+//! No scheduler is idle while it has a packet ready to send, for any discipline and any history.
 
 use hitless_engine::PacketHandle;
 use hitless_switch::queueing::queued::Offer;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::flow_queueing::scheduler::{arriving, disciplines, ended, scheduler as flow_scheduler};
 
-/// Something that happens to a scheduler.
+/// An operation on a scheduler.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Arrive { queue: u8, bytes: u32 },
@@ -69,7 +69,7 @@ fn groups() -> impl Strategy<Value = Option<QueueGroup>> {
     ];
     let group = (1u8..6, 99u8..102, limits(), discipline, prop::option::of(1u64..500));
     prop::option::of(group.prop_map(|(half, priority, limit, discipline, idle_ns)| {
-        // The turn of a deficit round robin does not go on by itself.
+        // Deficit round robin does not advance its turn while idle.
         let moves_on = !matches!(discipline, GroupDiscipline::DeficitRoundRobin { .. });
         let idle_round_time = idle_ns.filter(|_| moves_on).map(Duration::from_ns);
         let queue = QueueConfig::normal(QueueLimit::Unlimited).with_priority(priority);
@@ -77,14 +77,14 @@ fn groups() -> impl Strategy<Value = Option<QueueGroup>> {
     }))
 }
 
-/// A queued scheduler, and what is known of it from what was done to it.
+/// A queued scheduler, with the state expected from the operations so far.
 struct Watched {
     scheduler: QueuedScheduler,
     buffer: SharedBuffer,
     group: Option<QueueGroup>,
     own_queues: u8,
     now: Time,
-    /// By queue.
+    /// Waiting packets, by queue.
     waiting: Vec<u32>,
     is_paused: Vec<bool>,
     is_closed: Vec<bool>,
@@ -116,7 +116,7 @@ impl Watched {
         QueueId(queue % self.waiting.len() as u8)
     }
 
-    /// A pause of one queue of the group is one of the group.
+    /// A pause of any queue of the group pauses the whole group.
     fn set_paused(&mut self, queue: QueueId, is_paused: bool) {
         let first = usize::from(self.own_queues);
         let of_group = usize::from(queue.0) >= first;
@@ -125,7 +125,7 @@ impl Watched {
         stopped.fill(is_paused);
     }
 
-    /// Whether some packet may go.
+    /// Returns whether any packet may be sent.
     fn may_send(&self) -> bool {
         (0..self.waiting.len()).any(|queue| {
             let has_credit = self.credit.is_none_or(|(of, credit)| usize::from(of) != queue || credit > 0);
@@ -142,7 +142,7 @@ impl Watched {
         } else if queue.0 < self.own_queues {
             self.scheduler.offer(queue, 0, entry);
         } else {
-            // Any round from late ones to those that have no queue of their own yet.
+            // Any round from late ones to those without a separate queue yet.
             let rounds = self.scheduler.rounds(self.now).expect("the scheduler has a group");
             let count = u64::from(self.waiting.len() as u8 - self.own_queues);
             let round = (rounds.oldest + u64::from(frame_bytes) % (count + 2)).saturating_sub(1);
@@ -154,7 +154,7 @@ impl Watched {
         }
     }
 
-    /// What the scheduler does when its server is free.
+    /// Serves the scheduler when its server is free.
     fn leave(&mut self) {
         let turns = self.group.map_or(1, |group| usize::from(group.queues) + 1);
         let may_send = self.may_send();
@@ -226,7 +226,7 @@ proptest! {
     ) {
         let mut watched = Watched::new(&queues, group, by_credit);
         steps.into_iter().for_each(|step| watched.happen(step));
-        // What is held up by nobody leaves.
+        // Packets leave when nothing holds them.
         watched.scheduler.open_all();
         watched.is_closed.fill(false);
         for queue in 0..watched.waiting.len() as u8 {

@@ -1,11 +1,11 @@
-//! Which packets merge, rule by rule, and when a ring is polled.
+//! The rules for merging packets, and the times of polls.
 
 use hitless_wire::{Ecn, PriorityMark, UdpHeader};
 use proptest::prelude::*;
 
 use super::*;
 
-/// A full segment: number, and what is in it beside 1,448 bytes of payload.
+/// Creates a full segment of 1,448 payload bytes with this number.
 fn segment(number: u64) -> Packet {
     let header = TcpHeader {
         sequence: number * 1_448,
@@ -31,7 +31,7 @@ fn in_store(packets: &[Packet]) -> (PacketStore, Vec<PacketHandle>) {
     (store, handles)
 }
 
-/// How many packets each segment has that a poll makes of them.
+/// Returns the number of packets in each segment of a poll.
 fn runs(packets: &[Packet]) -> Vec<usize> {
     let (store, handles) = in_store(packets);
     let (mut rest, mut runs) = (handles.as_slice(), Vec::new());
@@ -104,7 +104,7 @@ fn other_headers_keep_packets_apart_too() {
 #[test]
 fn a_merged_packet_stays_below_64_kilobytes() {
     let packets: Vec<_> = (0..100).map(segment).collect();
-    // 52 bytes of headers and 45 segments are 65,212 bytes, and one more would be 66,660.
+    // 52 bytes of headers and 45 segments are 65,212 bytes; another one would make 66,660.
     assert_eq!(runs(&packets), [45, 45, 10]);
 }
 
@@ -135,7 +135,7 @@ fn at(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
-/// What [`ReceiveRing::arrive`] returns for packets that arrive at these times, in us.
+/// Returns the results of [`ReceiveRing::arrive`] for packets at these times, in us.
 fn polls(mut ring: ReceiveRing, arrivals_us: &[u64]) -> Vec<Option<u64>> {
     let mut arrive = |us| ring.arrive(at(us), PacketHandle(0), || STACK);
     arrivals_us.iter().map(|&us| arrive(us).map(|at| at.as_ps() / 1_000_000)).collect()
@@ -181,7 +181,7 @@ proptest! {
             .map(|&(gap, payload_bytes, flags)| {
                 let sequence = next + if gap == 0 { 1_448 } else { 0 };
                 next = sequence + u64::from(payload_bytes);
-                // Flags that are rare, so that most packets merge.
+                // Flags are rare, so that most packets merge.
                 let flags = if flags == 7 { TcpFlags::PSH } else { TcpFlags::ACK };
                 with(0, |header| *header = TcpHeader { sequence, payload_bytes, flags, ..*header })
             })

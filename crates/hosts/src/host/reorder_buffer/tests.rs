@@ -9,7 +9,7 @@ use super::*;
 
 const TIMEOUT: Duration = Duration(360);
 const MSS: u32 = 1_000;
-/// Bytes of the messages here.
+/// Length of the test messages in bytes.
 const TOTAL: u32 = 20 * MSS;
 
 fn layer(rank: Rank) -> ReorderBuffer {
@@ -24,7 +24,7 @@ fn rank_of(rank: Rank, number: u32) -> u32 {
     }
 }
 
-/// Packet `number` of a message of 20.
+/// Creates packet `number` of a message of 20 packets.
 fn packet(rank: Rank, flowlet: u16, number: u32, payload_bytes: u32) -> Packet {
     let sequence = u64::from(u32::from(flowlet) * TOTAL + number * MSS);
     let header = TcpHeader { sequence, payload_bytes: payload_bytes as u16, ..TcpHeader::default() };
@@ -34,11 +34,11 @@ fn packet(rank: Rank, flowlet: u16, number: u32, payload_bytes: u32) -> Packet {
     packet
 }
 
-/// What the transport gets when these packets of flowlet 0 arrive at these times: number and time of each.
+/// Returns number and time of the packets delivered to the transport, for these arrivals (time, number) of flowlet 0.
 fn delivered(rank: Rank, arrivals: &[(u64, u32)]) -> Vec<(u32, u64)> {
     let mut layer = layer(rank);
     let mut delivered = Vec::new();
-    // A packet's number, or none for the timer; at one moment the timer comes first.
+    // A packet's number, or `None` for the timer; of simultaneous events the timer is first.
     let mut events: BinaryHeap<_> = arrivals.iter().map(|&(at, number)| Reverse((at, Some(number)))).collect();
     while let Some(Reverse((at, event))) = events.pop() {
         let now = Time(at);
@@ -91,7 +91,7 @@ fn what_has_no_payload_or_no_mark_passes() {
     assert_eq!(layer.statistics(), ReorderBufferStatistics::default());
 }
 
-/// A switch has cut the payload off: the transport is told at once, and the payload is still waited for.
+/// A switch has trimmed the packet: the transport is notified at once, and the buffer still waits for the payload.
 #[test]
 fn a_packet_without_its_payload_passes_and_fills_no_gap() {
     let mut layer = layer(Rank::RemainingBytes);
@@ -168,7 +168,7 @@ fn datagrams_are_ordered_by_their_numbers_under_a_fixed_rank() {
     assert_eq!(arrivals, [Arrival::Passes, Arrival::IsHeld, Arrival::Releases]);
 }
 
-/// The same rule, done slowly: looks at every packet whenever anything happens.
+/// An oracle for the same rule, which checks every packet at every event.
 fn oracle(arrivals: &[(u64, u32)]) -> Vec<(u32, u64)> {
     let (mut expected, mut delivered) = (None, Vec::new());
     let mut held: Vec<(u32, u64)> = Vec::new();
@@ -214,7 +214,7 @@ fn oracle(arrivals: &[(u64, u32)]) -> Vec<(u32, u64)> {
     delivered
 }
 
-/// Arrivals in order of time, of packets that may be lost, repeated and late.
+/// Arrivals in order of time; packets can be lost, repeated and late.
 fn arrivals() -> impl Strategy<Value = Vec<(u64, u32)>> {
     let arrival = (0u64..1_500, 0u32..20);
     proptest::collection::vec(arrival, 0..60).prop_map(|mut arrivals| {

@@ -1,4 +1,4 @@
-//! Packets that a switch sends where they do not belong.
+//! Packets that a switch sends to the wrong host.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Receive offload between hosts: what it saves, and what it must not change.
+//! Receive offload between hosts: its savings, and its invariants.
 
 use super::*;
 use crate::application::Request;
@@ -19,7 +19,7 @@ fn dctcp() -> TransportConfig {
     TransportConfig::Tcp(TcpSettings { rto_min: Duration::from_ms(1), ..TcpSettings::with(Congestion::Dctcp) })
 }
 
-/// The initial window of ten segments comes within the 5 us of the stack, so that it is one segment for TCP.
+/// The initial window of ten segments arrives within the stack's delay of 5 us, so TCP sees a single segment.
 #[test]
 fn a_window_that_comes_at_once_has_one_acknowledgement() {
     let config = offloading(fixed_stack(), Duration::ZERO);
@@ -29,7 +29,7 @@ fn a_window_that_comes_at_once_has_one_acknowledgement() {
     let record = bench.world.flows[0];
     assert_eq!(bench.hosts.totals().packets, crate::PacketCounts { injected: 11, delivered: 11, dropped: 0 });
     assert_eq!(record.receiver.packets_received, 10);
-    // The first frame, the stack, and the same for the acknowledgement.
+    // Delay of the first frame, delay of the stack, and the same for the acknowledgement.
     let delivered = (1_518 + 20) * 80 + PIPE_DELAY.as_ps() + RECEIVE.as_ps();
     assert_eq!(bench.world.messages[0].delivered, Time(delivered));
     let acknowledged = delivered + (70 + 20) * 80 + PIPE_DELAY.as_ps() + RECEIVE.as_ps();
@@ -68,8 +68,8 @@ fn a_transport_in_the_card_does_not_wait_for_the_kernel() {
     assert_eq!(run(&offloading(fixed_stack(), Duration::from_us(8))), run(&ethernet()));
 }
 
-/// The sender does not wait for the interrupt at the other end and sends again. What waits there when the flow ends is
-/// dropped as what arrives later is.
+/// The sender times out before the interrupt at the other end and retransmits. Packets still in the ring at the end of
+/// the flow are dropped, like later arrivals.
 #[test]
 fn a_ring_is_emptied_when_its_flow_ends() {
     let timeout = Duration::from_us(40);
@@ -104,14 +104,15 @@ fn both_ways_of_an_exchange_are_polled() {
     let bench = bench.run();
     let record = bench.world.flows[0];
     assert_eq!((record.bytes_written, record.bytes_delivered), (14_480, 14_480));
-    // SYN and SYN-ACK; two packets of the request, merged; ten of the answer, merged.
+    // SYN and SYN-ACK; two request packets, merged, and their acknowledgement; ten response packets, merged, and their
+    // acknowledgement.
     assert_eq!(bench.hosts.totals().packets.injected, 2 + 3 + 11);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is lost, and whatever the transport: all is delivered; the bench accounts for each packet at the end.
+    /// With any losses and any transport, everything is delivered; the bench accounts for each packet at the end.
     #[test]
     fn the_same_bytes_arrive_with_and_without(
         losses in losses(),

@@ -1,4 +1,4 @@
-//! Requests and their answers on one connection.
+//! Requests and their responses on the same connection.
 
 use super::*;
 use crate::application::Request;
@@ -19,7 +19,7 @@ fn tcp(handshake: bool) -> TransportConfig {
     })
 }
 
-/// Host 1 asks host 0, which answers with so many bytes.
+/// Configures a request from host 1 to host 0, with a response of this length.
 fn asked(bytes: u64) -> FlowConfig {
     FlowConfig { request: Some(REQUEST), ..flow_config(0, 1, Application::one_way(bytes)) }
 }
@@ -33,7 +33,7 @@ fn exchange(mut bench: Bench, config: FlowConfig) -> Bench {
     bench.run()
 }
 
-/// What a frame of so many bytes takes to arrive.
+/// Returns the time in picoseconds for a frame of this length to arrive.
 fn way(frame_bytes: u64) -> u64 {
     (frame_bytes + 20) * 80 + PIPE_DELAY.as_ps()
 }
@@ -59,7 +59,7 @@ fn the_times_of_an_exchange_are_what_arithmetic_says() {
         assert_eq!((record.bytes_written, record.bytes_delivered), (1_000, 1_000));
         assert_eq!(bench.world.unfinished, []);
         assert_eq!((record.source, record.destination, record.started), (HostId(0), HostId(1), Time::ZERO));
-        // SYN, SYN-ACK, request and its acknowledgement; the answer and its acknowledgement.
+        // SYN, SYN-ACK, the request and its acknowledgement, the response and its acknowledgement.
         assert_eq!(bench.hosts.totals().packets.injected, if handshake { 6 } else { 4 });
         assert_eq!((record.sender.packets_sent, record.receiver.packets_received), (2, 2));
         let totals = bench.hosts.totals();
@@ -95,7 +95,8 @@ fn a_lost_request_is_repeated_and_counts() {
 fn what_the_reorder_buffer_holds_of_a_request_is_in_the_record_of_the_flow() {
     let config = HostConfig { reorder_timeout: Some(Duration::from_us(50)), ..ethernet() };
     let mut bench = Bench::new(&config, 2, tcp(true));
-    // SYN, SYN-ACK, and then the second segment of four: two wait for it. The answer is one.
+    // After SYN and SYN-ACK, the second of four request segments is lost: two segments wait for it. The response has
+    // one segment.
     bench.world.losses = vec![3];
     let request = Some(Request { bytes: 4 * 1_448, ..REQUEST });
     let tagging = Some(PriorityTagging::honest(Rank::RemainingBytes));
@@ -106,7 +107,7 @@ fn what_the_reorder_buffer_holds_of_a_request_is_in_the_record_of_the_flow() {
 
 #[test]
 fn data_of_the_answer_acknowledges_the_request() {
-    // The acknowledgement of the request is lost: nothing is sent again for that.
+    // The acknowledgement of the request is lost, which causes no retransmission.
     let mut bench = bench(tcp(true));
     bench.world.losses = vec![3];
     let bench = exchange(bench, asked(1_000));
@@ -117,7 +118,7 @@ fn data_of_the_answer_acknowledges_the_request() {
 
 #[test]
 fn a_run_that_ends_early_tells_what_was_asked_for() {
-    // Before the connection is open, before the request arrives, and before the answer does.
+    // Before the connection is open, before the request arrives, and before the response arrives.
     for (end, is_requested) in [(1_100_000, false), (2_500_000, true), (24_000_000, true)] {
         let mut bench = bench(tcp(true));
         bench.hosts.add_flow(asked(1_000), &mut bench.world);

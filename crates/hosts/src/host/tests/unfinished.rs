@@ -1,4 +1,4 @@
-//! Messages that the end of a run finds under way.
+//! Messages under way at the end of a run.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use super::*;
 use crate::application::Request;
 use proptest::prelude::*;
 
-/// What a transport carries: one message, several with gaps, several on an open connection, or the answer to a request.
+/// The load of a transport: a single message, several with gaps, several on an open connection, or the response to a
+/// request.
 #[derive(Clone, Copy, Debug)]
 enum Load {
     One,
@@ -27,7 +28,7 @@ const ALL: [(&str, Load); 9] = [
     ("udp", Load::One),
 ];
 
-/// The bench with a flow that is about to start; `losses` as in [`World`], of a transport that repeats what is lost.
+/// Creates a bench with a flow that is about to start; `losses` as in [`World`], for transports that retransmit.
 fn bench(transport: &str, load: Load, losses: &BTreeSet<u64>) -> Bench {
     let config = match transport {
         "tcp" => TransportConfig::Tcp(TcpSettings { handshake: true, ..TcpSettings::default() }),
@@ -61,7 +62,7 @@ fn bench(transport: &str, load: Load, losses: &BTreeSet<u64>) -> Bench {
     bench
 }
 
-/// What of a message has happened by `end`.
+/// Returns the record of a message as known at `end`.
 fn until(end: Time, message: &MessageRecord) -> MessageRecord {
     let known = |at: Time| if at <= end { at } else { Time::NEVER };
     MessageRecord {
@@ -72,7 +73,7 @@ fn until(end: Time, message: &MessageRecord) -> MessageRecord {
     }
 }
 
-/// When something happens to a message: then, and a picosecond before, is where a mistake would show.
+/// Returns the times of a message's events; errors would show at these times, or a picosecond earlier.
 fn moments(message: &MessageRecord) -> impl Iterator<Item = Time> {
     let MessageRecord { started, requested, delivered, acknowledged, .. } = *message;
     requested.into_iter().chain([started, delivered, acknowledged])
@@ -81,7 +82,7 @@ fn moments(message: &MessageRecord) -> impl Iterator<Item = Time> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// The oracle is the same run to its end: what has happened by then.
+    /// The oracle is the complete run, restricted to events up to that time.
     #[test]
     fn every_message_that_has_begun_is_reported_once(
         (transport, load) in prop::sample::select(&ALL[..]),

@@ -9,7 +9,7 @@ use super::settings::PacketPairSettings;
 const QUEUED_SEGMENTS: f64 = 4.0;
 /// Round trips to correct the bytes in flight. Chosen.
 const CORRECTION_ROUND_TRIPS: f64 = 0.5;
-/// Maximum part of the rate that is skipped. Chosen: some pairs must go, or nothing is measured.
+/// Maximum part of the rate that is skipped. Chosen: some pairs must remain to measure.
 const SKIPPED_MAX: f64 = 0.9;
 /// Maximum part of linkRate that is injected ("a few packets", section 5). Chosen.
 const INJECTED_MAX: f64 = 0.1;
@@ -26,7 +26,7 @@ pub(super) struct ShareEstimate {
 }
 
 impl ShareEstimate {
-    /// No gap is known.
+    /// Creates an estimate without a gap.
     pub fn new(config: &PacketPairSettings) -> Self {
         let mss_bytes = config.mss.0 as f64;
         let PacketPairSettings { gap_gain: gain, window_factor, longest_pair, .. } = *config;
@@ -54,13 +54,14 @@ impl ShareEstimate {
         self.gap_ps = if self.is_known() { self.gap_ps + self.gain * (newest_ps - self.gap_ps) } else { newest_ps };
     }
 
-    /// Payload per second that the bottleneck has for the flow (linkRate), in bytes; zero when unknown.
+    /// Returns the payload bytes per second of the flow's share (linkRate); zero if unknown.
     pub fn bytes_per_second(&self) -> f64 {
         if self.is_known() { self.mss_bytes / self.gap_ps * 1e12 } else { 0.0 }
     }
 
-    /// Segments from the first packet of a measured pair to its second. The average is over the last round trip
-    /// (section 5): GAIN averages over 1 / GAIN pairs; if more fit in a round trip, each pair is longer by that factor.
+    /// Returns the segments from the first packet of a measured pair to its second. The average is over the last round
+    /// trip (section 5): GAIN averages over 1 / GAIN pairs; if more fit in a round trip, each pair is longer by that
+    /// factor.
     pub fn segments_to_measure(&self, base_rtt: Duration) -> u32 {
         if !self.is_known() || base_rtt == Duration::MAX {
             return 1;
@@ -69,12 +70,12 @@ impl ShareEstimate {
         ((pairs * self.gain) as u32).clamp(1, self.longest_pair)
     }
 
-    /// Time between the starts of two measured pairs that are longer than two packets: GAIN of a round trip.
+    /// Returns the time between the starts of two measured pairs longer than two packets: GAIN of a round trip.
     pub fn time_between_measures(&self, base_rtt: Duration) -> Duration {
         Duration::from_ps((base_rtt.as_ps() as f64 * self.gain) as u64)
     }
 
-    /// Time for `bytes` at the throttled and corrected rate: linkRate * (1 - alpha / 2 + correction).
+    /// Returns the time for `bytes` at the throttled and corrected rate: linkRate * (1 - alpha / 2 + correction).
     #[inline]
     pub fn time_for(&self, bytes: f64, alpha: f64, in_flight_bytes: u64, base_rtt: Duration) -> Duration {
         let throttled = 1.0 - alpha / 2.0;
@@ -82,9 +83,9 @@ impl ShareEstimate {
         Duration::from_ps((bytes / self.mss_bytes * self.gap_ps / factor).ceil() as u64)
     }
 
-    /// Keshav's control law, as a part of linkRate: cycles are skipped or packets injected until the bytes in flight
-    /// match the throttled rate and a few packets are queued at the bottleneck. Zero if a round trip holds too few
-    /// pairs to skip a cycle.
+    /// Returns the correction of Keshav's control law, as a part of linkRate: cycles are skipped or packets injected
+    /// until the bytes in flight match the throttled rate and a few packets are queued at the bottleneck. Zero if a
+    /// round trip holds too few pairs to skip a cycle.
     fn correction(&self, throttled: f64, in_flight_bytes: u64, base_rtt: Duration) -> f64 {
         if self.segments_to_measure(base_rtt) == 1 {
             return 0.0;
@@ -95,7 +96,7 @@ impl ShareEstimate {
         (missing / CORRECTION_ROUND_TRIPS).clamp(-SKIPPED_MAX * throttled, INJECTED_MAX)
     }
 
-    /// Maximum bytes in flight when a pair begins: CWND_FACTOR * linkRate * minRTT.
+    /// Returns the maximum bytes in flight when a pair begins: CWND_FACTOR * linkRate * minRTT.
     #[inline]
     pub fn window_bytes(&self, base_rtt: Duration) -> u64 {
         (self.window_factor * self.mss_bytes * base_rtt.as_ps() as f64 / self.gap_ps) as u64

@@ -1,4 +1,4 @@
-//! Packet pair: the flow control that AFQ's authors built for fair-queueing switches.
+//! Packet pair: the flow control of AFQ's authors for fair-queueing switches.
 //!
 //! After AFQ (Sharma et al., NSDI 2018), section 5 and appendix A, figure 13. Packets leave in pairs. If the network
 //! serves flows fairly, the gap between their arrivals is the service time of one packet at the flow's share of the

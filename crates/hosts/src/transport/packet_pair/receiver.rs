@@ -1,4 +1,4 @@
-//! The end that takes data: TCP's receiver, and a stopwatch.
+//! The receiving end: TCP's receiver, and a stopwatch.
 
 use hitless_wire::{
     Duration, Ecn, Packet, PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, TcpFlags,
@@ -13,30 +13,30 @@ use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct PacketPairReceiver {
     tcp: TcpReceiver,
-    /// The pair whose first packet arrived last; 0, which no pair has: none, or it has been measured.
+    /// Pair of the first packet that arrived last; 0, an unused number, if it has been measured or there was none.
     pair: u32,
     first_arrived_at: Time,
-    /// Measured and not returned yet; zero: none.
+    /// Measured gap, not yet returned; zero if there is none.
     gap: Duration,
 }
 
 impl PacketPairReceiver {
-    /// A connection that has received nothing; the host's timer ticks at `timer_phase` modulo its tick.
+    /// Creates an unused connection; the host's timer ticks at `timer_phase` modulo its tick.
     ///
     /// # Panics
-    /// When `config` cannot work.
+    /// If `config` is invalid.
     pub fn new(config: &PacketPairSettings, timer_phase: Duration) -> Self {
         config.check();
         let tcp = TcpReceiver::new(&config.recovery(), timer_phase);
         Self { tcp, pair: 0, first_arrived_at: Time::ZERO, gap: Duration::ZERO }
     }
 
-    /// Bytes received above a gap.
+    /// Returns the bytes received above a gap.
     pub fn out_of_order_bytes(&self) -> u64 {
         self.tcp.out_of_order_bytes()
     }
 
-    /// Figure 13, OnPacketReceive. A copy of a packet that was seen before measures nothing.
+    /// Measures the gap of a pair (figure 13, OnPacketReceive). A duplicate packet measures nothing.
     #[inline]
     fn measure(&mut self, data: &PacketPairData, arrived_at: Time) {
         match data.position {

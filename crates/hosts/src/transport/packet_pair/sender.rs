@@ -1,4 +1,4 @@
-//! The end that has data: TCP's sender, and when it may send a pair.
+//! The sending end: TCP's sender, with pairs as its clock.
 
 use hitless_wire::{
     Duration, Packet, PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, TcpFlags, TcpHeader,
@@ -10,44 +10,44 @@ use super::settings::PacketPairSettings;
 use crate::transport::tcp::TcpSender;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
-/// The rest of the pair under way.
+/// The rest of the current pair.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Rest {
-    /// Packets to be sent; the last of them is the second of the pair.
+    /// Packets to send; the last of them is the second of the pair.
     packets: u32,
-    /// Packets from the first to the second, if the gap between them says something of the bottleneck; else 0.
+    /// Packets from the first to the second, if the gap between them measures the bottleneck; else 0.
     measured_segments: u16,
 }
 
-/// The sending end of a packet-pair connection. Calls as for every [`Sender`].
+/// The sending end of a packet-pair connection.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct PacketPairSender {
     tcp: TcpSender,
     share: ShareEstimate,
-    /// No pair begins before this (nextSendTime of figure 13).
+    /// Earliest start of the next pair (nextSendTime of figure 13).
     next_pair_at: Time,
-    /// When pacing has something to do; [`Time::NEVER`] when an acknowledgement must come first.
+    /// Time for pacing to act; [`Time::NEVER`] if an acknowledgement must come first.
     wake_at: Time,
     rest: Option<Rest>,
-    /// Number of the last pair begun; they count from 1.
+    /// Number of the last pair begun, counted from 1.
     pair: u32,
-    /// A pair was sent without an estimate: the next waits for an answer.
+    /// Whether a pair was sent without an estimate: the next one waits for an answer.
     awaits_answer: bool,
-    /// Packets that fill a round of AFQ's.
+    /// Packets that fill a round of AFQ.
     segments_per_round: u32,
-    /// No pair longer than two packets begins before this.
+    /// Earliest start of the next pair longer than two packets.
     next_long_at: Time,
-    /// When the last acknowledgement came.
+    /// Time of the last acknowledgement.
     last_heard_at: Time,
     mss_bytes: u16,
     restart_after_idle: bool,
 }
 
 impl PacketPairSender {
-    /// A connection that has sent nothing; the host's timer ticks at `timer_phase` modulo its tick.
+    /// Creates an unused connection; the host's timer ticks at `timer_phase` modulo its tick.
     ///
     /// # Panics
-    /// When `config` cannot work.
+    /// If `config` is invalid.
     pub fn new(config: &PacketPairSettings, timer_phase: Duration) -> Self {
         config.check();
         Self {
@@ -66,38 +66,39 @@ impl PacketPairSender {
         }
     }
 
-    /// Payload per second that the bottleneck has for the flow, in bytes, as the gaps say; `None` before the first.
+    /// Returns the payload bytes per second of the flow's share, as measured by the gaps; `None` before the first.
     pub fn link_rate_bytes_per_second(&self) -> Option<f64> {
         self.share.is_known().then(|| self.share.bytes_per_second())
     }
 
-    /// The estimated fraction of marked bytes.
+    /// Returns the estimated fraction of marked bytes.
     pub fn alpha(&self) -> f64 {
         self.tcp.dctcp_alpha().unwrap_or(0.0)
     }
 
-    /// Bytes believed to be in the network.
+    /// Returns the bytes estimated to be in the network.
     pub fn in_flight_bytes(&self) -> u64 {
         self.tcp.in_flight_bytes()
     }
 
-    /// Bytes written and not sent yet.
+    /// Returns the bytes written but not sent.
     pub fn unsent_bytes(&self) -> u64 {
         self.tcp.unsent_bytes()
     }
 
-    /// What may be in flight when a pair begins; `None` before the first gap and the first round-trip time.
+    /// Returns the maximum bytes in flight when a pair begins; `None` before the first gap and the first round-trip
+    /// time.
     pub fn pair_window_bytes(&self) -> Option<u64> {
         let base_rtt = self.tcp.minimum_rtt();
         (self.share.is_known() && base_rtt != Duration::MAX).then(|| self.share.window_bytes(base_rtt))
     }
 
-    /// Segments from the first packet of a measured pair to its second.
+    /// Returns the segments from the first packet of a measured pair to its second.
     fn segments_to_measure(&self) -> u32 {
         self.segments_per_round.max(self.share.segments_to_measure(self.tcp.minimum_rtt()))
     }
 
-    /// How long a pair of `packets` takes at the present rate: 2 * MSS / rate for two.
+    /// Returns the duration of a pair of `packets` at the current rate: 2 * MSS / rate for two.
     #[inline]
     fn pair_interval(&self, packets: u32) -> Duration {
         if !self.share.is_known() {
@@ -107,7 +108,7 @@ impl PacketPairSender {
         self.share.time_for(bytes, self.alpha(), self.in_flight_bytes(), self.tcp.minimum_rtt())
     }
 
-    /// Whether a pair may begin once its time has come.
+    /// Returns whether the window lets a pair begin.
     #[inline]
     fn has_room(&self) -> bool {
         if !self.tcp.has_more_to_send() {
@@ -127,7 +128,7 @@ impl PacketPairSender {
         }
     }
 
-    /// Figure 13, SendPacketPair.
+    /// Begins a pair (figure 13, SendPacketPair).
     fn begin_pair(&mut self, now: Time) -> Option<Outgoing> {
         let base_rtt = self.tcp.minimum_rtt();
         let to_measure = self.segments_to_measure();
@@ -149,8 +150,9 @@ impl PacketPairSender {
         Some(outgoing)
     }
 
-    /// Sends the next packet of the pair under way. Where data ends before its second packet nothing is measured.
+    /// Sends the next packet of the current pair. If the data ends before the second packet, nothing is measured.
     fn go_on(&mut self, now: Time, rest: Rest) -> Option<Outgoing> {
+        // If this pair was held back, the next one is not due before its end.
         self.next_pair_at = self.next_pair_at.max(now);
         self.rest = (rest.packets > 1).then(|| Rest { packets: rest.packets - 1, ..rest });
         if self.rest.is_none() {
@@ -173,20 +175,20 @@ impl PacketPairSender {
             pair: self.pair,
             payload_bytes: header.payload_bytes,
             position,
-            // A shorter packet takes less time than the share has for a full one.
+            // A shorter packet takes less time than a full one, so its gap would overstate the share.
             measured_segments: if header.payload_bytes == self.mss_bytes { measured_segments } else { 0 },
             ..PacketPairData::default()
         };
         Some(Outgoing { transport: Transport::PacketPair(PacketPairHeader::Data(data)), ..outgoing })
     }
 
-    /// Nothing is sent for now.
+    /// Notes that nothing can be sent now.
     fn wait(&mut self, now: Time) {
         self.tcp.wait(now);
         self.wake_at = if self.has_room() { self.next_pair_at } else { Time::NEVER };
     }
 
-    /// Begins anew, with one pair and what it will tell.
+    /// Restarts with a single pair and no estimate.
     fn restart(&mut self) {
         self.share.forget();
         self.awaits_answer = false;
@@ -194,13 +196,14 @@ impl PacketPairSender {
         self.next_long_at = Time::ZERO;
     }
 
-    /// What TCP's sender makes of an acknowledgement.
+    /// Lets TCP's sender handle an acknowledgement.
     #[inline]
     fn process(&mut self, now: Time, acknowledgement: &PacketPairAcknowledgement) {
         let echo = if acknowledgement.congestion { TcpFlags::ECE } else { TcpFlags::default() };
         let header = TcpHeader {
             acknowledgement: acknowledgement.acknowledgement,
             sack: acknowledgement.sack,
+            // Packet pair has no receive window, so the sender must never wait for one.
             window_bytes: u32::MAX,
             timestamp_echo: acknowledgement.timestamp_echo,
             flags: TcpFlags::ACK.with(echo),
@@ -218,6 +221,7 @@ fn set_position(outgoing: &mut Outgoing, position: PairPosition) {
 
 impl Sender for PacketPairSender {
     fn write(&mut self, now: Time, bytes: u64) {
+        // After a pause longer than a round trip the share is unknown; see the module docs.
         let is_idle = self.in_flight_bytes() == 0 && !self.tcp.has_more_to_send();
         let round_trip = self.tcp.smoothed_rtt().unwrap_or(Duration::MAX);
         if self.restart_after_idle && is_idle && now.saturating_since(self.last_heard_at) > round_trip {
@@ -226,7 +230,7 @@ impl Sender for PacketPairSender {
         self.tcp.write(now, bytes);
     }
 
-    /// Figure 13, OnAckReceive.
+    /// Handles an acknowledgement (figure 13, OnAckReceive).
     fn receive(&mut self, now: Time, packet: &Packet) {
         let Transport::PacketPair(PacketPairHeader::Acknowledgement(acknowledgement)) = &packet.transport else {
             return;
@@ -234,13 +238,13 @@ impl Sender for PacketPairSender {
         self.last_heard_at = now;
         let acknowledged_bytes = self.tcp.acknowledged_bytes();
         self.process(now, acknowledgement);
-        // The packets of a pair that fills a round are answered one after the other, and the last has the gap.
+        // The packets of a pair that fills a round are acknowledged one by one; the last acknowledgement has the gap.
         let is_part = self.segments_per_round > 1
             && acknowledgement.gap == Duration::ZERO
             && self.tcp.acknowledged_bytes() > acknowledged_bytes
             && self.in_flight_bytes() > 0;
         if !self.share.is_known() && acknowledgement.gap > Duration::ZERO {
-            // The state becomes NORMAL, and a pair goes at once.
+            // The state becomes NORMAL, and a pair can begin at once.
             self.next_pair_at = now;
         }
         self.share.sample(acknowledgement.gap);
@@ -260,7 +264,7 @@ impl Sender for PacketPairSender {
         self.wake_at.min(self.tcp.next_timeout())
     }
 
-    /// When a pair may begin is asked when the card has room.
+    /// When the card has room, the host polls for pairs anyway.
     fn timeout_when_held_back(&mut self, now: Time) -> Time {
         self.wake_at = Time::NEVER;
         self.tcp.timeout_when_held_back(now)
@@ -284,7 +288,7 @@ impl Sender for PacketPairSender {
         self.tcp.sent_bytes()
     }
 
-    /// With the pair that the window lets begin.
+    /// Returns the window plus the pair that it lets begin.
     fn congestion_window_bytes(&self) -> u64 {
         self.pair_window_bytes().unwrap_or(0) + u64::from(self.segments_to_measure() + 1) * u64::from(self.mss_bytes)
     }

@@ -1,4 +1,4 @@
-//! Packet pair as a scenario describes it, and as a connection is run.
+//! Packet pair: settings in a scenario, and the TCP settings below them.
 
 use hitless_settings::quantity::Text;
 use hitless_wire::{Bytes, Duration};
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::transport::tcp::{Congestion, RtoFormula, TcpSettings};
 
-/// Parameters of packet pair. The gap between the arrivals of two packets sent together gives the flow's share of its
-/// bottleneck, and that the rate. Losses are found and repaired by TCP.
+/// Settings of packet pair. The gap between the arrivals of two packets sent together measures the flow's share of its
+/// bottleneck, which sets the rate. TCP detects and repairs losses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PacketPairSettings {
-    /// Largest payload of a packet.
+    /// Maximum payload of a packet.
     #[serde(with = "Text::<Bytes>")]
     pub mss: Bytes,
-    /// What a frame has beside the payload. The paper gives no format; this is as much as TCP with timestamps has.
+    /// Header bytes of a frame. The paper gives no format; the default is TCP with timestamps.
     #[serde(with = "Text::<Bytes>")]
     pub header_bytes: Bytes,
-    /// Length of the frame of an acknowledgement, which carries the gap.
+    /// Frame length of an acknowledgement, which carries the gap.
     #[serde(with = "Text::<Bytes>")]
     pub ack_bytes: Bytes,
     /// Weight of the newest gap in the moving average, GAIN of figure 13. The paper gives no value; a quarter averages
@@ -32,32 +32,32 @@ pub struct PacketPairSettings {
     /// below the marking threshold of 8 rounds (section 5). 1: figure 13.
     #[schemars(range(min = 1, max = 64))]
     pub longest_pair: u32,
-    /// How many products of estimated rate and least round-trip time may be in flight when a pair begins, CWND_FACTOR
-    /// of figure 13 (section 5: 1.5).
+    /// Maximum bytes in flight when a pair begins, in products of estimated rate and minimum round-trip time:
+    /// CWND_FACTOR of figure 13 (section 5: 1.5).
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub window_factor: f64,
-    /// Bytes that AFQ's switches let a flow send in a round (BpR). Above a full frame, pairs that are measured have as
-    /// many packets between their two as fill a round, so that these are served in different rounds (section 5); 0: no
-    /// AFQ, or short rounds.
+    /// Bytes that AFQ's switches let a flow send per round (BpR). If it exceeds a full frame, measured pairs have as
+    /// many packets between their two as fill a round, so that switches serve these in different rounds (section 5). 0
+    /// means no AFQ, or short rounds.
     #[serde(with = "Text::<Bytes>")]
     pub bytes_per_round: Bytes,
-    /// Send ECN-capable packets, and send at the rate times (1 - alpha / 2), where alpha is the marked fraction
-    /// (section 5: marking per flow).
+    /// Send ECN-capable packets, and multiply the rate by (1 - alpha / 2), where alpha is the marked fraction (section
+    /// 5: marking per flow).
     pub ecn: bool,
     /// Weight of the newest window in the estimate of alpha. The paper gives none; 1/16 is DCTCP's (RFC 8257).
     #[schemars(range(min = 0.0001, max = 1.0))]
     pub ecn_gain: f64,
-    /// After a pause longer than a round trip, forget the share and begin with one pair, as a new flow does.
+    /// After a pause longer than a round trip, forget the share and restart with one pair, like a new flow.
     pub restart_after_idle: bool,
-    /// One acknowledgement answers both packets of a pair; how long the first waits for the second.
+    /// Time that the first packet of a pair waits for the second before it is acknowledged alone.
     #[serde(with = "Text::<Duration>")]
     pub ack_delay: Duration,
-    /// What the retransmission timeout is computed by.
+    /// Formula of the retransmission timeout.
     pub rto_formula: RtoFormula,
-    /// Least retransmission timeout (Linux: 200 ms; AFQ's simulations: 200 us).
+    /// Minimum retransmission timeout (Linux: 200 ms; AFQ's simulations: 200 us).
     #[serde(with = "Text::<Duration>")]
     pub rto_min: Duration,
-    /// Largest retransmission timeout after backing off (Linux: 120 s).
+    /// Maximum retransmission timeout after backing off (Linux: 120 s).
     #[serde(with = "Text::<Duration>")]
     pub rto_max: Duration,
     /// Retransmission timeout before the first round-trip time is known (RFC 6298: 1 s).
@@ -67,10 +67,10 @@ pub struct PacketPairSettings {
     pub sack: bool,
     /// Time-based loss detection and tail loss probes (RFC 8985); needs `sack`.
     pub rack_tlp: bool,
-    /// Duplicate acknowledgements that start a fast retransmit when RACK is off (RFC 5681: 3).
+    /// Duplicate acknowledgements that start a fast retransmit without RACK (RFC 5681: 3).
     #[schemars(range(min = 1, max = 255))]
     pub duplicate_acks: u32,
-    /// Period of the host's timer interrupt, as [`TcpSettings::timer_tick`]. The host says it, no file.
+    /// Period of the host's timer interrupt, as [`TcpSettings::timer_tick`]. It comes from the host, not from the file.
     #[serde(skip)]
     pub timer_tick: Duration,
 }
@@ -105,9 +105,9 @@ impl Default for PacketPairSettings {
 }
 
 impl PacketPairSettings {
-    /// What does everything but to decide when a packet may go: segments, loss recovery, timers, ECN, and the
-    /// acknowledgement of a first packet whose second does not come. Of DCTCP its estimate of the fraction of marked
-    /// bytes is used, its window is not.
+    /// Returns the TCP settings for everything except the clock of pairs: segments, loss recovery, timers, ECN, and the
+    /// acknowledgement of a first packet without its second. DCTCP provides its estimate of the fraction of marked
+    /// bytes; its window is unused.
     pub(super) fn recovery(&self) -> TcpSettings {
         TcpSettings {
             congestion: Congestion::Dctcp,
@@ -131,22 +131,22 @@ impl PacketPairSettings {
         }
     }
 
-    /// Segments from the first packet of a measured pair to its second: as many as fill a round, so that switches serve
-    /// the two in different rounds.
+    /// Returns the segments from the first packet of a measured pair to its second: as many as fill a round, so that
+    /// switches serve the two in different rounds.
     pub(super) fn segments_per_round(&self) -> u32 {
         let segments = self.bytes_per_round.0.div_ceil(self.full_frame_bytes().into()).max(1);
         u32::try_from(segments).unwrap_or(u32::MAX)
     }
 
-    /// A frame with a full segment.
+    /// Returns the length of a frame with a full segment.
     pub(super) fn full_frame_bytes(&self) -> u32 {
         self.recovery().data_frame_bytes(self.mss.0 as u16)
     }
 
-    /// Stops on values no connection can work with.
+    /// Checks values that no connection can work with.
     ///
     /// # Panics
-    /// For a gain outside of (0, 1], a factor that is not above 0, or pairs without a second packet.
+    /// For a gain outside (0, 1], a factor not above 0, or pairs without a second packet.
     pub(super) fn check(&self) {
         assert!(self.gap_gain > 0.0 && self.gap_gain <= 1.0, "gap_gain must be above 0 and at most 1");
         assert!(self.longest_pair > 0, "longest_pair must be at least 1");

@@ -1,11 +1,12 @@
-//! DCQCN: the rate of a connection under congestion notifications (Zhu et al., "Congestion Control for Large-Scale
-//! RDMA Deployments", SIGCOMM 2015, sections 3 and 5; names of parameters as there).
+//! DCQCN: rate control of a connection by congestion notifications (Zhu et al., "Congestion Control for Large-Scale
+//! RDMA Deployments", SIGCOMM 2015, sections 3 and 5; parameters are named as there).
 //!
-//! The receiving card answers marked packets with notifications (CNPs), at most one in an interval. Each cuts the
-//! sending card's rate by a share that grows with how often they come; without them the rate climbs back, first half
-//! the way to where it was, then by a step, then by a larger one. Before the first cut a connection sends at line rate.
+//! The receiving card answers marked packets with notifications (CNPs), at most one per interval. Each notification
+//! cuts the sending card's rate by a fraction that grows with their frequency. Without notifications the rate recovers:
+//! first by half of the distance to the old rate, then by a fixed step, then by a larger step. Before the first cut a
+//! connection sends at line rate.
 //!
-//! Nothing here sets a timer: what timers would have done by now is done when the rate is asked for.
+//! No timer is set here: actions of timers are caught up on when the rate is read.
 
 use hitless_settings::quantity::{Optional, Text};
 use hitless_wire::{BitRate, Bytes, Duration, Time};
@@ -16,86 +17,87 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum DcqcnPreset {
-    /// Those of the paper, section 5.
+    /// The values of the paper, section 5.
     #[default]
     Paper,
-    /// What HPCC's authors compare with as deployed (SIGCOMM 2019, section 5.1): run.py of their repository,
+    /// The deployed values that HPCC's authors compare with (SIGCOMM 2019, section 5.1): run.py of their repository,
     /// `--cc dcqcn`, which models ConnectX cards.
     Vendor,
 }
 
-/// When alpha moves.
+/// The time of updates to alpha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlphaUpdate {
-    /// Up with each notification, and down when there was none for `alpha_timer` (the paper, section 3.1).
+    /// Up at each notification, and down if there was none for `alpha_timer` (the paper, section 3.1).
     AtNotifications,
-    /// Once in each `alpha_timer`: up if there was a notification in it, else down (NVIDIA, DOCA 3.4, "DCQCN CC
+    /// Once per `alpha_timer`: up if there was a notification in it, down otherwise (NVIDIA, DOCA 3.4, "DCQCN CC
     /// Parameters": dce_tcp_rtt).
     Periodic,
 }
 
-/// Parameters of DCQCN, by the paper's names; defaults are those of `preset`.
+/// Settings of DCQCN, named as in the paper; defaults are those of `preset`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct DcqcnSettings {
-    /// Where the values come from that are left out. `dcqcn = "vendor"` is `dcqcn = { preset = "vendor" }`.
+    /// Preset for omitted values. `dcqcn = "vendor"` is short for `dcqcn = { preset = "vendor" }`.
     pub preset: DcqcnPreset,
-    /// N: the receiver sends at most one notification of a connection in this time.
+    /// N: minimum time between two notifications of a connection.
     #[serde(with = "Text::<Duration>")]
     pub cnp_interval: Duration,
-    /// g: weight of a notification in the estimate alpha, by which the rate is cut.
+    /// g: weight of a notification in the estimate alpha, which determines the cut of the rate.
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub g: f64,
     /// Alpha at the first notification.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub initial_alpha: f64,
-    /// When alpha moves.
+    /// Time of updates to alpha.
     pub alpha_update: AlphaUpdate,
-    /// K: alpha decays when there was no notification for this long; above `cnp_interval`. With `alpha_update =
-    /// "periodic"` the time between two updates.
+    /// K: time without a notification after which alpha decays; above `cnp_interval`. With `alpha_update = "periodic"`,
+    /// the time between two updates.
     #[serde(with = "Text::<Duration>")]
     pub alpha_timer: Duration,
-    /// The rate is cut at most once in this time; a notification that comes sooner cuts it at the end of it. 0 s: each
-    /// notification cuts.
+    /// Minimum time between two cuts of the rate; an earlier notification cuts it at the end of this time. With 0 s
+    /// each notification cuts.
     #[serde(with = "Text::<Duration>")]
     pub decrease_interval: Duration,
-    /// Each cut sets the target to the rate before it. Otherwise a cut before the timer has raised the rate leaves the
-    /// target where it was.
+    /// Whether each cut sets the target to the rate before it. Otherwise a cut before the timer has raised the rate
+    /// leaves the target unchanged.
     pub clamp_target: bool,
-    /// T: the rate is raised once in this time.
+    /// T: time between two increases of the rate.
     #[serde(with = "Text::<Duration>")]
     pub rate_timer: Duration,
-    /// B: and once for this many bytes sent; 0 B: by the timer only, which then decides alone which step is taken.
+    /// B: number of sent bytes that causes a further increase. With 0 B only the timer causes increases and selects the
+    /// step.
     #[serde(with = "Text::<Bytes>")]
     pub byte_counter: Bytes,
-    /// F: the raise of either kind with which the additive increase begins. Those before it only recover the rate from
-    /// before the cut.
+    /// F: the number of an increase, by either cause, that starts the additive increase. Earlier increases only recover
+    /// the rate from before the cut.
     #[schemars(range(min = 1, max = 1000))]
     pub fast_recovery_steps: u32,
     /// R_AI: step of the additive increase.
     #[serde(with = "Text::<BitRate>")]
     pub additive_increase: BitRate,
-    /// R_HAI: step of the hyper increase. The paper gives no value: five steps of the additive one.
+    /// R_HAI: step of the hyper increase. The paper gives no value; the default is five additive steps.
     #[serde(with = "Text::<BitRate>")]
     pub hyper_increase: BitRate,
-    /// Line rate that both steps are given for; on another line they are longer or shorter in proportion. Left out:
-    /// they are as given.
+    /// Line rate that both steps refer to; on other lines they are scaled in proportion. By default they are not
+    /// scaled.
     #[serde(with = "Optional::<BitRate>", skip_serializing_if = "Option::is_none")]
     pub increase_line_rate: Option<BitRate>,
-    /// No cut goes below this. The paper gives none.
+    /// Minimum rate after a cut. The paper gives no value.
     #[serde(with = "Text::<BitRate>")]
     pub minimum_rate: BitRate,
 }
 
-/// The ways to write `dcqcn`.
+/// The syntax of `dcqcn`.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code)]
 pub(super) enum DcqcnChoice {
-    /// A preset, with other values for some parameters.
+    /// A preset, with changes to some parameters.
     Parameters(DcqcnSettings),
-    /// A preset as it is.
+    /// A preset without changes.
     Preset(DcqcnPreset),
 }
 
@@ -132,13 +134,13 @@ impl Default for DcqcnSettings {
 }
 
 impl DcqcnSettings {
-    /// The parameters of a preset.
+    /// Returns the parameters of a preset.
     pub fn of(preset: DcqcnPreset) -> Self {
         match preset {
             DcqcnPreset::Paper => Self::default(),
             DcqcnPreset::Vendor => Self {
                 preset,
-                // There each acknowledgement of a marked packet notifies.
+                // There, each acknowledgement of a marked packet is a notification.
                 cnp_interval: Duration::ZERO,
                 alpha_update: AlphaUpdate::Periodic,
                 alpha_timer: Duration::from_us(1),
@@ -146,7 +148,7 @@ impl DcqcnSettings {
                 clamp_target: false,
                 rate_timer: Duration::from_us(300),
                 byte_counter: Bytes::ZERO,
-                // FAST_RECOVERY_TIMES 1, compared before it counts: one raise recovers.
+                // FAST_RECOVERY_TIMES is 1 and is compared before counting, so one increase recovers.
                 fast_recovery_steps: 2,
                 additive_increase: megabits_per_second(5),
                 hyper_increase: megabits_per_second(50),
@@ -158,7 +160,7 @@ impl DcqcnSettings {
     }
 }
 
-/// The reaction point: rate, target and what raises them.
+/// The reaction point: the rate, its target, and the causes of increases.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct ReactionPoint {
     config: DcqcnSettings,
@@ -171,29 +173,29 @@ pub(super) struct ReactionPoint {
     target_bps: f64,
     /// alpha.
     alpha: f64,
-    /// When alpha moves next without a notification; [`Time::NEVER`] before the first.
+    /// Time of the next update of alpha without a notification; [`Time::NEVER`] before the first.
     alpha_moves_at: Time,
-    /// A notification has come since alpha last moved.
+    /// Whether a notification has arrived since the last update of alpha.
     is_notified: bool,
-    /// When the rate may be cut again; none before the first cut.
+    /// Earliest time of the next cut; `None` before the first.
     next_cut_at: Option<Time>,
-    /// A notification came before the rate might be cut.
+    /// Whether a notification arrived too early for a cut.
     cut_is_owed: bool,
-    /// When the timer raises the rate next.
+    /// Time of the next increase by the timer.
     timer_ends_at: Time,
-    /// T of algorithm 1: raises by the timer since the last cut.
+    /// T of algorithm 1: increases by the timer since the last cut.
     timer_raises: u32,
-    /// BC: raises by the byte counter.
+    /// BC: increases by the byte counter.
     byte_raises: u32,
-    /// Bytes until the byte counter raises the rate next.
+    /// Bytes until the next increase by the byte counter.
     bytes_left: u64,
 }
 
-/// Below this alpha cuts nothing, and is not counted down any more.
+/// Below this value alpha has no effect, and its decay stops.
 const LEAST_ALPHA: f64 = 1e-15;
 
 impl ReactionPoint {
-    /// A connection of a card that sends at `line_rate`.
+    /// Creates the state for a connection on a card that sends at `line_rate`.
     pub fn new(config: DcqcnSettings, line_rate: BitRate) -> Self {
         let line_bps = line_rate.as_bps() as f64;
         let scale = config.increase_line_rate.map_or(1.0, |rate| line_bps / rate.as_bps() as f64);
@@ -216,13 +218,13 @@ impl ReactionPoint {
         }
     }
 
-    /// The rate at `now`, in bits per second on the wire; `None` at line rate.
+    /// Returns the rate at `now`, in bits per second on the wire; `None` at line rate.
     pub fn rate(&mut self, now: Time) -> Option<BitRate> {
         self.advance(now);
         if self.rate_bps >= self.line_bps { None } else { BitRate::from_bps(self.rate_bps as u64) }
     }
 
-    /// When the rate will rise by the timer; [`Time::NEVER`] at line rate.
+    /// Returns the time of the next increase by the timer; [`Time::NEVER`] at line rate.
     pub fn rises_at(&self) -> Time {
         if self.is_at_line_rate() { Time::NEVER } else { self.timer_ends_at }
     }
@@ -232,7 +234,7 @@ impl ReactionPoint {
         self.rate_bps >= self.line_bps
     }
 
-    /// A notification has come (section 3.1, equation 1).
+    /// Handles a notification (section 3.1, equation 1).
     pub fn cut(&mut self, now: Time) {
         self.advance(now);
         if self.next_cut_at.is_some_and(|at| now < at) {
@@ -256,6 +258,7 @@ impl ReactionPoint {
         if self.config.clamp_target || self.timer_raises > 0 || self.next_cut_at.is_none() {
             self.target_bps = self.rate_bps;
         }
+        // The line itself can be slower than the minimum rate.
         let least_bps = self.config.minimum_rate.as_bps() as f64;
         self.rate_bps = (self.rate_bps * (1.0 - self.alpha / 2.0)).max(least_bps.min(self.line_bps));
         self.next_cut_at = Some(now + self.config.decrease_interval);
@@ -265,19 +268,20 @@ impl ReactionPoint {
         self.bytes_left = self.config.byte_counter.0;
     }
 
-    /// Section 3.1, equations 1 and 2.
+    /// Updates alpha (section 3.1, equations 1 and 2).
     fn move_alpha(&mut self, was_notified: bool) {
         self.alpha *= 1.0 - self.config.g;
         self.alpha += if was_notified { self.config.g } else { 0.0 };
     }
 
-    /// `bytes` were sent.
+    /// Counts `bytes` sent.
     pub fn sent(&mut self, now: Time, bytes: u64) {
         self.advance(now);
         if self.is_at_line_rate() || self.config.byte_counter == Bytes::ZERO {
             return;
         }
         let mut bytes = bytes;
+        // A large burst can cause several increases.
         while bytes >= self.bytes_left {
             bytes -= self.bytes_left;
             self.bytes_left = self.config.byte_counter.0;
@@ -287,8 +291,8 @@ impl ReactionPoint {
         self.bytes_left -= bytes;
     }
 
-    /// Does what the timers have done by `now`: first what is due first, and of what is due at once alpha before a cut
-    /// and a cut before a raise.
+    /// Catches up on the timers until `now`, in order of time; simultaneously, alpha precedes a cut, and a cut an
+    /// increase.
     fn advance(&mut self, now: Time) {
         loop {
             let cut_at = self.next_cut_at.filter(|_| self.cut_is_owed).unwrap_or(Time::NEVER);
@@ -316,10 +320,12 @@ impl ReactionPoint {
             if self.alpha < LEAST_ALPHA { Time::NEVER } else { self.alpha_moves_at + self.config.alpha_timer };
     }
 
-    /// Section 3.1, algorithm 1.
+    /// Increases the rate (section 3.1, algorithm 1).
     fn raise(&mut self) {
         let steps = self.config.fast_recovery_steps;
         let has_bytes = self.config.byte_counter > Bytes::ZERO;
+        // Algorithm 1: fast recovery while both counters are below F, hyper increase once both exceed F, additive
+        // increase otherwise.
         let fewest = if has_bytes { self.timer_raises.min(self.byte_raises) } else { self.timer_raises };
         let [additive_bps, hyper_bps] = self.steps_bps;
         let step_bps = if self.timer_raises.max(self.byte_raises) < steps {
@@ -331,37 +337,36 @@ impl ReactionPoint {
         };
         self.target_bps = (self.target_bps + step_bps).min(self.line_bps);
         self.rate_bps = (self.rate_bps + self.target_bps) / 2.0;
-        // Halving the way for ever never arrives: less than a bit per second is none.
+        // Halving the distance never reaches the target, so a distance below 1 bit/s counts as zero.
         if self.target_bps - self.rate_bps < 1.0 {
             self.rate_bps = self.target_bps;
         }
     }
 }
 
-/// The notification point: at most one notification an interval, if any packet of the interval was marked (section
-/// 3.1).
+/// The notification point: at most one notification per interval, if any of its packets was marked (section 3.1).
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct NotificationPoint {
     interval: Duration,
-    /// No notification before this.
+    /// Earliest time of the next notification.
     next_at: Time,
-    /// A packet was marked since the last one.
+    /// Whether a packet was marked since the last notification.
     is_owed: bool,
 }
 
 impl NotificationPoint {
-    /// A connection that has notified of nothing.
+    /// Creates the state for a new connection.
     pub fn new(config: &DcqcnSettings) -> Self {
         Self { interval: config.cnp_interval, next_at: Time::ZERO, is_owed: false }
     }
 
-    /// A marked packet has come; returns whether to send a notification now.
+    /// Handles a marked packet; returns whether to send a notification now.
     pub fn marked(&mut self, now: Time) -> bool {
         self.is_owed = true;
         self.is_due(now)
     }
 
-    /// Whether to send a notification now.
+    /// Returns whether to send a notification now.
     pub fn is_due(&mut self, now: Time) -> bool {
         let is_due = self.is_owed && now >= self.next_at;
         if is_due {
@@ -370,7 +375,7 @@ impl NotificationPoint {
         is_due
     }
 
-    /// When the next one is due; never as long as nothing is marked.
+    /// Returns when the next notification is due; [`Time::NEVER`] without a marked packet.
     pub fn due_at(&self) -> Time {
         if self.is_owed { self.next_at } else { Time::NEVER }
     }

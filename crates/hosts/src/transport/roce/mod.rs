@@ -1,12 +1,12 @@
 //! RoCEv2, reliable connection: RDMA WRITE messages with go-back-N or selective repeat, and DCQCN.
 //!
-//! What a network card does in hardware (InfiniBand Architecture Specification, volume 1, chapter 9): the
-//! [`RoceRequester`] cuts messages into packets and numbers them. With go-back-N the [`RoceResponder`] takes them in
-//! order only, acknowledges, and answers a gap with one negative acknowledgement, at which the requester goes back to
-//! the hole. With selective repeat ([`selective`]) it takes what comes, and only what is missing is sent again.
-//! [`dcqcn`] answers marked packets with notifications and sets the rate by them.
+//! It implements the functions of a network card (InfiniBand Architecture Specification, volume 1, chapter 9). The
+//! [`RoceRequester`] splits messages into numbered packets. With go-back-N the [`RoceResponder`] accepts them in order
+//! only, acknowledges them, and answers a gap with one negative acknowledgement; the requester then goes back to the
+//! missing packet. With selective repeat (`selective`) it accepts packets in any order, and only missing ones are
+//! retransmitted. `dcqcn` answers marked packets with notifications and sets the rate by them.
 //!
-//! Not here: READ and SEND, receiver-not-ready, atomic operations.
+//! Not implemented: READ and SEND, receiver-not-ready, atomic operations.
 
 mod config;
 mod dcqcn;

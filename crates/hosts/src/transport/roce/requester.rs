@@ -9,51 +9,51 @@ use super::pace::Pace;
 use super::selective::Selective;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
-/// A message (work request) that is not fully acknowledged.
+/// A message (work request) not yet fully acknowledged.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Message {
     number: u64,
     bytes: u64,
-    /// Packet sequence numbers `[first, end)`.
+    /// Range of packet sequence numbers, `[first, end)`.
     first: u64,
     end: u64,
 }
 
-/// The sending end of a reliable connection. Calls as for every [`Sender`].
+/// The sending end of a reliable connection.
 ///
-/// Each [`Sender::write`] posts one message; messages queue and go out one after the other. Packets are counted by
-/// 64-bit sequence numbers from 0 over all messages.
+/// Each [`Sender::write`] posts one message; messages are sent in order. Packets have 64-bit sequence numbers, counted
+/// from 0 over all messages.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct RoceRequester {
     config: RoceSettings,
     messages: VecDeque<Message>,
-    /// Index in `messages` of the one that `next` belongs to.
+    /// Index in `messages` of the message that contains `next`.
     sending: usize,
     messages_written: u64,
-    /// The first packet that is not acknowledged.
+    /// First unacknowledged packet.
     unacknowledged: u64,
-    /// The next packet to send; goes back on loss.
+    /// Next packet to send; moves back after a loss.
     next: u64,
-    /// One beyond the last packet ever sent.
+    /// Last packet ever sent plus one.
     highest_sent: u64,
-    /// One beyond the last packet of the last message.
+    /// Last packet of the last message plus one.
     end: u64,
-    /// Bytes of the messages that are fully acknowledged.
+    /// Bytes of fully acknowledged messages.
     completed_bytes: u64,
-    /// The same with what is acknowledged of the message after them.
+    /// The same, plus the acknowledged part of the next message.
     acknowledged_bytes: u64,
     deadline: Time,
     timeouts_in_row: u32,
     failed: bool,
-    /// What came out of order, with selective repeat.
+    /// State of packets received out of order, with selective repeat.
     selective: Option<Box<Selective>>,
-    /// DCQCN's, if it is in use.
+    /// Rate limiter, if DCQCN is in use.
     pace: Option<Box<Pace>>,
     statistics: SenderStatistics,
 }
 
 impl RoceRequester {
-    /// A connection that has nothing to send, on a card that sends at `line_rate`.
+    /// Creates a connection without data, on a card that sends at `line_rate`.
     pub fn new(config: RoceSettings, line_rate: BitRate) -> Self {
         assert!((1..=config.window).contains(&config.acknowledge_every), "a full window would wait for ever");
         let repeats_selectively = config.recovery == RoceRecovery::SelectiveRepeat;
@@ -77,24 +77,25 @@ impl RoceRequester {
         }
     }
 
-    /// Whether the retry limit was exceeded; a failed connection sends nothing more.
+    /// Returns whether the retry limit was exceeded; a failed connection sends nothing more.
     pub fn has_failed(&self) -> bool {
         self.failed
     }
 
-    /// Everything below `packet` has arrived.
+    /// Handles the acknowledgement of all packets below `packet`.
     fn acknowledge_below(&mut self, now: Time, packet: u64) {
         if packet <= self.unacknowledged {
             return;
         }
         assert!(packet <= self.highest_sent, "an acknowledgement of a packet that was never sent");
         self.unacknowledged = packet;
+        // Progress resets the retry counter, which counts consecutive timeouts.
         self.timeouts_in_row = 0;
         self.retire_messages();
         if let Some(selective) = &mut self.selective {
             selective.acknowledge_below(packet);
         }
-        // After going back, an acknowledgement may overtake the copies that are still to be sent.
+        // After going back, an acknowledgement can overtake copies that are still to be sent.
         if self.next < packet {
             self.move_to(packet);
         }
@@ -109,11 +110,12 @@ impl RoceRequester {
             self.sending = self.sending.saturating_sub(1);
             self.completed_bytes += message.bytes;
         }
+        // Only the last packet of a message can be shorter, and it is never counted here.
         let packets_of_next = self.messages.front().map_or(0, |message| self.unacknowledged - message.first);
         self.acknowledged_bytes = self.completed_bytes + packets_of_next * self.config.mtu.0;
     }
 
-    /// Makes `packet`, which is not acknowledged, the next one to send.
+    /// Makes `packet`, which is unacknowledged, the next one to send.
     fn move_to(&mut self, packet: u64) {
         self.next = packet;
         self.sending = self.messages.partition_point(|message| message.end <= packet);
@@ -124,10 +126,10 @@ impl RoceRequester {
         self.deadline = if outstanding { now + self.config.timeout } else { Time::NEVER };
     }
 
-    /// The responder expects `packet` and has thrown away what came after it.
+    /// Goes back to `packet`: the responder expects it and has discarded the later ones.
     fn go_back(&mut self, now: Time, packet: u64) {
         self.acknowledge_below(now, packet);
-        // A late one, from before an acknowledgement, asks for what has arrived since.
+        // Ignores a late request for a packet that has arrived since.
         if packet < self.unacknowledged || packet >= self.next {
             return;
         }
@@ -136,7 +138,8 @@ impl RoceRequester {
         self.restart_timer(now);
     }
 
-    /// The responder expects `header.packet_sequence` and has kept `header.arrived`, which came after it.
+    /// Handles a selective request: the responder expects `header.packet_sequence` and has kept `header.arrived`, which
+    /// came after it.
     fn repeat_selectively(&mut self, now: Time, header: &RoceHeader) {
         self.acknowledge_below(now, header.packet_sequence);
         let Some(selective) = &mut self.selective else { return };
@@ -161,7 +164,7 @@ impl RoceRequester {
         }
     }
 
-    /// The packet to send again, if selective repeat has one.
+    /// Returns the packet to retransmit by selective repeat, if there is one.
     fn repeat(&mut self, now: Time) -> Option<RoceHeader> {
         let packet = self.selective.as_mut()?.next_to_repeat()?;
         let message = self.messages[self.messages.partition_point(|message| message.end <= packet)];
@@ -172,7 +175,7 @@ impl RoceRequester {
         Some(self.header(packet, &message))
     }
 
-    /// The next packet in order, if there is one and the window has room.
+    /// Returns the next packet in order, if there is one and the window has room.
     fn proceed(&mut self, now: Time) -> Option<RoceHeader> {
         let window_end = self.unacknowledged + u64::from(self.config.window);
         if self.next >= self.end.min(window_end) {
@@ -185,7 +188,7 @@ impl RoceRequester {
         Some(header)
     }
 
-    /// Whether there is a packet to send and the pace lets it go.
+    /// Returns whether there is a packet to send and the rate limiter allows it.
     fn may_send(&mut self, now: Time) -> bool {
         let Some(pace) = &mut self.pace else { return true };
         let window_end = self.unacknowledged + u64::from(self.config.window);
@@ -195,7 +198,7 @@ impl RoceRequester {
         (proceeds || repeats) && pace.lets_go(now)
     }
 
-    /// The rate that DCQCN lets the connection send at; `None` at line rate and without DCQCN.
+    /// Returns the rate set by DCQCN; `None` at line rate and without DCQCN.
     pub fn rate(&mut self, now: Time) -> Option<BitRate> {
         self.pace.as_mut()?.rate(now)
     }
@@ -212,7 +215,7 @@ impl RoceRequester {
         if packet < self.highest_sent {
             self.statistics.packets_retransmitted += 1;
         }
-        // A paced packet may be the only one of its millisecond: the card's timer waits for what it has just sent.
+        // A paced packet can be the only one within a timeout, so the timer restarts at each packet.
         if self.deadline == Time::NEVER || self.pace.is_some() {
             self.deadline = now + self.config.timeout;
         }
@@ -267,10 +270,10 @@ impl Sender for RoceRequester {
         self.pace.as_ref().map_or(self.deadline, |pace| pace.wake_at().min(self.deadline))
     }
 
-    /// Specification, section 9.7.6.1.3: resend from the oldest unacknowledged packet, a limited number of times.
+    /// Retransmits from the oldest unacknowledged packet, a limited number of times (specification, section 9.7.6.1.3).
     fn handle_timeout(&mut self, now: Time) {
         if let Some(pace) = &mut self.pace {
-            // The next packet is asked for now, or when the card has room.
+            // The driver asks for the next packet now, or when the card has room.
             pace.stop_waiting();
         }
         if now < self.deadline {

@@ -1,4 +1,4 @@
-//! The responder: the end that is written into.
+//! The responder: the end whose memory is written.
 
 use hitless_wire::{Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
@@ -7,36 +7,35 @@ use super::dcqcn::NotificationPoint;
 use super::selective::OutOfOrder;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
-/// The receiving end of a reliable connection. Calls as for every [`Receiver`]; its timer is that of DCQCN's
-/// notifications.
+/// The receiving end of a reliable connection; its only timer is for DCQCN's notifications.
 ///
-/// With go-back-N it takes the packet it expects and no other. The first packet beyond a gap draws a negative
-/// acknowledgement, the following ones draw nothing until the expected packet has arrived (specification, section
-/// 9.7.5.1.2), so when the packet is lost a second time, only the requester's timeout helps. With selective repeat it
-/// takes all, and each packet beyond a gap draws a negative acknowledgement.
+/// With go-back-N it accepts only the expected packet. The first packet beyond a gap causes a negative acknowledgement;
+/// the following ones cause none until the expected packet has arrived (specification, section 9.7.5.1.2). If that
+/// packet is lost again, only the requester's timeout helps. With selective repeat it accepts all packets, and each
+/// packet beyond a gap causes a negative acknowledgement.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct RoceResponder {
     config: RoceSettings,
     expected: u64,
-    /// One beyond the highest packet ever seen.
+    /// Highest packet ever seen plus one.
     highest_seen: u64,
     delivered_bytes: u64,
     /// Packets since the last acknowledgement.
     unacknowledged_packets: u32,
     gap_reported: bool,
     answer: Option<RoceHeader>,
-    /// What came beyond a gap, with selective repeat.
+    /// Packets received beyond a gap, with selective repeat.
     out_of_order: Option<Box<OutOfOrder>>,
-    /// DCQCN's, if it is in use.
+    /// Notification point, if DCQCN is in use.
     notification_point: Option<NotificationPoint>,
     notification: Option<RoceHeader>,
-    /// The message of the last marked packet.
+    /// Message of the last marked packet.
     marked_message: u64,
     statistics: ReceiverStatistics,
 }
 
 impl RoceResponder {
-    /// A connection that has received nothing.
+    /// Creates an unused connection.
     pub fn new(config: RoceSettings) -> Self {
         Self {
             config,
@@ -61,7 +60,7 @@ impl RoceResponder {
         self.highest_seen = self.highest_seen.max(sequence + 1);
     }
 
-    /// Annex A17: a marked packet is answered with a notification, though not each.
+    /// Notifies the sender of a marked packet, within the limits of the interval (annex A17).
     fn notify_if_due(&mut self, now: Time, packet: &Packet, header: &RoceHeader) {
         let Some(point) = &mut self.notification_point else { return };
         if packet.ecn == Ecn::CongestionExperienced {
@@ -86,7 +85,7 @@ impl RoceResponder {
             fills_gap = true;
         }
         if fills_gap {
-            // The requester waits to hear that its recovery is over.
+            // Tells the requester that its recovery is over.
             self.respond(RoceOpcode::Acknowledge, self.expected - 1, header.message);
         } else {
             self.acknowledge_if_due(header);
@@ -99,7 +98,7 @@ impl RoceResponder {
         self.delivered_bytes += u64::from(payload_bytes);
     }
 
-    /// A packet beyond a gap: kept and reported, with selective repeat.
+    /// Keeps and reports a packet beyond a gap, with selective repeat.
     fn keep(&mut self, header: &RoceHeader) -> bool {
         let Some(packets) = &mut self.out_of_order else { return false };
         let ahead = (header.packet_sequence - self.expected) as usize;
@@ -113,14 +112,15 @@ impl RoceResponder {
     }
 
     fn report_gap(&mut self, header: &RoceHeader) {
+        // One negative acknowledgement per gap: another one would make the requester go back again.
         if !self.gap_reported {
             self.gap_reported = true;
             self.respond(RoceOpcode::NegativeAcknowledge, self.expected, header.message);
         }
     }
 
-    /// A duplicate shows that an acknowledgement was lost or late. With selective repeat it may be the only packet
-    /// that the requester repeats, again and again, and is answered at once; after going back others follow.
+    /// Acknowledges a duplicate, which shows that an acknowledgement was lost or late. With selective repeat it may be
+    /// the only packet that the requester repeats, so it is answered at once; after going back, others follow.
     fn acknowledge_duplicate(&mut self, header: &RoceHeader) {
         if self.out_of_order.is_some() {
             self.respond(RoceOpcode::Acknowledge, self.expected - 1, header.message);

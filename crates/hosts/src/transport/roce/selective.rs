@@ -1,41 +1,40 @@
-//! Selective repeat: what the requester knows of packets beyond the first that is missing.
+//! Selective repeat: the requester's state about packets beyond the first missing one.
 //!
-//! NVIDIA says of its cards (ConnectX-6 and later) that the responder takes packets out of order and that only what
-//! was lost is sent again; how is not published. Assumed here is what IRN does (Mittal et al., "Revisiting Network
-//! Support for RDMA", SIGCOMM 2018, section 3.1): each packet beyond a gap draws a negative acknowledgement that
-//! names the packet expected and the one that came; the first of them begins a recovery, in which the packet expected
-//! is sent again and then each that is missing below the highest that came, each once; new packets follow when there
-//! is nothing to repeat. The recovery ends when all is acknowledged that had been sent when it began. What is lost
-//! twice waits for the timeout, after which everything is sent again that is not known to have come (IRN has shorter
-//! timeouts instead).
+//! According to NVIDIA, its cards (ConnectX-6 and later) accept packets out of order and retransmit only lost ones; the
+//! method is not published. This implementation assumes the method of IRN (Mittal et al., "Revisiting Network Support
+//! for RDMA", SIGCOMM 2018, section 3.1). Each packet beyond a gap causes a negative acknowledgement that names the
+//! expected packet and the one that arrived. The first of these starts a recovery. It retransmits the expected packet,
+//! then each packet missing below the highest one that arrived, each once; new packets follow when there is nothing to
+//! repeat. The recovery ends when all packets sent before it are acknowledged. A packet lost twice waits for the
+//! timeout; then every packet not known to have arrived is retransmitted (IRN has shorter timeouts instead).
 
 use std::collections::VecDeque;
 
-/// The requester's record of a connection with selective repeat.
+/// The requester's state for selective repeat.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct Selective {
-    /// Of each packet from the first unacknowledged one on, whether it came; shorter than the window as a rule.
+    /// Arrivals, for each packet from the first unacknowledged one; usually shorter than the window.
     arrived: VecDeque<bool>,
-    /// The first unacknowledged packet.
+    /// First unacknowledged packet.
     base: u64,
-    /// One beyond the highest packet that is known to have come.
+    /// Highest packet known to have arrived, plus one.
     highest_arrived: u64,
     recovery: Option<Recovery>,
 }
 
-/// A recovery under way.
+/// A recovery in progress.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Recovery {
-    /// It ends when everything below this is acknowledged.
+    /// The recovery ends when everything below this is acknowledged.
     ends_at: u64,
-    /// No packet below this is sent again in this recovery.
+    /// Next candidate for retransmission in this recovery.
     next: u64,
-    /// Every packet below this that is not known to have come is taken for lost.
+    /// Packets below this that are not known to have arrived count as lost.
     lost_below: u64,
 }
 
 impl Selective {
-    /// Everything below `packet` has come.
+    /// Handles the acknowledgement of everything below `packet`.
     pub fn acknowledge_below(&mut self, packet: u64) {
         let count = (packet - self.base).min(self.arrived.len() as u64);
         self.arrived.drain(..count as usize);
@@ -45,8 +44,8 @@ impl Selective {
         }
     }
 
-    /// `packet` has come, out of order. Returns whether that begins a recovery; `highest_sent` is one beyond the last
-    /// packet ever sent.
+    /// Handles the arrival of `packet` out of order; returns whether it starts a recovery. `highest_sent` is the last
+    /// packet ever sent plus one.
     pub fn arrived_beyond_gap(&mut self, packet: u64, highest_sent: u64) -> bool {
         if packet < self.base {
             return false;
@@ -59,12 +58,13 @@ impl Selective {
         self.highest_arrived = self.highest_arrived.max(packet + 1);
         let begins = self.recovery.is_none();
         if begins {
+            // Only the expected packet is known to be lost; later ones count as lost below the highest arrival.
             self.begin(highest_sent, self.base + 1);
         }
         begins
     }
 
-    /// Nothing came for too long: all that is not known to have come is lost.
+    /// Handles a timeout: everything not known to have arrived is lost.
     pub fn time_out(&mut self, highest_sent: u64) {
         self.begin(highest_sent, highest_sent);
     }
@@ -73,7 +73,7 @@ impl Selective {
         self.recovery = Some(Recovery { ends_at: highest_sent, next: self.base, lost_below });
     }
 
-    /// The next packet to send again, if there is one.
+    /// Returns the next packet to retransmit, if there is one.
     pub fn next_to_repeat(&mut self) -> Option<u64> {
         let mut recovery = self.recovery?;
         let lost_below = recovery.lost_below.max(self.highest_arrived);
@@ -85,7 +85,7 @@ impl Selective {
         (recovery.next < lost_below).then_some(recovery.next)
     }
 
-    /// `packet` was sent again.
+    /// Records the retransmission of `packet`.
     pub fn repeated(&mut self, packet: u64) {
         if let Some(recovery) = &mut self.recovery {
             recovery.next = packet + 1;
@@ -97,17 +97,17 @@ impl Selective {
     }
 }
 
-/// The responder's buffer of a connection with selective repeat: what came beyond the packet expected.
+/// The responder's buffer for selective repeat: packets beyond the expected one.
 ///
-/// A card writes such packets to their place in memory at once; what waits is their bookkeeping.
+/// A card writes such packets to memory at once; only their bookkeeping waits.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct OutOfOrder {
-    /// Of each packet from the expected one on, its payload bytes, if it came.
+    /// Payload bytes of each packet from the expected one, if it has arrived.
     packets: VecDeque<Option<u32>>,
 }
 
 impl OutOfOrder {
-    /// Takes a packet `ahead` of the one expected; returns whether it is new.
+    /// Adds a packet `ahead` of the expected one; returns whether it is new.
     pub fn take(&mut self, ahead: usize, payload_bytes: u32) -> bool {
         if ahead >= self.packets.len() {
             self.packets.resize(ahead + 1, None);
@@ -115,7 +115,7 @@ impl OutOfOrder {
         self.packets[ahead].replace(payload_bytes).is_none()
     }
 
-    /// The expected packet has come; returns the payload bytes of the next, if it came before.
+    /// Removes the expected packet, which has arrived; returns the payload bytes of the next, if that arrived before.
     pub fn advance(&mut self) -> Option<u32> {
         self.packets.pop_front();
         self.packets.front().copied().flatten()

@@ -20,8 +20,8 @@ fn packet(outgoing: Outgoing) -> Packet {
     Packet { transport, frame_bytes, ecn, ..Packet::default() }
 }
 
-/// A packet as a test writes it: `W3` is write 3, `W4.` the last of its message, `A4` and `N3` what comes back,
-/// `N3+5` a selective one that write 5 drew.
+/// Returns a packet's notation in tests: `W3` is write 3, `W4.` the last write of its message, `A4` and `N3` are
+/// positive and negative acknowledgements, and `N3+5` is a selective one caused by write 5.
 fn name(packet: &Packet) -> String {
     let Transport::Roce(header) = packet.transport else { panic!("not a RoCE packet") };
     let letter = match header.opcode {
@@ -54,12 +54,12 @@ impl Exchange {
         self.requester.write(self.now, count * 1_024);
     }
 
-    /// What the requester sends now.
+    /// Returns the packets that the requester sends now.
     fn sent(&mut self) -> Vec<Packet> {
         std::iter::from_fn(|| self.requester.poll_transmit(self.now)).map(packet).collect()
     }
 
-    /// Hands `packets` to the responder, without those named in `lost`; returns what it sends.
+    /// Passes `packets` to the responder, except those named in `lost`; returns its packets.
     fn arrive(&mut self, packets: &[Packet], lost: &[&str]) -> Vec<Packet> {
         let mut answers = Vec::new();
         for packet_ in packets.iter().filter(|packet| !lost.contains(&name(packet).as_str())) {
@@ -264,13 +264,13 @@ fn selective_repeat_sends_again_only_what_is_missing() {
     let sent = exchange.sent();
     let answers = exchange.arrive(&sent, &["W2", "W5"]);
     assert_eq!(names(&answers), "N2+3 N2+4 N2+6 N2+7");
-    // The first begins a recovery; packet 5 is taken for lost when one beyond it has come.
+    // The first starts a recovery; packet 5 counts as lost when a later one has arrived.
     exchange.answer(&answers[..2]);
     assert_eq!(names(&exchange.sent()), "W2");
     exchange.answer(&answers[2..]);
     let again = exchange.sent();
     assert_eq!(names(&again), "W5");
-    // What fills a gap is acknowledged at once, up to the next.
+    // A packet that fills a gap is acknowledged at once, up to the next gap.
     let repeated = [sent[2], again[0]];
     let answers = exchange.arrive(&repeated, &[]);
     assert_eq!(names(&answers), "A4 A7");
@@ -291,7 +291,7 @@ fn what_selective_repeat_sends_again_goes_before_new_packets_and_only_once() {
     let answers = exchange.arrive(&sent, &["W1"]);
     assert_eq!(names(&answers), "N1+2 N1+3");
     exchange.answer(&answers);
-    // Packet 0 is acknowledged with it: the window has room for packet 4.
+    // It also acknowledges packet 0, so the window has room for packet 4.
     assert_eq!(names(&exchange.sent()), "W1 W4");
 }
 
@@ -338,7 +338,7 @@ fn marked_packets_draw_notifications_that_cut_the_rate() {
     assert_eq!(sent.len(), 4, "at line rate nothing waits for the pace");
     assert!(sent.iter().all(|packet| packet.ecn == Ecn::Capable));
     sent.iter_mut().for_each(|packet| packet.ecn = Ecn::CongestionExperienced);
-    // One in 50 us.
+    // One notification per 50 us.
     let answers = exchange.arrive(&sent, &[]);
     assert_eq!(names(&answers), "C0 A3");
     assert_eq!(answers[0].frame_bytes, 78);
@@ -436,7 +436,7 @@ fn a_packet_that_waits_at_a_low_rate_goes_sooner_when_the_rate_rises() {
     assert_eq!(exchange.requester.rate(exchange.now), BitRate::from_bps(10_000_000));
     exchange.write_packets(2);
     assert_eq!(exchange.sent().len(), 1);
-    // At 10 Mb/s the next would go 898 us later; the timer raises the rate after 55 us.
+    // At 10 Mb/s the next packet would leave 898 us later, but the timer increases the rate after 55 us.
     assert_eq!(exchange.requester.next_timeout(), MILLISECOND + Duration::from_us(55));
 }
 
@@ -461,17 +461,17 @@ fn a_pace_that_waits_does_not_ask_to_be_woken_in_the_past() {
     exchange.write_packets(2);
     assert_eq!(exchange.sent().len(), 0, "the first packet was sent at this very time");
     let wake_at = exchange.requester.next_timeout();
-    // The card holds the host back: nobody asks for a packet.
+    // The card holds the host back, so no packet is polled.
     exchange.requester.handle_timeout(wake_at);
     assert!(exchange.requester.next_timeout() > wake_at);
 }
 
-/// What a pipe does to the packets that pass: one choice for each, then nothing any more.
+/// The fates of packets in a pipe, one per packet; later packets pass unchanged.
 fn fates() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(0u8..10, 0..400)
 }
 
-/// Passes packets through a pipe that loses (fate 0 and 1), doubles (2) or delays them behind the next (3).
+/// Passes packets through a pipe that loses them (fate 0 and 1), duplicates them (2) or delays them after the next (3).
 fn through_pipe(packets: Vec<Packet>, fates: &mut impl Iterator<Item = u8>) -> Vec<Packet> {
     let (mut out, mut delayed) = (Vec::new(), None);
     for packet in packets {

@@ -1,4 +1,4 @@
-//! What one acknowledgement delivered, and the timestamps that tell originals from retransmissions.
+//! Data delivered by one acknowledgement, and the timestamps that distinguish originals from retransmissions.
 
 use super::segment::Segment;
 use hitless_wire::{Duration, Time};
@@ -8,53 +8,53 @@ use hitless_wire::{Duration, Time};
 pub(super) struct Timestamp(pub u32);
 
 impl Timestamp {
-    /// The timestamp at `time`.
+    /// Returns the timestamp at `time`.
     #[inline]
     pub fn at(time: Time) -> Self {
         Self((time.0 >> 20) as u32)
     }
 
-    /// Whether it is earlier than `other`, on a clock that wraps (RFC 7323, section 5.2).
+    /// Returns whether it is earlier than `other`, on a clock that wraps (RFC 7323, section 5.2).
     pub fn is_before(self, other: Timestamp) -> bool {
         (self.0.wrapping_sub(other.0) as i32) < 0
     }
 
-    /// Time elapsed since `earlier`.
+    /// Returns the time elapsed since `earlier`.
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration(u64::from(self.0.wrapping_sub(earlier.0)) << 20)
     }
 }
 
-/// What one acknowledgement delivered.
+/// Data delivered by one acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
-    /// Now.
+    /// Time of the acknowledgement.
     pub now: Time,
-    /// Smallest round-trip time so far: a retransmission answered sooner was answered for its original.
+    /// Minimum round-trip time so far: a retransmission acknowledged sooner was acknowledged for its original.
     pub minimum_rtt: Duration,
-    /// The acknowledgement's timestamp echo.
+    /// Timestamp echo of the acknowledgement.
     pub echo: Timestamp,
     /// Bytes reported delivered for the first time.
     pub bytes: u64,
-    /// Whether any of them is newly acknowledged selectively.
+    /// Whether any of them is newly acknowledged by SACK.
     pub sacked: bool,
-    /// When the oldest segment that was sent only once had been sent; [`Time::NEVER`] if there is none.
+    /// Time of the oldest delivered segment that was sent only once; [`Time::NEVER`] if there is none.
     pub oldest_sent_at: Time,
-    /// The most recently sent segment delivered (RFC 8985, section 6.2, step 2): when, and its end.
+    /// Time of the most recently sent segment delivered (RFC 8985, section 6.2, step 2).
     pub newest_sent_at: Time,
-    /// See [`Self::newest_sent_at`]; zero if there is none.
+    /// End of that segment; zero if there is none.
     pub newest_end: u64,
-    /// The number of the most recently sent segment delivered, and when it was last sent, without judging which of its
-    /// transmissions arrived.
+    /// Number and last transmission of the most recently sent segment delivered, whichever of its transmissions
+    /// arrived.
     pub last_sent: Option<(u64, Time)>,
-    /// A segment sent more than once was acknowledged in order.
+    /// Whether a segment sent more than once was acknowledged in order.
     pub retransmitted: bool,
-    /// A segment sent once arrived after one sent later (RFC 8985, section 6.2, step 3).
+    /// Whether a segment sent once arrived after one sent later (RFC 8985, section 6.2, step 3).
     pub reordering: bool,
 }
 
 impl Delivery {
-    /// Nothing delivered yet.
+    /// Creates a delivery of nothing.
     pub fn new(now: Time, minimum_rtt: Duration, echo: u32) -> Self {
         Self {
             now,
@@ -71,7 +71,7 @@ impl Delivery {
         }
     }
 
-    /// Segment `number` arrived, which was last sent at `sent_at`.
+    /// Records the arrival of segment `number`, last sent at `sent_at`.
     pub fn note_sent(&mut self, number: u64, sent_at: Time) {
         let last = self.last_sent.get_or_insert((number, sent_at));
         if (sent_at, number) > (last.1, last.0) {
@@ -86,13 +86,15 @@ impl Delivery {
         self.note_newest(segment);
     }
 
-    /// Counts a segment sent several times; whether the last time is what arrived decides if it says anything.
+    /// Counts a segment sent several times. It counts for RACK only if its last transmission has arrived.
     ///
-    /// RFC 8985, section 6.2, step 2. The echo is only consulted in order: receivers do not update it for segments
-    /// above a gap (RFC 7323, section 4.3).
+    /// RFC 8985, section 6.2, step 2. The echo is only used for segments in order: receivers do not update it for
+    /// segments above a gap (RFC 7323, section 4.3).
     pub fn add_retransmitted(&mut self, segment: &Segment, in_order: bool) {
         self.bytes += segment.bytes();
+        // The echo is older than the last transmission, so an earlier one arrived.
         let stale = in_order && self.echo.is_before(Timestamp::at(segment.sent_at));
+        // An acknowledgement sooner than the minimum round-trip time belongs to an earlier transmission.
         if !stale && self.now.saturating_since(segment.sent_at) >= self.minimum_rtt {
             self.note_newest(segment);
         }

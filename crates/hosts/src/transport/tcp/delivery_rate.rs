@@ -1,14 +1,14 @@
 //! Delivery rate samples (draft-cheng-iccrg-delivery-rate-estimation-02).
 //!
-//! Each segment remembers, when it is sent, how much had been delivered by then. What was delivered since, when it is
-//! acknowledged, over the time that took, is a sample of the rate at which the path delivers. Kept only for a
-//! congestion control that asks for it.
+//! A segment stores, when it is sent, the bytes delivered so far. When it is acknowledged, the bytes delivered since
+//! then, divided by the time that took, are a sample of the path's delivery rate. Maintained only for a congestion
+//! control that needs it.
 
 use super::delivery::Delivery;
 use super::ring::Ring;
 use hitless_wire::{Duration, Time};
 
-/// What a segment remembers of the moment it was sent (the draft's per-packet state).
+/// The per-packet state of the draft, stored when a segment is sent.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct SendRecord {
     /// P.delivered.
@@ -21,27 +21,26 @@ struct SendRecord {
     app_limited: bool,
 }
 
-/// A rate at which the path delivered.
+/// A sample of the path's delivery rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RateSample {
     /// Bytes delivered over the interval (rs.delivered).
     pub delivered_bytes: u64,
-    /// The longer of the times in which they were sent and acknowledged (rs.interval); not zero.
+    /// Longer of the send and the acknowledgement time of these bytes (rs.interval); not zero.
     pub interval: Duration,
-    /// Bytes delivered in all when the segment that ends the sample was sent (rs.prior_delivered).
+    /// Total bytes delivered when the last segment of the sample was sent (rs.prior_delivered).
     pub prior_delivered_bytes: u64,
-    /// The application, not the network, may have limited the rate (rs.is_app_limited).
+    /// Whether the application may have limited the rate instead of the network (rs.is_app_limited).
     pub app_limited: bool,
 }
 
 impl RateSample {
-    /// Bytes per second.
     pub fn bytes_per_second(&self) -> f64 {
         self.delivered_bytes as f64 / self.interval.as_seconds()
     }
 }
 
-/// The connection's state, and the records of the segments in flight under the numbers that the scoreboard gives them.
+/// The connection's state, with the records of the segments in flight, numbered as in the scoreboard.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct DeliveryRate {
     records: Ring<SendRecord>,
@@ -51,18 +50,19 @@ pub(super) struct DeliveryRate {
     delivered_at: Time,
     /// C.first_sent_time.
     first_sent_at: Time,
-    /// C.app_limited: what is delivered up to here says nothing of the network; 0 for none.
+    /// C.app_limited: deliveries up to here do not measure the network; 0 if none.
     app_limited_until: u64,
 }
 
 impl DeliveryRate {
-    /// Bytes delivered over the life of the connection (C.delivered).
+    /// Returns the bytes delivered over the life of the connection (C.delivered).
     pub fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
     }
 
-    /// Segment `number` is sent, perhaps again; `idle`: nothing was in flight before it (section 3.2).
+    /// Records a transmission of segment `number`; `idle` means that nothing was in flight before it (section 3.2).
     pub fn sent(&mut self, number: u64, now: Time, idle: bool) {
+        // Idle time is not part of any sample.
         if idle {
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
@@ -79,20 +79,22 @@ impl DeliveryRate {
         }
     }
 
-    /// The application has nothing to send, or is kept from it, while `in_flight_bytes` are under way (section 3.4).
+    /// Records that the application has nothing to send, or cannot, while `in_flight_bytes` are in flight (section
+    /// 3.4).
     pub fn limit_by_application(&mut self, in_flight_bytes: u64) {
         self.app_limited_until = (self.delivered_bytes + in_flight_bytes).max(1);
     }
 
-    /// Counts what an acknowledgement delivered (section 3.3); `first` is the first segment that is still in flight.
+    /// Counts the delivery of an acknowledgement (section 3.3); `first` is the first segment still in flight.
     ///
-    /// There is no sample when nothing was delivered, or when it came sooner than any round trip takes: then a
-    /// retransmission was credited with what its original had brought.
+    /// Returns no sample if nothing was delivered, or if the interval is shorter than any round trip: then a
+    /// retransmission was credited with the delivery of its original.
     pub fn sample(&mut self, delivery: &Delivery, minimum_rtt: Duration, first: u64) -> Option<RateSample> {
         if delivery.bytes > 0 {
             self.delivered_bytes += delivery.bytes;
             self.delivered_at = delivery.now;
         }
+        // All data in flight when the application was the limit has been delivered.
         if self.delivered_bytes > self.app_limited_until {
             self.app_limited_until = 0;
         }
@@ -107,7 +109,10 @@ impl DeliveryRate {
         let record = *self.records.get(number)?;
         debug_assert!(record.delivered_bytes <= self.delivered_bytes, "less delivered than when it was sent");
         debug_assert!(record.first_sent_at <= sent_at && record.delivered_at <= now, "time runs backwards");
+        // The next samples measure the send rate starting at the segment delivered last.
         self.first_sent_at = sent_at;
+        // Acknowledgements can arrive compressed, which makes their interval too short; the longer interval avoids
+        // overestimates.
         let send_interval = sent_at.saturating_since(record.first_sent_at);
         let acknowledgement_interval = now.saturating_since(record.delivered_at);
         Some(RateSample {
@@ -127,7 +132,7 @@ mod tests {
         Time::ZERO + Duration::from_us(time_us)
     }
 
-    /// An acknowledgement of `bytes` at `now_us`; the last sent of them is segment `number`, sent at `sent_us`.
+    /// Creates an acknowledgement of `bytes` at `now_us`; the last segment sent of them is `number`, at `sent_us`.
     fn delivery(now_us: u64, bytes: u64, number: u64, sent_us: u64) -> Delivery {
         let mut delivery = Delivery::new(at(now_us), Duration::ZERO, 0);
         delivery.bytes = bytes;
@@ -148,7 +153,7 @@ mod tests {
             let got = (sample.delivered_bytes, sample.interval, sample.prior_delivered_bytes);
             assert_eq!(got, (bytes, Duration::from_us(interval), prior), "acknowledged at {now}");
         }
-        // Sent when three were delivered, at 60 us: one byte in ten microseconds per segment.
+        // Sent at 60 us, after three deliveries, one every 10 us.
         rates.sent(4, at(60), false);
         rates.sample(&delivery(70, 1_000, 3, 3), NO_MINIMUM, 4);
         let sample = rates.sample(&delivery(100, 1_000, 4, 60), NO_MINIMUM, 5).expect("a sample");
@@ -180,7 +185,7 @@ mod tests {
             if in_flight_bytes > 0 {
                 rates.sample(&delivery(40, 1_000, 0, 0), NO_MINIMUM, 1);
             }
-            // As much as was in flight has been delivered, and not more.
+            // Exactly the bytes in flight have been delivered.
             let number = u64::from(in_flight_bytes > 0);
             rates.sent(number, at(40), true);
             let sample = rates.sample(&delivery(80, 1_000, number, 40), NO_MINIMUM, number + 1);
@@ -204,7 +209,7 @@ mod tests {
         rates.sent(0, at(0), true);
         rates.sent(0, at(39), false);
         let minimum = Duration::from_us(40);
-        // The original's acknowledgement comes 1 us after the retransmission: 39 us after the first was sent.
+        // The original's acknowledgement arrives 1 us after the retransmission, 39 us after the first transmission.
         assert_eq!(rates.sample(&delivery(39, 1_000, 0, 39), minimum, 1), None);
         assert_eq!(rates.delivered_bytes(), 1_000);
     }

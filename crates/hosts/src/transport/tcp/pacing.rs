@@ -1,65 +1,65 @@
-//! Pacing: packets leave at a rate and not as fast as the window allows.
+//! Pacing: packets leave at a rate instead of as fast as the window allows.
 //!
-//! As Linux does it since version 4.20 (earliest departure times, kept by TCP and obeyed by the `fq` queueing
-//! discipline): what goes out as one burst of segmentation offload is released together, and the next when that burst
-//! would have been sent at the rate.
+//! It works like Linux since version 4.20 (earliest departure times, set by TCP and enforced by the `fq` queueing
+//! discipline). The segments of one burst of segmentation offload are released together; the next burst follows when
+//! the first would have been sent at the rate.
 
 use hitless_wire::{BitRate, Duration, Time};
 
-/// Segments at the start of a connection that are not paced, so that short flows do not wait (Linux: 10).
+/// Number of segments at the start of a connection that are not paced, so that short flows do not wait (Linux: 10).
 const UNPACED_SEGMENTS: u64 = 10;
 
 /// Below this rate, 1.2 Mb/s, a burst is one segment (BBR draft, section 4.2.2).
 const SLOW_BPS: u64 = 1_200_000;
 
-/// What segmentation offload sends at most in one burst.
+/// Maximum burst of segmentation offload.
 const MOST_BYTES: u64 = 65_536;
 
-/// How many segments are released together at `rate`: what it sends in a millisecond (BBR draft, section 4.2.2;
-/// Linux: tcp_tso_autosize), at most `most`. Without segmentation offload (`None`) each goes by itself.
+/// Returns the number of segments released together at `rate`: one millisecond of data (BBR draft, section 4.2.2;
+/// Linux: tcp_tso_autosize), at most `most`. Without segmentation offload (`None`) segments are released one by one.
 pub(super) fn quantum_segments(rate: BitRate, mss_bytes: u64, most: Option<u32>) -> u64 {
     let Some(most) = most else { return 1 };
     let least = if rate.as_bps() < SLOW_BPS { 1 } else { 2 };
-    // Linux divides by 1024 to be fast.
+    // Linux divides by 1024, for speed.
     let bytes = (rate.as_bps() / 8 / 1_024).min(MOST_BYTES);
     (bytes / mss_bytes).max(least).min(u64::from(most))
 }
 
-/// When the next packet may go.
+/// The earliest departure of the next packet.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct Pacer {
-    /// No burst begins before this.
+    /// Earliest start of the next burst.
     next_burst_at: Time,
-    /// What is left of the burst under way.
+    /// Remaining bytes of the current burst.
     burst_bytes: u64,
-    /// By how much the burst under way began late; what is made up for.
+    /// Lateness of the current burst, as far as it is still to be made up.
     late_by: Duration,
-    /// No packet goes before this, whatever the rate.
+    /// Earliest departure of any packet, independent of the rate.
     gap_ends_at: Time,
-    /// Something waits for the pacing alone.
+    /// Whether a packet waits for pacing alone.
     is_waited_for: bool,
-    /// How much that is.
+    /// Bytes that wait for pacing alone.
     held_bytes: u64,
 }
 
 impl Pacer {
-    /// No packet goes before `time`; an earlier time that was set is forgotten.
+    /// Holds all packets until `time`, replacing an earlier call.
     pub fn hold_until(&mut self, time: Time) {
         self.gap_ends_at = time;
     }
 
-    /// Whether a packet may go; remembers that for [`Self::wakes_at`].
+    /// Returns whether a packet may be sent; the answer also affects [`Self::wakes_at`].
     pub fn lets_go(&mut self, now: Time) -> bool {
         self.is_waited_for = now < self.gap_ends_at || (self.burst_bytes == 0 && now < self.next_burst_at);
         !self.is_waited_for
     }
 
-    /// A packet of `payload_bytes` goes at `now`, at `rate` and in bursts of `quantum_bytes`; the connection has sent
-    /// `segments` with it.
+    /// Charges a packet of `payload_bytes` sent at `now`, at `rate` and in bursts of `quantum_bytes`; the connection
+    /// has sent `segments`, including this one.
     pub fn sent(&mut self, now: Time, payload_bytes: u64, rate: BitRate, quantum_bytes: u64, segments: u64) {
         if segments < UNPACED_SEGMENTS {
-            // They move the clock of the pacing all the same (Linux: tcp_wstamp_ns): the first burst that is paced is
-            // not late since the beginning of time.
+            // These packets still move the pacing clock (Linux: tcp_wstamp_ns), so that the first paced burst does not
+            // count as late since time zero.
             self.next_burst_at = self.next_burst_at.max(now);
             return;
         }
@@ -70,39 +70,39 @@ impl Pacer {
         }
         self.burst_bytes = self.burst_bytes.saturating_sub(payload_bytes);
         let time = rate.time_for(payload_bytes);
-        // A burst that began late is followed sooner, by at most half of what it takes.
+        // After a late burst the next one follows sooner, by at most half of its duration.
         let made_up = self.late_by.min(time / 2);
         self.late_by = self.late_by - made_up;
         self.next_burst_at = self.next_burst_at.max(now) + (time - made_up);
     }
 
-    /// Nothing more goes for now: what is left of a burst is not sent later.
+    /// Ends the burst; the rest of it will not be sent later.
     pub fn end_burst(&mut self) {
         self.burst_bytes = 0;
     }
 
-    /// The pacing is not what the next packet waits for.
+    /// Records that pacing does not hold back the next packet.
     pub fn forget_waiting(&mut self) {
         self.is_waited_for = false;
         self.held_bytes = 0;
     }
 
-    /// The next packet waits for something else first, and will ask again.
+    /// Records that the next packet waits for something else first and will ask again.
     pub fn stop_waiting(&mut self) {
         self.is_waited_for = false;
     }
 
-    /// `bytes` have room in the window, and wait.
+    /// Records that `bytes` fit into the window and wait for pacing.
     pub fn hold_back(&mut self, bytes: u64) {
         self.held_bytes = bytes;
     }
 
-    /// What the window had room for and the pacing has not let go.
+    /// Returns the bytes that fit into the window and wait for pacing.
     pub fn held_bytes(&self) -> u64 {
         self.held_bytes
     }
 
-    /// When a packet that waits for the pacing alone may go.
+    /// Returns when a packet that waits for pacing alone may be sent.
     pub fn wakes_at(&self) -> Option<Time> {
         self.is_waited_for.then_some(self.next_burst_at.max(self.gap_ends_at))
     }
@@ -112,14 +112,14 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// A byte in a nanosecond.
+    /// A byte takes a nanosecond.
     const RATE: BitRate = BitRate::from_gbps(8);
 
     fn at(ns: u64) -> Time {
         Time::ZERO + Duration::from_ns(ns)
     }
 
-    /// When `count` packets of 1000 bytes go that are always there, from `start_ns` on.
+    /// Returns the departures of `count` packets of 1000 bytes, all available at `start_ns`.
     fn departures(quantum_bytes: u64, start_ns: u64, count: u64) -> Vec<u64> {
         let (mut pacer, mut now) = (Pacer::default(), at(start_ns));
         let mut times = Vec::new();
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_burst_is_what_the_rate_sends_in_a_millisecond() {
         let rate = |kbps: u64| BitRate::from_bps(kbps * 1_000).expect("not zero");
-        // (rate in kb/s, segments at most, segments of 1448 bytes)
+        // (rate in kb/s, maximum segments, expected segments of 1448 bytes)
         let table = [
             (1_000, Some(44), 1),
             (1_200, Some(44), 2),

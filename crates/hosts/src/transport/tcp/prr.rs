@@ -1,4 +1,4 @@
-//! Proportional rate reduction (RFC 9937): the window on its way down to the threshold.
+//! Proportional rate reduction (RFC 9937): it lowers the window to the threshold over one round trip.
 
 /// PRR's state; in bytes.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
@@ -11,7 +11,7 @@ pub(super) struct ProportionalRateReduction {
     flight_at_start: u64,
 }
 
-/// What is in flight, and what only the pacing keeps from being so.
+/// Bytes in flight, and bytes held back by pacing alone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pipe {
     pub bytes: u64,
@@ -19,40 +19,44 @@ pub(super) struct Pipe {
 }
 
 impl ProportionalRateReduction {
-    /// A reduction begins with `flight_bytes` in flight (RFC 9937, section 6.1), counting what the current
-    /// acknowledgement delivers but not what was sacked before.
+    /// Starts a reduction with `flight_bytes` in flight (RFC 9937, section 6.1): including the data that the current
+    /// acknowledgement delivers, without data SACKed before.
     pub fn start(flight_bytes: u64) -> Self {
-        // One byte guards the division when nothing is in flight.
+        // Avoids division by zero if nothing is in flight.
         Self { delivered: 0, sent: 0, flight_at_start: flight_bytes.max(1) }
     }
 
-    /// Data went out.
+    /// Counts data sent.
     #[inline]
     pub fn sent(&mut self, bytes: u64) {
         self.sent += bytes;
     }
 
-    /// Data left the network that was not delivered: only its header came. For the conservation of packets, which is
-    /// what PRR is about, that is the same.
+    /// Counts data that left the network without being delivered, because only its header arrived. PRR is about
+    /// conservation of packets, so this counts as delivered.
     pub fn left(&mut self, bytes: u64) {
         self.delivered += bytes;
     }
 
-    /// The congestion window after an acknowledgement (RFC 9937, section 6.2).
+    /// Returns the congestion window after an acknowledgement (RFC 9937, section 6.2).
     ///
-    /// `safe`: it advanced in order and showed no further loss (SafeACK). What an earlier one allowed and the pacing
-    /// holds back counts as sent: PRR takes it that what it allows goes at once, and would forget it.
+    /// `safe` means that it advanced in order and showed no further loss (SafeACK). Data allowed earlier but held back
+    /// by pacing counts as sent: PRR assumes that allowed data is sent at once, and would forget it.
     #[inline]
     pub fn window_bytes(&mut self, delivered: u64, pipe: Pipe, threshold: u64, safe: bool, segment: u64) -> u64 {
         self.delivered += delivered;
         let (pipe, sent) = (pipe.bytes + pipe.held_bytes, self.sent + pipe.held_bytes);
+        // Above the threshold the sending rate falls in proportion, so that the flight reaches the threshold after a
+        // round trip (RFC 9937, section 6.2).
         let allowance = if pipe > threshold {
             (self.delivered * threshold).div_ceil(self.flight_at_start).saturating_sub(sent)
         } else {
+            // Below the threshold: packet conservation (PRR-CRB), plus a segment after a safe acknowledgement
+            // (PRR-SSRB).
             let conservative = self.delivered.saturating_sub(sent).max(delivered);
             (conservative + if safe { segment } else { 0 }).min(threshold - pipe)
         };
-        // The retransmission that begins a recovery is always allowed.
+        // The retransmission that starts a recovery is always allowed.
         let allowance = if sent == 0 { allowance.max(segment) } else { allowance };
         pipe + allowance
     }
@@ -68,8 +72,8 @@ mod tests {
         Pipe { bytes: segments * SEGMENT, held_bytes: held * SEGMENT }
     }
 
-    /// As in the first example of RFC 9937: 20 segments in flight, the first lost, threshold 10. After the
-    /// retransmission one segment is sent for every two acknowledged, until the flight reaches the threshold.
+    /// The first example of RFC 9937: 20 segments in flight, the first lost, threshold 10. After the retransmission one
+    /// segment is sent for every two acknowledged, until the flight reaches the threshold.
     #[test]
     fn a_single_loss_halves_the_rate_over_one_round_trip() {
         let mut prr = ProportionalRateReduction::start(20 * SEGMENT);
@@ -87,7 +91,7 @@ mod tests {
         assert_eq!(in_flight, 10);
     }
 
-    /// Below the threshold: as much as was delivered, one more when recovery makes progress.
+    /// Below the threshold, the delivered bytes are replaced, plus one segment if recovery makes progress.
     #[test]
     fn below_the_threshold_the_flight_is_kept_or_grows_by_a_segment() {
         // (pipe, safe, window)
@@ -101,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Whether what was allowed has gone or is held back, the next acknowledgement allows as much.
+    /// The next acknowledgement allows the same, whether the allowed data was sent or is held back.
     #[test]
     fn what_the_pacing_holds_back_is_not_lost() {
         for (in_flight, threshold) in [(2, 10), (2, 6), (12, 10), (15, 10)] {

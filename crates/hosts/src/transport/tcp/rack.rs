@@ -1,4 +1,4 @@
-//! RACK: which segments are lost, by the time they were sent (RFC 8985, section 6).
+//! RACK: detects lost segments by their transmission times (RFC 8985, section 6).
 
 use super::delivery::Delivery;
 use hitless_wire::{Duration, Time};
@@ -6,27 +6,27 @@ use hitless_wire::{Duration, Time};
 /// RACK's state.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct Rack {
-    /// When the most recently sent segment that arrived had been sent (RACK.xmit_ts).
+    /// Transmission time of the most recently sent segment that has arrived (RACK.xmit_ts).
     sent_at: Time,
     /// Its end (RACK.end_seq).
     end: u64,
     /// Its round-trip time (RACK.rtt).
     rtt: Duration,
-    /// How far segments may be reordered without being lost (RACK.reo_wnd).
+    /// Reordering window: tolerated reordering in time (RACK.reo_wnd).
     window: Duration,
-    /// Segments were seen out of order (RACK.reordering_seen).
+    /// Whether reordering was observed (RACK.reordering_seen).
     reordering_seen: bool,
-    /// Quarters of the smallest round-trip time in the window (RACK.reo_wnd_mult).
+    /// Multiplier of the window, in quarters of the minimum round-trip time (RACK.reo_wnd_mult).
     multiplier: u64,
 }
 
 impl Rack {
-    /// RACK at the start of a connection.
+    /// Creates the state for a new connection.
     pub fn new() -> Self {
         Self { multiplier: 1, ..Self::default() }
     }
 
-    /// Takes what an acknowledgement delivered (section 6.2, steps 2 and 3).
+    /// Updates the state with the delivery of an acknowledgement (section 6.2, steps 2 and 3).
     pub fn update(&mut self, delivery: &Delivery) {
         self.reordering_seen |= delivery.reordering;
         if delivery.newest_end != 0 {
@@ -35,11 +35,11 @@ impl Rack {
         }
     }
 
-    /// A segment arrived that was sent at `sent_at` and ends at `end` (section 6.2, step 2).
+    /// Records the arrival of a segment sent at `sent_at` that ends at `end` (section 6.2, step 2).
     #[inline]
     pub fn advance(&mut self, sent_at: Time, end: u64, rtt: Duration) {
         self.rtt = rtt;
-        // As a rule it was sent later, which one comparison tells.
+        // Usually it was sent later, which one comparison shows.
         if sent_at > self.sent_at || !self.sent_after(sent_at, end) {
             debug_assert!((sent_at, end) >= (self.sent_at, self.end), "RACK's newest segment moves back");
             self.sent_at = sent_at;
@@ -47,10 +47,12 @@ impl Rack {
         }
     }
 
-    /// Section 6.2, step 4. `impatient`: in recovery, or enough segments arrived above a gap to mean loss.
+    /// Updates the window (section 6.2, step 4). `impatient` means recovery, or enough SACKed segments to imply loss.
     #[inline]
     pub fn update_window(&mut self, impatient: bool, minimum_rtt: Duration, smoothed_rtt: Option<Duration>) {
+        // The window is at most one SRTT, so that reordering delays a retransmission by no more than that.
         self.window = match smoothed_rtt {
+            // Without observed reordering, DupThresh SACKed segments or a recovery imply loss at once.
             Some(smoothed_rtt) if self.reordering_seen || !impatient => {
                 (minimum_rtt / 4 * self.multiplier).min(smoothed_rtt)
             }
@@ -58,21 +60,21 @@ impl Rack {
         };
     }
 
-    /// A retransmission turned out to be spurious: waits longer from now on.
+    /// Widens the window, because a retransmission was spurious.
     ///
-    /// RFC 8985 widens the window on DSACK; here the timestamps of the undo (RFC 3522) say the same.
+    /// RFC 8985 widens it on DSACK; here the timestamps of the undo (RFC 3522) give the same information.
     pub fn widen(&mut self) {
         self.reordering_seen = true;
         self.multiplier += 1;
     }
 
-    /// Whether the segment that arrived last was sent after this one (RACK_sent_after).
+    /// Returns whether RACK's newest segment was sent after this one (RACK_sent_after).
     #[inline]
     pub fn sent_after(&self, sent_at: Time, end: u64) -> bool {
         (self.sent_at, self.end) > (sent_at, end)
     }
 
-    /// How long until a segment sent at `sent_at` is lost; zero: it is.
+    /// Returns the time until a segment sent at `sent_at` is lost; zero means that it is lost now.
     #[inline]
     pub fn remaining(&self, sent_at: Time, now: Time) -> Duration {
         (sent_at + self.rtt + self.window).saturating_since(now)

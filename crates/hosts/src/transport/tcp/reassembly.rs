@@ -1,17 +1,17 @@
-//! What arrived above a gap, and the SACK blocks that report it.
+//! Data received above a gap, and the SACK blocks that report it.
 
 use hitless_wire::SackBlocks;
 
-/// A run of bytes above a gap.
+/// A contiguous range above a gap.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Island {
     start: u64,
     end: u64,
-    /// Grows with each change: what was touched last is reported first.
+    /// Number of the last change, for reporting the latest change first.
     touched: u64,
 }
 
-/// The islands of a connection in order of sequence.
+/// The islands of a connection, in order of sequence.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct Reassembly {
     islands: Vec<Island>,
@@ -19,26 +19,27 @@ pub(super) struct Reassembly {
 }
 
 impl Reassembly {
-    /// Whether there is no gap.
+    /// Returns whether there is no gap.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.islands.is_empty()
     }
 
-    /// Bytes above the first gap.
+    /// Returns the bytes above the first gap.
     pub fn bytes(&self) -> u64 {
         self.islands.iter().map(|island| island.end - island.start).sum()
     }
 
-    /// Whether all of `[start, end)` is there.
+    /// Returns whether all of `[start, end)` is present.
     pub fn contains(&self, start: u64, end: u64) -> bool {
         self.islands.iter().any(|island| island.start <= start && end <= island.end)
     }
 
-    /// Adds `[start, end)`; joins the islands that it touches.
+    /// Adds `[start, end)` and joins adjacent islands.
     pub fn insert(&mut self, start: u64, end: u64) {
         debug_assert!(start < end, "a run of no bytes");
         self.changes += 1;
+        // Adjacent islands have no gap between them, so they join too.
         let first = self.islands.partition_point(|island| island.end < start);
         let after = self.islands.partition_point(|island| island.start <= end);
         let mut joined = Island { start, end, touched: self.changes };
@@ -50,7 +51,7 @@ impl Reassembly {
         debug_assert!(self.islands.is_sorted_by(|before, after| before.end < after.start), "islands touch");
     }
 
-    /// Everything below `next` is there: drops what lies below and returns where the next gap begins.
+    /// Drops everything below `next`, which has arrived, and returns the start of the next gap.
     pub fn advance(&mut self, next: u64) -> u64 {
         let reached = self.islands.partition_point(|island| island.start <= next);
         let end = self.islands[..reached].last().map_or(next, |island| island.end.max(next));
@@ -58,7 +59,7 @@ impl Reassembly {
         end
     }
 
-    /// Up to three blocks, the one that changed last first (RFC 2018, section 4).
+    /// Returns up to three blocks, latest change first (RFC 2018, section 4).
     pub fn blocks(&self, acknowledgement: u64) -> SackBlocks {
         let mut blocks = [(0, 0); 3];
         if self.islands.is_empty() {
@@ -67,6 +68,7 @@ impl Reassembly {
         let mut newest: [Option<&Island>; 3] = [None; 3];
         for island in &self.islands {
             let mut candidate = Some(island);
+            // An insertion sort that keeps the three latest islands.
             for place in &mut newest {
                 if place.is_none_or(|known| candidate.is_some_and(|candidate| candidate.touched > known.touched)) {
                     std::mem::swap(place, &mut candidate);
@@ -87,7 +89,7 @@ mod tests {
 
     const BASE: u64 = 5_000;
 
-    /// Feeds segments of 500 bytes, as in the examples of RFC 2018, and returns the acknowledgement and its blocks.
+    /// Feeds segments of 500 bytes, as in the examples of RFC 2018; returns the acknowledgement and its blocks.
     fn receive(segments: &[u64]) -> (u64, Vec<(u64, u64)>) {
         let mut reassembly = Reassembly::default();
         let mut next = BASE;

@@ -1,4 +1,4 @@
-//! The end of a connection that takes data.
+//! The receiving end of a connection: reassembly, acknowledgements and ECN echoes.
 
 use super::delivery::Timestamp;
 use super::reassembly::Reassembly;
@@ -13,10 +13,10 @@ const SYN_ACK: u8 = 1;
 const EARLIER: u8 = 2;
 /// An acknowledgement is due.
 const ACK: u8 = 4;
-/// A segment came without its payload, of which the sender is to be told.
+/// A notification is due for a segment that arrived without its payload.
 const LOSS: u8 = 8;
 
-/// What is acknowledged with which flags.
+/// The content of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Acknowledgement {
     rcv_nxt: u64,
@@ -30,62 +30,62 @@ struct Acknowledgement {
 pub struct TcpReceiver {
     /// First byte not received in order (RCV.NXT).
     rcv_nxt: u64,
-    /// What is to be sent.
+    /// Packets to send, as flags.
     due: u8,
     /// DCTCP.CE of RFC 8257, or the latched ECN-Echo of RFC 3168.
     ce_state: bool,
     precise_ecn: bool,
     ecn: bool,
-    /// Data packets not acknowledged yet.
+    /// Data packets not yet acknowledged.
     unacknowledged: u32,
-    /// How many packets the one being received was on the link.
+    /// Number of frames on the link that the packet being received was merged from.
     frames: u32,
-    /// What the next acknowledgement echoes for the congestion control.
+    /// Option that the next acknowledgement echoes for congestion control.
     congestion_option: u8,
     congestion: Congestion,
     /// TS.Recent of RFC 7323.
     recent_timestamp: u32,
     /// Last acknowledgement sent (Last.ACK.sent of RFC 7323).
     last_acknowledged: u64,
-    /// When a delayed acknowledgement is due, or the application's close.
+    /// Time of a delayed acknowledgement, or of the application's close.
     deadline: Time,
-    /// End of the data, once a FIN has told.
+    /// End of the data, once a FIN has arrived.
     end: Option<u64>,
-    /// From the last byte to the application's close.
+    /// Time from the last byte to the application's close.
     close_delay: Duration,
     statistics: ReceiverStatistics,
     /// End of the highest data received above a gap.
     highest: u64,
     earlier: Acknowledgement,
     reassembly: Reassembly,
-    /// Sequence and timestamp of each segment that came without its payload, and that the sender has not been told of.
+    /// Sequence and timestamp of each segment without payload that the sender does not know about yet.
     trimmed: Vec<(u64, u32)>,
     quickacks_left: u32,
     clock: TickClock,
-    /// Packets that one delayed acknowledgement answers.
+    /// Packets per delayed acknowledgement.
     delayed_segments: u32,
     delayed_timeout: Duration,
     sack: bool,
     reports_duplicates: bool,
-    /// First byte and length of a segment that came twice, to be reported.
+    /// First byte and length of a duplicate segment to report.
     duplicate: Option<(u64, u32)>,
     rcv_wnd_bytes: u32,
-    /// Frames of acknowledgements with 0 to 3 blocks, and of a SYN-ACK.
+    /// Frame lengths of acknowledgements with 0 to 3 blocks, and of a SYN-ACK.
     ack_frame_bytes: [u32; 4],
     syn_frame_bytes: u32,
 }
 
 impl TcpReceiver {
-    /// Looks at what a packet needs; the answer means nothing.
+    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         self.rcv_nxt ^ self.statistics.packets_received ^ self.highest ^ u64::from(self.quickacks_left)
     }
 
-    /// A connection that has received nothing; the host's timer ticks at `timer_phase` modulo the tick of `config`.
+    /// Creates an unused connection; the host's timer ticks at `timer_phase` modulo the tick of `config`.
     ///
     /// # Panics
-    /// When `config` cannot work (a segment of no bytes, a timeout of zero, ...).
+    /// If `config` is invalid (a segment of no bytes, a timeout of zero, ...).
     pub fn new(config: &TcpSettings, timer_phase: Duration) -> Self {
         config.check();
         Self {
@@ -121,22 +121,22 @@ impl TcpReceiver {
         }
     }
 
-    /// The same, of an application that closes so long after the last byte.
+    /// Sets the time from the last byte to the application's close.
     pub fn closing_after(self, close_delay: Duration) -> Self {
         Self { close_delay, ..self }
     }
 
-    /// Bytes received above a gap.
+    /// Returns the bytes received above a gap.
     pub fn out_of_order_bytes(&self) -> u64 {
         self.reassembly.bytes()
     }
 
-    /// What the congestion control wants to know of a packet.
+    /// Updates the option for congestion control.
     #[inline]
     fn note_option(&mut self, time_to_live: u8, header: &TcpHeader) {
         match self.congestion {
             Congestion::Swift => self.congestion_option = time_to_live,
-            // How many packets kept INC.
+            // Number of packets that kept INC.
             Congestion::Bolt => {
                 let asks = BoltFlags(header.congestion_option).contains(BoltFlags::INC);
                 self.congestion_option = self.congestion_option.saturating_add(u8::from(asks));
@@ -145,7 +145,7 @@ impl TcpReceiver {
         }
     }
 
-    /// Counts a data packet and takes its timestamp.
+    /// Counts a data packet and updates the timestamp echo.
     #[inline]
     fn count(&mut self, header: &TcpHeader, marked: bool) {
         let frames = u64::from(self.frames);
@@ -158,7 +158,7 @@ impl TcpReceiver {
         }
     }
 
-    /// What is not simply the next data with the same marking.
+    /// Handles everything except the next data with unchanged marking.
     #[cold]
     #[inline(never)]
     fn receive_slow(&mut self, now: Time, header: &TcpHeader, marked: bool) {
@@ -180,6 +180,7 @@ impl TcpReceiver {
         }
         if start == self.rcv_nxt && self.reassembly.is_empty() {
             self.rcv_nxt = end;
+            // The last segment arrives alone, so the application's FIN acknowledges it.
             if self.end == Some(end) && self.unacknowledged + self.frames == 1 {
                 self.unacknowledged = 1;
                 self.deadline = now + self.close_delay;
@@ -191,7 +192,7 @@ impl TcpReceiver {
         self.schedule_ack(now);
     }
 
-    /// ECN of a data packet, before its payload is looked at.
+    /// Updates the ECN state, before the payload is processed.
     fn note_congestion(&mut self, marked: bool, flags: TcpFlags) {
         if self.precise_ecn {
             if marked != self.ce_state {
@@ -203,7 +204,8 @@ impl TcpReceiver {
         self.ce_state = (self.ce_state && !flags.contains(TcpFlags::CWR)) || marked;
     }
 
-    /// RFC 8257, section 3.2: what came before is acknowledged with the old echo, this packet at once with the new.
+    /// Changes the CE state (RFC 8257, section 3.2): earlier data is acknowledged with the old echo, this packet at
+    /// once with the new one.
     fn change_ce_state(&mut self, marked: bool) {
         if self.unacknowledged > 0 {
             self.earlier = self.acknowledgement(self.blocks());
@@ -215,7 +217,7 @@ impl TcpReceiver {
         self.due |= ACK;
     }
 
-    /// Data that does not simply extend what is there: reordered, repeated, or filling a gap.
+    /// Takes data that does not simply extend the stream: reordered, duplicate, or filling a gap.
     fn take_out_of_order(&mut self, start: u64, end: u64) {
         // RFC 5681, section 4.2: acknowledged at once.
         self.due |= ACK;
@@ -224,6 +226,7 @@ impl TcpReceiver {
             self.duplicate = self.reports_duplicates.then_some((start, (end - start) as u32));
             return;
         }
+        // Data below the highest received is late; data above a gap is not reordered.
         self.statistics.reordered_packets += if start < self.highest { u64::from(self.frames) } else { 0 };
         self.highest = self.highest.max(end);
         if start > self.rcv_nxt {
@@ -233,7 +236,7 @@ impl TcpReceiver {
         }
     }
 
-    /// A segment came without its payload: the sender is told at once, unless all of it had come before.
+    /// Handles a segment without its payload: notifies the sender at once, unless all of it had arrived before.
     #[cold]
     fn receive_trimmed(&mut self, header: &TcpHeader) {
         let (start, end) = (header.sequence, header.sequence + u64::from(header.payload_bytes));
@@ -246,9 +249,10 @@ impl TcpReceiver {
         self.due |= LOSS;
     }
 
-    /// The acknowledgement that tells of the first of [`Self::trimmed`]. It has room for one SACK block only: with the
-    /// timestamps and the notice these are 36 of the 40 bytes of options.
+    /// Returns the acknowledgement for the first of [`Self::trimmed`]. It has room for only one SACK block: with
+    /// timestamps and the notification that makes 36 of the 40 bytes of options.
     fn loss_notice(&mut self) -> Outgoing {
+        // The timestamp identifies the trimmed transmission, because other copies can be in flight.
         let (sequence, timestamp) = self.trimmed.remove(0);
         if self.trimmed.is_empty() {
             self.due &= !LOSS;
@@ -266,6 +270,7 @@ impl TcpReceiver {
     fn schedule_ack(&mut self, now: Time) {
         let is_first = self.unacknowledged == 0;
         self.unacknowledged += self.frames;
+        // RFC 5681, section 4.2: an acknowledgement for at least every second full segment, and within a time limit.
         if self.unacknowledged >= self.delayed_segments {
             self.due |= ACK;
         } else if self.quickacks_left > 0 {
@@ -276,7 +281,7 @@ impl TcpReceiver {
         }
     }
 
-    /// The packet of an acknowledgement.
+    /// Returns the packet of an acknowledgement.
     #[inline]
     fn packet(&self, acknowledgement: &Acknowledgement, flags: TcpFlags, frame_bytes: u32) -> Outgoing {
         let echo = if acknowledgement.echo { TcpFlags::ECE } else { TcpFlags::default() };
@@ -289,12 +294,12 @@ impl TcpReceiver {
             congestion_option: self.congestion_option,
             ..TcpHeader::default()
         };
-        // Linux sends ECN-capable acknowledgements when the algorithm needs ECN; RFC 3168, section 6.1.4, never.
+        // Linux sends ECN-capable acknowledgements if the algorithm needs ECN; RFC 3168, section 6.1.4, never does.
         let ecn = if self.precise_ecn { Ecn::Capable } else { Ecn::NotCapable };
         Outgoing { transport: Transport::Tcp(header), frame_bytes, ecn }
     }
 
-    /// The acknowledgement of everything received.
+    /// Returns the acknowledgement of everything received.
     #[inline]
     fn current(&mut self, sack: SackBlocks, frame_bytes: u32) -> Outgoing {
         self.due &= !ACK;
@@ -313,7 +318,7 @@ impl TcpReceiver {
         Acknowledgement { rcv_nxt: self.rcv_nxt, sack, timestamp: self.recent_timestamp, echo: self.ce_state }
     }
 
-    /// What is not simply an acknowledgement without gaps.
+    /// Sends everything except a plain acknowledgement without gaps.
     #[cold]
     #[inline(never)]
     fn transmit_slow(&mut self) -> Outgoing {
@@ -322,6 +327,7 @@ impl TcpReceiver {
             let flags = TcpFlags::SYN.with(TcpFlags::ACK);
             return self.packet(&self.acknowledgement(SackBlocks::default()), flags, self.syn_frame_bytes);
         }
+        // It precedes the acknowledgement with the new echo: the order tells the sender which bytes were marked.
         if self.due & EARLIER != 0 {
             self.due &= !EARLIER;
             return self.packet(&self.earlier, TcpFlags::ACK, self.frame_bytes(&self.earlier.sack));
@@ -336,7 +342,8 @@ impl TcpReceiver {
         }
     }
 
-    /// RFC 2883, section 4: the first block is what came twice. With timestamps there is room for two others.
+    /// Reports a duplicate segment (RFC 2883, section 4): its block is the first. With timestamps there is room for two
+    /// others.
     fn duplicate_report(&mut self, (sequence, bytes): (u64, u32), sack: SackBlocks) -> Outgoing {
         let SackBlocks([first, second, _]) = sack;
         let sack = SackBlocks([first, second, (0, 0)]);
@@ -357,10 +364,11 @@ impl TcpReceiver {
 }
 
 impl TcpReceiver {
-    /// A segment arrived, with Congestion Experienced if `marked`.
+    /// Takes a segment, with Congestion Experienced if `marked`.
     #[inline]
     pub(in crate::transport) fn take(&mut self, now: Time, header: &TcpHeader, marked: bool) {
         let in_order = header.sequence == self.rcv_nxt && self.reassembly.is_empty() && header.payload_bytes > 0;
+        // Header prediction, as in the sender: the next data, without gaps and with unchanged marking.
         let opens_or_ends = header.flags.contains(TcpFlags::SYN) || header.flags.contains(TcpFlags::FIN);
         if in_order && marked == self.ce_state && !opens_or_ends {
             self.count(header, marked);
@@ -371,7 +379,7 @@ impl TcpReceiver {
         }
     }
 
-    /// What was received is acknowledged without waiting for more.
+    /// Acknowledges the received data without waiting for more.
     #[inline]
     pub(in crate::transport) fn acknowledge_now(&mut self) {
         self.due |= ACK;
@@ -384,9 +392,9 @@ impl Receiver for TcpReceiver {
         self.receive_merged(now, packet, 1);
     }
 
-    /// Linux acknowledges at once what is longer than one full segment (tcp_input.c, the check before an ACK is sent);
-    /// here the packets of `frames` count as if they had come one by one, which is the same for all settings of delayed
-    /// acknowledgements with up to two segments.
+    /// Takes a packet merged from `frames`. Linux acknowledges at once data longer than one full segment (tcp_input.c,
+    /// the check before an ACK is sent). Here the frames count as if they had arrived one by one, which gives the same
+    /// result for all settings of delayed acknowledgements with up to two segments.
     #[inline]
     fn receive_merged(&mut self, now: Time, packet: &Packet, frames: u32) {
         self.frames = frames;

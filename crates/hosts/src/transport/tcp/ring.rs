@@ -1,15 +1,15 @@
-//! A queue whose entries keep their numbers: the scoreboard's segments.
+//! A queue with permanently numbered entries: the scoreboard's segments.
 
 use hitless_state::{Damaged, Reader, Value, Writer};
 
-/// A growing ring. Entries are numbered from 0 in the order they came and lie at their number modulo the capacity,
-/// which is a power of two: no index needs a comparison.
+/// A growing ring. Entries are numbered from 0. An entry's slot is its number modulo the capacity, a power of two, so
+/// indexing needs no bounds check.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<T> {
     slots: Box<[T]>,
     /// Number of the first entry.
     first: u64,
-    /// Number of the next entry to come.
+    /// Number of the next entry.
     next: u64,
 }
 
@@ -21,7 +21,7 @@ impl<T: Copy + Default> Default for Ring<T> {
     }
 }
 
-/// With all its slots: rings that belong together grow together.
+/// Includes all slots, because rings that belong together grow together.
 impl<T: Value> Value for Ring<T> {
     fn write(&self, out: &mut Writer) {
         let Self { slots, first, next } = self;
@@ -43,32 +43,30 @@ impl<T: Copy + Default> Ring<T> {
         number as usize & (self.slots.len() - 1)
     }
 
-    /// Number of the first entry, or of the next to come when there is none.
+    /// Number of the first entry, or of the next one if the ring is empty.
     #[inline]
     pub fn first(&self) -> u64 {
         self.first
     }
 
-    /// Number of the next entry to come.
+    /// Number of the next entry.
     #[inline]
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// Entries in the ring.
     #[inline]
     pub fn len(&self) -> u64 {
         self.next - self.first
     }
 
-    /// Whether the next entry needs room.
+    /// Returns whether the next entry needs more slots.
     #[inline]
     pub fn is_full(&self) -> bool {
-        // Not `==`: the compiler learns from it that there are slots.
+        // Not `==`: from `>=` the compiler learns that there are slots.
         self.len() >= self.slots.len() as u64
     }
 
-    /// The entry with this number.
     #[inline]
     pub fn get(&self, number: u64) -> Option<&T> {
         if number < self.first || number >= self.next {
@@ -77,22 +75,20 @@ impl<T: Copy + Default> Ring<T> {
         Some(&self.slots[self.slot(number)])
     }
 
-    /// The entry with this number, to change.
+    /// Returns the entry for changes.
     ///
     /// # Panics
-    /// When there is none.
+    /// If it is not in the ring.
     pub fn get_mut(&mut self, number: u64) -> &mut T {
         assert!((self.first..self.next).contains(&number), "entry {number} is not in the ring");
         &mut self.slots[self.slot(number)]
     }
 
-    /// The first entry.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         self.get(self.first)
     }
 
-    /// Adds an entry.
     #[inline]
     pub fn push(&mut self, entry: T) {
         if self.is_full() {
@@ -106,21 +102,20 @@ impl<T: Copy + Default> Ring<T> {
     /// Drops the first entry.
     ///
     /// # Panics
-    /// When there is none.
+    /// If the ring is empty.
     #[inline]
     pub fn pop(&mut self) {
         assert!(self.first < self.next, "the ring is empty");
         self.first += 1;
     }
 
-    /// Doubles the capacity.
     #[cold]
     pub fn grow(&mut self) {
-        // With one more bit in the mask an entry keeps its slot or lies a whole ring further on.
+        // With one more bit in the mask, an entry keeps its slot or moves by the old capacity.
         self.slots = [&*self.slots, &*self.slots].concat().into();
     }
 
-    /// Number of the first entry that is not `before`; entries that are come first.
+    /// Returns the number of the first entry that is not `before`; entries that are must come first.
     pub fn partition_point(&self, before: impl Fn(&T) -> bool) -> u64 {
         let (mut low, mut high) = (self.first, self.next);
         while low < high {

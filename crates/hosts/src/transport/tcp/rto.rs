@@ -3,7 +3,7 @@
 use super::settings::{RtoFormula, TcpSettings};
 use hitless_wire::Duration;
 
-/// Smoothed round-trip time, its variation, and the timeout that follows from them.
+/// Smoothed round-trip time, its variation, and the resulting timeout.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct RttEstimator {
     /// SRTT; zero before the first sample.
@@ -12,19 +12,19 @@ pub(super) struct RttEstimator {
     rttvar: Duration,
     /// Timeout with backoff.
     rto: Duration,
-    /// Smallest sample so far (RFC 8985: RACK.min_RTT).
+    /// Minimum of the samples (RFC 8985: RACK.min_RTT).
     min_rtt: Duration,
-    /// Bounds of the variance term, and of the whole: the formulas differ only in these.
+    /// Bounds of the variance term, and of the timeout: the only difference between the formulas.
     spread_min: Duration,
     rto_min: Duration,
     rto_max: Duration,
 }
 
 impl RttEstimator {
-    /// An estimator without samples.
+    /// Creates an estimator without samples.
     pub fn new(config: &TcpSettings) -> Self {
         let (spread_min, rto_min) = match config.rto_formula {
-            // RFC 6298, sections 2.3 and 2.4; the clock is exact: its granularity G is zero.
+            // RFC 6298, sections 2.3 and 2.4; the clock is exact, so its granularity G is zero.
             RtoFormula::Rfc6298 => (Duration::ZERO, config.rto_min),
             RtoFormula::Linux => (config.rto_min, Duration::ZERO),
         };
@@ -39,7 +39,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a measured round-trip time; ends the backoff.
+    /// Adds a round-trip sample; this ends the backoff.
     #[inline]
     pub fn sample(&mut self, rtt: Duration) {
         self.min_rtt = self.min_rtt.min(rtt);
@@ -58,24 +58,24 @@ impl RttEstimator {
         debug_assert!(self.min_rtt <= rtt && self.rto > Duration::ZERO, "a timeout of {:?}", self.rto);
     }
 
-    /// Doubles the timeout (RFC 6298, section 5.5); the next sample ends it.
+    /// Doubles the timeout (RFC 6298, section 5.5); the next sample resets it.
     pub fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(self.rto_max);
     }
 
-    /// The retransmission timeout.
+    /// Returns the retransmission timeout.
     #[inline]
     pub fn rto(&self) -> Duration {
         self.rto
     }
 
-    /// The smoothed round-trip time, if there was a sample.
+    /// Returns the smoothed round-trip time, if there was a sample.
     #[inline]
     pub fn srtt(&self) -> Option<Duration> {
         (self.srtt != Duration::ZERO).then_some(self.srtt)
     }
 
-    /// The smallest sample; [`Duration::MAX`] before the first.
+    /// Returns the minimum sample; [`Duration::MAX`] before the first.
     #[inline]
     pub fn min_rtt(&self) -> Duration {
         self.min_rtt

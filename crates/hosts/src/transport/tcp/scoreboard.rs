@@ -1,7 +1,7 @@
-//! The scoreboard: what is in flight, what of it arrived, and what is believed lost.
+//! The scoreboard: segments in flight, arrived, or assumed lost.
 //!
-//! Segments lie in a ring in order of sequence and carry running numbers. Each keeps the length it was first sent
-//! with. `pipe` (RFC 6675) is kept as a sum: outstanding - sacked - lost + retransmitted.
+//! Segments are in a ring in order of sequence, with consecutive numbers. Each keeps the length of its first
+//! transmission. `pipe` (RFC 6675) is maintained as a sum: outstanding - sacked - lost + retransmitted.
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +13,7 @@ use super::segment::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Segment};
 use hitless_wire::{Duration, SackBlocks, Time};
 use std::collections::VecDeque;
 
-/// The segments in flight and their sums.
+/// The segments in flight, and sums over them.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct Scoreboard {
     segments: Ring<Segment>,
@@ -23,27 +23,27 @@ pub(super) struct Scoreboard {
     snd_nxt: u64,
     /// Outstanding - sacked - lost + retransmitted.
     pipe_bytes: u64,
-    /// Segments with a flag.
+    /// Number of segments with a flag.
     flagged: u32,
     sacked_bytes: u64,
-    /// What was ever believed lost, retransmissions included.
+    /// Total bytes ever assumed lost, including retransmissions.
     losses_bytes: u64,
     lost_bytes: u64,
     retransmitted_bytes: u64,
     sacked_segments: u32,
-    /// Segments lost of which no retransmission is in flight.
+    /// Number of lost segments without a retransmission in flight.
     pending_retransmissions: u32,
-    /// No unrepaired segment has a smaller number.
+    /// Lower bound for the number of the first unrepaired segment.
     retransmit_from: u64,
-    /// Segments below this number that were sent once are sacked or lost: loss detection need not look at them.
+    /// Segments below this number that were sent once are SACKed or lost, so loss detection skips them.
     decided: u64,
-    /// Number after the highest sacked segment.
+    /// Number of the highest SACKed segment plus one.
     sacked_limit: u64,
     /// Highest sequence acknowledged in any way (RFC 8985: RACK.fack).
     highest_delivered: u64,
-    /// Retransmissions in the order they were sent; entries may be out of date.
+    /// Retransmissions in order of time; entries can be outdated.
     retransmissions: VecDeque<(u64, Time)>,
-    /// The blocks of the last acknowledgement, so that a growing block costs only its growth.
+    /// Blocks of the last acknowledgement, so that a growing block costs only its growth.
     known_blocks: [(u64, u64); 3],
 }
 
@@ -66,7 +66,7 @@ impl Scoreboard {
         self.snd_nxt - self.snd_una
     }
 
-    /// Bytes believed to be in the network (pipe of RFC 6675).
+    /// Bytes estimated to be in the network (pipe of RFC 6675).
     #[inline]
     pub fn pipe_bytes(&self) -> u64 {
         debug_assert_eq!(
@@ -76,7 +76,7 @@ impl Scoreboard {
         self.pipe_bytes
     }
 
-    /// The sums fit one another; costs nothing in a release build.
+    /// Checks that the sums are consistent; free in release builds.
     #[inline]
     fn check_sums(&self) {
         debug_assert!(self.snd_una <= self.snd_nxt, "SND.UNA {} beyond SND.NXT {}", self.snd_una, self.snd_nxt);
@@ -93,84 +93,81 @@ impl Scoreboard {
         );
     }
 
-    /// Whether no segment in flight was sacked, lost or sent again.
+    /// Returns whether no segment in flight was SACKed, lost or retransmitted.
     pub fn is_in_order(&self) -> bool {
         self.flagged == 0 && self.sacked_bytes == 0
     }
 
-    /// Whether no retransmission is remembered, be it out of date.
+    /// Returns whether no retransmission is recorded, not even an outdated one.
     pub fn never_retransmitted(&self) -> bool {
         self.retransmissions.is_empty()
     }
 
-    /// Whether [`Self::detect_by_time`] might find anything while nothing has a flag: the first segment was sent
-    /// before the one that arrived last.
+    /// Returns whether [`Self::detect_by_time`] can find anything while no segment has a flag: the first segment was
+    /// sent before the one that arrived last.
     #[inline]
     pub fn may_have_losses(&self, rack: &Rack) -> bool {
         self.segments.front().is_some_and(|first| rack.sent_after(first.sent_at, first.end))
     }
 
-    /// Bytes selectively acknowledged (without SACK: believed delivered for the duplicate acknowledgements).
+    /// Bytes SACKed; without SACK, bytes assumed delivered because of duplicate acknowledgements.
     #[inline]
     pub fn sacked_bytes(&self) -> u64 {
         self.sacked_bytes
     }
 
-    /// Segments selectively acknowledged.
     pub fn sacked_segments(&self) -> u32 {
         self.sacked_segments
     }
 
-    /// Whether a lost segment waits to be sent again.
+    /// Returns whether a lost segment waits for retransmission.
     #[inline]
     pub fn has_pending_retransmissions(&self) -> bool {
         self.pending_retransmissions != 0
     }
 
-    /// Lost segments that wait to be sent again.
+    /// Number of lost segments that wait for retransmission.
     pub fn pending_retransmissions(&self) -> u64 {
         self.pending_retransmissions as u64
     }
 
-    /// Bytes ever believed lost, retransmissions included.
+    /// Total bytes ever assumed lost, including retransmissions.
     pub fn losses_bytes(&self) -> u64 {
         self.losses_bytes
     }
 
-    /// Number of the first segment in flight, or of the next to come.
+    /// Number of the first segment in flight, or of the next one.
     pub fn first_number(&self) -> u64 {
         self.segments.first()
     }
 
-    /// Number of the next segment to come.
+    /// Number of the next segment.
     pub fn next_number(&self) -> u64 {
         self.segments.next()
     }
 
-    /// Segments in flight.
     #[inline]
     pub fn segments(&self) -> u64 {
         self.segments.len()
     }
 
-    /// Whether the next segment makes the scoreboard grow.
+    /// Returns whether the next segment makes the scoreboard grow.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.segments.is_full()
     }
 
-    /// Makes room for more segments.
     pub fn grow(&mut self) {
         self.segments.grow();
     }
 
-    /// When the segment in flight that begins at `sequence` was last sent.
+    /// Returns the last transmission of the segment in flight that starts at `sequence`.
     pub fn sent_at(&self, sequence: u64) -> Option<Time> {
         let number = self.segments.partition_point(|segment| segment.start() < sequence);
         self.segments.get(number).filter(|segment| segment.start() == sequence).map(|segment| segment.sent_at)
     }
 
-    /// Adds a segment of `payload_bytes` at the end, sent at `now`.
+    /// Appends a segment of `payload_bytes`, sent at `now`.
     #[inline]
     pub fn push(&mut self, payload_bytes: u16, now: Time) {
         debug_assert!(payload_bytes > 0, "a segment of no bytes");
@@ -179,8 +176,8 @@ impl Scoreboard {
         self.segments.push(Segment { end: self.snd_nxt, sent_at: now, payload_bytes, flags: 0 });
     }
 
-    /// Everything below `acknowledgement` arrived, and no segment has a flag: the short way of [`Self::acknowledge`].
-    /// Returns when the oldest and the newest segment delivered had been sent.
+    /// Acknowledges everything below `acknowledgement` while no segment has a flag: the fast case of
+    /// [`Self::acknowledge`]. Returns the transmission times of the oldest and the newest segment delivered.
     #[inline]
     pub fn acknowledge_in_order(&mut self, acknowledgement: u64) -> Option<(Time, Time)> {
         debug_assert!(
@@ -202,7 +199,7 @@ impl Scoreboard {
         Some((oldest_sent_at, newest_sent_at?))
     }
 
-    /// Everything below `acknowledgement` arrived.
+    /// Acknowledges everything below `acknowledgement`.
     pub fn acknowledge(&mut self, acknowledgement: u64, delivery: &mut Delivery) {
         debug_assert!(
             (self.snd_una..=self.snd_nxt).contains(&acknowledgement),
@@ -243,7 +240,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes every copy of a segment out of the network.
+    /// Removes every copy of a segment from the network.
     fn clear_in_flight(&mut self, segment: &Segment) {
         if segment.is(LOST) {
             self.lost_bytes -= segment.bytes();
@@ -257,7 +254,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes the SACK blocks of an acknowledgement (RFC 2018).
+    /// Processes the SACK blocks of an acknowledgement (RFC 2018).
     pub fn sack(&mut self, blocks: &SackBlocks, acknowledgement: u64, delivery: &mut Delivery) {
         let mut seen = [(0, 0); 3];
         for (index, (start, end)) in blocks.absolute(acknowledgement).enumerate() {
@@ -272,6 +269,7 @@ impl Scoreboard {
 
     fn sack_range(&mut self, start: u64, end: u64, delivery: &mut Delivery) {
         let (mut start, mut end) = (start.max(self.snd_una), end);
+        // Skips the part that the last acknowledgement already reported, at either end of the block.
         for &(known_start, known_end) in &self.known_blocks {
             if (known_start..known_end).contains(&start) {
                 start = known_end;
@@ -305,7 +303,7 @@ impl Scoreboard {
         self.highest_delivered = self.highest_delivered.max(segment.end);
     }
 
-    /// Believes the segment lost, retransmission included.
+    /// Assumes the segment lost, including its retransmission.
     fn mark_lost(&mut self, number: u64) {
         let segment = self.segments.get_mut(number);
         assert!(!segment.is(SACKED), "a delivered segment is not lost");
@@ -320,6 +318,7 @@ impl Scoreboard {
             self.pipe_bytes -= segment.bytes();
         }
         self.flagged += u32::from(segment.flags == 0);
+        // A lost retransmission leaves the segment lost, and due for another one.
         segment.flags = (segment.flags | LOST) & !RETRANSMITTED;
         self.losses_bytes += segment.bytes();
         self.pending_retransmissions += 1;
@@ -327,26 +326,27 @@ impl Scoreboard {
         self.check_sums();
     }
 
-    /// Believes the first segment lost, if it was sent only once (RFC 6582, section 3.2, step 3: partial ACKs).
+    /// Assumes the first segment lost if it was sent only once (RFC 6582, section 3.2, step 3: partial ACKs).
     pub fn mark_first_original_lost(&mut self) {
         if self.segments.front().is_some_and(|segment| segment.flags == 0) {
             let sacked_bytes = self.sacked_bytes;
+            // The bytes assumed SACKed must leave room for the lost segment.
             self.forget_dupacks();
             self.mark_lost(self.segments.first());
             self.assume_sacked(sacked_bytes);
         }
     }
 
-    /// Believes the first segment lost, retransmission included.
+    /// Assumes the first segment lost, including its retransmission.
     pub fn mark_first_lost(&mut self) {
         if self.segments.len() > 0 {
             self.mark_lost(self.segments.first());
         }
     }
 
-    /// The receiver says that the segment which begins at `sequence` and was sent at `timestamp` came without its
-    /// payload. Returns the bytes that left the network by it: none if that segment has arrived meanwhile, or another
-    /// copy of it is on its way.
+    /// Handles the receiver's notification that the segment starting at `sequence`, sent at `timestamp`, arrived
+    /// without its payload. Returns the bytes that left the network: zero if that segment has arrived meanwhile, or
+    /// another copy is in flight.
     pub fn mark_named_lost(&mut self, sequence: u64, timestamp: Timestamp) -> u64 {
         let number = self.segments.partition_point(|segment| segment.start() < sequence);
         let Some(&segment) = self.segments.get(number) else { return 0 };
@@ -355,7 +355,7 @@ impl Scoreboard {
         if !is_meant || !is_in_flight {
             return 0;
         }
-        // What was counted for duplicate acknowledgements, without SACK, is no more than fits beside what is lost.
+        // Without SACK, the bytes counted for duplicate acknowledgements must fit into the flight minus the lost bytes.
         let counted_bytes = if self.sacked_segments == 0 { self.sacked_bytes } else { 0 };
         if counted_bytes > 0 {
             self.forget_dupacks();
@@ -367,23 +367,24 @@ impl Scoreboard {
         segment.bytes()
     }
 
-    /// A retransmission timeout: believes lost the first segment and every other that `rack` gives up.
+    /// Handles a retransmission timeout: assumes the first segment lost, and every other that `rack` gives up.
     ///
-    /// RFC 8985, section 6.3. Without RACK all that was not sacked is lost (RFC 6675, section 5.1).
+    /// RFC 8985, section 6.3. Without RACK, everything that was not SACKed is lost (RFC 6675, section 5.1).
     pub fn mark_lost_on_timeout(&mut self, rack: Option<&Rack>, now: Time) {
         let first = self.segments.first();
         for number in first..self.segments.next() {
             let segment = self.segments.get_mut(number);
+            // RFC 8985, section 6.3: RACK still waits for segments sent less than a round trip ago.
             let given_up = rack.is_none_or(|rack| rack.remaining(segment.sent_at, now) == Duration::ZERO);
             if !segment.is(SACKED) && (number == first || given_up) {
                 self.mark_lost(number);
             }
         }
-        // The scan may have passed over segments above the ones it left.
+        // The scan may have skipped segments above the remaining ones.
         self.decided = first;
     }
 
-    /// Takes back every loss whose retransmission was not sent: the network only reordered.
+    /// Undoes every loss without a retransmission: the network only reordered.
     pub fn forget_losses(&mut self) {
         for number in self.segments.first()..self.segments.next() {
             let segment = self.segments.get_mut(number);
@@ -398,18 +399,21 @@ impl Scoreboard {
         self.decided = self.segments.first();
     }
 
-    /// Finds losses by time (RFC 8985, section 6.2, step 5). Returns how long until more may be found; zero: never.
+    /// Detects losses by time (RFC 8985, section 6.2, step 5). Returns the time until more can be found; zero means
+    /// never.
     pub fn detect_by_time(&mut self, rack: &Rack, now: Time) -> Duration {
         let originals = self.detect_originals(rack, now);
         originals.max(self.detect_retransmissions(rack, now))
     }
 
-    /// Segments sent once lie in the order they were sent: the scan ends at the first sent after RACK's newest.
+    /// Checks segments sent once. They are in order of transmission, so the scan ends at the first sent after RACK's
+    /// newest.
     fn detect_originals(&mut self, rack: &Rack, now: Time) -> Duration {
         let mut timeout = Duration::ZERO;
         let mut number = self.decided.max(self.segments.first());
         while let Some(segment) = self.segments.get(number) {
             if segment.flags == 0 {
+                // RFC 8985, section 6.2, step 5: only segments sent before RACK's newest can be lost.
                 if !rack.sent_after(segment.sent_at, segment.end) {
                     break;
                 }
@@ -434,6 +438,7 @@ impl Scoreboard {
             let current =
                 self.segments.get(number).filter(|segment| segment.is(RETRANSMITTED) && segment.sent_at == sent_at);
             if let Some(end) = current.map(|segment| segment.end) {
+                // Retransmissions are in order of time too, so the rest is newer.
                 if !rack.sent_after(sent_at, end) {
                     break;
                 }
@@ -448,13 +453,14 @@ impl Scoreboard {
         timeout
     }
 
-    /// Finds losses by count: a segment is lost when `threshold` segments above it arrived (RFC 6675, IsLost).
+    /// Detects losses by count: a segment is lost if `threshold` segments above it arrived (RFC 6675, IsLost).
     pub fn detect_by_count(&mut self, threshold: u32) {
         if self.sacked_segments < threshold {
             return;
         }
         let mut above = 0;
         let mut limit = self.sacked_limit;
+        // Finds the highest segment with `threshold` SACKed segments above it; all below it qualify too.
         while above < threshold && limit > self.segments.first() {
             limit -= 1;
             above += u32::from(self.segments.get(limit).is_some_and(|segment| segment.is(SACKED)));
@@ -467,7 +473,7 @@ impl Scoreboard {
         self.decided = self.decided.max(limit);
     }
 
-    /// The first lost segment of which no retransmission is in flight: its number and itself.
+    /// Returns number and content of the first lost segment without a retransmission in flight.
     pub fn next_retransmission(&mut self) -> Option<(u64, Segment)> {
         if self.pending_retransmissions == 0 {
             self.retransmit_from = u64::MAX;
@@ -483,19 +489,19 @@ impl Scoreboard {
         unreachable!("{} lost segments are not in the ring", self.pending_retransmissions)
     }
 
-    /// The last segment and its number, unless it has arrived.
+    /// Returns the last segment with its number, unless it has arrived.
     pub fn last(&self) -> Option<(u64, Segment)> {
         let number = self.segments.next().checked_sub(1)?;
         let segment = *self.segments.get(number)?;
         (!segment.is(SACKED)).then_some((number, segment))
     }
 
-    /// Whether this is the number of the first segment in flight.
+    /// Returns whether this is the number of the first segment in flight.
     pub fn is_first(&self, number: u64) -> bool {
         number == self.segments.first()
     }
 
-    /// The segment was sent again at `now`.
+    /// Records a retransmission at `now`.
     pub fn retransmitted(&mut self, number: u64, now: Time) {
         let segment = self.segments.get_mut(number);
         assert!(!segment.is(SACKED), "a delivered segment is not sent again");
@@ -512,33 +518,35 @@ impl Scoreboard {
         self.check_sums();
     }
 
-    /// Without SACK: a duplicate acknowledgement says that some segment above the gap arrived.
+    /// Without SACK: a duplicate acknowledgement implies that some segment above the gap arrived.
     ///
-    /// Counting it as sacked does what the inflated window of RFC 6582 does. Returns the bytes counted.
+    /// Counting it as SACKed has the effect of the inflated window of RFC 6582. Returns the bytes counted.
     pub fn count_dupack(&mut self, mss_bytes: u64) -> u64 {
         let before = self.sacked_bytes;
         self.assume_sacked(before + mss_bytes);
         self.sacked_bytes.saturating_sub(before)
     }
 
-    /// Without SACK: [`Self::acknowledge`]; the first segment filled a gap, the rest had been counted as duplicates.
+    /// Like [`Self::acknowledge`], without SACK: the first segment filled a gap, and the rest was counted as
+    /// duplicates.
     pub fn acknowledge_without_sack(&mut self, acknowledgement: u64, delivery: &mut Delivery) {
         let first_bytes = self.segments.front().map_or(0, Segment::bytes);
         let counted_bytes = self.sacked_bytes;
         self.forget_dupacks();
         self.acknowledge(acknowledgement, delivery);
+        // Each duplicate counted as one segment; segments now acknowledged in order leave the count.
         self.assume_sacked(counted_bytes.saturating_sub(delivery.bytes.saturating_sub(first_bytes)));
-        // What the duplicates stood for is not delivered once more.
+        // Data counted for duplicates is not delivered a second time.
         let known_bytes = counted_bytes - self.sacked_bytes.min(counted_bytes);
         delivery.bytes = delivery.bytes.saturating_sub(known_bytes).max(first_bytes);
     }
 
-    /// Without SACK: forgets the duplicate acknowledgements.
+    /// Without SACK: resets the count of duplicate acknowledgements.
     pub fn forget_dupacks(&mut self) {
         self.assume_sacked(0);
     }
 
-    /// Sets the sum of sacked bytes; what is lost, or at least the first segment, cannot have arrived.
+    /// Sets the sum of SACKed bytes. Lost bytes, or at least the first segment, cannot have arrived.
     fn assume_sacked(&mut self, bytes: u64) {
         let first_bytes = self.segments.front().map_or(0, Segment::bytes);
         debug_assert!(self.lost_bytes.max(first_bytes) <= self.outstanding_bytes(), "more lost than sent");

@@ -1,4 +1,4 @@
-//! TCP as a scenario describes it, and as a connection is run.
+//! TCP: settings in a scenario, and their values for a connection.
 
 use hitless_settings::quantity::{Optional, Text};
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::congestion::{BoltTransportSettings, CubicTime, DctcpEstimate, SwiftSettings, Window, WindowGrowth};
 use crate::stack::Jitter;
 
-/// The threshold, and the window except after a timeout, never fall below so many segments (RFC 5681, section 3.1).
+/// Minimum of the threshold, and of the window except after a timeout, in segments (RFC 5681, section 3.1).
 const MINIMUM_SEGMENTS: u64 = 2;
 
 /// Formula of the retransmission timeout.
@@ -26,39 +26,39 @@ pub enum RtoFormula {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpRecovery {
-    /// One recovery for each window: each acknowledgement of a part of it sends a segment again, and duplicates for
-    /// what was retransmitted start nothing (RFC 6582). The first timeout of a window halves it, as in Linux.
+    /// One recovery per window: each partial acknowledgement retransmits a segment, and duplicates caused by
+    /// retransmissions start nothing (RFC 6582). The first timeout of a window halves it, as in Linux.
     Newreno,
-    /// Without RFC 6582, as in RFC 2001 and in INET's TcpReno: any acknowledgement of new data ends a recovery, any
-    /// `duplicate_acks` in a row start one, and each of them and each timeout sets the threshold to half of the window,
-    /// which counts at most as what the receiver lets be in flight. Needs `sack = false`.
+    /// Without RFC 6582, as in RFC 2001 and in INET's TcpReno: any acknowledgement of new data ends a recovery, and any
+    /// `duplicate_acks` in a row start one. Each of them and each timeout sets the threshold to half of the window; the
+    /// window counts at most as the receive window. Needs `sack = false`.
     Reno,
 }
 
-/// Parameters of TCP.
+/// Settings of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpSettings {
     /// Congestion control.
     pub congestion: Congestion,
-    /// Largest payload of a segment.
+    /// Maximum payload of a segment.
     #[serde(with = "Text::<Bytes>")]
     pub mss: Bytes,
-    /// What a frame has beside the payload: Ethernet 18, IPv4 20, TCP 20, timestamps 12.
+    /// Header bytes of a frame: Ethernet 18, IPv4 20, TCP 20, timestamps 12.
     #[serde(with = "Text::<Bytes>")]
     pub header_bytes: Bytes,
-    /// Length of the frame of an acknowledgement without data.
+    /// Frame length of an acknowledgement without data.
     #[serde(with = "Text::<Bytes>")]
     pub ack_bytes: Bytes,
     /// Initial congestion window in segments (RFC 6928: 10).
     #[schemars(range(min = 1, max = 65535))]
     pub initial_window: u32,
-    /// What the retransmission timeout is computed by.
+    /// Formula of the retransmission timeout.
     pub rto_formula: RtoFormula,
-    /// Least retransmission timeout (Linux: 200 ms).
+    /// Minimum retransmission timeout (Linux: 200 ms).
     #[serde(with = "Text::<Duration>")]
     pub rto_min: Duration,
-    /// Largest retransmission timeout after backing off (Linux: 120 s).
+    /// Maximum retransmission timeout after backing off (Linux: 120 s).
     #[serde(with = "Text::<Duration>")]
     pub rto_max: Duration,
     /// Retransmission timeout before the first round-trip time is known (RFC 6298: 1 s).
@@ -67,14 +67,15 @@ pub struct TcpSettings {
     /// Timeout of a SYN; doubles each time (RFC 6298: 1 s).
     #[serde(with = "Text::<Duration>")]
     pub syn_timeout: Duration,
-    /// Open a connection for each flow; otherwise it is open already, as when connections are reused.
+    /// Open a connection for each flow. Otherwise the connection is already open, as if it were reused.
     pub handshake: bool,
-    /// What a connection that is open already knows of its round-trip time, as from its handshake; left out: nothing,
-    /// so that the first timeout is `rto_initial`.
+    /// RTT known at the start of an open connection, as from its handshake. By default it is unknown, and the first
+    /// timeout is `rto_initial`.
     #[serde(with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub known_rtt: Option<Duration>,
-    /// Send new data in bursts of up to so many segments, each when the window has room for all of it or when a third
-    /// of the window is free, as with segmentation in the network card; left out: each segment as the window allows.
+    /// Send new data in bursts of up to this many segments, as with segmentation in the network card. A burst starts
+    /// when the window has room for all of it, or when a third of the window is free. By default each segment is sent
+    /// as soon as the window allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub burst_segments: Option<u32>,
@@ -82,93 +83,94 @@ pub struct TcpSettings {
     pub sack: bool,
     /// Time-based loss detection and tail loss probes (RFC 8985); needs `sack`.
     pub rack_tlp: bool,
-    /// Duplicate acknowledgements that start a fast retransmit when RACK is off (RFC 5681: 3).
+    /// Duplicate acknowledgements that start a fast retransmit without RACK (RFC 5681: 3).
     #[schemars(range(min = 1, max = 255))]
     pub duplicate_acks: u32,
-    /// Find losses by acknowledgements. Otherwise duplicate and selective ones start nothing, and there are no tail
-    /// loss probes: only the timeout repairs (as the code of Practical Packet Deflection has it for DIBS and simple
-    /// deflection).
+    /// Detect losses by acknowledgements. Otherwise duplicate and selective acknowledgements start nothing, and there
+    /// are no tail loss probes: only the timeout repairs losses (like the code of Practical Packet Deflection for DIBS
+    /// and simple deflection).
     pub fast_retransmit: bool,
     /// Loss recovery without `sack`.
     pub recovery: TcpRecovery,
-    /// What an acknowledgement adds to the congestion window; only with "newreno" and "dctcp" other than the default.
+    /// Growth of the congestion window per acknowledgement; a non-default value needs "newreno" or "dctcp".
     pub window_growth: WindowGrowth,
-    /// Grow the congestion window only while it is what limits the sender (RFC 7661). Otherwise each acknowledgement
-    /// grows it, beyond what the receiver lets be in flight (RFC 5681 as written, and INET); not with "bbr", "swift"
-    /// and "bolt".
+    /// Grow the congestion window only while it limits the sender (RFC 7661). Otherwise every acknowledgement grows it,
+    /// even beyond the receive window (RFC 5681 as written, and INET). Has no effect with "bbr", "swift" and "bolt".
     pub window_validation: bool,
-    /// Nagle's algorithm: the last segment of a message waits, unless it is full, until all before it is acknowledged
-    /// (RFC 896; INET's default, and that of sockets without TCP_NODELAY).
+    /// Nagle's algorithm: a last segment that is not full waits until all earlier data is acknowledged (RFC 896;
+    /// default of INET, and of sockets without TCP_NODELAY).
     pub nagle: bool,
-    /// Acknowledge every n-th segment; 1: each at once (RFC 1122 allows 2).
+    /// Acknowledge every n-th segment; 1 acknowledges each at once (RFC 1122 allows 2).
     #[schemars(range(min = 1, max = 64))]
     pub delayed_ack_segments: u32,
-    /// How long an acknowledgement may be put off when `delayed_ack_segments` is above 1.
+    /// Maximum delay of an acknowledgement if `delayed_ack_segments` is above 1.
     #[serde(with = "Text::<Duration>")]
     pub delayed_ack_timeout: Duration,
-    /// Segments at the start of a connection that are acknowledged at once all the same (Linux: "quick ACKs").
+    /// Number of segments at the start of a connection that are acknowledged at once (Linux: "quick ACKs").
     pub quick_acks: u32,
-    /// Applications close their connection behind its one message: the last segment carries FIN, and where it comes by
-    /// itself it is acknowledged by the FIN of the receiving application, which closes after this time (Linux: a FIN
-    /// ends quick acknowledgements; net/ipv4/tcp_input.c, tcp_fin). Left out: connections stay open.
+    /// Applications close the connection after its single message: the last segment carries FIN. If it arrives alone,
+    /// the FIN of the receiving application acknowledges it, which closes after this time (Linux: a FIN ends quick
+    /// acknowledgements; net/ipv4/tcp_input.c, tcp_fin). By default connections stay open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub close: Option<CloseSettings>,
-    /// What a tail loss probe adds for a delayed acknowledgement when one packet is in flight (Linux: 200 ms).
+    /// Time that a tail loss probe adds for a delayed acknowledgement if one packet is in flight (Linux: 200 ms).
     #[serde(with = "Text::<Duration>")]
     pub tlp_max_ack_delay: Duration,
-    /// Restore the window when timestamps show that a retransmission was spurious (RFC 3522, RFC 4015).
+    /// Restore the window if timestamps show that a retransmission was spurious (RFC 3522, RFC 4015).
     pub eifel_undo: bool,
-    /// The receiver reports what came twice (RFC 2883), and a sender whose retransmissions have all been reported
-    /// restores the window: a round trip later than by timestamps. This is how Linux finds them while its timestamps
-    /// tick by the millisecond, before version 6.7. Needs `sack`.
+    /// The receiver reports duplicates (RFC 2883), and a sender restores the window once all of its retransmissions
+    /// have been reported: a round trip later than by timestamps. Linux before version 6.7 detects them this way,
+    /// because its timestamps tick by the millisecond. Needs `sack`.
     pub dsack_undo: bool,
     /// Shrink the window after a pause longer than the retransmission timeout (RFC 2861).
     pub slow_start_after_idle: bool,
     /// Send ECN-capable packets and react to marks (RFC 3168; with DCTCP RFC 8257).
     #[schemars(extend("x-default" = "true for DCTCP, else false"))]
     pub ecn: bool,
-    /// Which time counts for CUBIC's curve; only with `congestion = "cubic"` other than the default.
+    /// Time of CUBIC's curve; a non-default value needs `congestion = "cubic"`.
     pub cubic_time: CubicTime,
     /// Weight of the newest window in DCTCP's estimate of marking, g (RFC 8257, section 3.3: 1/16).
     #[schemars(range(min = 0.0001, max = 1.0))]
     pub dctcp_gain: f64,
-    /// When DCTCP's estimate of marking moves.
+    /// Time of updates to DCTCP's estimate of marking.
     pub dctcp_estimate: DctcpEstimate,
-    /// Send at a pace, not as fast as the window allows: for controls with a window twice the window per round-trip
-    /// time in slow start and 1.2 times afterwards, as Linux does with the `fq` queueing discipline; BBR sets its own.
+    /// Pace packets instead of sending as fast as the window allows. Window-based controls pace at twice the window per
+    /// round-trip time in slow start and 1.2 times afterwards, like Linux with the `fq` queueing discipline; BBR sets
+    /// its rate.
     #[schemars(extend("x-default" = "true for BBR, else false"))]
     pub pacing: bool,
-    /// How long BBR believes its smallest round-trip time, and so how often it drains the flight to measure it (draft,
-    /// section 4.1.2.1: RTpropFilterLen).
+    /// Lifetime of BBR's minimum round-trip time, and so the interval at which it drains the flight to measure it
+    /// (draft, section 4.1.2.1: RTpropFilterLen).
     #[serde(with = "Text::<Duration>")]
     pub bbr_rtprop_window: Duration,
-    /// How long BBR then keeps the flight at four segments (draft, section 4.3.5: ProbeRTTDuration).
+    /// Time for which BBR then keeps the flight at four segments (draft, section 4.3.5: ProbeRTTDuration).
     #[serde(with = "Text::<Duration>")]
     pub bbr_probe_rtt_duration: Duration,
-    /// Parameters of Swift; only with `congestion = "swift"`, where left out it is `{}`.
+    /// Settings of Swift; only with `congestion = "swift"`. The default is `{}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swift: Option<SwiftSettings>,
-    /// Parameters of Bolt's senders; only with `congestion = "bolt"`, where left out it is `{}`.
+    /// Settings of Bolt's senders; only with `congestion = "bolt"`. The default is `{}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bolt: Option<BoltTransportSettings>,
-    /// What the receiver lets be in flight; left out: never the limit.
+    /// Receive window; by default it is never the limit.
     #[serde(with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub receive_window: Option<Bytes>,
-    /// Period of the host's timer interrupt. Zero: timers are exact. Else they fire like Linux jiffies: a timeout of
-    /// n whole ticks (rounded up) fires between n and n + 1 ticks after it was armed. The host says it, no file.
+    /// Period of the host's timer interrupt. Zero makes timers exact. Otherwise they fire like Linux jiffies: a timeout
+    /// of n whole ticks (rounded up) fires between n and n + 1 ticks after it was armed. It comes from the host, not
+    /// from the file.
     #[serde(skip)]
     pub timer_tick: Duration,
 }
 
-/// How long a receiving application takes to close its connection, from the arrival of the last byte: its process
+/// Time that a receiving application needs to close its connection after the arrival of the last byte: its process
 /// wakes, reads to the end and closes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct CloseSettings {
-    /// The part that is always the same.
+    /// Constant part.
     #[serde(with = "Text::<Duration>")]
     pub delay: Duration,
-    /// What comes on top, drawn for each connection.
+    /// Random part, drawn per connection.
     pub jitter: Jitter,
 }
 
@@ -182,7 +184,7 @@ pub enum Congestion {
     Cubic,
     /// DCTCP (RFC 8257).
     Dctcp,
-    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; where that is older, Linux).
+    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00, or Linux if it is newer).
     Bbr,
     /// Swift (Kumar et al., SIGCOMM 2020).
     Swift,
@@ -191,7 +193,7 @@ pub enum Congestion {
 }
 
 impl Congestion {
-    /// Whether chance has a part in it.
+    /// Returns whether the algorithm draws random numbers.
     pub fn draws(self) -> bool {
         self == Congestion::Bbr
     }
@@ -245,19 +247,19 @@ impl Default for TcpSettings {
 }
 
 impl TcpSettings {
-    /// The defaults with this congestion control, and with ECN if it reacts to nothing but marks.
+    /// Returns the defaults with this congestion control, and with ECN if it reacts only to marks.
     pub fn with(congestion: Congestion) -> Self {
         Self { congestion, ecn: congestion == Congestion::Dctcp, ..Self::default() }
     }
 
-    /// The congestion window of a new connection, and what bounds it.
+    /// Returns the congestion window of a new connection, with its bounds.
     pub(super) fn window(&self) -> Window {
         let mss_bytes = self.mss.0;
         let most_segments = self.swift.and_then(|swift| swift.max_cwnd).or(self.bolt.and_then(|bolt| bolt.max_cwnd));
         let max_cwnd_bytes = most_segments.map_or(u64::MAX, |segments| (segments * mss_bytes as f64) as u64);
         Window {
             cwnd_bytes: (mss_bytes * u64::from(self.initial_window)).min(max_cwnd_bytes),
-            // RFC 5681, section 3.1: arbitrarily high at first.
+            // RFC 5681, section 3.1: initially arbitrarily high.
             ssthresh_bytes: u64::MAX,
             mss_bytes,
             min_ssthresh_bytes: mss_bytes * MINIMUM_SEGMENTS,
@@ -266,33 +268,33 @@ impl TcpSettings {
         }
     }
 
-    /// The receiver's window: at most as much as the header can say.
+    /// Returns the receive window, limited to the header's range.
     pub(super) fn receive_window_bytes(&self) -> u32 {
         self.receive_window.map_or(u32::MAX, |window| u32::try_from(window.0).unwrap_or(u32::MAX))
     }
 
-    /// Whether ECN works as RFC 8257 says rather than RFC 3168.
+    /// Returns whether ECN works as in RFC 8257 instead of RFC 3168.
     pub(super) fn precise_ecn(&self) -> bool {
         self.ecn && self.congestion == Congestion::Dctcp
     }
 
-    /// Length of the frame of a data segment.
+    /// Returns the frame length of a data segment.
     pub(in crate::transport) fn data_frame_bytes(&self, payload_bytes: u16) -> u32 {
         (self.header_bytes.0 as u32 + u32::from(payload_bytes)).max(MINIMUM_FRAME_BYTES)
     }
 
-    /// Length of the frame of a SYN or SYN-ACK: MSS, SACK-permitted and window scale options add 8 bytes.
+    /// Returns the frame length of a SYN or SYN-ACK: the options MSS, SACK-permitted and window scale add 8 bytes.
     pub(super) fn syn_frame_bytes(&self) -> u32 {
         (self.ack_bytes.0 as u32 + 8).max(MINIMUM_FRAME_BYTES)
     }
 
-    /// Length of the frame of an acknowledgement with `blocks` SACK blocks.
+    /// Returns the frame length of an acknowledgement with `blocks` SACK blocks.
     pub(super) fn ack_frame_bytes(&self, blocks: u32) -> u32 {
         let option_bytes = if blocks == 0 { 0 } else { 4 + 8 * blocks };
         (self.ack_bytes.0 as u32 + option_bytes).max(MINIMUM_FRAME_BYTES)
     }
 
-    /// Stops on values no connection can work with.
+    /// Checks values that no connection can work with.
     ///
     /// # Panics
     /// For an empty segment, a window of no segments, a threshold of zero or a retransmission timeout of zero.

@@ -1,4 +1,4 @@
-//! When a timer of a host fires: exactly, or at a tick of its timer interrupt.
+//! The firing of a host's timers: exactly, or at a tick of its timer interrupt.
 
 use hitless_wire::{Duration, Time};
 
@@ -6,27 +6,27 @@ use hitless_wire::{Duration, Time};
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct TickClock {
     tick: Duration,
-    /// Added to a time so that ticks fall on multiples of the period.
+    /// Added to a time to align ticks with multiples of the period.
     shift: Duration,
 }
 
 impl TickClock {
-    /// Ticks at `phase`, `phase + tick`, ...; a `tick` of zero is an exact clock.
+    /// Creates a clock that ticks at `phase`, `phase + tick`, ...; a `tick` of zero is an exact clock.
     pub fn new(tick: Duration, phase: Duration) -> Self {
         let shift = if tick == Duration::ZERO { Duration::ZERO } else { tick.saturating_sub(phase % tick) };
         Self { tick, shift }
     }
 
-    /// Whether timers fire on the picosecond.
+    /// Returns whether timers fire on the picosecond.
     #[inline]
     pub fn is_exact(&self) -> bool {
         self.tick == Duration::ZERO
     }
 
-    /// When a timer fires that is armed at `now` for `timeout`.
+    /// Returns when a timer armed at `now` for `timeout` fires.
     ///
-    /// Like the first level of Linux's timer wheel: the timeout counts in whole ticks, rounded up, from the tick
-    /// that has begun, and one more passes so that the timer is never early.
+    /// Like the first level of Linux's timer wheel: the timeout counts in whole ticks, rounded up, from the start of
+    /// the current tick. One more tick is added so that the timer is never early.
     #[inline]
     pub fn deadline(&self, now: Time, timeout: Duration) -> Time {
         if self.is_exact() {
@@ -37,7 +37,7 @@ impl TickClock {
         Time((current + ticks + 1) * self.tick.0 - self.shift.0)
     }
 
-    /// Two ticks: what Linux adds to timeouts near its clock's resolution (TCP_TIMEOUT_MIN). Zero if exact.
+    /// Returns two ticks, which Linux adds to timeouts near its clock's resolution (TCP_TIMEOUT_MIN); zero if exact.
     #[inline]
     pub fn slack(&self) -> Duration {
         self.tick * 2

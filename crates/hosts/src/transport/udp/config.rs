@@ -1,4 +1,4 @@
-//! Parameters of a constant-rate flow.
+//! Settings of a constant-rate flow.
 
 use hitless_settings::quantity::{Optional, Text};
 use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
@@ -6,17 +6,17 @@ use hitless_wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of UDP.
+/// Settings of UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct UdpSettings {
-    /// Rate on the wire, preamble and gap included: the link's own rate fills the link exactly.
+    /// Rate on the wire, including preamble and gap: the link's rate fills the link exactly.
     #[serde(with = "Text::<BitRate>")]
     pub rate: BitRate,
-    /// Length of each frame, check sequence included.
+    /// Frame length, including the check sequence.
     #[serde(default = "full_frame", with = "Text::<Bytes>")]
     pub frame_bytes: Bytes,
-    /// What of a frame is not payload: Ethernet 18, IPv4 20, UDP 8.
+    /// Header bytes of a frame: Ethernet 18, IPv4 20, UDP 8.
     #[serde(default = "udp_headers", with = "Text::<Bytes>")]
     pub header_bytes: Bytes,
     /// Time for which the receiver waits for late datagrams after the sender has sent its last one. Later datagrams
@@ -25,7 +25,7 @@ pub struct UdpSettings {
         a static buffer: the longest"))]
     #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub linger: Option<Duration>,
-    /// What a frame costs on the link beyond itself. The link says it, no file.
+    /// Overhead of a frame on the link. It comes from the link, not from the file.
     #[serde(skip, default = "ethernet_overhead")]
     pub wire_overhead_bytes: u32,
 }
@@ -46,13 +46,13 @@ impl UdpSettings {
     /// Minimum of the default of `linger`.
     pub const LINGER_MIN: Duration = Duration::from_ms(1);
 
-    /// Full-size frames at `rate` on Ethernet.
+    /// Creates full-size frames at `rate` on Ethernet.
     pub fn at_rate(rate: BitRate) -> Self {
         let (frame_bytes, header_bytes) = (full_frame(), udp_headers());
         Self { rate, frame_bytes, header_bytes, linger: None, wire_overhead_bytes: ethernet_overhead() }
     }
 
-    /// Payload of a full datagram.
+    /// Returns the payload of a full datagram.
     pub const fn payload_bytes(&self) -> u32 {
         self.frame_bytes.0.saturating_sub(self.header_bytes.0) as u32
     }

@@ -1,34 +1,34 @@
-//! Which datagrams have been seen: a sliding window over their numbers.
+//! Sequence numbers of received datagrams: a sliding window.
 
 const WORDS: usize = 32;
 
-/// Numbers further than this below the highest one cannot be told from duplicates any more.
+/// Size of the window: lower numbers cannot be distinguished from duplicates.
 pub const WINDOW: u64 = 64 * WORDS as u64;
 
-/// What a number means that has just arrived.
+/// The classification of a number that has just arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// Higher than all before it.
+    /// Higher than all numbers before it.
     Newest,
-    /// New, but a higher number came before it.
+    /// New, but after a higher number.
     Late,
-    /// Seen before.
+    /// Already seen.
     Duplicate,
-    /// Below the window: late or a duplicate, nobody knows.
+    /// Below the window: late or a duplicate.
     Unknown,
 }
 
-/// Remembers the last [`WINDOW`] numbers.
+/// The last [`WINDOW`] numbers.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct NumberWindow {
-    /// One beyond the highest number seen.
+    /// Highest number seen plus one.
     end: u64,
-    /// Bit `n % WINDOW` stands for number `n`, for the numbers `[end - WINDOW, end)`.
+    /// Seen numbers in `[end - WINDOW, end)`; bit `n % WINDOW` is number `n`.
     seen: [u64; WORDS],
 }
 
 impl NumberWindow {
-    /// Notes that `number` has arrived.
+    /// Records the arrival of `number`.
     #[inline]
     pub fn insert(&mut self, number: u64) -> Arrival {
         if number >= self.end {
@@ -46,6 +46,7 @@ impl NumberWindow {
         if number - self.end >= WINDOW {
             self.seen = [0; WORDS];
         } else {
+            // These bits still belong to numbers that have left the window.
             for skipped in self.end..=number {
                 let (word, bit) = Self::place(skipped);
                 self.seen[word] &= !bit;
@@ -54,7 +55,7 @@ impl NumberWindow {
         self.end = number + 1;
     }
 
-    /// Sets the bit of `number`; returns whether it was set.
+    /// Sets the bit of `number`; returns whether it was already set.
     fn mark(&mut self, number: u64) -> bool {
         let (word, bit) = Self::place(number);
         let was_set = self.seen[word] & bit != 0;

@@ -1,4 +1,4 @@
-//! The sender: one datagram per interval, as long as there is something to send.
+//! The sender: one datagram per interval while there is data.
 
 use hitless_wire::packet::MINIMUM_FRAME_BYTES;
 use hitless_wire::{Ecn, Packet, Time, Transport, UdpHeader};
@@ -6,16 +6,16 @@ use hitless_wire::{Ecn, Packet, Time, Transport, UdpHeader};
 use super::config::UdpSettings;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
-/// The sending end of a constant-rate flow. Calls as for every [`Sender`].
+/// The sending end of a constant-rate flow.
 ///
 /// It keeps its schedule: the n-th datagram after a pause is due when n frames have had time to pass at the flow's
-/// rate, however late the ones before it were sent, so the average is exact at every rate.
+/// rate, however late earlier ones were sent. So the average is exact at every rate.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct UdpSender {
     config: UdpSettings,
     written_bytes: u64,
     sent_bytes: u64,
-    /// When the present train of datagrams began.
+    /// Start of the current train of datagrams.
     train_start: Time,
     /// Bytes on the wire since then.
     train_wire_bytes: u64,
@@ -24,7 +24,7 @@ pub struct UdpSender {
 }
 
 impl UdpSender {
-    /// A flow that has nothing to send.
+    /// Creates a flow without data.
     pub fn new(config: UdpSettings) -> Self {
         Self {
             config,
@@ -37,7 +37,7 @@ impl UdpSender {
         }
     }
 
-    /// Takes back what was written but not sent; returns how many bytes that was.
+    /// Discards data written but not sent; returns the number of bytes.
     pub fn withdraw_unsent(&mut self) -> u64 {
         debug_assert!(self.sent_bytes <= self.written_bytes, "more sent than written");
         let unsent = self.written_bytes - self.sent_bytes;
@@ -51,7 +51,7 @@ impl UdpSender {
 
     fn schedule_next(&mut self, frame_bytes: u32) {
         self.train_wire_bytes += u64::from(frame_bytes + self.config.wire_overhead_bytes);
-        // From the start of the train, not from the datagram before: rounding must not add up.
+        // Relative to the start of the train, not to the previous datagram, so that rounding errors do not add up.
         self.next_at = self.train_start + self.config.rate.time_for(self.train_wire_bytes);
     }
 }
@@ -88,10 +88,10 @@ impl Sender for UdpSender {
         if self.has_data() { self.next_at } else { Time::NEVER }
     }
 
-    /// Nothing to do: the next datagram is polled for.
+    /// Does nothing: the driver polls for the next datagram.
     fn handle_timeout(&mut self, _now: Time) {}
 
-    /// Bytes sent: nobody acknowledges a datagram.
+    /// Returns the bytes sent, because datagrams are not acknowledged.
     fn acknowledged_bytes(&self) -> u64 {
         self.sent_bytes
     }

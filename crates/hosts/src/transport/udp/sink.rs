@@ -1,15 +1,15 @@
-//! The sink: counts duplicated and reordered datagrams by their numbers.
+//! The sink: counts duplicate and reordered datagrams by their numbers.
 
 use hitless_wire::{Duration, Ecn, Packet, Time, Transport};
 
 use super::numbers::{Arrival, NumberWindow};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
-/// The receiving end of a constant-rate flow. Calls as for every [`Receiver`]; it never sends anything.
+/// The receiving end of a constant-rate flow; it never sends anything.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub struct UdpSink {
     numbers: NumberWindow,
-    /// From the sending to the receiving application, of the datagram that arrived last.
+    /// Delay of the last datagram from the sending to the receiving application.
     latest_delay: Duration,
     delivered_bytes: u64,
     statistics: ReceiverStatistics,
@@ -24,7 +24,7 @@ impl Receiver for UdpSink {
         self.latest_delay = now - header.sent_at;
         match self.numbers.insert(header.number) {
             Arrival::Duplicate => self.statistics.duplicate_packets += 1,
-            // So late that a duplicate cannot be told from a reordered one.
+            // Too late to distinguish a duplicate from a reordered datagram.
             Arrival::Unknown => {}
             arrival => {
                 self.statistics.reordered_packets += u64::from(arrival == Arrival::Late);
@@ -49,7 +49,7 @@ impl Receiver for UdpSink {
         Some(self.latest_delay)
     }
 
-    /// Payload of the distinct datagrams, in whatever order they came.
+    /// Returns the payload of distinct datagrams, in any order.
     fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
     }

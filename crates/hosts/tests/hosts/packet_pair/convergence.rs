@@ -1,4 +1,4 @@
-//! What the gaps make of a link: its rate for one flow, and a fair share for several.
+//! Convergence of the gaps on a link: to its rate for a single flow, and to a fair share for several.
 
 use super::script::{FULL_NS, MSS, at, config};
 use crate::bottleneck::{Bottleneck, Discipline};
@@ -18,14 +18,14 @@ fn bottleneck(flows: usize, discipline: Discipline) -> Link {
     Bottleneck::new((0..flows).map(|_| flow()).collect(), discipline, RATE, ONE_WAY, |_, _| true)
 }
 
-/// Marks what is queued behind more than `packets` of the same flow.
+/// Marks packets queued behind more than `packets` of the same flow.
 fn mark_above(link: &mut Link, packets: usize) {
     for packet in link.queues.iter_mut().flat_map(|queue| queue.iter_mut().skip(packets)) {
         packet.mark_congestion();
     }
 }
 
-/// Full packets that each flow delivered from `start_ns` to `end_ns`.
+/// Returns the full packets that each flow delivered from `start_ns` to `end_ns`.
 fn delivered_between(link: &mut Link, start_ns: u64, end_ns: u64) -> Vec<u64> {
     link.run_until(at(start_ns));
     let before = link.delivered();
@@ -52,7 +52,7 @@ fn flows_served_in_turn_share_evenly_within_a_round_trip() {
     for flows in [2, 3, 5] {
         let mut link = bottleneck(flows, Discipline::RoundRobin);
         (0..flows).for_each(|flow| link.write(flow, 100_000 * MSS));
-        // Two round trips with the queue of the beginning.
+        // The first two round trips have the initial queue.
         let packets = delivered_between(&mut link, 100_000, 100_000 + 600 * FULL_NS);
         let share = 600 / flows as u64;
         for &count in &packets {
@@ -81,7 +81,7 @@ fn a_flow_makes_room_for_one_that_comes_and_takes_its_share_when_it_goes() {
 
 #[test]
 fn marks_drain_a_queue_that_stands() {
-    // Flows that start together fill the queue by about a window each; without marks nothing takes it away.
+    // Flows that start together each fill the queue by about a window; without marks the queue never drains.
     let run = |marks: bool| {
         let mut link = bottleneck(8, Discipline::RoundRobin);
         (0..8).for_each(|flow| link.write(flow, 100_000 * MSS));

@@ -1,11 +1,11 @@
-//! What a sender sends when, under a script of acknowledgements.
+//! The packets of a sender and their times, for a script of acknowledgements.
 
 use super::script::{Alone, First, MSS, Script, Second, acknowledgement, config};
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::packet_pair::PacketPairSettings;
 use hitless_wire::{Duration, PacketPairAcknowledgement};
 
-/// Times and segments of the pairs of which the second packet left at once; other packets are a failure.
+/// Returns times and segments of pairs sent back to back; fails for other packets.
 #[track_caller]
 fn pairs(sent: &[(u64, u64, hitless_wire::PairPosition)]) -> Vec<(u64, u64)> {
     let (pairs, rest) = sent.as_chunks::<2>();
@@ -24,7 +24,7 @@ fn a_flow_begins_with_one_pair_and_waits_for_its_gap() {
     script.write(0, 100 * MSS);
     script.expect(39_999, &[(0, 0, First), (0, 1, Second)]);
     assert_eq!(script.sender.link_rate_bytes_per_second(), None);
-    // 1000 bytes in 2 us; the next pair at once, and then one each 4 us.
+    // 1000 bytes in 2 us; the next pair is sent at once, and then one every 4 us.
     script.acknowledge(40_000, 2, 2_000);
     assert_eq!(script.sender.link_rate_bytes_per_second(), Some(5e8));
     let sent = script.sent_until(50_000);
@@ -49,8 +49,8 @@ fn the_gap_is_a_moving_average_with_a_gain_of_a_quarter() {
 
 #[test]
 fn no_pair_begins_above_the_window() {
-    // (gap in ns, packets in flight when nothing is acknowledged)
-    // 1.5 * 40 us / gap, then the pair that begins at or below it.
+    // (gap in ns, packets in flight when nothing is acknowledged): 1.5 * 40 us / gap, plus the pair that starts at or
+    // below it.
     let table = [(1_000, 62), (2_000, 32), (3_000, 22), (20_000, 4), (60_000, 2), (1_000_000, 2)];
     for (gap, packets) in table {
         let mut script = Script::warm(&config(), gap);
@@ -70,7 +70,7 @@ fn marks_slow_a_flow_down_by_half_of_alpha() {
         let mut script = Script::warm(&config(), 2_000);
         let last = (0..windows).map(|window| mark_a_window(&mut script, window)).last().unwrap_or(40_000);
         assert!((script.sender.alpha() - alpha).abs() < 1e-6, "{windows} windows: {}", script.sender.alpha());
-        // The first pair after it was due before.
+        // The first pair after that was already due.
         let begun: Vec<u64> = pairs(&script.sent_until(last + 30_000)).iter().map(|pair| pair.0).collect();
         let begun = &begun[begun.len() - 5..];
         let expected: Vec<u64> = (0..5).map(|pair| begun[0] + pair * interval_ns).collect();
@@ -79,7 +79,7 @@ fn marks_slow_a_flow_down_by_half_of_alpha() {
     }
 }
 
-/// Acknowledges all that is in flight, marked; returns when.
+/// Acknowledges everything in flight, marked; returns the time.
 fn mark_a_window(script: &mut Script, window: u64) -> u64 {
     let time = 80_000 + window * 100_000;
     script.sent_until(time - 1);
@@ -94,7 +94,7 @@ fn a_gap_of_zero_is_none() {
     script.write(0, 100 * MSS);
     script.acknowledge(40_000, 2, 0);
     assert_eq!(script.sender.link_rate_bytes_per_second(), None);
-    // One pair for each acknowledgement, until a gap was measured.
+    // One pair per acknowledgement, until a gap is measured.
     let sent = script.sent_until(79_999);
     assert_eq!(pairs(&sent), [(0, 0), (40_000, 2)]);
     script.acknowledge(80_000, 4, 5_000);
@@ -139,7 +139,7 @@ fn after_a_timeout_one_pair_goes_and_the_share_is_measured_anew() {
     let mut script = Script::warm(&PacketPairSettings { rack_tlp: false, ..config() }, 2_000);
     script.sent_until(1_000_000);
     assert_eq!(script.sender.statistics().timeouts, 0);
-    // The timer counts from the acknowledgement at 40 us.
+    // The timer started with the acknowledgement at 40 us.
     script.expect(2_900_000, &[(1_040_000, 2, First), (1_040_000, 3, Second)]);
     assert_eq!(script.sender.link_rate_bytes_per_second(), None);
     // The timer has doubled.
@@ -154,7 +154,7 @@ fn a_tail_loss_probe_goes_alone_and_at_once() {
     let mut script = Script::new(&config());
     script.write(0, 6 * MSS);
     script.acknowledge(40_000, 2, 10_000);
-    // Pairs at 40 us and 60 us; twice the round trip after the last one a probe repeats the last packet.
+    // Pairs at 40 us and 60 us; a probe repeats the last packet two round trips after the last pair.
     let sent = script.sent_until(139_999);
     assert_eq!(pairs(&sent), [(0, 0), (40_000, 2), (60_000, 4)]);
     script.expect(141_000, &[(140_000, 5, Alone)]);

@@ -1,4 +1,4 @@
-//! Packet pair from outside: recorded exchanges, random pipes, and what it makes of a bottleneck.
+//! Packet pair from outside: recorded exchanges, random pipes, and convergence at a bottleneck.
 
 mod convergence;
 mod exchanges;

@@ -1,5 +1,4 @@
-//! Whatever the network does, every byte arrives once and in order, pairs keep their distance, and none begins above
-//! the window.
+//! In any network every byte arrives once and in order, pairs keep their distance, and no pair starts above the window.
 
 use super::script::{First, MSS};
 use crate::faults::{Faults, assert_repeats, faults, run};
@@ -9,10 +8,10 @@ use hitless_hosts::transport::{Outgoing, Receiver, Sender, SenderStatistics};
 use hitless_wire::{Bytes, Duration, Packet, PacketPairHeader, Time, Transport};
 use proptest::prelude::*;
 
-/// A sender whose every packet is judged.
+/// A sender with a check of every packet.
 struct Judged {
     sender: PacketPairSender,
-    /// When the last pair began, and how long one took at the rate of then.
+    /// Start of the last pair, and the duration of a pair at the rate of that time.
     last: Option<(Time, Duration)>,
     pair: u32,
     pairs: u64,
@@ -23,13 +22,13 @@ impl Judged {
         Self { sender: PacketPairSender::new(config, Duration::ZERO), last: None, pair: 0, pairs: 0 }
     }
 
-    /// 2 * MSS / (linkRate * (1 - alpha / 2)), in whole nanoseconds; a tenth of linkRate can be injected.
+    /// Returns 2 * MSS / (linkRate * (1 - alpha / 2)), in whole nanoseconds; a tenth of linkRate can be injected.
     fn interval(&self) -> Option<Duration> {
         let rate = self.sender.link_rate_bytes_per_second()? * (1.1 - self.sender.alpha() / 2.0);
         Some(Duration::from_ns((2.0 * MSS as f64 / rate * 1e9) as u64))
     }
 
-    /// A pair began at `now`, with so much in flight before it.
+    /// Checks a pair that started at `now`, with this much in flight before it.
     fn judge(&mut self, now: Time, in_flight_bytes: u64) {
         if let Some(bytes) = self.sender.pair_window_bytes() {
             assert!(
@@ -46,7 +45,7 @@ impl Judged {
         self.pairs += 1;
     }
 
-    /// Without an estimate, or with the first one, a pair may begin at any time.
+    /// Without an estimate, or with the first one, a pair can start at any time.
     fn note_restart(&mut self, was_known: bool) {
         if !was_known || self.sender.link_rate_bytes_per_second().is_none() {
             self.last = None;

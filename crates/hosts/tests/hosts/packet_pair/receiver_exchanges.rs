@@ -1,4 +1,4 @@
-//! What a receiver measures and answers.
+//! The measurements and acknowledgements of a receiver.
 
 use super::script::{Alone, First, MSS, Second, at, config};
 use hitless_hosts::transport::Receiver;
@@ -20,7 +20,7 @@ impl Exchange {
         self.take(time_ns, data(segment, pair, position), Ecn::Capable)
     }
 
-    /// Answers (segments acknowledged, gap in nanoseconds) of what is sent at once.
+    /// Receives a packet; returns the acknowledgements sent at once, as (segments acknowledged, gap in nanoseconds).
     fn take(&mut self, time_ns: u64, data: PacketPairData, ecn: Ecn) -> Vec<(u64, u64)> {
         let transport = Transport::PacketPair(PacketPairHeader::Data(data));
         self.receiver.receive(at(time_ns), &Packet { transport, ecn, ..Packet::default() });
@@ -68,16 +68,16 @@ fn a_packet_alone_is_acknowledged_at_once() {
 #[test]
 fn only_two_packets_of_the_same_pair_have_a_gap() {
     let mut exchange = Exchange::new();
-    // The first of pair 1 is lost, and the second of pair 2.
+    // The first packet of pair 1 and the second of pair 2 are lost.
     assert_eq!(exchange.receive(1_000, 1, 1, Second), [(0, 0)]);
     assert_eq!(exchange.receive(5_000, 2, 2, First), [(0, 0)]);
-    // What they carried comes again, in pair 9; pair 3 was lost.
+    // Their data is retransmitted in pair 9; pair 3 was lost.
     assert_eq!(exchange.receive(50_000, 0, 9, First), [(3, 0)]);
     assert_eq!(exchange.receive(52_000, 3, 9, Second), [(4, 2_000)]);
     // The second overtakes the first.
     assert_eq!(exchange.receive(60_000, 5, 10, Second), [(4, 0)]);
     assert_eq!(exchange.receive(60_500, 4, 10, First), [(6, 0)]);
-    // The first of the next pair is lost: the one before it must not be taken for it.
+    // The first packet of the next pair is lost; the previous pair's must not be used instead.
     assert_eq!(exchange.receive(70_000, 7, 11, Second), [(6, 0)]);
 }
 
@@ -101,7 +101,7 @@ fn a_pair_that_is_not_to_be_measured_is_not() {
 #[test]
 fn the_gap_is_that_of_the_arrivals_at_the_card() {
     let mut exchange = Exchange::new();
-    // The stack hands both over at the same time, long after they arrived.
+    // The stack delivers both at the same time, long after they arrived.
     let first = PacketPairData { arrived_at: at(1_000), ..data(0, 1, First) };
     let second = PacketPairData { arrived_at: at(2_200), ..data(1, 1, Second) };
     assert_eq!(exchange.take(30_000, first, Ecn::Capable), []);

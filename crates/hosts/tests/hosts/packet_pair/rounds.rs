@@ -1,5 +1,5 @@
-//! Rounds longer than a packet: the packets of a pair fill a round, so that switches serve the two in different rounds
-//! whatever the rate of the bottleneck (AFQ, section 5).
+//! Rounds longer than a packet: the packets of a pair fill a round, so switches serve the two in different rounds at
+//! any bottleneck rate (AFQ, section 5).
 
 use super::script::{Between, First, MSS, Script, Second, config};
 use hitless_hosts::transport::packet_pair::PacketPairSettings;
@@ -24,15 +24,15 @@ fn rounds_of_up_to_a_frame_put_nothing_between_the_two() {
     script.expect(2_000, &[(0, 0, First), (0, 1, Between), (0, 2, Second)]);
 }
 
-/// The two were a round apart in time at the rate of the sender's link, and the rate was BpR / gap: behind a slower link
-/// both were in one round, and the rate came out too high by BpR over a frame.
+/// A bug: the two packets were a round apart at the rate of the sender's link, and the rate was BpR / gap. After a
+/// slower link both were in the same round, and the rate was too high by a factor of BpR / frame.
 #[test]
 fn the_first_pair_fills_a_round_and_its_gap_is_that_of_each_packet() {
     let mut script = Script::new(&rounds());
     script.write(0, 100 * MSS);
     script.expect(30_000, &[(0, 0, First), (0, 1, Between), (0, 2, Between), (0, 3, Between), (0, 4, Second)]);
     assert_eq!(script.headers[4].measured_segments, 4);
-    // A packet in 2.15 us: half of the link.
+    // A packet per 2.15 us is half of the link.
     script.acknowledge(40_000, 5, 2_150);
     let rate = script.sender.link_rate_bytes_per_second().expect("a gap is known");
     assert!((rate - 1_000.0 / 2.15e-6).abs() < 1.0, "{rate}");
@@ -68,7 +68,7 @@ fn four_pairs_in_a_round_trip_fill_a_round_and_the_others_are_not_measured() {
         .filter(|data| data.position == Second)
         .map(|data| data.measured_segments)
         .partition(|&segments| segments > 0);
-    // The first had no round-trip time to go by.
+    // The first pair was sent before a round-trip time was known.
     assert_eq!(long, [4; 5]);
     assert!(short.len() > 4, "{short:?}");
 }
@@ -77,13 +77,13 @@ fn four_pairs_in_a_round_trip_fill_a_round_and_the_others_are_not_measured() {
 fn pairs_of_a_long_round_trip_are_longer_and_so_many_are_measured_as_the_gain_averages() {
     let mut script = Script::new(&PacketPairSettings { longest_pair: 7, ..config() });
     script.write(0, 1_000 * MSS);
-    // 18.6 pairs in a round trip of 40 us: a quarter of that.
+    // 18.6 pairs fit into a round trip of 40 us; a pair is a quarter of that.
     script.acknowledge(40_000, 2, 1_075);
     script.sent_until(79_999);
     let measured: Vec<u16> =
         script.headers.iter().map(|data| data.measured_segments).filter(|&segments| segments > 0).collect();
     assert_eq!(measured, [1, 4, 4, 4, 4]);
-    // Two pairs in a round trip are figure 13's.
+    // Two pairs per round trip behave as in figure 13.
     let mut script = Script::new(&PacketPairSettings { longest_pair: 7, ..config() });
     script.write(0, 1_000 * MSS);
     script.acknowledge(40_000, 2, 10_000);
@@ -91,7 +91,7 @@ fn pairs_of_a_long_round_trip_are_longer_and_so_many_are_measured_as_the_gain_av
     assert!(script.headers.iter().all(|data| data.position != Between));
 }
 
-/// An estimate that halves leaves twice as much in flight as it fills: pairs are skipped until that is over.
+/// If the estimate halves, twice as much is in flight as needed: pairs are skipped until the excess has drained.
 #[test]
 fn cycles_are_skipped_when_the_estimate_falls() {
     let sent = |longest_pair| {
@@ -99,7 +99,7 @@ fn cycles_are_skipped_when_the_estimate_falls() {
         script.write(0, 1_000 * MSS);
         script.acknowledge(40_000, 2, 2_000);
         script.sent_until(79_000);
-        // All that went out is still on its way but the first of it.
+        // Everything sent is still in flight, except the first packets.
         script.acknowledge(80_000, 4, 4_000);
         script.sent_until(120_000).len()
     };

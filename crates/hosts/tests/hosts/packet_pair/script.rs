@@ -1,4 +1,5 @@
-//! A sender under a script: acknowledgements with gaps in, packets out, in segments and nanoseconds.
+//! A scripted exchange with a sender: acknowledgements with gaps as input, packets as output, in segments and
+//! nanoseconds.
 
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::packet_pair::{PacketPairSender, PacketPairSettings};
@@ -13,22 +14,23 @@ pub use PairPosition::{Alone, Between, First, Second};
 /// Payload of a full packet.
 pub const MSS: u64 = 1_000;
 
-/// A full packet with the overhead on the link: a byte takes 1 ns at 8 Gb/s, so this is its time in nanoseconds.
+/// Length of a full packet with the overhead on the link. A byte takes 1 ns at 8 Gb/s, so this is also its time in
+/// nanoseconds.
 pub const FULL_NS: u64 = 1_090;
 
-/// A sender, its clock and what it sent.
+/// A sender, its clock and its packets.
 pub struct Script {
     pub sender: PacketPairSender,
     sent: Vec<(u64, u64, PairPosition)>,
     pub headers: Vec<PacketPairData>,
 }
 
-/// Nanoseconds since the start.
+/// Returns this time in nanoseconds after the start.
 pub fn at(time_ns: u64) -> Time {
     Time::ZERO + Duration::from_ns(time_ns)
 }
 
-/// The script's configuration: figure 13, packets of 1000 bytes, RTO by RFC 6298 with a minimum of 1 ms.
+/// Returns the script's configuration: figure 13, packets of 1000 bytes, RTO by RFC 6298 with a minimum of 1 ms.
 pub fn config() -> PacketPairSettings {
     PacketPairSettings {
         mss: Bytes(MSS),
@@ -39,7 +41,7 @@ pub fn config() -> PacketPairSettings {
     }
 }
 
-/// An acknowledgement of `segments`, sent in answer to what left 40 us before, that returns a gap.
+/// Creates an acknowledgement of `segments` with a gap, for packets sent 40 us before.
 pub fn acknowledgement(time_ns: u64, segments: u64, gap_ns: u64) -> PacketPairAcknowledgement {
     PacketPairAcknowledgement {
         acknowledgement: segments * MSS,
@@ -54,7 +56,7 @@ impl Script {
         Self { sender: PacketPairSender::new(config, Duration::ZERO), sent: Vec::new(), headers: Vec::new() }
     }
 
-    /// A sender that has much to send and knows a round-trip time of 40 us and a gap: its first pair is acknowledged.
+    /// Creates a sender with much data, a round-trip time of 40 us and a known gap: its first pair is acknowledged.
     pub fn warm(config: &PacketPairSettings, gap_ns: u64) -> Self {
         let mut script = Self::new(config);
         script.write(0, 1_000 * MSS);
@@ -72,7 +74,7 @@ impl Script {
         }
     }
 
-    /// Lets timers run out until `time_ns`.
+    /// Runs timers until `time_ns`.
     fn advance(&mut self, time_ns: u64) {
         while self.sender.next_timeout() <= at(time_ns) {
             let now = self.sender.next_timeout();
@@ -91,7 +93,7 @@ impl Script {
         self.receive(time_ns, acknowledgement(time_ns, segments, gap_ns));
     }
 
-    /// The same with SACK blocks.
+    /// Acknowledges with SACK blocks.
     pub fn acknowledge_selectively(&mut self, time_ns: u64, segments: u64, blocks: &[(u64, u64)]) {
         let mut sack = SackBlocks::default();
         for (slot, (start, end)) in sack.0.iter_mut().zip(blocks) {
@@ -107,13 +109,13 @@ impl Script {
         self.poll(at(time_ns));
     }
 
-    /// What was sent since the last call, up to `time_ns`: (time, segment, place in the pair).
+    /// Checks the packets sent since the last call, up to `time_ns`: (time, segment, place in the pair).
     #[track_caller]
     pub fn expect(&mut self, time_ns: u64, expected: &[(u64, u64, PairPosition)]) {
         assert_eq!(self.sent_until(time_ns), expected);
     }
 
-    /// The same, to be looked at.
+    /// Returns these packets.
     pub fn sent_until(&mut self, time_ns: u64) -> Vec<(u64, u64, PairPosition)> {
         self.advance(time_ns);
         std::mem::take(&mut self.sent)

@@ -1,4 +1,4 @@
-//! DCQCN on a link of 40 Gb/s that marks as the paper's switches do.
+//! DCQCN on a link of 40 Gb/s that marks like the paper's switches.
 
 use crate::bottleneck::{Bottleneck, Discipline};
 use hitless_hosts::transport::Sender;
@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 
 const RATE: BitRate = BitRate::from_gbps(40);
 const ONE_WAY: Duration = Duration::from_us(5);
-/// A packet with headers and gap.
+/// Length of a packet with headers and gap.
 const WIRE_BYTES: u64 = 1_024 + 78 + 20;
 
 fn at(time_us: u64) -> Time {
@@ -56,7 +56,7 @@ fn flows_of_dcqcn_share_a_link_and_keep_its_queue_far_below_their_windows() {
         let jain = sum * sum / (flows as f64 * squares);
         assert!(sum / most > 0.9, "{flows} flows: {} of the link", sum / most);
         assert!(jain > 0.9, "{flows} flows: {bytes:?}");
-        // 512 packets of each flow would wait without it.
+        // Without DCQCN, 512 packets of each flow would wait.
         assert!(longest < 200, "{flows} flows: {longest} packets");
         assert!(link.flows.iter().all(|(requester, _)| requester.statistics().congestion_echoes > 10));
     }

@@ -1,4 +1,4 @@
-//! RoCEv2 from outside: random pipes, and what DCQCN makes of a bottleneck that marks.
+//! RoCEv2 from outside: random pipes, and DCQCN at a bottleneck that marks.
 
 mod convergence;
 mod random_pipes;

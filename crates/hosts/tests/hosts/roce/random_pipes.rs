@@ -1,4 +1,4 @@
-//! Whatever the network does, every byte arrives once and in order.
+//! In any network every byte arrives once and in order.
 
 use crate::faults::{Faults, faults, run};
 use hitless_hosts::transport::roce::{DcqcnSettings, RoceRecovery, RoceRequester, RoceResponder, RoceSettings};
@@ -10,7 +10,7 @@ fn configs() -> impl Strategy<Value = RoceSettings> {
     let recovery = prop_oneof![Just(RoceRecovery::GoBackN), Just(RoceRecovery::SelectiveRepeat)];
     (recovery, any::<bool>(), 1..200u32, 1..40u32).prop_map(|(recovery, is_controlled, window, every)| RoceSettings {
         recovery,
-        // A rate that marks hold down at 10 Mb/s for ever would only take long.
+        // A rate that marks keep at 10 Mb/s would only make the test slow.
         dcqcn: is_controlled.then(|| DcqcnSettings { minimum_rate: BitRate::from_gbps(1), ..DcqcnSettings::default() }),
         window,
         acknowledge_every: every.min(window),

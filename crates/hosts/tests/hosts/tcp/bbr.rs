@@ -1,4 +1,4 @@
-//! BBR on a link whose rate and round-trip time the test knows: what it finds out, how much it queues, what losses do.
+//! BBR on a link with known rate and round-trip time: its estimates, its queue, and the effect of losses.
 
 use crate::bottleneck::{Bottleneck, Discipline};
 use hitless_engine::RandomStreams;
@@ -7,7 +7,7 @@ use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSender, TcpSetti
 use hitless_wire::{BitRate, Duration, Packet, Time};
 use rand::{RngExt, SeedableRng};
 
-/// Payload of a packet, and what it takes on the link with headers and gap.
+/// Payload of a packet, and its length on the link with headers and gap.
 const MSS: u64 = 1_448;
 const WIRE_BYTES: u64 = MSS + 70 + 20;
 const RATE: BitRate = BitRate::from_gbps(1);
@@ -16,7 +16,7 @@ const SLOWER: BitRate = match BitRate::from_bps(250_000_000) {
     None => panic!("a rate of zero"),
 };
 const ONE_WAY: Duration = Duration::from_us(100);
-/// The round-trip time without queue: both ways and one packet.
+/// Round-trip time without queue: both directions plus a packet.
 const RTT: Duration = Duration::from_ps(2 * 100_000_000 + WIRE_BYTES * 8_000);
 
 fn at(time_ms: u64) -> Time {
@@ -29,7 +29,7 @@ fn config() -> TcpSettings {
 
 type Link<F> = Bottleneck<TcpSender, TcpReceiver, F>;
 
-/// `flows` flows that have nothing to send yet, each with a stream of its own, through a queue that `admit` guards.
+/// Creates a link with `flows` idle flows, each with a separate random stream; `admit` decides about packets.
 fn idle_link<F: FnMut(usize, &mut Packet) -> bool>(config: &TcpSettings, flows: usize, admit: F) -> Link<F> {
     let flow = |number: usize| {
         let stream = RandomStreams::new(1).stream(&format!("flow {number}"));
@@ -38,14 +38,14 @@ fn idle_link<F: FnMut(usize, &mut Packet) -> bool>(config: &TcpSettings, flows: 
     Bottleneck::new((0..flows).map(flow).collect(), Discipline::Fifo, RATE, ONE_WAY, admit)
 }
 
-/// As [`idle_link`], with more to send than time for it.
+/// Like [`idle_link`], with unlimited data for each flow.
 fn link<F: FnMut(usize, &mut Packet) -> bool>(config: &TcpSettings, flows: usize, admit: F) -> Link<F> {
     let mut link = idle_link(config, flows, admit);
     (0..flows).for_each(|flow| link.write(flow, u64::MAX / 2));
     link
 }
 
-/// What each flow delivers from `start_ms` to `end_ms`, as parts of what the link can.
+/// Returns each flow's share of the link from `start_ms` to `end_ms`.
 fn shares<F: FnMut(usize, &mut Packet) -> bool>(link: &mut Link<F>, start_ms: u64, end_ms: u64) -> Vec<f64> {
     link.run_until(at(start_ms));
     let before = link.delivered();
@@ -54,7 +54,7 @@ fn shares<F: FnMut(usize, &mut Packet) -> bool>(link: &mut Link<F>, start_ms: u6
     link.delivered().iter().zip(before).map(|(after, before)| (after - before) as f64 / most).collect()
 }
 
-/// Packets that wait, looked at every 20 us from `start_ms` to `end_ms`: the mean and the most.
+/// Returns mean and maximum of the queue in packets, sampled every 20 us from `start_ms` to `end_ms`.
 fn queue<F: FnMut(usize, &mut Packet) -> bool>(link: &mut Link<F>, start_ms: u64, end_ms: u64) -> (f64, usize) {
     let (mut sum, mut most, looks) = (0, 0, (end_ms - start_ms) * 50);
     for look in 0..looks {
@@ -81,9 +81,8 @@ fn bbr_fills_a_link_and_queues_little() {
     let mut link = link(&config(), 1, |_, _| true);
     let share = shares(&mut link, 20, 200)[0];
     assert!(share > 0.99, "{share}");
-    // The product of rate and round-trip time is 17.3 packets, and room for three more is drained to as well. What one
-    // round trip of probing adds, a quarter of it,
-    // is drained in the next; NewReno would have thousands of packets in this queue.
+    // The product of rate and round-trip time is 17.3 packets, and draining leaves room for three more. One round trip
+    // of probing adds a quarter, which is drained in the next; NewReno would have thousands of packets in this queue.
     let (mean, most) = queue(&mut link, 200, 300);
     assert!(mean < 7.0 && most <= 13, "mean {mean}, most {most}");
 }
@@ -126,14 +125,15 @@ fn flows_of_bbr_share_a_link_with_and_without_losses() {
 fn a_window_falls_to_four_segments_when_the_round_trip_time_is_measured_and_comes_back() {
     let (bbr_rtprop_window, bbr_probe_rtt_duration) = (Duration::from_ms(50), Duration::from_ms(5));
     let config = TcpSettings { bbr_rtprop_window, bbr_probe_rtt_duration, ..config() };
-    // Alone, a flow empties the queue in each cycle, and a sample that equals the smallest renews it. Two keep a queue.
+    // A single flow empties the queue in each cycle, and a sample equal to the minimum renews it. Two flows keep a
+    // queue.
     let mut link = link(&config, 2, |_, _| true);
     let (mut low, mut before) = (Vec::new(), 0.0);
     for step in 0..2_000 {
         link.run_until(at(20) + Duration::from_us(100) * step);
         let is_low = link.flows[0].0.cwnd_bytes() == 4 * MSS;
         low.push(is_low);
-        // Four segments in flight say nothing of the rate, however long: 5 ms are 25 round trips.
+        // With four segments in flight the rate cannot be measured, however long: 5 ms are 25 round trips.
         let model = link.flows[0].0.path_model().expect("BBR models the path");
         if is_low {
             assert!(
@@ -178,7 +178,7 @@ fn the_rate_follows_a_link_that_becomes_slower() {
 
 #[test]
 fn flows_begin_at_different_places_of_the_cycle() {
-    // Alone on a link each, all else being equal: after some phases the windows differ, by the stream alone.
+    // Each flow is alone on a link, and only the streams differ: after some phases the windows differ.
     let delivered = |name: &str| {
         let stream = RandomStreams::new(1).stream(name);
         let sender = TcpSender::new(&config(), Duration::ZERO).with_stream(stream);

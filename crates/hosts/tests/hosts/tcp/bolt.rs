@@ -1,4 +1,4 @@
-//! Bolt from outside: what its packets say, what its receiver reflects, and what a notice does.
+//! Bolt from outside: the flags of its packets, the echoes of its receiver, and the effect of a notification.
 
 use super::script::{MSS, Script, acknowledgement, at, config, header_of};
 use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSettings};
@@ -27,8 +27,8 @@ fn packets_say_which_of_their_flow_they_are() {
     script.sent_until(200);
     let said: Vec<u8> = script.headers.iter().map(|header| header.congestion_option & !BoltFlags::BOLT.0).collect();
     let (first, inc, last) = (BoltFlags::FIRST.0, BoltFlags::INC.0, BoltFlags::LAST.0);
-    // A window of two before the first acknowledgement, of three after it: the last three fit it. The probe at the end
-    // repeats the last, and asks for nothing.
+    // A window of two before the first acknowledgement, of three after it: the last three packets fit into it. The
+    // probe at the end repeats the last packet and requests nothing.
     assert_eq!(said, [first | inc, first | inc, inc, last, last, last, 0]);
     assert!(script.headers.iter().all(|header| BoltFlags(header.congestion_option).contains(BoltFlags::BOLT)));
 }
@@ -59,7 +59,7 @@ fn a_notice_takes_a_segment_off_the_window_before_any_acknowledgement() {
     script.sent_until(1);
     notify(&mut script, 5, 3, 8);
     assert_eq!(script.sender.cwnd_bytes(), 9 * MSS);
-    // What is not in flight any more says nothing.
+    // A notification about a packet no longer in flight is ignored.
     script.receive(40, acknowledgement(5, 0));
     let before = script.sender.cwnd_bytes();
     notify(&mut script, 45, 3, 8);
@@ -73,7 +73,7 @@ fn increases_that_come_back_send_more_at_once() {
     let mut script = Script::new(&bolt());
     script.write(0, 40 * MSS);
     script.sent_until(39);
-    // One segment for the one acknowledged, one for the round trip, two for what switches granted.
+    // One segment for the acknowledged one, one for the round trip, and two granted by switches.
     script.receive(40, acknowledgement(1, 2));
     let sent = script.sent_until(41);
     assert_eq!(sent, (10..14).map(|segment| (40, segment)).collect::<Vec<_>>());

@@ -17,7 +17,7 @@ fn reno() -> TcpSettings {
     }
 }
 
-/// A warm sender whose window, 11 segments, is full: 1 to 11 were sent at 100 us and more waits.
+/// Creates a warm sender with a full window of 11 segments: 1 to 11 were sent at 100 us, and more data waits.
 fn full(config: &TcpSettings) -> Script {
     let mut script = Script::warm(config);
     script.write(100, 40 * MSS);
@@ -25,18 +25,18 @@ fn full(config: &TcpSettings) -> Script {
     script
 }
 
-/// Duplicates of the acknowledgement of `segments`, one each microsecond from `time_us` on.
+/// Repeats the acknowledgement of `segments`, once per microsecond, starting at `time_us`.
 fn duplicates(script: &mut Script, time_us: u64, segments: u64, count: u64) {
     (0..count).for_each(|index| script.acknowledge(time_us + index, segments, &[]));
 }
 
-/// An acknowledgement of nothing that lets `window_bytes` be in flight and answers what was sent at 100 us.
+/// Creates an acknowledgement of no data with a receive window of `window_bytes`, for packets sent at 100 us.
 fn advertising(window_bytes: u32) -> TcpHeader {
     let timestamp_echo = (at(100).as_ps() >> 20) as u32;
     TcpHeader { window_bytes, timestamp_echo, flags: TcpFlags::ACK, ..TcpHeader::default() }
 }
 
-/// (window, threshold) in bytes.
+/// Returns (window, threshold) in bytes.
 fn windows(script: &Script) -> (u64, u64) {
     (script.sender.cwnd_bytes(), script.sender.ssthresh_bytes())
 }
@@ -51,16 +51,16 @@ fn the_third_duplicate_starts_a_recovery_that_any_new_acknowledgement_ends() {
     duplicates(&mut script, 142, 1, 1);
     script.expect(142, &[(142, 1)]);
     assert_eq!(windows(&script), (5_500 + 3 * MSS, 5_500));
-    // Each further duplicate is a segment more; 11 are out, so that 8.5 + 4 have room for the next.
+    // Each further duplicate adds a segment; 11 are in flight, so 8.5 + 4 has room for the next.
     duplicates(&mut script, 143, 1, 5);
     script.expect(147, &[(146, 12), (147, 13)]);
     assert_eq!(windows(&script), (13_500, 5_500));
-    // Segment 5 is lost as well. The acknowledgement of a part ends the recovery: nothing goes again.
+    // Segment 5 is lost as well. The partial acknowledgement ends the recovery: nothing is retransmitted.
     script.acknowledge(182, 5, &[]);
     script.expect(183, &[]);
     assert_eq!(script.sender.congestion_state(), CongestionState::Open);
     assert_eq!(windows(&script), (5_500, 5_500));
-    // Its own three duplicates start the next recovery, which lowers the threshold once more.
+    // Three duplicates for it start the next recovery, which lowers the threshold again.
     duplicates(&mut script, 185, 5, 3);
     script.expect(187, &[(187, 5)]);
     assert_eq!(windows(&script), (2_750 + 3 * MSS, 2_750));
@@ -77,7 +77,7 @@ fn the_receive_window_bounds_what_the_threshold_is_half_of() {
     assert_eq!(windows(&script), (6 * MSS, 3 * MSS));
 }
 
-/// The receiver lets six segments be in flight. Slow start doubles them, validation or not.
+/// The receive window has six segments. Slow start doubles it, with or without validation.
 #[test]
 fn only_validation_keeps_the_window_near_what_the_receiver_lets_be_in_flight() {
     for (window_validation, window) in [(true, 12), (false, 14)] {
@@ -96,13 +96,14 @@ fn only_validation_keeps_the_window_near_what_the_receiver_lets_be_in_flight() {
 #[test]
 fn every_timeout_halves_and_goes_back() {
     let mut script = full(&reno());
-    // RTO: 1 ms from the last acknowledgement of new data, at 100 us from the first segment sent.
+    // RTO: 1 ms after the first segment was sent at 100 us.
     script.expect(1_100, &[(1_100, 1)]);
     assert_eq!(windows(&script), (MSS, 5_500));
-    // Twice as long, and the threshold is that of a window of one segment.
+    // Twice as long, with the threshold of a window of one segment.
     script.expect(3_100, &[(3_100, 1)]);
     assert_eq!(windows(&script), (MSS, 2 * MSS));
-    // Only 1 was lost, but nothing tells: all goes again, two for each acknowledgement in slow start.
+    // Only 1 was lost, but the sender cannot know: everything is retransmitted, two segments per acknowledgement in
+    // slow start.
     script.acknowledge(3_140, 2, &[]);
     script.expect(3_140, &[(3_140, 2), (3_140, 3)]);
     assert_eq!(windows(&script), (2 * MSS, 2 * MSS));
@@ -113,7 +114,7 @@ fn a_timeout_in_a_recovery_halves_the_inflated_window() {
     let mut script = full(&reno());
     duplicates(&mut script, 140, 1, 3);
     assert_eq!(windows(&script), (8_500, 5_500));
-    // The fast retransmit left the timer of 100 us running.
+    // The fast retransmit did not restart the timer of 100 us.
     assert_eq!(script.sent_until(1_100), [(142, 1), (1_100, 1)]);
     assert_eq!(windows(&script), (MSS, 4_250));
 }
@@ -124,12 +125,12 @@ fn duplicates_for_what_a_timeout_sent_again_start_a_recovery() {
     script.sent_until(1_100);
     script.acknowledge(1_140, 3, &[]);
     script.expect(1_140, &[(1_140, 3), (1_140, 4)]);
-    // RFC 6582, section 3.2, step 2, would take no notice of them: segment 11 has not been acknowledged.
+    // RFC 6582, section 3.2, step 2, would ignore them: segment 11 has not been acknowledged.
     duplicates(&mut script, 1_180, 3, 3);
-    // Window 2 + 3 = 5 segments: 3 goes once more, then the others that the timeout gave up, 5, 6 and 7.
+    // Window 2 + 3 = 5 segments: 3 is retransmitted again, then the others that the timeout gave up, 5, 6 and 7.
     script.expect(1_182, &[(1_182, 3), (1_182, 5), (1_182, 6), (1_182, 7)]);
     assert_eq!(windows(&script), (5 * MSS, 2 * MSS));
-    // The end of this recovery is not that of going back.
+    // This recovery ends, but the retransmissions after the timeout continue.
     script.acknowledge(1_220, 4, &[]);
     assert_eq!(script.sender.congestion_state(), CongestionState::Loss);
     assert_eq!(windows(&script), (2 * MSS, 2 * MSS));
@@ -178,7 +179,8 @@ fn what_a_retransmission_fills_is_timed_by_its_echo() {
     for recovery in [TcpRecovery::Reno, TcpRecovery::Newreno] {
         let mut script = full(&TcpSettings { recovery, ..reno() });
         script.sent_until(1_100);
-        // Segment 1 goes again at 1,100 us and fills the gap below the others, which had arrived a millisecond ago.
+        // Segment 1 is retransmitted at 1,100 us and fills the gap below the others, which had arrived a millisecond
+        // before.
         script.acknowledge(1_140, 12, &[]);
         let smoothed = script.sender.smoothed_rtt().unwrap();
         assert!((39..=41).contains(&smoothed.as_ps().div_ceil(1_000_000)), "{recovery:?}: {smoothed:?}");

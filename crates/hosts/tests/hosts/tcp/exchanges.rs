@@ -1,4 +1,4 @@
-//! Recorded exchanges: what is acknowledged and what is sent, segment by segment.
+//! Recorded exchanges: acknowledgements and transmissions, segment by segment.
 
 use super::script::{MSS, Script, config};
 use hitless_hosts::transport::tcp::{CloseSettings, Congestion, CongestionState, TcpSettings};
@@ -32,14 +32,14 @@ fn what_selective_acknowledgements_said_is_kept() {
     assert_eq!(record(&script), SackRecord::default());
     script.write(140, 20 * MSS);
     script.acknowledge(141, 2, &[(3, 5)]);
-    // Two segments are tolerated; what is pending matters from the third on.
+    // Two segments are tolerated; pending data is recorded at the third.
     assert_eq!(record(&script), SackRecord { peak_bytes: 2 * MSS, gap_offset_bytes: 2 * MSS, pending_bytes: 0 });
     let pending_bytes = script.sender.unsent_bytes();
     assert!(pending_bytes > 0);
     script.acknowledge(142, 2, &[(3, 6)]);
     let expected = SackRecord { peak_bytes: 3 * MSS, gap_offset_bytes: 2 * MSS, pending_bytes };
     assert_eq!(record(&script), expected);
-    // Later gaps and less change nothing.
+    // Later gaps and smaller values change nothing.
     script.acknowledge(183, 7, &[(8, 9)]);
     assert_eq!(record(&script), expected);
 }
@@ -48,7 +48,8 @@ fn what_selective_acknowledgements_said_is_kept() {
 fn rack_finds_a_loss_when_the_reordering_window_ends() {
     let mut script = Script::burst(&config(), 3);
     script.acknowledge(140, 2, &[]);
-    // One segment above the gap: lost a quarter of the smallest round-trip time (10 us) later, at 100 + 41 + 10 us.
+    // One segment above the gap: lost after another quarter of the minimum round-trip time (10 us), at 100 + 41 + 10
+    // us.
     script.acknowledge(141, 2, &[(3, 4)]);
     script.expect(150, &[]);
     script.expect(151, &[(151, 2)]);
@@ -73,7 +74,7 @@ fn rack_finds_the_loss_of_a_retransmission() {
     let mut script = Script::burst(&config(), 8);
     script.acknowledge(140, 1, &[(2, 5)]);
     script.expect(140, &[(140, 1)]);
-    // Segment 1 is lost again; what is sent after it arrives.
+    // Segment 1 is lost again; later segments arrive.
     script.acknowledge(141, 1, &[(2, 9)]);
     script.write(142, 2 * MSS);
     script.expect(142, &[(142, 9), (142, 10)]);
@@ -96,7 +97,8 @@ fn a_count_of_three_finds_a_loss_without_rack() {
     script.expect(5_000, &[]);
 }
 
-/// LinkGuardian, section 4: a loss among the last packets is not seen by three segments above it, and times out.
+/// LinkGuardian, section 4: a loss among the last packets has fewer than three segments above it, and is repaired by
+/// timeout.
 #[test]
 fn two_segments_above_a_loss_do_not_help_without_rack() {
     let mut script = Script::burst(&TcpSettings { rack_tlp: false, ..config() }, 3);
@@ -106,7 +108,8 @@ fn two_segments_above_a_loss_do_not_help_without_rack() {
     assert_eq!(script.sender.statistics().timeouts, 1);
 }
 
-/// RFC 6582: the third duplicate retransmits, a partial acknowledgement the next gap, no SACK involved.
+/// RFC 6582, without SACK: the third duplicate causes a retransmission, and a partial acknowledgement that of the next
+/// gap.
 #[test]
 fn new_reno_repairs_one_gap_per_round_trip_without_sack() {
     let mut script = Script::burst(&TcpSettings { sack: false, ..config() }, 8);
@@ -125,13 +128,13 @@ fn new_reno_repairs_one_gap_per_round_trip_without_sack() {
     assert_eq!(script.sender.cwnd_bytes(), script.sender.ssthresh_bytes());
 }
 
-/// RFC 6582, section 3.2, step 2, and section 4.1: duplicates for what was sent before a timeout begin no recovery.
+/// RFC 6582, section 3.2, step 2, and section 4.1: duplicates for data sent before a timeout start no recovery.
 #[test]
 fn duplicates_after_a_timeout_retransmit_nothing_without_sack() {
     let mut script = Script::burst(&TcpSettings { sack: false, rack_tlp: false, ..config() }, 8);
     let sent = script.sent_until(2_000);
     assert_eq!(sent.iter().map(|packet| packet.1).collect::<Vec<_>>(), [1]);
-    // Three copies of the acknowledgement, as of segments that arrived before.
+    // Three copies of the acknowledgement, as caused by segments that had arrived before.
     script.acknowledge(2_040, 2, &[]);
     let repaired = script.sent_until(2_040);
     (0..4).for_each(|duplicate| script.acknowledge(2_041 + duplicate, 2, &[]));
@@ -154,7 +157,7 @@ fn recovery_ends_with_half_the_window() {
     assert_eq!(script.sender.cwnd_bytes(), window_bytes / 2);
 }
 
-/// RFC 3522 and 4015: the acknowledgement answers the original, so the retransmission was spurious.
+/// RFC 3522 and 4015: the acknowledgement is for the original, so the retransmission was spurious.
 #[test]
 fn a_spurious_retransmission_is_undone() {
     let mut script = Script::burst(&config(), 8);
@@ -182,7 +185,7 @@ fn with_dsack() -> TcpSettings {
     TcpSettings { eifel_undo: false, dsack_undo: true, ..config() }
 }
 
-/// An acknowledgement of `segments` that reports segment `duplicate` as having come twice.
+/// Sends an acknowledgement of `segments` that reports segment `duplicate` as a duplicate.
 fn report(script: &mut Script, time_us: u64, segments: u64, duplicate: u64) {
     let header = TcpHeader {
         acknowledgement: segments * MSS,
@@ -196,7 +199,7 @@ fn report(script: &mut Script, time_us: u64, segments: u64, duplicate: u64) {
 }
 
 /// Linux, tcp_try_undo_dsack: the original and then the retransmission of segment 1 arrive, and the report undoes the
-/// reduction when it is over already.
+/// reduction after its end.
 #[test]
 fn a_retransmission_reported_as_a_duplicate_is_undone() {
     let mut script = Script::burst(&with_dsack(), 8);
@@ -290,16 +293,16 @@ fn new_data_waits_for_a_whole_burst() {
     script.write(0, 100 * MSS);
     let first: Vec<(u64, u64)> = (0..12).map(|segment| (0, segment)).collect();
     script.expect(0, &first);
-    // Slow start: two segments of room for each acknowledged; four or more at a time go out.
+    // Slow start makes room for two segments per acknowledged one; they are sent four or more at a time.
     script.acknowledge(40, 1, &[]);
     script.expect(40, &[]);
     script.acknowledge(41, 2, &[]);
     script.expect(41, &[(41, 12), (41, 13), (41, 14), (41, 15)]);
 }
 
-/// Linux's tcp_tso_should_defer lets a burst begin when a whole one fits the window or a third of the window is free,
-/// and tcp_write_xmit then sends up to a whole one of what is free. Of ten segments none stays behind for a third of
-/// the window being no whole number of them.
+/// Linux's tcp_tso_should_defer lets a burst start when a whole one fits into the window or a third of the window is
+/// free; tcp_write_xmit then sends up to a whole one into the free window. Of ten segments no segment is left because a
+/// third of the window is not an integer.
 #[test]
 fn a_burst_takes_all_that_is_free_of_the_window() {
     for (burst, window, sent) in
@@ -327,7 +330,7 @@ fn a_reused_connection_keeps_its_window_and_restarts_it_only_on_request() {
     }
 }
 
-/// Who closes behind its message has its end in the queue when the last segment is sent, and sent again.
+/// An application that closes after its message has queued the FIN when the last segment is sent or retransmitted.
 #[test]
 fn the_last_segment_carries_fin_if_the_application_closes() {
     let closes = CloseSettings { delay: Duration::from_us(70), ..CloseSettings::default() };

@@ -1,4 +1,4 @@
-//! Pacing of a control that knows a window only.
+//! Pacing of a window-based control.
 
 use super::script::{MSS, Script, config};
 use hitless_hosts::transport::tcp::TcpSettings;
@@ -6,13 +6,13 @@ use hitless_hosts::transport::tcp::TcpSettings;
 #[test]
 fn a_paced_window_leaves_at_twice_its_rate_in_slow_start() {
     let mut script = Script::warm(&TcpSettings { pacing: true, ..config() });
-    // The first ten of the connection go at once, one of which was sent before.
+    // The first ten segments of the connection are sent at once; one of them was sent before.
     script.write(100, 40 * MSS);
     let unpaced = (1..=9).map(|segment| (100, segment));
-    // A window of 10 segments in a round trip of 40 us, twice: 2 us from the tenth on, which is not late.
+    // Twice a window of 10 segments per round trip of 40 us: 2 us per segment after the tenth, which is not late.
     let expected: Vec<(u64, u64)> = unpaced.chain([(103, 10)]).collect();
     assert_eq!(script.sent_until(139), expected);
-    // Of 20 segments: one in a microsecond, although 20 - 1 may go at once.
+    // With 20 segments: one per microsecond, although the window has room for 20 - 1 at once.
     script.acknowledge(140, 11, &[]);
     let sent = script.sent_until(159);
     assert_eq!(sent, (0..20).map(|index| (140 + index, 11 + index)).collect::<Vec<_>>());
@@ -37,8 +37,8 @@ fn retransmissions_are_paced_too() {
     assert!(sent.windows(2).all(|pair| pair[1].0 > pair[0].0), "{sent:?}");
 }
 
-/// A whole flight but its end is lost, and acknowledgements come two by two, as a receiver that merges them sends them:
-/// what the first of a pair allows is not forgotten when the second comes before the pacing has let it go.
+/// A whole flight except its end is lost, and acknowledgements arrive in pairs, as from a receiver that merges packets.
+/// Data that the first of a pair allows is not forgotten if the second arrives before pacing has released it.
 #[test]
 fn a_paced_recovery_grows_with_each_acknowledgement() {
     const LOST: u64 = 200;

@@ -1,4 +1,4 @@
-//! Whatever the network does, every byte arrives once and in order, and nothing is left in flight.
+//! In any network every byte arrives once and in order, and nothing is left in flight.
 
 use crate::faults::{Faults, assert_repeats, faults, run};
 use hitless_hosts::transport::tcp::{
@@ -9,8 +9,8 @@ use hitless_hosts::transport::{Receiver, Sender};
 use hitless_wire::{Bytes, Duration};
 use proptest::prelude::*;
 
-/// A control with parameters that a short run sees: BBR that drains its flight often enough, Swift with targets around
-/// the round-trip times of the pipes, so that windows fall below a segment.
+/// Controls with parameters that matter in a short run: BBR drains its flight often enough, and Swift has targets
+/// around the round-trip times of the pipes, so that windows fall below a segment.
 fn controls() -> impl Strategy<Value = TcpSettings> {
     use Congestion::{Bbr, Bolt, Cubic, Dctcp, Newreno, Swift};
     let congestion = prop::sample::select(vec![Newreno, Cubic, Dctcp, Bbr, Swift, Bolt]);
@@ -109,7 +109,7 @@ proptest! {
         let pipe = run(ends(&patient), faults, &[bytes], 1);
         let statistics = pipe.sender.statistics();
         prop_assert_eq!((statistics.timeouts, statistics.fast_recoveries), (0, 0));
-        // A probe may meet a delayed acknowledgement.
+        // A probe can be caused by a delayed acknowledgement.
         prop_assert!(statistics.packets_retransmitted <= statistics.tail_loss_probes);
         prop_assert_eq!(pipe.receiver.statistics().reordered_packets, 0);
     }

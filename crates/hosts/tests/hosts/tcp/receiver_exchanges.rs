@@ -1,11 +1,11 @@
-//! Recorded exchanges of the receiver: what arrives, and what is acknowledged.
+//! Recorded exchanges of the receiver: arrivals and acknowledgements.
 
 use super::script::{MSS, at, header_of};
 use hitless_hosts::transport::Receiver;
 use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSettings};
 use hitless_wire::{Duration, Ecn, Packet, TcpFlags, TcpHeader, Time, Transport};
 
-/// An acknowledgement: segments in order, ECN-Echo.
+/// An acknowledgement: (segments in order, ECN-Echo).
 type Ack = (u64, bool);
 
 fn data(segment: u64, marked: bool, flags: TcpFlags) -> Packet {
@@ -45,7 +45,7 @@ fn every_second_packet_is_acknowledged_after_the_quick_ones() {
     assert_eq!(receiver.next_timeout(), Time::NEVER);
 }
 
-/// Linux: tcp_fin enters ping-pong mode, so that only more than one full segment is acknowledged at once.
+/// Linux: tcp_fin enters ping-pong mode, so only more than one full segment is acknowledged at once.
 #[test]
 fn a_fin_by_itself_is_acknowledged_when_the_application_closes() {
     let closing = || TcpReceiver::new(&TcpSettings::default(), Duration::ZERO).closing_after(Duration::from_us(70));
@@ -68,7 +68,7 @@ fn a_fin_by_itself_is_acknowledged_when_the_application_closes() {
     assert_eq!((acks(&mut late, at(1)), late.next_timeout()), (vec![(2, false)], Time::NEVER), "and the gap filled");
 }
 
-/// RFC 5681, section 4.2: out of order, repeated, or filling a gap: acknowledged at once.
+/// RFC 5681, section 4.2: segments out of order, repeated, or filling a gap are acknowledged at once.
 #[test]
 fn gaps_are_reported_at_once() {
     let mut receiver = delayed(TcpSettings::default(), 0);
@@ -78,7 +78,8 @@ fn gaps_are_reported_at_once() {
     assert_eq!((statistics.packets_received, statistics.duplicate_packets, statistics.reordered_packets), (5, 1, 1));
 }
 
-/// RFC 8257, section 3.2: a change of marking acknowledges what waits with the old echo, then the packet with the new.
+/// RFC 8257, section 3.2: a change of marking acknowledges waiting packets with the old echo, then the packet with the
+/// new one.
 #[test]
 fn dctcp_echoes_each_run_of_marks_exactly() {
     let mut receiver = delayed(TcpSettings::with(Congestion::Dctcp), 0);
@@ -142,7 +143,7 @@ fn frames_have_their_length_on_the_wire() {
     assert_eq!(lengths, [70, 82, 90, 98, 98]);
 }
 
-/// RFC 2883: a segment that came twice is named once, in an acknowledgement longer by a block.
+/// RFC 2883: a segment that arrived twice is reported once, in an acknowledgement longer by a block.
 #[test]
 fn what_came_twice_is_reported_if_asked_for() {
     let reports = |dsack_undo, segments: &[u64]| {
@@ -168,7 +169,7 @@ fn what_came_twice_is_reported_if_asked_for() {
     assert_eq!(reports(false, &[0, 1, 0, 2, 2]), []);
 }
 
-/// So many segments from `first` on that receive offload has put together, and what is answered.
+/// Receives `frames` segments starting with `first`, merged by receive offload; returns the acknowledgements.
 fn merged(receiver: &mut TcpReceiver, first: u64, frames: u64, marked: bool) -> Vec<Ack> {
     let mut packet = data(first, marked, TcpFlags::ACK);
     if let Transport::Tcp(header) = &mut packet.transport {
@@ -198,7 +199,7 @@ fn a_single_segment_waits_for_a_merged_one() {
     assert_eq!(receiver.next_timeout(), at(40_004));
 }
 
-/// A hole within what one poll takes: what is below, what is above, and what fills it.
+/// A gap within one poll: segments below it, above it, and inside it.
 #[test]
 fn merged_segments_around_a_gap_are_acknowledged_each() {
     let mut receiver = TcpReceiver::new(&TcpSettings::default(), Duration::ZERO);
@@ -211,7 +212,7 @@ fn merged_segments_around_a_gap_are_acknowledged_each() {
     assert_eq!((statistics.packets_received, statistics.duplicate_packets, statistics.reordered_packets), (12, 2, 1));
 }
 
-/// RFC 8257, section 3.2, whatever the packets are merged to: receive offload never merges across a change of marking.
+/// RFC 8257, section 3.2, also for merged packets: receive offload never merges across a change of marking.
 #[test]
 fn dctcp_echoes_marks_of_merged_segments() {
     let mut receiver = delayed(TcpSettings::with(Congestion::Dctcp), 0);

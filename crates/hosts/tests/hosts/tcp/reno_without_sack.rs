@@ -3,7 +3,7 @@
 use super::script::{Flow, config};
 use hitless_hosts::transport::tcp::TcpSettings;
 
-/// 60 segments of which these are lost, once each.
+/// Sends 60 segments and loses these, once each.
 fn with_losses(lost: &[u64]) -> Flow {
     Flow::run(&TcpSettings { sack: false, rack_tlp: false, ..config() }, 60, lost, false)
 }
@@ -14,7 +14,7 @@ fn losses_in_a_window_are_repaired_in_one_recovery_and_without_a_timeout() {
         let Flow { sent, statistics, .. } = with_losses(lost);
         let counts = (statistics.fast_recoveries, statistics.packets_retransmitted, statistics.timeouts);
         assert_eq!(counts, (1, lost.len() as u64, 0), "{lost:?}: {sent:?}");
-        // One gap a round trip, in order: only partial acknowledgements tell of them.
+        // One gap per round trip, in order: only partial acknowledgements reveal them.
         let mut highest = 0;
         let repairs = sent.iter().filter(|&&segment| {
             let again = segment < highest;

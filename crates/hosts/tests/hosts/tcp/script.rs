@@ -1,4 +1,4 @@
-//! A sender under a script: acknowledgements in, segments out, both in segments and microseconds.
+//! A scripted exchange with a sender: acknowledgements as input, segments as output, in segments and microseconds.
 
 use crate::pipe::{Pipe, Way};
 use hitless_hosts::transport::tcp::{Congestion, RtoFormula, TcpReceiver, TcpSender, TcpSettings};
@@ -9,24 +9,24 @@ use std::cell::{Cell, RefCell};
 /// Payload of a full segment.
 pub const MSS: u64 = 1_000;
 
-/// A sender, its clock and what it sent.
+/// A sender, its clock and its packets.
 pub struct Script {
     pub sender: TcpSender,
     sent: Vec<(u64, u64)>,
     pub headers: Vec<TcpHeader>,
 }
 
-/// Microseconds since the start.
+/// Returns this time in microseconds after the start.
 pub fn at(time_us: u64) -> Time {
     Time::ZERO + Duration::from_us(time_us)
 }
 
-/// Rounded up: a timer that runs out within the microsecond counts as its end.
+/// Rounds up: a timer that fires within a microsecond counts at its end.
 fn microseconds(time: Time) -> u64 {
     time.as_ps().div_ceil(1_000_000)
 }
 
-/// The TCP header of what a transport sends.
+/// Returns the TCP header of a transport's packet.
 pub fn header_of(outgoing: &Outgoing) -> TcpHeader {
     match outgoing.transport {
         Transport::Tcp(header) => header,
@@ -34,7 +34,7 @@ pub fn header_of(outgoing: &Outgoing) -> TcpHeader {
     }
 }
 
-/// An acknowledgement of `segments` with what the congestion control is told.
+/// Creates an acknowledgement of `segments` with an option for congestion control.
 pub fn acknowledgement(segments: u64, congestion_option: u8) -> TcpHeader {
     TcpHeader {
         acknowledgement: segments * MSS,
@@ -45,7 +45,7 @@ pub fn acknowledgement(segments: u64, congestion_option: u8) -> TcpHeader {
     }
 }
 
-/// The script's configuration: segments of 1000 bytes, RTO by RFC 6298 with a minimum of 1 ms, NewReno.
+/// Returns the script's configuration: segments of 1000 bytes, RTO by RFC 6298 with a minimum of 1 ms, NewReno.
 pub fn config() -> TcpSettings {
     TcpSettings {
         mss: Bytes(MSS),
@@ -64,7 +64,7 @@ impl Script {
         Self { sender: TcpSender::new(config, timer_phase), sent: Vec::new(), headers: Vec::new() }
     }
 
-    /// A sender that knows a round-trip time of 40 us: one segment went there and back.
+    /// Creates a sender with a known round-trip time of 40 us: one segment was acknowledged.
     pub fn warm(config: &TcpSettings) -> Self {
         let mut script = Self::new(config);
         script.write(0, MSS);
@@ -73,7 +73,7 @@ impl Script {
         script
     }
 
-    /// A warm sender that sends segments 1 to `count` at 100 us, all at once.
+    /// Creates a warm sender that sends segments 1 to `count` at once, at 100 us.
     pub fn burst(config: &TcpSettings, count: u64) -> Self {
         let mut script = Self::warm(config);
         script.write(100, count * MSS);
@@ -89,7 +89,7 @@ impl Script {
         }
     }
 
-    /// Lets timers run out until `time_us`.
+    /// Runs timers until `time_us`.
     fn advance(&mut self, time_us: u64) {
         while self.sender.next_timeout() <= at(time_us) {
             let now = self.sender.next_timeout();
@@ -104,7 +104,7 @@ impl Script {
         self.poll(at(time_us));
     }
 
-    /// An acknowledgement of `segments` with SACK blocks, sent in answer to what left 40 us before.
+    /// Receives an acknowledgement of `segments` with SACK blocks, for segments sent 40 us before.
     pub fn acknowledge(&mut self, time_us: u64, segments: u64, blocks: &[(u64, u64)]) {
         self.acknowledge_echoing(time_us, segments, blocks, time_us.saturating_sub(40), TcpFlags::ACK);
     }
@@ -135,30 +135,30 @@ impl Script {
         self.poll(at(time_us));
     }
 
-    /// What was sent since the last call, up to `time_us`: (time, segment).
+    /// Checks the segments sent since the last call, up to `time_us`: (time, segment).
     #[track_caller]
     pub fn expect(&mut self, time_us: u64, expected: &[(u64, u64)]) {
         assert_eq!(self.sent_until(time_us), expected);
     }
 
-    /// The same, to be looked at.
+    /// Returns these segments.
     pub fn sent_until(&mut self, time_us: u64) -> Vec<(u64, u64)> {
         self.advance(time_us);
         std::mem::take(&mut self.sent)
     }
 }
 
-/// A flow through a pipe with a round trip of 100 us that loses chosen segments.
+/// A flow through a pipe that has a round trip of 100 us and loses chosen segments.
 pub struct Flow {
-    /// Segments in the order sent.
+    /// Segments in order of transmission.
     pub sent: Vec<u64>,
     pub statistics: SenderStatistics,
     pub done_us: u64,
 }
 
 impl Flow {
-    /// So many segments, of which those named in `lost` are lost, once for each time that they are named; their headers
-    /// arrive with `keeps_headers`.
+    /// Sends `segments` segments and loses each of those in `lost` as often as it is listed. With `keeps_headers` their
+    /// headers arrive.
     pub fn run(config: &TcpSettings, segments: u64, lost: &[u64], keeps_headers: bool) -> Self {
         let (left, sent, arrived) = (RefCell::new(lost.to_vec()), RefCell::new(Vec::new()), Cell::new(0));
         let fate = |way, packet: &mut Packet| {
@@ -176,7 +176,7 @@ impl Flow {
                 assert!(packet.trim(64));
             }
             arrived.set(arrived.get() + 1);
-            // Each packet a little later than the one before, so that arrivals are apart.
+            // Each packet arrives slightly later than the previous one, so that arrivals are separate.
             [Some(Duration::from_us(50) + Duration::from_ns(10 * arrived.get())), None]
         };
         let (sender, receiver) = (TcpSender::new(config, Duration::ZERO), TcpReceiver::new(config, Duration::ZERO));

@@ -1,8 +1,8 @@
 //! The square-root law: with loss probability p the mean window of Reno is sqrt(3 / (2p)) segments (Mathis, Semke,
 //! Mahdavi, Ott, "The macroscopic behavior of the TCP congestion avoidance algorithm", 1997).
 //!
-//! The law takes losses at even distances. At random distances the factor is 1.31 instead of 1.22 (Ott, Kemperman,
-//! Mathis, "The stationary behavior of ideal TCP congestion avoidance", 1996): 7 % more, which is what is seen.
+//! The law assumes losses at equal distances. At random distances the factor is 1.31 instead of 1.22 (Ott, Kemperman,
+//! Mathis, "The stationary behavior of ideal TCP congestion avoidance", 1996): 7 % more, as observed here.
 
 use crate::pipe::{Pipe, Way};
 use hitless_hosts::transport::Sender;
@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 
 const ONE_WAY: Duration = Duration::from_us(500);
 
-/// Mean window in segments, over time, with loss probability `loss`, and the rate in segments per round trip.
+/// Returns the mean window in segments over time with loss probability `loss`, and the rate in segments per round trip.
 fn mean_window(config: &TcpSettings, loss: f64, losses: u64) -> (f64, f64) {
     let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(7);
     let (sender, receiver) = (TcpSender::new(config, Duration::ZERO), TcpReceiver::new(config, Duration::ZERO));

@@ -1,4 +1,4 @@
-//! Swift from outside: hops that are echoed, windows below a segment, and flows that share a link.
+//! Swift from outside: echoed hops, windows below a segment, and flows that share a link.
 
 use super::script::{MSS, Script, acknowledgement, at, config, header_of};
 use crate::bottleneck::{Bottleneck, Discipline};
@@ -24,7 +24,7 @@ fn the_receiver_echoes_the_time_to_live_that_came() {
 
 #[test]
 fn hops_raise_the_target() {
-    // A round-trip time of 40 us against a target of 30 us, and 5 us more for each hop.
+    // A round-trip time of 40 us with a target of 30 us plus 5 us per hop.
     let swift = SwiftSettings {
         base_target: Duration::from_us(30),
         per_hop: Duration::from_us(5),
@@ -43,13 +43,13 @@ fn hops_raise_the_target() {
 
 #[test]
 fn a_window_of_a_quarter_of_a_segment_sends_one_in_four_round_trip_times() {
-    // Always above the target, so that each acknowledgement halves the window.
+    // Always above the target, so each acknowledgement halves the window.
     let swift =
         SwiftSettings { base_target: Duration::from_us(1), fs_range: Duration::ZERO, ..SwiftSettings::default() };
     let mut script = Script::new(&TcpSettings { initial_window: 1, ..with(swift) });
     script.write(0, 10 * MSS);
     script.expect(0, &[(0, 0)]);
-    // 0.5 of a segment: 80 us after the last one; then 0.25: 160 us.
+    // A window of 0.5 segments: 80 us after the last one; then 0.25: 160 us.
     script.receive(40, acknowledgement(1, 0));
     script.expect(79, &[]);
     script.expect(80, &[(80, 1)]);
@@ -59,7 +59,7 @@ fn a_window_of_a_quarter_of_a_segment_sends_one_in_four_round_trip_times() {
     script.expect(240, &[(240, 2)]);
 }
 
-/// While the gap is waited for nothing is in the network, and so nothing times out.
+/// During the gap nothing is in the network, so nothing times out.
 #[test]
 fn a_loss_that_waits_for_its_gap_is_timed_out_once() {
     let swift = SwiftSettings {
@@ -77,7 +77,7 @@ fn a_loss_that_waits_for_its_gap_is_timed_out_once() {
         script.receive(sent_at + 1_000, acknowledgement(segment, 0));
         sent_at = script.sent_until(sent_at + 1_000 * (1 << segment)).last().expect("the gap is over").0;
     }
-    // The seventh is lost. A sixty-fourth of a segment: 64 ms from one to the next; with the timeout 128.
+    // The seventh is lost. With 1/64 of a segment packets are 64 ms apart; after the timeout 128 ms.
     let sent = script.sent_until(sent_at + 127_999);
     assert_eq!((sent, script.sender.statistics().timeouts), (vec![], 1));
     assert_eq!(script.sent_until(sent_at + 128_001).len(), 1, "it is sent again");
@@ -91,7 +91,7 @@ fn a_window_that_has_grown_again_waits_no_longer() {
     let config = TcpSettings { initial_window: 1, rto_min: Duration::from_ms(50), ..with(swift) };
     let mut script = Script::new(&config);
     script.write(0, 10 * MSS);
-    // By half at most, as 3,000 us are far above the target; the gap is 6,000 us.
+    // By half at most, because 3,000 us is far above the target; the gap is 6,000 us.
     script.receive(3_000, acknowledgement(1, 0));
     assert_eq!(script.sender.cwnd_bytes(), MSS / 2);
     script.sent_until(3_000);
@@ -111,7 +111,7 @@ fn a_recovery_halves_the_window_once_and_repairs_the_loss() {
     let sent = script.sent_until(42);
     assert!(sent.contains(&(42, 0)), "{sent:?}");
     assert_eq!(script.sender.statistics().fast_recoveries, 1);
-    // Ten, and what the two acknowledgements before it added; nothing restores it at the end of the recovery.
+    // Half of ten plus the growth by two acknowledgements; the end of the recovery does not restore the window.
     let window_bytes = script.sender.cwnd_bytes();
     assert!((5 * MSS..6 * MSS).contains(&window_bytes), "{window_bytes}");
     script.acknowledge(82, 12, &[]);
@@ -122,8 +122,8 @@ const FRAME_BYTES: u64 = 1_448 + 70 + 20;
 const RATE: BitRate = BitRate::from_gbps(10);
 const ONE_WAY: Duration = Duration::from_us(5);
 
-/// `flows` flows on a link of 10 Gb/s, 11.2 us without queue: (share of the link, mean delay, least and most of a
-/// flow).
+/// Runs `flows` flows on a link of 10 Gb/s with a delay of 11.2 us without queue; returns (share of the link, mean
+/// delay, minimum and maximum per flow).
 fn shared(flows: usize, swift: SwiftSettings) -> (f64, Duration, f64, f64) {
     let config =
         TcpSettings { swift: Some(swift), rto_min: Duration::from_ms(10), ..TcpSettings::with(Congestion::Swift) };
@@ -163,12 +163,13 @@ fn the_delay_settles_near_the_target_whatever_the_number_of_flows() {
 
 #[test]
 fn more_flows_than_segments_in_flight_are_spaced_and_share_by_flow_scaling() {
-    // The path holds 41 segments at a delay of 50 us; 200 flows have a fifth of one each, or half of one at 100 us.
+    // The path holds 41 segments at a delay of 50 us; 200 flows have a fifth of a segment each, or half of one at 100
+    // us.
     let flat =
         SwiftSettings { base_target: Duration::from_us(50), fs_range: Duration::ZERO, ..SwiftSettings::default() };
     let (sum, delay, least, most) = shared(200, flat);
     assert!(sum > 0.99, "{sum} of the link");
-    // One segment of each would be 246 us.
+    // One segment per flow would be 246 us.
     assert!(delay < Duration::from_us(80), "{delay}");
     let (scaled_sum, scaled_delay, scaled_least, scaled_most) = shared(200, SwiftSettings::default());
     assert!(scaled_sum > 0.99 && scaled_delay < Duration::from_us(125), "{scaled_sum} of the link, {scaled_delay}");

@@ -1,4 +1,4 @@
-//! Recorded exchanges about time: timeouts, probes, SYNs, ticks.
+//! Recorded exchanges of timers: timeouts, probes, SYNs, ticks.
 
 use super::script::{MSS, Script, at, config, header_of};
 use hitless_hosts::transport::Sender;
@@ -12,8 +12,8 @@ fn a_tail_loss_is_probed_after_two_round_trips() {
     script.acknowledge(140, 2, &[]);
     script.acknowledge(141, 3, &[]);
     script.expect(141, &[(100, 1), (100, 2), (100, 3)]);
-    // The last of three is lost. One packet is in flight, so that the delayed acknowledgement counts: too late to be
-    // before the retransmission timeout, at which the probe goes out (RFC 8985, section 7.2).
+    // The last of three is lost. One packet is in flight, so the delayed acknowledgement counts. The probe timeout
+    // would exceed the retransmission timeout, so the probe is sent at the latter (RFC 8985, section 7.2).
     script.expect(1_141, &[(1_141, 3)]);
     assert_eq!((script.sender.statistics().tail_loss_probes, script.sender.statistics().timeouts), (1, 0));
 }
@@ -44,7 +44,7 @@ fn a_probe_sends_new_data_first() {
     assert_eq!(script.sender.statistics().packets_retransmitted, 0);
 }
 
-/// A flow of one packet has no round-trip time on a fresh connection: the initial timeout repairs it.
+/// A flow of one packet on a new connection has no round-trip time: the initial timeout repairs its loss.
 #[test]
 fn the_first_packet_of_a_connection_waits_for_the_initial_timeout() {
     let mut script = Script::new(&config());
@@ -53,8 +53,8 @@ fn the_first_packet_of_a_connection_waits_for_the_initial_timeout() {
     script.expect(1_000_000, &[(1_000_000, 0)]);
 }
 
-/// On a reused connection the probe of a single packet adds the worst-case delayed acknowledgement, so that it comes
-/// no earlier than the retransmission timeout would have.
+/// On a reused connection the probe of a single packet adds the maximum acknowledgement delay, so it is not earlier
+/// than the retransmission timeout.
 #[test]
 fn a_one_packet_flow_waits_for_its_retransmission_timeout() {
     for (rack_tlp, timeouts) in [(true, 0), (false, 1)] {
@@ -75,7 +75,7 @@ fn timeouts_back_off_and_the_window_restarts_from_one_segment() {
     assert_eq!(script.sender.congestion_state(), CongestionState::Loss);
     assert_eq!(script.sender.cwnd_bytes(), MSS);
     assert_eq!(script.sender.retransmission_timeout(), Duration::from_ms(8));
-    // Slow start over what was lost; the timestamps give a sample, which ends the backoff.
+    // Slow start over the lost segments; the timestamps give a sample, which ends the backoff.
     script.acknowledge_echoing(8_100, 2, &[], 7_100, TcpFlags::ACK);
     script.expect(8_100, &[(8_100, 2), (8_100, 3)]);
     assert!(script.sender.retransmission_timeout() < Duration::from_ms(8));
@@ -91,7 +91,7 @@ fn a_lost_syn_waits_for_its_timeout_which_doubles_up_to_the_longest() {
     assert_eq!(syns_sent(Duration::from_ms(1_500)), [at(0), at(1_000_000), at(2_500_000)]);
 }
 
-/// When SYNs are sent that nobody answers.
+/// Returns the times of unanswered SYNs.
 fn syns_sent(rto_max: Duration) -> Vec<Time> {
     let config = TcpSettings { handshake: true, rto_max, ..config() };
     let mut sender = TcpSender::new(&config, Duration::ZERO);
@@ -124,8 +124,8 @@ fn data_follows_the_handshake_and_the_syn_gives_a_round_trip_time() {
     script.expect(9_000, &[]);
 }
 
-/// With ticks of 1 ms a timeout of 1.04 ms is two ticks, and fires between two and three ticks after it was armed:
-/// why a lost packet costs 3 ms and more where the minimum timeout is 1 ms.
+/// With ticks of 1 ms a timeout of 1.04 ms is two ticks, and fires between two and three ticks after it was armed. So a
+/// lost packet can cost 3 ms and more with a minimum timeout of 1 ms.
 #[test]
 fn timeouts_fire_on_the_ticks_of_the_host() {
     // (phase, sent at, fires at) in microseconds.
@@ -166,8 +166,8 @@ fn a_reused_connection_that_knows_its_round_trip_time_times_out_by_it() {
     }
 }
 
-/// When timers run out of a sender of ten segments in flight that has more to send, which its host holds back from 100 us
-/// on: the probe, once, and then the retransmission timer, as if there were no probe to wait for. None is twice at once.
+/// A sender with ten segments in flight and more data is held back by its host after 100 us. Its timers still fire: the
+/// probe once, and then the retransmission timer, as if no probe were pending. No timer fires twice at the same time.
 #[test]
 fn the_timers_of_a_sender_that_is_held_back_go_on() {
     let mut script = Script::warm(&config());
@@ -183,7 +183,7 @@ fn the_timers_of_a_sender_that_is_held_back_go_on() {
     }
     // The probe after two round trips, timeouts of 1, 2 and 4 ms.
     assert_eq!(times, [(180, 0), (1_100, 1), (3_100, 2), (7_100, 3)]);
-    // What waited is sent when there is room: the first segment again.
+    // The waiting packet is sent when there is room: the first segment, retransmitted.
     let header = header_of(&script.sender.poll_transmit(now).expect("the first segment is lost"));
     assert_eq!(header.sequence, MSS);
 }

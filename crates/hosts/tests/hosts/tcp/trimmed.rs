@@ -1,4 +1,4 @@
-//! Segments that come without their payload: what the receiver says, and what the sender does about it.
+//! Segments that arrive without their payload: the receiver's notification, and the sender's response.
 
 use super::script::{Flow, MSS, Script, at, config, header_of};
 use hitless_hosts::transport::tcp::{Congestion, CongestionState, TcpReceiver, TcpSettings};
@@ -17,7 +17,7 @@ fn trimmed(segment: u64) -> Packet {
     packet
 }
 
-/// What one packet makes the receiver say: acknowledged segments, the segment named lost, blocks, length.
+/// Returns the receiver's acknowledgements of a packet: (acknowledged segments, lost segment, blocks, length).
 fn answers(receiver: &mut TcpReceiver, packet: &Packet) -> Vec<(u64, Option<u64>, usize, u32)> {
     receiver.receive(at(1), packet);
     let said = std::iter::from_fn(|| receiver.poll_transmit(at(1)));
@@ -38,14 +38,14 @@ fn a_segment_without_payload_is_named_at_once_and_delivers_nothing() {
     assert_eq!(answers(&mut receiver, &trimmed(2)), [(1, Some(2), 0, 82)]);
     assert_eq!(answers(&mut receiver, &data(3)), [(1, None, 1, 82)]);
     assert_eq!(answers(&mut receiver, &data(5)), [(1, None, 2, 90)]);
-    // With timestamps and the notice there is room for one block.
+    // With timestamps and the notification there is room for one block.
     assert_eq!(answers(&mut receiver, &trimmed(6)), [(1, Some(6), 1, 94)]);
     assert_eq!(answers(&mut receiver, &trimmed(3)), [(1, None, 2, 90)], "it has come before");
     let statistics = receiver.statistics();
     assert_eq!((receiver.delivered_bytes(), statistics.packets_received, statistics.trimmed_packets), (MSS, 3, 3));
 }
 
-/// An acknowledgement of so many segments that names one whose payload was cut off, sent at `sent_us`.
+/// Receives an acknowledgement of `segments` that names a trimmed segment, sent at `sent_us`.
 fn notice(script: &mut Script, time_us: u64, segments: u64, lost: u64, sent_us: u64) {
     let header = TcpHeader {
         acknowledgement: segments * MSS,
@@ -121,7 +121,7 @@ fn a_notice_is_no_duplicate_acknowledgement() {
     script.expect(131, &[]);
 }
 
-/// What trimming is for: a whole flight that is cut, its end included, costs a round trip and no timeout.
+/// The purpose of trimming: a whole flight that is trimmed, including its end, costs a round trip but no timeout.
 #[test]
 fn a_flight_that_is_cut_to_headers_is_repaired_without_a_timeout() {
     let cut: Vec<u64> = (2..10).collect();
@@ -137,9 +137,9 @@ fn a_flight_that_is_cut_to_headers_is_repaired_without_a_timeout() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is cut, everything arrives, and each cut segment is sent again. No timeout is needed; only without
-    /// SACK, where the sender does not know what of its retransmissions was needless, those of cut retransmissions
-    /// may come to one.
+    /// Whatever is trimmed, everything arrives, and each trimmed segment is retransmitted. No timeout is needed, with
+    /// one exception: without SACK the sender cannot know which retransmissions were unnecessary, and trimmed
+    /// retransmissions can lead to a timeout.
     #[test]
     fn whatever_is_cut_is_repaired(
         segments in 1u64..80, cut in prop::collection::vec(0u64..80, 0..40), sack in any::<bool>(), dctcp in any::<bool>(),

@@ -1,4 +1,4 @@
-//! Counters, meters, registers and value sets.
+//! Writes to counters, meters, registers and value sets.
 
 use super::fields::{matches, number};
 use super::{Change, Write, modify_only, unsupported};
@@ -12,7 +12,7 @@ use crate::p4runtime::schema::{At, Message};
 use crate::program::ValueSet;
 use crate::values::member_key;
 
-/// What a counter has counted.
+/// The values of a counter.
 fn counter(data: Message<'_>) -> Result<Counter> {
     let part = |name: &str| {
         let value = data.signed(name);
@@ -21,7 +21,7 @@ fn counter(data: Message<'_>) -> Result<Counter> {
     Ok(Counter { packets: part("packet_count")?, bytes: part("byte_count")? })
 }
 
-/// The index of an entry: one cell, or without it all `size` of them.
+/// The cells that an entry addresses: one cell, or without an index all `size` of them.
 fn cells(of: Message<'_>, array: &str, size: usize) -> Result<std::ops::Range<usize>> {
     let Some(index) = of.message("index") else { return Ok(0..size) };
     let index = index.signed("index");
@@ -31,13 +31,13 @@ fn cells(of: Message<'_>, array: &str, size: usize) -> Result<std::ops::Range<us
     }
 }
 
-/// A number of `int<W>`: beyond its width there are copies of its sign only (P4Runtime, section "Bytestrings").
+/// Parses an `int<W>`; bytes beyond its width must repeat the sign (P4Runtime, section "Bytestrings").
 fn signed(bytes: &[u8], width: u32, what: &str) -> Result<Wide> {
     let Some(&first) = bytes.first() else { return number(bytes, width, what) };
     let (is_negative, fill) = if first & 0x80 == 0 { (false, 0) } else { (true, 0xff) };
     let short: Vec<_> = bytes.iter().copied().skip_while(|&byte| byte == fill).collect();
     let value = Wide::from_bytes(&short);
-    // Two's complement: what is left of it, minus all that its bytes can have.
+    // Two's complement of the remaining bytes: subtract their modulus.
     let value = if is_negative { value.sub(&Wide::small(1).shl(8 * short.len() as u64)) } else { value };
     if 8 * short.len() as u32 > width + 8 || value.wrap(u64::from(width)) != value {
         refuse!("the value of {what} has more bits than int<{width}>");
@@ -46,7 +46,7 @@ fn signed(bytes: &[u8], width: u32, what: &str) -> Result<Wide> {
 }
 
 impl Write<'_> {
-    /// The rates of a meter; none: all packets are green.
+    /// The rates of a meter; `None` makes all packets green.
     fn rates(&self, meter: u32, config: Option<Message<'_>>) -> Result<Option<Vec<Rate>>> {
         let Some(config) = config else { return Ok(None) };
         let known = &self.commands.program.meters[meter as usize];
@@ -104,7 +104,7 @@ impl Write<'_> {
         Ok(())
     }
 
-    /// The table and the handle of the entry that a direct counter or meter belongs to.
+    /// Table and handle of the entry that a direct counter or meter belongs to.
     fn row(&self, of: Message<'_>, thing: &str) -> Result<(u32, u32)> {
         let Some(entry) = of.message("table_entry") else { refuse!("it has no table_entry") };
         let found = || {
@@ -181,7 +181,7 @@ impl Write<'_> {
         Ok(())
     }
 
-    /// All members of a value set, in place of those that it has.
+    /// Replaces all members of a value set.
     pub(super) fn value_set(&mut self, change: Change, of: Message<'_>) -> Result<()> {
         modify_only(change, "a value set")?;
         let id = of.id("value_set_id");

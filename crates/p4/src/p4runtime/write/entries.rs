@@ -1,4 +1,4 @@
-//! Entries of tables, and what a table does without one.
+//! Writes to table entries and default actions.
 
 use super::fields::matches;
 use super::{Change, Write, unsupported};
@@ -10,11 +10,11 @@ use crate::p4runtime::schema::{At, Message};
 use crate::program::{Entry, Table, Target};
 use crate::run::needs_priority;
 
-/// The greatest priority, which a table looks at first; BMv2 and this program look at the smallest first.
+/// The highest priority in P4Runtime. In BMv2 and this program, the smallest number has the highest priority.
 const PRIORITY_MAX: i64 = i32::MAX as i64;
 
 impl<'a> Write<'a> {
-    /// The table that an entry names.
+    /// The table named by an entry.
     pub(super) fn table(&self, of: Message<'_>) -> Result<(&'a TableInfo, &'a Table)> {
         let id = of.id("table_id");
         match self.info.tables.get(&id) {
@@ -65,7 +65,7 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// An entry that matches what `of` says and does nothing yet, and the handle of one that matches the same.
+    /// An entry with the match fields of `of` and no action yet, and the handle of an existing entry with the same key.
     pub(super) fn key(&self, of: Message<'_>, info: &TableInfo, table: &Table) -> Result<(Entry, Option<u32>)> {
         if info.fields.is_empty() {
             refuse!("it has no key, and so no entries: is_default_action says what it does");
@@ -76,7 +76,7 @@ impl<'a> Write<'a> {
         Ok((made, handle))
     }
 
-    /// Of ours the smallest is first, of P4Runtime's the greatest.
+    /// Converts a priority: the smallest number wins here, the greatest in P4Runtime.
     fn priority(&self, of: Message<'_>, table: &Table) -> Result<i64> {
         match (of.signed("priority"), needs_priority(table)) {
             (priority @ 1.., true) => Ok(PRIORITY_MAX - priority),
@@ -109,7 +109,7 @@ impl<'a> Write<'a> {
         self.set_direct(of, info.table, handle, Change::Modify)
     }
 
-    /// Whether the table has the counters and meters that the entry sets.
+    /// Checks that the table has the counters and meters that the entry sets.
     fn direct(&self, of: Message<'_>, info: &TableInfo, table: &Table) -> Result<()> {
         if of.has("counter_data") && !table.has_counters {
             refuse!("counter_data is set, and {} has no direct counter", info.name);
@@ -120,8 +120,8 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// The counter and the meter of an entry. Modified without them, the counter stays and the meter is as at first
-    /// (P4Runtime, section "Direct Resources").
+    /// Sets the counter and the meter of an entry. If a modification omits them, the counter keeps its value, and the
+    /// meter returns to its initial configuration (P4Runtime, section "Direct Resources").
     fn set_direct(&mut self, of: Message<'_>, table: u32, handle: u32, change: Change) -> Result<()> {
         let program = &self.commands.program.tables[table as usize];
         if let Some(meter) = program.meter.filter(|_| change == Change::Modify || of.has("meter_config")) {
@@ -133,7 +133,7 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// What an entry does: an action, a member, a group, or a group of its own.
+    /// The target of an entry: an action, a member, a group, or a group for this entry alone.
     fn target(&mut self, info: &TableInfo, table: &Table, action: Message<'_>) -> Result<Target> {
         let kind = action.chosen("type");
         match (kind, info.profile) {

@@ -1,4 +1,4 @@
-//! Fields of keys and parameters of actions: byte strings, held against their widths.
+//! Match fields and action parameters: byte strings, checked against their widths.
 
 use super::Write;
 use crate::entries::{Match, call};
@@ -8,8 +8,7 @@ use crate::p4runtime::info::{FieldInfo, TableInfo};
 use crate::p4runtime::schema::{At, Message};
 use crate::program::{Call, Table};
 
-/// The number in a byte string for `width` bits. Any number of zeros may stand before it (P4Runtime, section
-/// "Bytestrings").
+/// Parses a byte string for a field of `width` bits. Leading zeros are allowed (P4Runtime, section "Bytestrings").
 pub(super) fn number(bytes: &[u8], width: u32, what: &str) -> Result<Wide> {
     if width == 0 {
         refuse!("{what} is written as text (@p4runtime_translation of a string), which is not supported");
@@ -33,12 +32,12 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold("0x".to_string(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// So many ones.
+/// A number with the low `width` bits set.
 fn ones(width: u32) -> Wide {
     Wide::small(1).shl(u64::from(width.min(FIELD_BITS_MAX))).sub(&Wide::small(1))
 }
 
-/// What a field of a key must be, for one that is left out: anything.
+/// The match of an omitted field, which accepts any value.
 fn anything(field: &FieldInfo) -> Result<Match> {
     match field.kind {
         "LPM" => Ok(Match::Prefix(Wide::ZERO, 0)),
@@ -48,7 +47,7 @@ fn anything(field: &FieldInfo) -> Result<Match> {
     }
 }
 
-/// What a field of a key must be, by the rules of P4Runtime, section "Match Format".
+/// The match of a field by the rules of P4Runtime, section "Match Format".
 pub(super) fn matched(field: &FieldInfo, given: Message<'_>) -> Result<Match> {
     let expected = field.kind.to_ascii_lowercase();
     let FieldInfo { name, width, .. } = field;
@@ -102,7 +101,7 @@ pub(super) fn matched(field: &FieldInfo, given: Message<'_>) -> Result<Match> {
     }
 }
 
-/// One match for each of `fields`, in their order, of which `thing` is the key.
+/// One match for each of `fields`, in order; `thing` is the owner of the key.
 pub(super) fn matches(thing: &str, fields: &[FieldInfo], given: Message<'_>) -> Result<Vec<Match>> {
     let mut found: Vec<Option<Match>> = vec![None; fields.len()];
     for one in given.messages("match") {

@@ -1,7 +1,7 @@
-//! Carries out a `p4.v1.WriteRequest`.
+//! Executes a `p4.v1.WriteRequest`.
 //!
-//! All its updates are carried out in the order of the file, so one may build on those before it, where a server may
-//! choose any order within a request. The first that is refused refuses the file: what `atomicity` asks for holds.
+//! Updates are executed in the order of the file, so each can build on earlier ones, although a server may reorder the
+//! updates of a request. The first refused update refuses the file, which satisfies any `atomicity`.
 
 mod arrays;
 mod entries;
@@ -17,23 +17,23 @@ use super::schema::{At, Document, Message};
 use crate::commands::Commands;
 use crate::error::{Error, Result, refuse};
 
-/// A `p4.v1.WriteRequest` as a file has it.
+/// A `p4.v1.WriteRequest` read from a file.
 #[derive(Clone, Debug)]
 pub struct Request(Document);
 
 impl Request {
-    /// The request in `text`.
+    /// Reads the request in `text`.
     ///
     /// # Errors
-    /// What is no such message, with `file` and line.
+    /// If `text` is not such a message; the error names `file` and the line.
     pub fn read(text: &str, file: &str) -> Result<Self> {
         Document::read(text, file, &WRITE_REQUEST).map(Self)
     }
 
-    /// Carries it out, with what its numbers mean by `info`.
+    /// Executes the request; `info` defines its numbers.
     ///
     /// # Errors
-    /// The first update that the program does not take, with file and line, or that is not supported here, by its name.
+    /// On the first update that the program refuses, with file and line, or that is not supported, with its name.
     pub fn apply(&self, info: &P4Info, commands: Commands<'_>) -> Result<()> {
         let request = self.0.message();
         if let Some((name, place)) = request.first_set(&["role", "role_id"]) {
@@ -45,7 +45,7 @@ impl Request {
     }
 }
 
-/// What an update does.
+/// The type of an update.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Change {
     Insert,
@@ -53,13 +53,13 @@ enum Change {
     Delete,
 }
 
-/// Members and groups of an action profile by the numbers that the control plane gave them.
+/// Members and groups of an action profile, by the control plane's numbers.
 #[derive(Default)]
 struct Given {
     members: BTreeMap<u32, u32>,
-    /// Handle, and `max_size`.
+    /// Handle and `max_size`.
     groups: BTreeMap<u32, (u32, i64)>,
-    /// Groups of entries that have an action set of their own.
+    /// Groups created for the action set of an entry.
     one_shot: BTreeSet<u32>,
 }
 
@@ -104,7 +104,7 @@ impl Write<'_> {
     }
 }
 
-/// What can be changed only, as an array has its cells from the start.
+/// Refuses insertions and deletions of arrays, whose cells exist from the start.
 fn modify_only(change: Change, what: &str) -> Result<()> {
     match change {
         Change::Modify => Ok(()),
@@ -112,7 +112,7 @@ fn modify_only(change: Change, what: &str) -> Result<()> {
     }
 }
 
-/// A field that is set, and has no effect here.
+/// Refuses fields that are set but have no effect here.
 fn unsupported(of: Message<'_>, names: &[&'static str], why: &str) -> Result<()> {
     match of.first_set(names) {
         Some((name, _)) => refuse!("{name} is set, and is not supported: {why}"),

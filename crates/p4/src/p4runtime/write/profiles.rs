@@ -1,4 +1,4 @@
-//! Members and groups of action profiles.
+//! Writes to members and groups of action profiles.
 
 use super::{Change, Given, Write};
 use crate::error::{Error, Result, refuse};
@@ -7,10 +7,10 @@ use crate::p4runtime::schema::{At, Message};
 use crate::program::{Call, Table, Target};
 use crate::state::ProfileState;
 
-/// The most places of a group: a member stands in it as often as its weight says.
+/// Maximum number of places in a group; a member takes as many as its weight.
 const PLACES_MAX: i64 = 65_536;
 
-/// Why `watch_port` is refused.
+/// Reason for refusing `watch_port`.
 const NO_WATCH: &str = "a member stays in its group whether its port is up or down";
 
 impl<'a> Write<'a> {
@@ -29,8 +29,8 @@ impl<'a> Write<'a> {
         (self.profiles.entry(profile.profile).or_default(), state)
     }
 
-    /// A profile is written either by members and groups or by action sets (P4Runtime, section "One Shot Action
-    /// Selector Programming").
+    /// Checks that a profile is not written both by members and groups and by action sets (P4Runtime, section "One Shot
+    /// Action Selector Programming").
     fn by_members(&mut self, profile: &ProfileInfo) -> Result<()> {
         if !self.parts(profile).0.one_shot.is_empty() {
             refuse!("{} has entries with an action set, and may not have members and groups as well", profile.name);
@@ -38,7 +38,7 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// An action of a member, which is one of the tables' that take it.
+    /// The action of a member; it must belong to the tables that use the profile.
     fn member_call(&self, profile: &ProfileInfo, action: Option<Message<'_>>) -> Result<Call> {
         let Some(action) = action else { refuse!("the member has no action") };
         let mut tables = profile.tables.iter().filter_map(|id| self.info.tables.get(id));
@@ -92,7 +92,7 @@ impl<'a> Write<'a> {
         self.set_group(change, of, profile, (seen.len(), places))
     }
 
-    /// The places of a member in its group.
+    /// Adds the places of a member to its group.
     fn add_places(
         &mut self,
         profile: &ProfileInfo,
@@ -113,7 +113,7 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// Everything of a group but its members.
+    /// Checks a group without its members.
     fn checked_group(&mut self, change: Change, of: Message<'_>, profile: &ProfileInfo) -> Result<()> {
         self.by_members(profile)?;
         let (id, name) = (of.id("group_id"), &profile.name);
@@ -166,7 +166,7 @@ impl<'a> Write<'a> {
         room(profile, self.parts(profile).1)
     }
 
-    /// A member or group by the number that the control plane gave it.
+    /// The member or group with this number of the control plane.
     pub(super) fn known_target(&mut self, profile: u32, kind: &str, id: u32) -> Result<Target> {
         let profile = self.profile(profile)?;
         self.by_members(profile)?;
@@ -178,7 +178,7 @@ impl<'a> Write<'a> {
         target.ok_or_else(|| Error::new(format!("{} has no {id}, which the entry names as {kind}", profile.name)))
     }
 
-    /// A group of the entry's own.
+    /// Creates a group for this entry alone.
     pub(super) fn action_set(
         &mut self,
         info: &TableInfo,
@@ -219,7 +219,7 @@ impl<'a> Write<'a> {
         Ok(Target::Group(group))
     }
 
-    /// The group and the members of an entry's own go with it.
+    /// Deletes the group and members that were created for an entry.
     pub(super) fn forget_action_set(&mut self, info: &TableInfo, handle: u32) {
         let Some(profile) = self.info.profiles.get(&info.profile) else { return };
         let row = self.commands.state.tables[info.table as usize].row(handle);
@@ -233,7 +233,7 @@ impl<'a> Write<'a> {
     }
 }
 
-/// How many places a member takes.
+/// Number of places that a member takes.
 fn weight(profile: &ProfileInfo, member: Message<'_>) -> Result<usize> {
     super::unsupported(member, &["watch", "watch_port"], NO_WATCH)?;
     match member.signed("weight") {
@@ -245,7 +245,7 @@ fn weight(profile: &ProfileInfo, member: Message<'_>) -> Result<usize> {
     }
 }
 
-/// `weight` if a group with so many places has room for it.
+/// Returns `weight` if a group with this many places has room for it.
 fn fits(places: usize, weight: usize) -> Result<usize> {
     if (places + weight) as i64 > PLACES_MAX {
         refuse!("the weights of a group are more than {PLACES_MAX} together, which are not supported");
@@ -253,7 +253,7 @@ fn fits(places: usize, weight: usize) -> Result<usize> {
     Ok(weight)
 }
 
-/// Whether all groups together have room.
+/// Checks the total size of all groups.
 fn room(profile: &ProfileInfo, state: &ProfileState) -> Result<()> {
     let size = |group: &Vec<u32>| {
         let mut members = group.clone();

@@ -1,4 +1,4 @@
-//! Multicast groups and clone sessions.
+//! Writes to multicast groups and clone sessions.
 
 use super::fields::number;
 use super::{Change, Write, unsupported};
@@ -63,8 +63,8 @@ impl Write<'_> {
     }
 }
 
-/// Refuses what the tables themselves would take: a change of something else than there is, and number 0, which
-/// P4Runtime keeps for none.
+/// Refuses requests that the tables themselves would accept: an update type that contradicts the object's existence,
+/// and number 0, which P4Runtime reserves for "none".
 fn checked(change: Change, name: &str, id: u32, exists: bool) -> Result<()> {
     match (change, exists) {
         _ if id == 0 => refuse!("the {name} is 0 or left out, and must be 1 at least"),

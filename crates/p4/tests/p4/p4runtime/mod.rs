@@ -1,6 +1,6 @@
-//! The control plane in P4Runtime's text: what is written, and what is refused.
+//! The control plane in P4Runtime's text format: accepted and refused requests.
 //!
-//! everything.p4 has one of each thing that can be written; its JSON is p4c's, and its p4info is written as p4c does.
+//! everything.p4 has one object of each kind that can be written; p4c wrote its JSON, and its p4info has p4c's form.
 
 mod same;
 mod text;
@@ -19,7 +19,7 @@ use hitless_p4::state::State;
 const PROGRAM: &str = include_str!("everything.json");
 const INFO: &str = include_str!("everything.p4info.txtpb");
 
-/// The numbers of everything.p4info.txtpb by their names, so that tests say what they write: `$acl` is the table's.
+/// Replaces names by the numbers of everything.p4info.txtpb, so that tests are readable: `$acl` is the table acl.
 pub fn numbered(text: &str) -> String {
     let mut names: Vec<(&str, &str)> = Vec::new();
     let lines: Vec<_> = INFO.lines().map(str::trim).collect();
@@ -29,12 +29,12 @@ pub fn numbered(text: &str) -> String {
             names.push((alias.trim_matches('"'), id));
         }
     }
-    // The longest first: `$counted` is the beginning of `$counted_by_entry`.
+    // Longest names first, since `$counted` is a prefix of `$counted_by_entry`.
     names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     names.iter().fold(text.to_string(), |text, (name, id)| text.replace(&format!("${name}"), id))
 }
 
-/// The state after the updates in `text`, each in a line of its own.
+/// The state after the updates in `text`, one per line.
 pub fn written(updates: &str) -> Result<(Arc<Program>, State)> {
     let lines = numbered(updates);
     let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());

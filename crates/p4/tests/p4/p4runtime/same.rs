@@ -1,4 +1,4 @@
-//! The same entries as commands and as P4Runtime: the same tables, and the same packets.
+//! The same entries as commands and as P4Runtime requests give the same tables and the same packets.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const AFQ: [&str; 4] = [
     include_str!("../../../../../p4/afq/entries.txtpb"),
 ];
 
-/// A switch by commands, and one by P4Runtime.
+/// A switch configured by commands, and one by P4Runtime.
 fn both([program, commands, info, request]: [&str; 4]) -> [Switch; 2] {
     let program = Arc::new(Program::load(program).expect("the program is whole"));
     [false, true].map(|is_runtime| {
@@ -50,7 +50,7 @@ fn entries_are_the_same_in_both_languages() {
         let mut count = 0;
         for (table, (one, other)) in program.tables.iter().zip(commands.state.tables.iter().zip(&runtime.state.tables))
         {
-            // A priority of 1 is the highest of simple_switch_CLI's, and the lowest of P4Runtime's.
+            // Priority 1 is the highest in simple_switch_CLI and the lowest in P4Runtime.
             let shown = |entry: &Entry| (entry.key.clone(), entry.mask.clone(), entry.prefix, entry.target.clone());
             let shown = |rows: &hitless_p4::tables::TableState| {
                 let rows = rows.entries.iter().map(|row| (row.handle, shown(&row.entry)));

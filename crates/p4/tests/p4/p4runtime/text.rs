@@ -83,7 +83,7 @@ fn what_is_no_text_format_is_refused_with_its_line() {
     assert!(parse(&deep, "f").expect_err("it is too deep").what.contains("nested more than 100 deep"));
 }
 
-/// Messages as a printer of protocol buffers writes them.
+/// Messages as printed by protocol buffers.
 fn messages() -> impl Strategy<Value = Vec<(String, Tree)>> {
     let name = "[a-z_][a-z0-9_]{0,8}";
     let leaf = prop_oneof![

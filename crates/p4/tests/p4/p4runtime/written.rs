@@ -1,4 +1,4 @@
-//! What each entity of P4Runtime makes of the switch.
+//! The effect of each P4Runtime entity on the switch.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use hitless_p4::program::Program;
 use hitless_p4::replication::{Mirror, Replica};
 use hitless_p4::state::State;
 
-/// The group of the replicas of clone session 300, beyond all that a packet can name.
+/// The multicast group for the replicas of clone session 300, a number that no packet can name.
 const SESSION_GROUP: u32 = 65_536 + 300;
 
 use super::written;
@@ -20,7 +20,7 @@ fn good(updates: &str) -> (Arc<Program>, State) {
     written(updates).unwrap_or_else(|error| panic!("{error}\n{updates}"))
 }
 
-/// Whether a switch with this state sends the frame `(kind, address, low and flags, level)`, and where.
+/// The packets, with ports, that a switch in this state sends for the frame `(kind, address, low and flags, level)`.
 fn sent((program, state): (Arc<Program>, State), frame: (u16, u32, u16, u8)) -> Vec<(u32, Vec<u8>)> {
     let mut switch = Switch::new(program, 1);
     switch.state = state;
@@ -36,7 +36,7 @@ fn ports(left: &[(u32, Vec<u8>)]) -> Vec<u32> {
     left.iter().map(|(port, _)| *port).collect()
 }
 
-/// Frames of kind 7 are parsed.
+/// Makes the parser accept frames of kind 7.
 const KNOWN: &str = r#"type: MODIFY entity { value_set_entry { value_set_id: $kinds
     members { match { field_id: 1 exact { value: "\x07" } } } } }"#;
 
@@ -44,7 +44,7 @@ fn known(updates: &str) -> (Arc<Program>, State) {
     good(&format!("{}\n{updates}", KNOWN.replace('\n', " ")))
 }
 
-/// An entry for frames of kind 7 with these further matches, priority and port.
+/// An entry for frames of kind 7 with further matches, a priority and a port.
 fn acl(matches: &str, priority: u32, port: u8) -> String {
     format!(
         r#"type: INSERT entity {{ table_entry {{ table_id: $acl match {{ field_id: 1 exact {{ value: "\x07" }} }} {matches}
@@ -54,7 +54,7 @@ fn acl(matches: &str, priority: u32, port: u8) -> String {
     .replace('\n', " ")
 }
 
-/// Fields may stand in any order, and those that are left out are anything. The greatest priority is first.
+/// Fields can be in any order, and omitted fields match anything. The greatest priority wins.
 #[test]
 fn fields_match_as_they_say_and_the_greatest_priority_wins() {
     let cases = [
@@ -75,14 +75,14 @@ fn fields_match_as_they_say_and_the_greatest_priority_wins() {
             let other = (7, address ^ 0x0100_0000, low_and_flags ^ 0x1007, level ^ 0x10);
             assert_eq!(ports(&sent(known(&entries), other)), [1], "{matches}");
         }
-        // With the lower priority it is never found.
+        // With the lower priority, the entry never matches first.
         let entries = [acl(matches, 1, 5), acl("", 2, 1)].join("\n");
         assert_eq!(ports(&sent(known(&entries), (7, address, low_and_flags, level))), [1], "{matches}");
     }
     assert_eq!(ports(&sent(good(&acl("", 1, 1)), (7, 0, 0, 0))), [] as [u32; 0], "the value set is empty");
 }
 
-/// P4Runtime, section "Bytestrings": zeros may stand before a number, whatever its width.
+/// P4Runtime, section "Bytestrings": leading zeros are allowed for any width.
 #[test]
 fn a_byte_string_may_begin_with_zeros() {
     for value in [r"\x07", r"\x00\x07", r"\x00\x00\x00\x00\x07", r"\a", r"\007"] {
@@ -113,7 +113,7 @@ const MEMBERS: &str = r#"type: INSERT entity { action_profile_member { action_pr
     type: INSERT entity { action_profile_member { action_profile_id: $chosen_ways member_id: 5
       action { action_id: $send_way params { param_id: 1 value: "\x05" } } } }"#;
 
-/// One update a line.
+/// Joins updates, one per line.
 fn lines(updates: &str) -> String {
     let mut text = String::new();
     for line in updates.lines() {
@@ -130,7 +130,7 @@ fn by_selector(action: &str) -> String {
     )
 }
 
-/// Where frames with 64 values of the field that selects go, and how many of each.
+/// Ports of frames with 64 values of the selector's field, and the number of frames at each.
 fn spread(updates: &str) -> Vec<(u32, usize)> {
     let (program, state) = known(&lines(updates));
     let mut counts = std::collections::BTreeMap::new();
@@ -167,7 +167,7 @@ fn members_groups_and_action_sets_say_the_same() {
     assert_eq!(spread(&by_member), [(4, 64)]);
 }
 
-/// The group of an entry's own goes with the entry, so that a selector is not full of what nobody takes.
+/// The group of an action set is deleted with its entry, so that unused groups do not fill the selector.
 #[test]
 fn an_action_set_goes_with_its_entry() {
     let set = |weight: u32, kind: &str| {
@@ -227,7 +227,7 @@ fn counters_meters_and_registers_are_written() {
         state.registers[register].words.clone()
     };
     assert_eq!(words("In.kept")[..4], [5, 5, 0xffff_ffff_ffff, 5]);
-    // The examples of section "Bytestrings": int<12> -739 is fd1d, and -99 is 9d with any number of ff before it.
+    // The examples of section "Bytestrings": int<12> -739 is fd1d, and -99 is 9d after any number of ff bytes.
     assert_eq!(words("In.signed"), [0xd1d, 0xf9d, 0xf9d, 0]);
 }
 

@@ -1,4 +1,4 @@
-//! What is refused: each with the line, the table, the field, the value and the rule.
+//! Refused requests; each error names the line, the table, the field, the value and the rule.
 
 use hitless_p4::p4runtime::info::P4Info;
 use hitless_p4::p4runtime::write::Request;
@@ -14,7 +14,7 @@ fn entry(table: &str, rest: &str) -> String {
     format!("type: INSERT entity {{ table_entry {{ table_id: {table} {rest} }} }}")
 }
 
-/// Each update stands in line 2, behind one that is good.
+/// The error of an update in line 2, after a valid one.
 fn refused(update: &str) -> String {
     let first = "type: MODIFY entity { counter_entry { counter_id: $counted data { packet_count: 1 } } }";
     let error = written(&format!("{first}\n{update}")).expect_err(update).to_string();
@@ -516,7 +516,7 @@ fn a_p4info_of_another_program_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// A request with a few bytes changed is carried out or refused.
+    /// A request with a few modified bytes is executed or refused, without a panic.
     #[test]
     fn spoilt_requests_are_no_crash(places in prop::collection::vec((0usize..4_000, any::<u8>()), 1..6)) {
         let updates = [

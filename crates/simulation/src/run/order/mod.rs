@@ -1,8 +1,8 @@
-//! The order checker: what hosts put on their links, compared packet by packet with what arrives at the other end.
+//! The order checker: compares packets sent by hosts with packets that arrive at the other end.
 //!
-//! An oracle, so it is simple: it knows nothing of switches, mechanisms and transports, and looks at no sequence
-//! number. A packet is known by its whole transport header. Two packets of a flow with equal headers cannot be told
-//! apart; an arrival is then taken for the one that blames the network least.
+//! It is a test oracle, so it is simple: it ignores switches, mechanisms and transports, and compares no sequence
+//! numbers. The whole transport header identifies a packet. If several packets of a flow have equal headers, an arrival
+//! is matched with the packet that yields the best verdict for the network.
 
 mod path;
 
@@ -14,10 +14,10 @@ use hitless_wire::{Duration, FlowId, HostId, Packet, TcpHeader, Time, Transport}
 use crate::results::OrderCounts;
 use path::PathOrder;
 
-/// One flow: the packets of its two directions.
+/// The packets of a flow in both directions.
 #[derive(Debug, Default, hitless_state::Value)]
 struct FlowOrder {
-    /// The host that sent first: where the data comes from.
+    /// The host that sent first, which is the source of the data.
     source: Option<HostId>,
     data: PathOrder,
     acknowledgements: PathOrder,
@@ -33,28 +33,28 @@ impl FlowOrder {
     }
 }
 
-/// What the checker says of a flow.
+/// The checker's verdict on a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FlowVerdict {
     /// Both directions together.
     pub counts: OrderCounts,
-    /// The longest time between two packets of data that arrived, each for the first time.
+    /// The longest time between two first arrivals of data packets.
     pub longest_gap: Duration,
-    /// By how much the transit of a packet of data took longer or shorter than that of the one that arrived before it,
-    /// mean:
-    /// |D(i - 1, i)| of RFC 3550, section 6.4.1.
+    /// Mean absolute difference between the transit times of consecutive first arrivals of data packets: |D(i - 1, i)|
+    /// of RFC 3550, section 6.4.1.
     pub jitter: Duration,
 }
 
-/// Packets of all flows.
+/// The order checker for all flows.
 #[derive(Debug, Default, hitless_state::Value)]
 pub(super) struct OrderChecker {
     flows: Pages<FlowOrder>,
-    /// Of flows that were let go, all together.
+    /// Sum over all freed flows.
     gone: OrderCounts,
 }
 
-/// What a packet is known by: its transport header without what switches change. No host has sent what a switch makes.
+/// The identity of a packet: its transport header without the field that switches change. `None` for packets that
+/// switches create.
 fn name_of(packet: &Packet) -> Option<Transport> {
     match packet.transport {
         Transport::None | Transport::CongestionNotice(_) => None,
@@ -64,7 +64,7 @@ fn name_of(packet: &Packet) -> Option<Transport> {
 }
 
 impl OrderChecker {
-    /// A flow; `None`: it was let go.
+    /// The state of a flow; `None` if it was freed.
     fn flow(&mut self, flow: FlowId) -> Option<&mut FlowOrder> {
         let index = flow.0 as usize;
         while index >= self.flows.len() {
@@ -73,14 +73,14 @@ impl OrderChecker {
         self.flows.get_mut(index)
     }
 
-    /// Looks at the direction of a packet.
+    /// Applies `look` to the direction of a packet.
     fn path(&mut self, packet: &Packet, look: impl FnOnce(&mut PathOrder)) {
         if let Some(flow) = self.flow(packet.flow) {
             look(flow.path(packet));
         }
     }
 
-    /// A host puts a packet on its link.
+    /// A host has put a packet on its link.
     #[inline(never)]
     pub fn sent(&mut self, now: Time, packet: &Packet) {
         if let Some(name) = name_of(packet) {
@@ -88,7 +88,7 @@ impl OrderChecker {
         }
     }
 
-    /// A packet arrives at a host. One that comes without its payload is lost.
+    /// A packet has arrived at a host. A trimmed packet counts as lost.
     #[inline(never)]
     pub fn arrived(&mut self, now: Time, packet: &Packet) {
         if let Some(name) = name_of(packet).filter(|_| !packet.is_trimmed()) {
@@ -96,7 +96,7 @@ impl OrderChecker {
         }
     }
 
-    /// A flow has ended: what has arrived may be forgotten.
+    /// A flow has ended: forgets its delivered packets.
     pub fn ended(&mut self, flow: FlowId) {
         if let Some(flow) = self.flow(flow) {
             flow.data.forget();
@@ -104,7 +104,7 @@ impl OrderChecker {
         }
     }
 
-    /// No packet of a flow exists, or will, and what was said of it has been handed over.
+    /// Frees a flow without remaining packets, after its verdict has been handed over.
     pub fn let_go(&mut self, flow: FlowId) {
         let counts = self.verdict(flow).counts;
         self.gone = self.gone.plus(counts);
@@ -114,7 +114,7 @@ impl OrderChecker {
         }
     }
 
-    /// The packets that exist at the end of the run: they are not lost.
+    /// Marks the packets that still exist at the end of the run: they are in flight, not lost.
     pub fn still_exist<'a>(&mut self, packets: impl Iterator<Item = &'a Packet>) {
         let mut names: BTreeMap<(FlowId, bool), HashSet<Transport>> = BTreeMap::new();
         for packet in packets {
@@ -130,14 +130,14 @@ impl OrderChecker {
         }
     }
 
-    /// What became of the packets of a flow, once [`Self::still_exist`] has been told of all that exist.
+    /// The verdict on a flow, final after [`Self::still_exist`].
     pub fn verdict(&self, flow: FlowId) -> FlowVerdict {
         let Some(flow) = self.flows.get(flow.0 as usize) else { return FlowVerdict::default() };
         let counts = flow.data.counts().plus(flow.acknowledgements.counts());
         FlowVerdict { counts, longest_gap: flow.data.longest_gap(), jitter: flow.data.jitter() }
     }
 
-    /// All flows together.
+    /// The counts of all flows.
     pub fn totals(&self) -> OrderCounts {
         let of_flow = |flow: &FlowOrder| flow.data.counts().plus(flow.acknowledgements.counts());
         self.flows.iter().map(|(_, flow)| of_flow(flow)).fold(self.gone, OrderCounts::plus)

@@ -1,4 +1,4 @@
-//! One direction of a flow.
+//! The order of packets in one direction of a flow.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -6,13 +6,12 @@ use hitless_wire::{Duration, Time, Transport};
 
 use crate::results::OrderCounts;
 
-/// How long a packet that has arrived is remembered beside those under way.
+/// How long delivered packets are remembered, to match them with duplicates.
 const WINDOW: Duration = Duration::from_ms(10);
 
-/// A packet that was sent.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Sent {
-    /// Its place among all of this direction.
+    /// The packet's number in this direction.
     number: u64,
     at: Time,
     transport: Transport,
@@ -20,12 +19,12 @@ struct Sent {
     exists: bool,
 }
 
-/// The packets of one direction of a flow.
+/// All packets of one direction of a flow.
 #[derive(Debug, Default, hitless_state::Value)]
 pub(super) struct PathOrder {
-    /// The latest, in order and without gaps.
+    /// The latest packets, consecutive and in order.
     recent: VecDeque<Sent>,
-    /// Those before that have not arrived, in order.
+    /// Earlier packets that have not arrived, in order.
     missing: Vec<Sent>,
     sent: u64,
     /// One more than the highest number that has arrived.
@@ -34,9 +33,9 @@ pub(super) struct PathOrder {
     duplicated: u64,
     last_arrival: Option<Time>,
     longest_gap: Duration,
-    /// How long the last packet that arrived was in transit.
+    /// Transit time of the last arrival.
     last_transit: Option<Duration>,
-    /// How much that differed from one to the next, all together, and how often.
+    /// Sum of the changes of the transit time in ps, and their number.
     transit_changes: (u128, u64),
 }
 
@@ -57,7 +56,8 @@ impl PathOrder {
                 debug_assert!(self.next <= self.sent, "a packet arrived that was never sent");
                 let gap = self.last_arrival.replace(now).map_or(Duration::ZERO, |before| now - before);
                 self.longest_gap = self.longest_gap.max(gap);
-                // An arrival may be taken for a packet of the same header that the card has not sent yet.
+                // An arrival may be matched with a packet of the same header that the card has not sent yet; its
+                // transit time is then 0.
                 self.note_transit(now.saturating_since(at));
             }
         }
@@ -71,8 +71,8 @@ impl PathOrder {
         }
     }
 
-    /// Finds the packet that arrives with this header, and that has not arrived yet: the first of those not overtaken
-    /// by another, or else the first of all.
+    /// Finds the undelivered packet that arrives with this header: the first of those not overtaken by another, or else
+    /// the first of all.
     fn first_arrival(&mut self, transport: &Transport) -> Option<Sent> {
         let next = self.next;
         let not_overtaken = self.missing.partition_point(|packet| packet.number < next);
@@ -96,20 +96,20 @@ impl PathOrder {
         Some(*found)
     }
 
-    /// Keeps of the packets sent before `time` those that have not arrived.
+    /// Moves undelivered packets sent before `time` to `missing`, and drops delivered ones.
     fn forget_before(&mut self, time: Time) {
         while self.recent.front().is_some_and(|packet| packet.at < time) {
             self.missing.extend(self.recent.pop_front().filter(|packet| !packet.has_arrived));
         }
     }
 
-    /// Keeps only the packets that have not arrived, and no more memory than that.
+    /// Keeps only undelivered packets, and releases the rest of the memory.
     pub fn forget(&mut self) {
         self.forget_before(Time::NEVER);
         self.recent.shrink_to_fit();
     }
 
-    /// Packets with these headers exist, and no others.
+    /// Marks the undelivered packets with these headers as existing, all others as lost.
     pub fn still_exist(&mut self, transports: &HashSet<Transport>) {
         let waiting = self.missing.iter_mut().chain(self.recent.iter_mut().filter(|packet| !packet.has_arrived));
         for packet in waiting {
@@ -150,8 +150,8 @@ mod tests {
         Transport::Udp(UdpHeader { number, ..UdpHeader::default() })
     }
 
-    /// Sends packets with the headers `sent` one after the other, then lets those with the headers `arrived` arrive:
-    /// lost, reordered, duplicated.
+    /// Sends packets with the headers `sent` in order and lets those with the headers `arrived` arrive. Returns the
+    /// counts lost, reordered, duplicated.
     fn judge(sent: &[u64], arrived: &[u64]) -> (u64, u64, u64) {
         let mut path = PathOrder::default();
         sent.iter().for_each(|&number| path.sent(Time(0), packet(number)));
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!((path.recent.len(), path.missing.len()), (0, 0));
     }
 
-    /// In transit for 10, 40, 40, 35 and, overtaken, 90 us; a second copy does not count.
+    /// Transit times of 10, 40, 40, 35 and, overtaken, 90 us; a second copy does not count.
     #[test]
     fn jitter_is_the_mean_change_of_the_time_on_the_way() {
         let mut path = PathOrder::default();
@@ -209,8 +209,8 @@ mod tests {
         assert_eq!(PathOrder::default().jitter(), Duration::ZERO);
     }
 
-    /// Found with copies that LinkGuardian lets through: the arrival of a second one was taken for a packet of the same
-    /// header, which the card had but not sent yet.
+    /// Found with copies that LinkGuardian lets through: the arrival of a second copy was matched with a packet of the
+    /// same header that the card had not sent yet.
     #[test]
     fn an_arrival_before_the_packet_that_it_is_taken_for_is_no_time_on_the_way() {
         let mut path = PathOrder::default();
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!((counts.packets_sent, counts.packets_lost, counts.packets_under_way), (3, 1, 1));
     }
 
-    /// Each is looked up once: comparing each with each takes minutes where many are under way.
+    /// One lookup for each packet: comparing all pairs takes minutes if many are in flight.
     #[test]
     fn a_hundred_thousand_packets_under_way_are_settled_in_one_pass() {
         let mut path = PathOrder::default();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     proptest! {
-        /// The plainest thinkable definition, for packets with headers of their own.
+        /// The simplest definition, for packets with distinct headers.
         #[test]
         fn the_counts_are_those_of_the_definition(
             arrivals in proptest::collection::vec(0u64..40, 0..80),

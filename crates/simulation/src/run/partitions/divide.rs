@@ -1,4 +1,4 @@
-//! Dividing a network into partitions, and making it one again.
+//! Dividing a network into partitions, and joining them again.
 
 use hitless_network::switch::hardware::{architecture, buffer_policy};
 use hitless_network::topology::{DirectedLink, Division};
@@ -11,7 +11,7 @@ use crate::run::edge::Closed;
 use crate::run::network::Network;
 use crate::run::shared::Shared;
 
-/// The partitions of a network in which nothing has happened.
+/// Divides a network that has not started.
 pub fn divide(mut whole: Network<Closed>, scenario: &Scenario, division: &Division) -> Vec<Partition> {
     let others = (1..division.parts() as u32).map(|_| copy(&whole, scenario));
     let mut networks: Vec<Network<Closed>> = others.collect();
@@ -26,7 +26,7 @@ pub fn divide(mut whole: Network<Closed>, scenario: &Scenario, division: &Divisi
     (0..).zip(networks).map(|(number, network)| partition(number, network, division)).collect()
 }
 
-/// The same without what happens at switches: none is there.
+/// A copy of the network without switches.
 fn copy(whole: &Network<Closed>, scenario: &Scenario) -> Network<Closed> {
     let Network { topology, shared, hosts, switches } = whole;
     let absent =
@@ -57,7 +57,7 @@ fn partition(number: u32, mut network: Network<Closed>, division: &Division) -> 
     Partition { number, network, cut, events: 0, now: Time::ZERO }
 }
 
-/// One network again, how many events there were, and when the last one was.
+/// Joins the partitions into one network. Returns also the number of events and the time of the last one.
 pub fn join(partitions: Vec<Partition>, division: &Division) -> (Network<Closed>, u64, Time) {
     let mut partitions = partitions.into_iter();
     let Partition { mut network, mut events, mut now, .. } = partitions.next().expect("there is a first partition");

@@ -1,4 +1,4 @@
-//! What partitions send each other: frames on cut links, by value, and [`Letter`]s.
+//! Exchange between partitions: frames on cut links, by value, and [`Letter`]s.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,30 +11,30 @@ use crate::run::event::SimulationEvent;
 use crate::run::network::Network;
 use crate::run::shared::Letter;
 
-/// A frame that arrives at the end of a cut link.
+/// A frame on its way across a cut link.
 struct Frame {
     at: Time,
     link: u32,
     packet: Packet,
 }
 
-/// What one partition has sent to another and that has not taken.
+/// The mail from one partition to another.
 #[derive(Default)]
 struct Mailbox {
     frames: Vec<Frame>,
     letters: Vec<Letter>,
 }
 
-/// Where partitions leave what they send.
+/// The mailboxes between all partitions.
 ///
-/// A partition takes what it finds at the beginning of a window, and leaves what it sends at the end of one. Some of
-/// the next window may be found already when another partition is ahead: it is not due before its time, and frames of
-/// one link stay in their order.
+/// A partition collects its mail at the beginning of a window and posts its own at the end. If another partition is
+/// ahead, a mailbox can already contain mail of the next window: that is harmless, since it is not due earlier and
+/// frames of one link stay in order.
 pub struct Post {
     partitions: usize,
-    /// By receiver and then by sender.
+    /// By receiver, then by sender.
     boxes: Vec<Mutex<Mailbox>>,
-    /// By directed link and by host: the partition that receives.
+    /// The receiving partition, by directed link and by host.
     of_links: Vec<u32>,
     of_hosts: Vec<u32>,
 }
@@ -56,8 +56,8 @@ impl Post {
         act(&mut mailbox.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Leaves what `network`, the partition of number `from`, has sent to others on the links `cut`; returns when the
-    /// first of it arrives.
+    /// Posts the frames that partition `from` has sent on the links `cut`, and its letters. Returns the time of the
+    /// first arrival.
     pub fn hand_over(&self, from: u32, cut: &[(u32, u32)], network: &mut Network<Closed>) -> Time {
         let mut first = Time::NEVER;
         let shared = &mut network.shared;
@@ -70,6 +70,7 @@ impl Post {
                 while let Some((at, handle)) = state.take_gathered() {
                     let packet = shared.packets[handle];
                     shared.packets.remove(handle);
+                    // The count moves with the packet, so that each partition balances on its own.
                     shared.control_packets -= u64::from(packet.transport == Transport::None);
                     first = first.min(at);
                     mailbox.frames.push(Frame { at, link, packet });
@@ -97,7 +98,7 @@ impl Post {
         first
     }
 
-    /// Takes what others have sent to `network`, the partition of number `to`.
+    /// Collects the mail for partition `to`.
     pub fn collect(&self, to: u32, network: &mut Network<Closed>) {
         for from in (0..self.partitions as u32).filter(|&from| from != to) {
             self.with(to, from, |mailbox| {

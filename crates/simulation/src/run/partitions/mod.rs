@@ -1,10 +1,11 @@
-//! A run in several partitions, each with a queue, packets and records of its own.
+//! A run in several partitions, each with its own event queue, packets and records.
 //!
-//! A link whose ends are in different partitions is *cut*. What is sent on it arrives its delay later at the earliest,
-//! so all partitions may run side by side through a *window* as long as the least delay of the cut links, and then hand
-//! over what they have sent to each other ([`mail`]). What concerns the whole run, such as a change or a sample, ends a
-//! window and is done between two ([`windows`]). Nothing depends on how many partitions and [`workers`] there are: the
-//! order of events comes from their keys, and no key from a partition.
+//! A link between two partitions is *cut*. A frame on it arrives one link delay later at the earliest, so all
+//! partitions can run in parallel through a *window* as long as the minimum delay of the cut links, and then exchange
+//! what they have sent ([`mail`]). A run-wide action, such as a change or a sample, ends a window and is done between
+//! two windows ([`windows`]). This is conservative parallel simulation with lookahead. The result does not depend on
+//! the number of partitions and [`workers`], because events are ordered by their keys, and no key depends on a
+//! partition.
 
 mod divide;
 mod mail;
@@ -33,8 +34,8 @@ use whole::Whole;
 use windows::{Course, Ended};
 use workers::{Dismissal, Gate, Report};
 
-/// Runs `run`, which has not started, to its end, in the partitions of `division` on `threads` threads. It is one again
-/// afterwards, as if it had always been, and the network has emptied if every flow was done.
+/// Runs `run`, which must not have started, to its end: in the partitions of `division`, on `threads` threads. Returns
+/// the joined run, as if it had never been divided; the network has drained if every flow was done.
 pub(super) fn run(
     run: Run<Closed>,
     division: &Division,
@@ -50,13 +51,13 @@ pub(super) fn run(
     (Run { global, network, events, now }, ended.end, ended.ended_at)
 }
 
-/// Whether all hosts, sending full frames at a quarter of the rates of their links, keep each partition busy enough
-/// through a window that it pays to run it beside the others. A packet is taken to cross four links.
+/// Whether each partition has enough events in a window to pay for a thread. The estimate assumes that all hosts send
+/// full frames at a quarter of their links' rates and that a packet crosses four links.
 pub(super) fn can_pay(network: &Network<Closed>, division: &Division) -> bool {
     const LINKS: f64 = 4.0;
     const LOAD: f64 = 0.25;
     const FRAME_BITS: f64 = 12_000.0;
-    // With fewer for each thread, waking the others takes longer than doing their work.
+    // With fewer events for each thread, waking the threads takes longer than the work.
     const EVENTS_MIN: f64 = 32.0;
     let rate = |host: &Host| network.topology.link(host.port.link.link).settings.rate.as_bps() as f64;
     let bits_per_s: f64 = network.topology.hosts.iter().map(rate).sum();
@@ -64,7 +65,7 @@ pub(super) fn can_pay(network: &Network<Closed>, division: &Division) -> bool {
     events >= EVENTS_MIN * division.parts() as f64
 }
 
-/// The least time that anything takes from one partition to another.
+/// Minimum delay from one partition to another.
 fn lookahead(network: &Network<Closed>, division: &Division) -> Duration {
     let links = (0..network.shared.links.iter().len()).map(DirectedLink::from_index);
     let cut = links.filter(|&link| {

@@ -1,32 +1,32 @@
-//! Whether threads run a window together, or one of them runs all partitions.
+//! Chooses between running a window on all threads and running all partitions on one.
 //!
-//! On a machine that has other things to do, and where little happens in a window, waiting for each other takes longer
-//! than the work. The wall clock tells: it decides who does the work, and never what comes out.
+//! On a busy machine, or if a window has few events, waiting for other threads takes longer than the work. The choice
+//! is by wall-clock time; it affects only which thread does the work, never the results.
 
 use std::time::Duration;
 
-/// How long a way goes on before it is measured: threads wake up, and each gets its partitions into its own cache.
+/// Warm-up before a measurement: threads wake up and load their partitions into their caches.
 const WARMS_UP: Duration = Duration::from_millis(1);
-/// The shortest time over which a way is measured, and the fewest windows.
+/// Minimum duration of a measurement, and its minimum number of windows.
 const MEASURED: Duration = Duration::from_millis(2);
 const WINDOWS_MIN: u64 = 3;
-/// How long the faster way is kept before the other one is tried again: at first, and when it has won often.
+/// How long the faster mode is kept before the other is tried again: initially, and after repeated wins.
 const KEPT_MIN: Duration = Duration::from_millis(50);
 const KEPT_MAX: Duration = Duration::from_secs(5);
 
-/// Which way is faster, as far as that is known.
+/// Measures both modes and selects the faster.
 pub struct Pace {
-    /// Threads run together now.
+    /// Current mode: threads run together.
     together: bool,
-    /// Now the other way than the faster one is tried.
+    /// The current mode is a trial of the one that was slower.
     tries: bool,
-    /// It has just begun, and is not measured yet.
+    /// The trial is in its warm-up.
     warms_up: bool,
-    /// How long the faster way is kept.
+    /// How long to keep the faster mode.
     kept: Duration,
-    /// Events per second of the faster way when it was last measured.
+    /// Events per second of the faster mode at its last measurement.
     rate: f64,
-    /// When what goes on now began, for how long it goes on, and how many windows and events there have been.
+    /// Start and length of the current phase, its number of windows, and the number of events before it.
     began: Duration,
     length: Duration,
     windows: u64,
@@ -34,7 +34,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Begins together, at the time 0.
+    /// Starts in the mode "together" at time 0.
     pub fn new() -> Self {
         Self {
             together: true,
@@ -49,12 +49,12 @@ impl Pace {
         }
     }
 
-    /// Whether threads are to run the next window together.
+    /// Whether the threads run the next window together.
     pub fn together(&self) -> bool {
         self.together
     }
 
-    /// A window has been run; by `now` so many events have been handled in all windows.
+    /// A window has ended; `events` is the total of all windows up to `now`.
     pub fn note(&mut self, now: Duration, events: u64) {
         self.windows += 1;
         let took = now.saturating_sub(self.began);
@@ -66,6 +66,7 @@ impl Pace {
             return;
         }
         let rate = (events - self.events_before) as f64 / took.as_secs_f64();
+        // The trial was slower: the other mode stays for twice as long as before.
         if self.tries && rate < self.rate {
             self.kept = (2 * self.kept).min(KEPT_MAX);
             self.go_on(!self.together, false, self.kept);
@@ -93,7 +94,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Runs for a second of windows of 100 events, which take so long; how long threads ran together.
+    /// Simulates a second of windows with 100 events each, which last `of_threads` or `of_one`. Returns the time spent
+    /// in the mode "together".
     fn together(of_threads: Duration, of_one: Duration) -> Duration {
         let (mut pace, mut now, mut events, mut together) = (Pace::new(), Duration::ZERO, 0, Duration::ZERO);
         while now < Duration::from_secs(1) {
@@ -110,12 +112,12 @@ mod tests {
         let [fast, slow] = [10, 18].map(Duration::from_micros);
         assert!(together(fast, slow) > Duration::from_millis(980));
         assert!(together(slow, fast) < Duration::from_millis(20));
-        // Threads that wait for a busy machine in each window, and windows that are long.
+        // Threads that wait for a busy machine in each window, and long windows.
         assert!(together(Duration::from_millis(10), slow) < Duration::from_millis(250));
         assert!(together(Duration::from_millis(3), Duration::from_millis(6)) > Duration::from_millis(850));
     }
 
-    /// What is tried is slow at first: a thread that slept has nothing in its cache.
+    /// A trial is slow at first, because a thread that slept has a cold cache.
     #[test]
     fn a_way_that_has_to_warm_up_is_judged_by_what_it_does_then() {
         let (mut pace, mut now, mut events, mut since) = (Pace::new(), Duration::ZERO, 0, Duration::ZERO);

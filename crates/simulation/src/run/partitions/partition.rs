@@ -1,4 +1,4 @@
-//! One partition: what it holds, and what it does in a window.
+//! One partition: its state, and its work in a window.
 
 use hitless_wire::Time;
 
@@ -7,20 +7,20 @@ use crate::run::edge::Closed;
 use crate::run::look_ahead::Ahead;
 use crate::run::network::{Happened, Network};
 
-/// A part of a run. All of its tables are as long as those of the whole run, and what is elsewhere is never touched.
+/// A part of a run. All its tables have the size of the whole run's; entries of other partitions are never touched.
 pub struct Partition {
     pub number: u32,
     pub network: Network<Closed>,
-    /// The links that lead to others, by those: link, and where it leads.
+    /// The cut links and the partition that each leads to, sorted by partition.
     pub cut: Vec<(u32, u32)>,
-    /// Events that have happened, and when the last one did.
+    /// Number of events handled, and the time of the last one.
     pub events: u64,
     pub now: Time,
 }
 
 impl Partition {
-    /// Handles what is due before `end`, having taken what others have sent, and hands over what is sent to others.
-    /// Answers when something is due next, here or there.
+    /// Collects mail, handles the events before `end` and posts the mail for others. Returns when the next event is
+    /// due, here or in the mail just posted.
     pub fn run_before(&mut self, end: Time, post: &Post) -> Time {
         self.collect(post);
         let (looks_ahead, mut ahead) = (self.network.is_large(), Ahead::default());
@@ -40,12 +40,12 @@ impl Partition {
         self.hand_over(post)
     }
 
-    /// Takes what others have sent.
+    /// Collects the mail from other partitions.
     pub fn collect(&mut self, post: &Post) {
         post.collect(self.number, &mut self.network);
     }
 
-    /// Hands over what is sent to others; returns when something is due next, here or there.
+    /// Posts the mail for other partitions. Returns when the next event is due, here or in that mail.
     pub fn hand_over(&mut self, post: &Post) -> Time {
         let arrives = post.hand_over(self.number, &self.cut, &mut self.network);
         self.network.shared.queue.next_time().map_or(arrives, |at| at.min(arrives))

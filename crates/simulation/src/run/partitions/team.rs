@@ -1,4 +1,4 @@
-//! All partitions, and who runs them through a window.
+//! All partitions, and the threads that run them through a window.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
@@ -12,26 +12,26 @@ use super::partition::Partition;
 use super::whole::lock;
 use super::workers::{Gate, Report, Waiter, run_one, share};
 
-/// The partitions and who runs them.
+/// The partitions and the threads that run them.
 pub struct Team<'a> {
     partitions: &'a [Mutex<Partition>],
     reports: &'a [Report],
     post: &'a Post,
     gate: &'a Gate,
-    /// Windows so far.
+    /// Number of windows so far.
     windows: u64,
-    /// Windows and events when [`Self::has_come_far`] last said so.
+    /// Windows and events when [`Self::has_come_far`] last returned true.
     far: (u64, u64),
     pace: Pace,
     began: Instant,
 }
 
-/// How many windows, or events in them, are much.
+/// Number of windows, or of events in them, between two rounds of housekeeping.
 const WINDOWS: u64 = 1 << 12;
 const EVENTS: u64 = 1 << 18;
 
 impl<'a> Team<'a> {
-    /// Those who wait at `gate`, and the thread that asks.
+    /// A team of the workers that wait at `gate` and the calling thread.
     pub fn new(partitions: &'a [Mutex<Partition>], reports: &'a [Report], post: &'a Post, gate: &'a Gate) -> Self {
         Self { partitions, reports, post, gate, windows: 0, far: (0, 0), pace: Pace::new(), began: Instant::now() }
     }
@@ -68,7 +68,8 @@ impl<'a> Team<'a> {
         assert!(!has_failed(), "a partition of the run has failed");
     }
 
-    /// Whether much has happened since this last said so. A window of a large fabric alone may be much.
+    /// Whether it is time for housekeeping: enough windows or events since this last returned true. One window of a
+    /// large fabric can suffice.
     pub fn has_come_far(&mut self) -> bool {
         let (windows, events) = self.far;
         let now = (self.windows, self.events());
@@ -81,49 +82,49 @@ impl<'a> Team<'a> {
         self.reports.iter().map(|report| report.events.load(Ordering::SeqCst)).sum()
     }
 
-    /// When anything happens next in a partition.
+    /// When the next event is due in any partition.
     pub fn next_time(&self) -> Time {
         let next = self.reports.iter().map(|report| Time(report.next.load(Ordering::SeqCst)));
         next.min().unwrap_or(Time::NEVER)
     }
 
-    /// Flows that are over.
+    /// Number of flows that have ended.
     pub fn flows_ended(&self) -> u64 {
         self.reports.iter().map(|report| report.flows_ended.load(Ordering::SeqCst)).sum()
     }
 
-    /// When the last of them was.
+    /// When the last flow ended.
     pub fn last_ended(&self) -> Time {
         let last = self.partitions.iter().map(|partition| lock(partition).network.shared.records.last_ended);
         last.max().unwrap_or(Time::ZERO)
     }
 
-    /// When the last event of a partition was.
+    /// Time of the last event in any partition.
     pub fn now(&self) -> Time {
         self.partitions.iter().map(|partition| lock(partition).now).max().unwrap_or(Time::ZERO)
     }
 
-    /// Messages that are complete.
+    /// Number of complete messages.
     pub fn messages(&self) -> usize {
         self.partitions.iter().map(|partition| lock(partition).network.shared.records.flows.messages.len()).sum()
     }
 
-    /// Records of flows and messages that partitions keep.
+    /// Number of flow and message records in the partitions.
     pub fn records(&self) -> usize {
         self.partitions.iter().map(|partition| lock(partition).network.shared.records.flows.len()).sum()
     }
 
-    /// Does something with all partitions together.
+    /// Calls `act` with all partitions locked.
     pub fn all<T>(&self, act: impl FnOnce(&mut [MutexGuard<'_, Partition>]) -> T) -> T {
         act(&mut self.partitions.iter().map(lock).collect::<Vec<_>>())
     }
 
-    /// Does the same to each partition.
+    /// Calls `act` for each partition in turn.
     pub fn each(&self, mut act: impl FnMut(&mut Partition)) {
         self.partitions.iter().for_each(|partition| act(&mut lock(partition)));
     }
 
-    /// What was done between two windows may have sent something.
+    /// Delivers mail that actions between two windows have caused.
     pub fn exchange(&self) {
         self.each(|partition| {
             partition.hand_over(self.post);
@@ -131,7 +132,7 @@ impl<'a> Team<'a> {
         self.settle();
     }
 
-    /// Takes all that is on its way between partitions.
+    /// Delivers all mail between partitions.
     pub fn settle(&self) {
         for (partition, report) in self.partitions.iter().zip(self.reports) {
             let partition = &mut lock(partition);

@@ -1,4 +1,4 @@
-//! All partitions of a run together, between two windows.
+//! All partitions of a run as one fabric, between two windows.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,33 +17,33 @@ use crate::run::event::{SimulationEvent, kind};
 use crate::run::fabric::Fabric;
 use crate::run::sampling::Counts;
 
-/// The partitions, and what happens to all of them.
+/// The partitions and the queue of run-wide events.
 pub struct Whole<'a> {
     partitions: &'a [Mutex<Partition>],
     division: &'a Division,
     topology: Arc<Topology>,
-    /// Changes are made before anything else of their time, samples are taken after all of it.
+    /// Changes come before all other events of their time, samples after them.
     changes: EventQueue<SimulationEvent>,
     samples: EventQueue<SimulationEvent>,
     /// Source and destination of each flow.
     ends: Pages<(HostId, HostId)>,
-    /// Changes that were made, and when the last of them or of the samples was.
+    /// Number of changes made, and the time of the last change or sample.
     pub events: u64,
     pub now: Time,
 }
 
-/// What is due first of what happens to all.
+/// The first run-wide event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// A change, when everything before that time has happened.
+    /// A change, after all events before that time.
     Change(Time),
-    /// A sample, when everything up to that time has.
+    /// A sample, after all events up to and including that time.
     Sample(Time),
     Nothing,
 }
 
 impl Due {
-    /// When.
+    /// The time of the event.
     pub fn at(self) -> Time {
         match self {
             Due::Change(at) | Due::Sample(at) => at,
@@ -51,7 +51,7 @@ impl Due {
         }
     }
 
-    /// Before when everything must have happened.
+    /// All events before this time must have been handled.
     pub fn end(self) -> Time {
         match self {
             Due::Change(at) => at,
@@ -76,12 +76,12 @@ impl<'a> Whole<'a> {
         lock(&self.partitions[self.division.of_host(host) as usize])
     }
 
-    /// The partition in which a link ends.
+    /// The partition that a link ends in.
     fn behind(&self, link: DirectedLink) -> MutexGuard<'_, Partition> {
         lock(&self.partitions[self.division.of_link(&self.topology, link).1 as usize])
     }
 
-    /// What is due first.
+    /// The first run-wide event.
     pub fn due(&mut self) -> Due {
         match (self.changes.next_time(), self.samples.next_time()) {
             (Some(change), sample) if sample.is_none_or(|sample| change <= sample) => Due::Change(change),
@@ -90,7 +90,7 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// Takes what is due first.
+    /// Takes the first run-wide event.
     pub fn take(&mut self, due: Due) -> Option<(Time, SimulationEvent)> {
         let event = match due {
             Due::Change(_) => self.changes.pop(),
@@ -106,18 +106,18 @@ impl<'a> Whole<'a> {
         Some((time, payload))
     }
 
-    /// What is known of a flow has been handed over.
+    /// Frees a flow that has been handed over.
     pub fn let_go(&mut self, flow: FlowId) {
         self.ends.let_go(flow.0 as usize);
     }
 
-    /// Nothing is measured any more.
+    /// Cancels all further samples.
     pub fn stop_sampling(&mut self) {
         self.samples = EventQueue::default();
     }
 }
 
-/// A partition, between two windows or by the thread that runs it.
+/// Locks a partition, for use between two windows or by the thread that runs it.
 pub fn lock(partition: &Mutex<Partition>) -> MutexGuard<'_, Partition> {
     partition.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -153,7 +153,7 @@ impl Fabric for Whole<'_> {
         self.at_switch(switch).network.set_port_state(now, switch, port, state);
     }
 
-    // Each partition has tables of its own.
+    // Every partition has its own copy of the routing tables.
     fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>) {
         self.partitions.iter().for_each(|partition| lock(partition).network.set_detour(switch, port, backup));
     }
@@ -179,6 +179,7 @@ impl Fabric for Whole<'_> {
     fn add_flow(&mut self, spec: &FlowSpec, config: FlowConfig) -> FlowId {
         self.ends.push((spec.source, spec.destination));
         let mut flow = FlowId(0);
+        // Every partition numbers all flows, so that a flow has the same number everywhere.
         for partition in self.partitions {
             flow = lock(partition).network.add_flow(spec, config);
         }

@@ -1,4 +1,4 @@
-//! The course of a run in partitions: windows, and what happens between them.
+//! The sequence of windows and run-wide events of a run in partitions.
 
 use hitless_engine::Progress;
 use hitless_switch::canary::{Canary, sings};
@@ -11,7 +11,7 @@ use crate::run::event_loop::DRAIN_LIMIT;
 use crate::run::global::{End, Global};
 use crate::run::streaming::hand_over_of;
 
-/// How a run came to its end, and what happened to all of it: events, and when the last was.
+/// How a run ended, with the number of run-wide events and the time of the last one.
 pub struct Ended {
     pub end: End,
     pub ended_at: Time,
@@ -19,18 +19,18 @@ pub struct Ended {
     pub now: Time,
 }
 
-/// A run in partitions that is under way.
+/// A run in partitions, in progress.
 pub struct Course<'a> {
     pub global: &'a mut Global,
     pub whole: Whole<'a>,
     pub team: Team<'a>,
-    /// The least time from one partition to another.
+    /// Minimum delay from one partition to another.
     pub lookahead: Duration,
     pub progress: &'a Progress,
 }
 
 impl Course<'_> {
-    /// Runs to the end of the scenario; empties the network if every flow is done.
+    /// Runs to the end of the scenario; drains the network if every flow is done.
     pub fn run(mut self) -> Ended {
         self.start();
         let deadline = self.global.deadline();
@@ -81,17 +81,18 @@ impl Course<'_> {
         }
     }
 
-    /// Runs all partitions from `next`, when something happens, as far as none can learn of what another does, and not
-    /// to `limit`.
+    /// Runs all partitions from the first event, `next`, through one lookahead, within which no partition can affect
+    /// another; at most up to `limit`.
     fn window(&mut self, next: Time, limit: Time) {
         let beyond = Duration(u64::from(sings(Canary::WideWindow)));
+        // Whatever a partition sends from `next` on arrives at least one lookahead later, hence after the window.
         let end = (next + self.lookahead + beyond).min(limit);
         let Global { flow_starts, scenario, .. } = self.global;
         flow_starts.add_before(end, scenario, &mut self.whole);
         self.team.run_before(end);
     }
 
-    /// Hands over what has ended, if there is enough of it.
+    /// Hands over the flows that have ended, if there are enough.
     fn hand_over_rows(&mut self) {
         let now = self.now();
         let Global { scenario, flow_starts, samplers, streaming: Some(streaming), totals, .. } = self.global else {
@@ -101,7 +102,7 @@ impl Course<'_> {
             return;
         }
         samplers.add_ended(&self.whole);
-        // Packets between two partitions exist too.
+        // Packets in the mail between two partitions exist too: deliver them first.
         self.team.settle();
         let over = self.team.all(|partitions| {
             let mut networks: Vec<_> = partitions.iter_mut().map(|partition| &mut partition.network).collect();
@@ -113,9 +114,9 @@ impl Course<'_> {
         }
     }
 
-    /// Something happens to all.
+    /// Handles a run-wide event.
     fn happen(&mut self, due: Due) {
-        // Who looks at a link looks where it ends.
+        // A link is inspected in the partition of its end, so its frames must have been delivered there.
         self.team.settle();
         let Some((now, event)) = self.whole.take(due) else { return };
         let Global { control_plane, samplers, flow_starts, .. } = self.global;
@@ -130,7 +131,7 @@ impl Course<'_> {
         self.team.exchange();
     }
 
-    /// As [`crate::run::Run`] does on one thread.
+    /// Drains the network like `Run::drain` on one thread.
     fn drain(&mut self, ended_at: Time) {
         self.global.control_plane.stop();
         self.whole.stop_sampling();

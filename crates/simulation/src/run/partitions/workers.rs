@@ -1,4 +1,4 @@
-//! The threads that run partitions, and how they wait for each other.
+//! The worker threads, and how they wait for each other.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -11,12 +11,13 @@ use super::mail::Post;
 use super::partition::Partition;
 use super::whole::lock;
 
-/// Looks at what is waited for before the processor is offered to others, and how often that is done before sleeping.
+/// Number of polls before the thread yields the processor, and of yields before it sleeps.
 const SPINS: u32 = 400;
 const YIELDS: u32 = 40;
-/// The longest sleep. Whoever is waited for wakes the sleeper; this is for the case that nobody does any more.
+/// Maximum sleep. A sleeper is woken by the thread that it waits for; the limit covers the case that this thread is
+/// gone.
 const SLEEP: WallDuration = WallDuration::from_millis(50);
-/// What a partition tells after a window.
+/// Status of a partition after a window.
 #[derive(Default)]
 pub struct Report {
     pub next: AtomicU64,
@@ -24,7 +25,7 @@ pub struct Report {
     pub flows_ended: AtomicU64,
 }
 
-/// Someone who waits, and may sleep.
+/// A thread that waits for a condition, and sleeps if it takes long.
 pub struct Waiter {
     sleeps: AtomicBool,
     thread: Mutex<Option<Thread>>,
@@ -35,7 +36,7 @@ impl Waiter {
         Self { sleeps: AtomicBool::new(false), thread: Mutex::new(None) }
     }
 
-    /// Returns when `is_over`.
+    /// Returns once `is_over` is true.
     pub fn wait(&self, is_over: impl Fn() -> bool) {
         for _ in 0..SPINS {
             if is_over() {
@@ -52,7 +53,8 @@ impl Waiter {
         *self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(thread::current());
         while !is_over() {
             self.sleeps.store(true, Ordering::SeqCst);
-            // Whoever makes it over looks for a sleeper afterwards.
+            // The waking thread first makes the condition true and then reads `sleeps`. All accesses are sequentially
+            // consistent, so at least one side sees the other's store, and no wake-up is lost.
             if !is_over() {
                 thread::park_timeout(SLEEP);
             }
@@ -60,7 +62,7 @@ impl Waiter {
         }
     }
 
-    /// To be called when what is waited for has happened.
+    /// Wakes the waiter, after its condition has become true.
     pub fn wake(&self) {
         if self.sleeps.load(Ordering::SeqCst)
             && let Some(thread) = &*self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -70,12 +72,12 @@ impl Waiter {
     }
 }
 
-/// What the threads share beside the partitions.
+/// Shared state of the threads besides the partitions.
 pub struct Gate {
-    /// The number of the window that is to be run, and where it ends.
+    /// Number of the window to run, and its end.
     pub window: AtomicU64,
     pub end: AtomicU64,
-    /// Threads that are through.
+    /// Number of workers that have finished the window.
     pub through: AtomicUsize,
     is_over: AtomicBool,
     pub has_failed: AtomicBool,
@@ -84,7 +86,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// For so many threads beside the coordinator.
+    /// A gate for this many workers and one coordinator.
     pub fn new(workers: usize) -> Self {
         let [window, end] = [AtomicU64::new(0), AtomicU64::new(0)];
         let [is_over, has_failed] = [AtomicBool::new(false), AtomicBool::new(false)];
@@ -93,7 +95,7 @@ impl Gate {
     }
 }
 
-/// Lets the workers go when the coordinator ends, however that is.
+/// Dismisses the workers when the coordinator ends, also by a panic.
 pub struct Dismissal<'a>(pub &'a Gate);
 
 impl Drop for Dismissal<'_> {
@@ -104,7 +106,7 @@ impl Drop for Dismissal<'_> {
     }
 }
 
-/// Tells the coordinator of a worker that panics.
+/// Tells the coordinator when a worker panics.
 struct Alarm<'a>(&'a Gate);
 
 impl Drop for Alarm<'_> {
@@ -116,7 +118,7 @@ impl Drop for Alarm<'_> {
     }
 }
 
-/// Runs a partition up to `end`, and reports.
+/// Runs a partition up to `end` and updates its report.
 pub fn run_one(partition: &Mutex<Partition>, report: &Report, post: &Post, end: Time) {
     let mut partition = lock(partition);
     let next = partition.run_before(end, post);
@@ -125,12 +127,12 @@ pub fn run_one(partition: &Mutex<Partition>, report: &Report, post: &Post, end: 
     report.flows_ended.store(partition.network.shared.records.flows_ended, Ordering::SeqCst);
 }
 
-/// The partitions that a thread runs, of all.
+/// The partitions that a thread runs.
 pub fn share(thread: usize, threads: usize, partitions: usize) -> std::ops::Range<usize> {
     thread * partitions / threads..(thread + 1) * partitions / threads
 }
 
-/// A thread that runs its share of the partitions in each window until it is let go.
+/// Body of a worker: runs its share of the partitions in each window until it is dismissed.
 pub fn work(number: usize, gate: &Gate, partitions: &[Mutex<Partition>], reports: &[Report], post: &Post) {
     let _alarm = Alarm(gate);
     let mut seen = 0;

@@ -1,20 +1,20 @@
-//! The course of a failure: when it is detected, when there is a path round it, when it is over.
+//! The course of a failure: times of detection, rerouting, repair and return.
 
 use hitless_network::recovery::{Detection, RecoveryScheme};
 use hitless_wire::{Duration, Time};
 
-/// What detects failures at the two ends of a link.
+/// Failure detection at the two ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Detector {
     pub detection: Detection,
-    /// By end: when, within an interval, a probe of the other end is due to arrive.
+    /// By end: the phase at which a probe of the other end is due within each interval.
     pub phases: [Duration; 2],
-    /// The time that a probe is under way.
+    /// Flight time of a probe.
     pub flight: Duration,
 }
 
 impl Detector {
-    /// When `end` detects a link that fails at `at`.
+    /// When `end` detects that the link failed at `at`.
     pub fn down(&self, end: usize, at: Time) -> Time {
         match self.detection {
             Detection::Probes(probes) => {
@@ -25,7 +25,7 @@ impl Detector {
         }
     }
 
-    /// When `end` detects that a link is whole from `at` on.
+    /// When `end` detects that the link was repaired at `at`.
     pub fn up(&self, end: usize, at: Time) -> Time {
         match self.detection {
             Detection::Probes(probes) => self.first_due(end, self.first_sign(at), probes.interval),
@@ -33,7 +33,8 @@ impl Detector {
         }
     }
 
-    /// When the first thing can arrive that left after the link was whole at `at`, where that is what counts.
+    /// Earliest arrival of a probe that left after the repair at `at`; other kinds of detection count from the repair
+    /// itself.
     fn first_sign(&self, at: Time) -> Time {
         match self.detection {
             Detection::Probes(_) => later(at, self.flight),
@@ -41,38 +42,39 @@ impl Detector {
         }
     }
 
-    /// The first moment from `at` on at which a probe is due at `end`.
+    /// The first time from `at` on when a probe is due at `end`.
     fn first_due(&self, end: usize, at: Time, interval: Duration) -> Time {
         let phase = self.phases[end];
         later(Time(at.saturating_since(Time(phase.as_ps())).as_ps()).round_up_to(interval), phase)
     }
 }
 
-/// `delay` after `at`; beyond the range of time, the end of it.
+/// `delay` after `at`, saturating at the end of time.
 pub(super) fn later(at: Time, delay: Duration) -> Time {
     Time(at.as_ps().saturating_add(delay.as_ps()))
 }
 
-/// `None` is never. Ends are in the order of the link's.
+/// The times of a failure's consequences. `None` means never. Ends are in the order of the link's ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Course {
     /// When each end detects the failure.
     pub detected: [Option<Time>; 2],
     /// When each end may use another port.
     pub rerouted: [Option<Time>; 2],
-    /// When the link is whole again.
+    /// When the link is repaired.
     pub whole: Option<Time>,
-    /// When each end knows that.
+    /// When each end detects the repair.
     pub returned: [Option<Time>; 2],
 }
 
 impl Course {
-    /// Of a failure at `at` that nobody detects.
+    /// The course of an undetected failure at `at`.
     pub fn unnoticed(at: Time, outage: Option<Duration>) -> Self {
         Self { whole: outage.map(|outage| later(at, outage)), ..Self::default() }
     }
 
-    /// Of a failure at `at`. `believed_down` says which ends still take the link for dead from the failure before.
+    /// The course of a failure at `at`. `believed_down` marks the ends that still believe the link down after the
+    /// previous failure.
     pub fn new(
         at: Time,
         outage: Option<Duration>,
@@ -100,7 +102,8 @@ impl Course {
         }
     }
 
-    /// Of a failure that lasts `outage` whatever is done. One that is over before it is detected stays unnoticed.
+    /// The course of a failure that lasts for `outage` regardless of the recovery. If it ends before its detection, it
+    /// stays undetected.
     fn noticed(
         at: Time,
         outage: Option<Duration>,
@@ -119,7 +122,7 @@ impl Course {
         course
     }
 
-    /// An end that hears of the link's return first does not use another port.
+    /// Adds rerouting. An end that detects the repair first does not reroute.
     fn with_reroute(mut self, reconfiguration: Duration) -> Self {
         for end in 0..2 {
             let rerouted = self.detected[end].map(|detected| later(detected, reconfiguration));
@@ -168,12 +171,12 @@ mod tests {
     #[test]
     fn probes_that_do_not_come_are_missed_when_they_are_due() {
         let detector = detector(PROBES);
-        // Due at the first end at 2, 12, 22, ... us, at the second at 7, 17, 27, ...
+        // Probes are due at the first end at 2, 12, 22, ... us, at the second at 7, 17, 27, ... us.
         let downs = [(100, [122, 127]), (102, [122, 127]), (103, [132, 127]), (107, [132, 127]), (108, [132, 137])];
         for (at, expected) in downs {
             assert_eq!([0, 1].map(|end| detector.down(end, us(at))), expected.map(us), "{at}");
         }
-        // The first that arrives left when the link was whole.
+        // The first probe to arrive must have left after the repair.
         let ups = [(100, [102, 107]), (101, [102, 107]), (102, [112, 107]), (106, [112, 107]), (107, [112, 117])];
         for (at, expected) in ups {
             assert_eq!([0, 1].map(|end| detector.up(end, us(at))), expected.map(us), "{at}");

@@ -1,4 +1,4 @@
-//! The links that fail, and what their ends know.
+//! Failing links, and the state that their ends believe in.
 
 use hitless_engine::RandomStreams;
 use hitless_network::recovery::{Detection, RecoveryScheme};
@@ -13,31 +13,31 @@ use rand::Rng;
 
 use super::course::Detector;
 
-/// One end of a link that fails.
+/// One end of a failing link.
 #[derive(Clone, Debug)]
 pub(super) struct End {
-    /// The switch; `None`: a host, which has no say.
+    /// The switch; `None` for a host, which takes no action.
     pub switch: Option<SwitchId>,
     pub port: PortId,
-    /// What this end takes the link for.
+    /// The state that this end believes the port to be in.
     pub state: PortState,
-    /// Reconfiguration is done, so that another port may be used.
+    /// Reconfiguration is done: the end may use another port.
     pub may_reroute: bool,
-    /// Ports that could be used instead.
+    /// Ports that can serve as a backup.
     pub detours: Vec<Detour>,
-    /// A mechanism takes care of packets that routing sends to this port.
+    /// A mechanism redirects the packets that routing sends to this port.
     pub is_redirected: bool,
 }
 
 hitless_state::state!(End { values: state, may_reroute; configured: switch, port, detours, is_redirected });
 
-/// A link that fails.
+/// A link with failures in the scenario.
 #[derive(Clone, Debug)]
 pub(super) struct FailingLink {
     pub link: LinkId,
     pub detector: Detector,
     pub is_down: bool,
-    /// Number of the latest failure's record: events of earlier ones mean nothing.
+    /// Number of the latest failure's record; events of earlier failures are ignored.
     pub latest: Option<u32>,
     pub ends: [End; 2],
 }
@@ -45,16 +45,16 @@ pub(super) struct FailingLink {
 hitless_state::state!(FailingLink { values: is_down, latest; parts: ends; configured: link, detector });
 
 impl FailingLink {
-    /// Both directions.
+    /// The link's two directions.
     pub fn directions(&self) -> [DirectedLink; 2] {
         [Direction::AToB, Direction::BToA].map(|direction| DirectedLink { link: self.link, direction })
     }
 }
 
-/// The links that `scenario` lets fail, each once, and for each of its failure entries which one that is.
+/// The failing links of `scenario`, each once, and for each failure entry the index of its link.
 ///
 /// # Errors
-/// A sentence, when a name means no link; a checked scenario has none.
+/// If a name matches no link, which cannot happen in a checked scenario; the message is a sentence.
 pub(super) fn failing_links(
     scenario: &Scenario,
     topology: &Topology,

@@ -1,4 +1,4 @@
-//! What the control plane knows of the load of ports: bytes sent in the last period.
+//! The control plane's view of port load: bytes sent in the last period.
 
 use hitless_network::recovery::{BackupChoice, RecoveryScheme, RecoverySettings};
 use hitless_network::topology::SwitchId;
@@ -6,7 +6,7 @@ use hitless_wire::{Duration, PortId};
 
 use super::links::FailingLink;
 
-/// A port whose counter is read.
+/// A port with a polled counter.
 #[derive(Clone, Copy, Debug)]
 struct Polled {
     switch: SwitchId,
@@ -17,7 +17,7 @@ struct Polled {
 
 hitless_state::state!(Polled { values: counter, bytes; configured: switch, port });
 
-/// The ports that may become backups. Empty when nobody chooses by load.
+/// The ports that can become backups; empty unless backups are chosen by load.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PortLoads {
     period: Duration,
@@ -44,12 +44,12 @@ impl PortLoads {
         Self { period: scheme.probe_period, ports: places.into_iter().map(polled).collect() }
     }
 
-    /// How often the counters are read; `None`: never.
+    /// Polling period; `None` if no counter is polled.
     pub fn period(&self) -> Option<Duration> {
         (!self.ports.is_empty()).then_some(self.period)
     }
 
-    /// Reads all counters.
+    /// Polls all counters.
     pub fn poll(&mut self, bytes_sent: impl Fn(SwitchId, PortId) -> u64) {
         for port in &mut self.ports {
             let counter = bytes_sent(port.switch, port.port);
@@ -57,7 +57,7 @@ impl PortLoads {
         }
     }
 
-    /// Bytes that a port sent in the last period; 0 for all where nobody chooses by load.
+    /// Bytes that a port sent in the last period; 0 for ports that are not polled.
     pub fn of(&self, switch: SwitchId, port: PortId) -> u64 {
         self.ports.iter().find(|known| (known.switch, known.port) == (switch, port)).map_or(0, |port| port.bytes)
     }

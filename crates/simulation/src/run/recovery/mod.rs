@@ -1,7 +1,8 @@
-//! Links that fail, and what is done about it.
+//! Link failures and recovery.
 //!
-//! When a link fails, everything that follows is known: when each end detects it, when it may use another port, when
-//! the link is whole, when each end knows that ([`course`]). These moments become events; what they change is here.
+//! When a link fails, the times of all consequences are known: when each end detects the failure and may reroute, when
+//! the link is repaired, and when each end detects that ([`course`]). Each time becomes an event; this module applies
+//! its effects.
 
 mod course;
 mod links;
@@ -28,10 +29,10 @@ use links::FailingLink;
 use load::PortLoads;
 use report::FailureLog;
 
-/// An entry of the scenario: failures to come.
+/// A failure entry of the scenario.
 struct Entry {
     settings: LinkFailure,
-    /// Index of its link among those that fail.
+    /// Index of its link in `Recovery::links`.
     link: usize,
     stream: Stream,
     next: u64,
@@ -39,24 +40,24 @@ struct Entry {
 
 hitless_state::state!(Entry { values: stream, next; configured: settings, link });
 
-/// Failures of a run.
+/// The failures of a run and the recovery from them.
 pub(super) struct Recovery {
     settings: Option<RecoverySettings>,
     entries: Vec<Entry>,
     links: Vec<FailingLink>,
     log: FailureLog,
     loads: PortLoads,
-    /// No failure comes any more.
+    /// True once no more failures follow.
     is_over: bool,
 }
 
 hitless_state::state!(Recovery { values: log, is_over; parts: entries, links, loads; configured: settings });
 
 impl Recovery {
-    /// The failures of `scenario`. Prepares `routing` for the detours that they may bring.
+    /// Sets up the failures of `scenario`, and prepares `routing` for their detours.
     ///
     /// # Errors
-    /// A sentence, when a name means no link; a checked scenario has none.
+    /// If a name matches no link, which cannot happen in a checked scenario; the message is a sentence.
     pub fn new(
         scenario: &Scenario,
         topology: &Topology,
@@ -71,7 +72,7 @@ impl Recovery {
         }
         let entry = |(number, settings): (usize, &LinkFailure)| {
             let link = of_entry[number];
-            // By link, so that failures of others do not move its own.
+            // Streams are named by link, so that the failures of one link do not depend on those of another.
             let earlier = of_entry[..number].iter().filter(|&&other| other == link).count();
             let name = format!("link {} failure {earlier} jitter", links[link].link.0);
             Entry { settings: settings.clone(), link, stream: streams.stream(&name), next: 0 }
@@ -82,12 +83,12 @@ impl Recovery {
         Ok(Self { settings, entries, links, log, loads, is_over: false })
     }
 
-    /// From now on no link fails.
+    /// Cancels all further failures.
     pub fn stop(&mut self) {
         self.is_over = true;
     }
 
-    /// When the next failure of an entry comes.
+    /// When the next failure of an entry occurs.
     fn next_failure(&mut self, entry: usize) -> Option<Time> {
         let Entry { settings, stream, next, .. } = &mut self.entries[entry];
         if settings.times().is_some_and(|times| *next >= times) {
@@ -102,19 +103,20 @@ impl Recovery {
         (at < Time::NEVER).then_some(at)
     }
 
-    /// The link of a failure, unless it has failed again since.
+    /// The link of a failure, unless the link has failed again since.
     fn link_of(&self, failure: u32) -> Option<usize> {
         self.links.iter().position(|link| link.latest == Some(failure))
     }
 
-    /// Whether the switch at the end takes this port for alive.
+    /// Whether a switch believes its port up.
     fn is_alive(&self, switch: SwitchId, port: PortId) -> bool {
         let ends = self.links.iter().flat_map(|link| &link.ends);
         let mut own = ends.filter(|end| end.switch == Some(switch) && end.port == port);
         own.all(|end| end.state == PortState::Up)
     }
 
-    /// The backup of a port: the live ones with the shortest path, of these the least loaded, of these the first.
+    /// The backup of a port: among the live detours the one with the shortest path, then the least load, then the
+    /// lowest number.
     fn backup(&self, link: usize, end: usize) -> Option<PortId> {
         let end = &self.links[link].ends[end];
         let switch = end.switch?;
@@ -123,7 +125,7 @@ impl Recovery {
         best.map(|detour| detour.port)
     }
 
-    /// `None` for a scenario without failures.
+    /// Totals; `None` for a scenario without failures.
     pub fn totals(&self) -> Option<FailureTotals> {
         (!self.entries.is_empty()).then(|| self.log.totals())
     }
@@ -133,7 +135,7 @@ impl Recovery {
         self.log.table(topology, |link| links.counters(link))
     }
 
-    /// Whether its ends find out when this link is cut.
+    /// Whether the ends of a link detect it when the link is cut.
     pub fn is_watched(&self, link: LinkId) -> bool {
         self.settings.is_some() && self.number_of(link).is_some()
     }
@@ -183,30 +185,29 @@ impl Recovery {
         self.break_link(now, number, outage, network);
     }
 
-    /// Somebody cuts a link that is watched: it stays down until it is mended, or, with the scheme "same-port", until
-    /// that has replaced it.
+    /// Cuts a watched link. It stays down until it is mended or, with the scheme "same-port", replaced.
     pub fn cut<F: Fabric>(&mut self, now: Time, link: LinkId, network: &mut F) {
         if let Some(number) = self.number_of(link) {
             self.break_link(now, number, None, network);
         }
     }
 
-    /// Somebody mends a link that is watched.
+    /// Mends a watched link.
     pub fn mend<F: Fabric>(&mut self, now: Time, link: LinkId, network: &mut F) {
         let Some(known) = self.number_of(link).map(|number| &self.links[number]) else { return };
         let (true, Some(failure)) = (known.is_down, known.latest) else {
-            // One direction may have been cut by itself.
+            // A scheduled change may have cut a single direction.
             known.directions().into_iter().for_each(|direction| network.set_link_state(now, direction, LinkState::Up));
             return;
         };
         let at = now + Duration(1);
-        // An end that has not detected the failure yet does so, and hears at the same moment that it is over.
+        // An end that has not detected the failure yet still does, and learns of its end at the same time.
         let down = self.log.down(failure);
         let returned = [0, 1].map(|end| Some(known.detector.up(end, at).max(known.detector.down(end, down))));
         schedule_course(failure, &Course { whole: Some(at), returned, ..Course::default() }, network);
     }
 
-    /// A link breaks, for a time or until the recovery has replaced it.
+    /// Breaks a link, for `outage` or until the recovery has replaced it.
     fn break_link<F: Fabric>(&mut self, now: Time, number: usize, outage: Option<Duration>, network: &mut F) {
         let link = &mut self.links[number];
         if link.is_down {
@@ -228,7 +229,7 @@ impl Recovery {
     fn detect<F: Fabric>(&mut self, now: Time, failure: u32, end: usize, network: &mut F) {
         let Some(link) = self.link_of(failure) else { return };
         self.log.note_detected(now, failure, end);
-        // From a failure whose end it has not heard of it may know the link as dead already.
+        // An end that has not heard of the previous failure's repair believes the port down already.
         if self.links[link].ends[end].state == PortState::Up {
             self.tell(now, link, end, PortState::Down, network);
         }
@@ -238,7 +239,7 @@ impl Recovery {
         let Some(link) = self.link_of(failure) else { return };
         let is_down = self.links[link].is_down;
         let state = &mut self.links[link].ends[end];
-        // It was mended by hand meanwhile, and this end knows.
+        // The link was mended by a command meanwhile, and this end knows it.
         if !is_down && state.state == PortState::Up {
             return;
         }
@@ -266,14 +267,14 @@ impl Recovery {
         }
     }
 
-    /// An end has a path again.
+    /// Records that an end has a path again.
     fn note_path(&mut self, now: Time, link: usize, end: usize) {
         if let Some(failure) = self.links[link].latest {
             self.log.note_recovered(now, failure, end);
         }
     }
 
-    /// Gives each port of a switch that needs another one a backup that is alive.
+    /// Finds a live backup for each port of a switch that needs one.
     fn find_paths<F: Fabric>(&mut self, now: Time, switch: SwitchId, network: &mut F) {
         for link in 0..self.links.len() {
             for end in 0..2 {
@@ -305,13 +306,14 @@ impl Recovery {
         }
     }
 
-    /// The switch at an end learns what has become of its port.
+    /// Tells the switch at an end the new state of its port.
     fn tell<F: Fabric>(&mut self, now: Time, link: usize, end: usize, state: PortState, network: &mut F) {
         let end = &mut self.links[link].ends[end];
         end.state = state;
         let Some(switch) = end.switch else { return };
         let port = end.port;
-        // Who redirects packets when they leave the queue of their own port must still get them there.
+        // A mechanism that redirects packets at egress needs them in the queue of their own port, so routing must still
+        // send them there.
         if !end.is_redirected {
             let backup = if let PortState::Rerouted { backup } = state { Some(backup) } else { None };
             debug_assert_ne!(backup, Some(port), "a port is its own backup");
@@ -326,6 +328,7 @@ fn schedule<F: Fabric>(at: Time, event: RecoveryEvent, network: &mut F) {
 }
 
 fn schedule_course<F: Fabric>(failure: u32, course: &Course, network: &mut F) {
+    // Events of equal time happen in the order of scheduling: detection, rerouting, repair, return.
     let mut schedule = |at: Option<Time>, event| {
         if let Some(at) = at {
             schedule(at, event, network);

@@ -1,4 +1,4 @@
-//! What is recorded of failures.
+//! Records of failures.
 
 use hitless_network::topology::{DirectedLink, Direction, LinkId, Topology};
 use hitless_wire::Time;
@@ -6,38 +6,38 @@ use hitless_wire::Time;
 use crate::link::LinkCounters;
 use crate::results::{FailureTotals, Table};
 
-/// What is recorded of a failure. [`Time::NEVER`]: it did not happen within the run.
+/// The record of a failure. [`Time::NEVER`] means not within the run.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct FailureRecord {
     link: LinkId,
     down: Time,
-    /// By end.
+    /// Time of detection, by end.
     detected: [Time; 2],
-    /// By end: when there was a path again, by another port or by the link itself.
+    /// By end: when a path was available again, through another port or the link itself.
     recovered: [Time; 2],
     up: Time,
-    /// Frames that the link had lost when it failed.
+    /// Frames that the link had lost before this failure.
     lost_before: u64,
-    /// Frames that the failure cost, once the link has failed again.
+    /// Frames lost to this failure; known once the link fails again.
     lost: Option<u64>,
 }
 
-/// The failures of a run, by the number that each gets when it happens.
+/// The failures of a run, numbered in order of occurrence.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct FailureLog {
     records: Vec<FailureRecord>,
-    /// Failures of links that were down already.
+    /// Number of failures that fell on a link that was down already.
     ignored: u64,
 }
 
-/// Frames that a link has lost because it was down, both directions.
+/// Number of frames that a failed link has lost in both directions.
 fn frames_lost_down(counters: impl Fn(usize) -> LinkCounters, link: LinkId) -> u64 {
     let lost = |direction| counters(DirectedLink { link, direction }.index()).frames_lost_down;
     lost(Direction::AToB) + lost(Direction::BToA)
 }
 
 impl FailureLog {
-    /// A link fails: begins its record, and closes that of its failure `before`.
+    /// Opens the record of a failure, and closes that of the link's failure `before`.
     pub fn open(
         &mut self,
         now: Time,
@@ -57,7 +57,7 @@ impl FailureLog {
         u32::try_from(self.records.len() - 1).expect("fewer than 2^32 failures")
     }
 
-    /// A failure would have hit a link that is down already.
+    /// Counts a failure that fell on a link that was down already.
     pub fn note_ignored(&mut self) {
         self.ignored += 1;
     }
@@ -68,7 +68,7 @@ impl FailureLog {
         record.detected[end] = now;
     }
 
-    /// An end has a path again, for the first time since its link failed.
+    /// Records that an end has a path again, if it is the first since the failure.
     pub fn note_recovered(&mut self, now: Time, failure: u32, end: usize) {
         let recovered = &mut self.records[failure as usize].recovered[end];
         *recovered = now.min(*recovered);
@@ -87,7 +87,7 @@ impl FailureLog {
         FailureTotals { happened: self.records.len() as u64, ignored: self.ignored }
     }
 
-    /// The table of failures, a row each.
+    /// The table of failures, one row each.
     pub fn table(&self, topology: &Topology, counters: impl Fn(usize) -> LinkCounters) -> Table {
         let rows = self.records.as_slice();
         let forwards = |row: &FailureRecord| DirectedLink { link: row.link, direction: Direction::AToB };

@@ -1,4 +1,4 @@
-//! The flows of a group that have not ended.
+//! The active flows of a group.
 
 use hitless_engine::Pages;
 use hitless_scenario::workload::FlowSpec;
@@ -6,19 +6,19 @@ use hitless_wire::FlowId;
 
 use crate::run::fabric::Fabric;
 
-/// Flows that had not ended when last looked at.
+/// Flows that had not ended at the last sample.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct ActiveFlows {
     flows: Vec<FlowId>,
-    /// How many flows of the run have been looked at.
+    /// Number of the run's flows examined so far.
     seen: usize,
 }
 
 impl ActiveFlows {
-    /// The flows of `group` that have not ended, in the order in which they started; `specs` are all that have started.
+    /// The active flows of `group`, in the order of their starts; `specs` lists all started flows.
     pub fn of_group(&mut self, group: usize, network: &impl Fabric, specs: &Pages<FlowSpec>) -> &[FlowId] {
         debug_assert!(self.seen <= specs.len(), "a flow that had started is gone");
-        // One that was let go meanwhile has ended.
+        // A flow freed since the last sample has ended.
         let is_new = |&number: &usize| specs.get(number).is_some_and(|spec| spec.group == group);
         self.flows.extend((self.seen..specs.len()).filter(is_new).map(|number| FlowId(number as u32)));
         self.seen = specs.len();

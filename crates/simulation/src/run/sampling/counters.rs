@@ -1,4 +1,4 @@
-//! Counters of ports and links.
+//! Samplers of port and link counters.
 
 use hitless_network::topology::Topology;
 use hitless_network::topology::select::{SwitchPort, select_links, select_switch_ports};
@@ -10,10 +10,10 @@ use super::occupancy::Occupancy;
 use crate::results::Table;
 use crate::run::fabric::Fabric;
 
-/// What a sampler looks at.
+/// The counter that a sampler reads.
 #[derive(Clone, Debug)]
 enum Subject {
-    /// Bytes waiting at a port of a switch, all queues together, and, if asked for, the packets of each flow.
+    /// Bytes queued at a switch port in all queues, and optionally the packets of each flow.
     QueueBytes { switch: u32, port: PortId, occupancy: Option<Occupancy> },
     /// Bytes that arrived over a link since the last sample.
     LinkBytes { link: usize, before: u64 },
@@ -36,7 +36,7 @@ impl State for Subject {
     }
 }
 
-/// A counter that is looked at periodically.
+/// Periodic sampler of one counter.
 #[derive(Clone, Debug)]
 pub(super) struct CounterSampler {
     name: String,
@@ -47,7 +47,7 @@ pub(super) struct CounterSampler {
 
 hitless_state::state!(CounterSampler { values: samples; parts: subject; configured: name, period });
 
-/// The samplers of counters that `scenario` asks for.
+/// The counter samplers that `scenario` requests.
 pub(super) fn samplers(scenario: &Scenario, topology: &Topology) -> Result<Vec<CounterSampler>, String> {
     let mut samplers = Vec::new();
     let mut add = |name, period, subject| samplers.push(CounterSampler { name, period, subject, samples: Vec::new() });
@@ -89,12 +89,12 @@ impl CounterSampler {
     }
 }
 
-/// The table of how many bytes waited at ports.
+/// The table of bytes queued at ports.
 pub(super) fn queues(samplers: &[CounterSampler]) -> Table {
     samples("queues", "port", samplers, |subject| matches!(subject, Subject::QueueBytes { .. }))
 }
 
-/// The table of how many bytes links carried.
+/// The table of bytes carried by links.
 pub(super) fn throughput(samplers: &[CounterSampler]) -> Table {
     samples("throughput", "link", samplers, |subject| matches!(subject, Subject::LinkBytes { .. }))
 }
@@ -106,7 +106,7 @@ fn samples(name: &'static str, of: &'static str, all: &[CounterSampler], is_mean
     table.time("time_ps", &rows, |(_, sample)| sample.0).unsigned("value_bytes", &rows, |(_, sample)| sample.1)
 }
 
-/// The table of how many packets flows had in the buffers that were looked at.
+/// The table of packets per flow in the sampled buffers.
 pub(super) fn occupancy(samplers: &[CounterSampler]) -> Table {
     let mut rows = Vec::new();
     for sampler in samplers {

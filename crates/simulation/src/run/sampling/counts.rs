@@ -1,8 +1,8 @@
-//! What the flows of a group have counted together.
+//! Sums of counters over the flows of a group.
 
 use hitless_hosts::transport::SenderStatistics;
 
-/// What is counted over all flows of a group, by [`Counts::NAMES`].
+/// The sums, in the order of [`Counts::NAMES`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub(in crate::run) struct Counts(pub [u64; 5]);
 
@@ -10,12 +10,12 @@ impl Counts {
     pub const NAMES: [&str; 5] =
         ["delivered_bytes", "packets_sent", "packets_retransmitted", "timeouts", "congestion_echoes"];
 
-    /// What the sending end of a flow counted.
+    /// The counters of a flow's sending end.
     pub fn of_sender(sender: &SenderStatistics) -> Self {
         Self([0, sender.packets_sent, sender.packets_retransmitted, sender.timeouts, sender.congestion_echoes])
     }
 
-    /// What the receiving end of a flow got.
+    /// The counters of a flow's receiving end.
     pub fn of_receiver(delivered_bytes: u64) -> Self {
         Self([delivered_bytes, 0, 0, 0, 0])
     }

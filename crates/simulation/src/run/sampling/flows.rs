@@ -1,4 +1,4 @@
-//! Samples of how flows get on, for the groups that a scenario asks for.
+//! Samples of the progress of single flows, for the groups that a scenario selects.
 
 use hitless_engine::Pages;
 use hitless_hosts::FlowProgress;
@@ -10,7 +10,7 @@ use super::active::ActiveFlows;
 use crate::results::Table;
 use crate::run::fabric::Fabric;
 
-/// One flow at one moment.
+/// The progress of one flow at one time.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct FlowSample {
     time: Time,
@@ -18,7 +18,7 @@ struct FlowSample {
     progress: FlowProgress,
 }
 
-/// A group of flows that is looked at periodically.
+/// Periodic sampler of a group's flows.
 #[derive(Clone, Debug)]
 pub(super) struct FlowSampler {
     group: usize,

@@ -1,4 +1,4 @@
-//! What the flows of a group did in each interval, together: goodput, and what was sent again for it.
+//! Sums over the flows of a group for each interval: goodput, and retransmissions.
 
 use hitless_engine::Pages;
 use hitless_scenario::FlowGroup;
@@ -10,19 +10,19 @@ use super::counts::Counts;
 use crate::results::Table;
 use crate::run::fabric::Fabric;
 
-/// A group of flows whose counts are taken periodically.
+/// Periodic sampler of a group's sums.
 #[derive(Clone, Debug)]
 pub(super) struct GroupSampler {
     group: usize,
     pub period: Duration,
     active: ActiveFlows,
-    /// Records of ends that have ended and have been looked at, by partition.
+    /// Numbers of sender and receiver records already added, by partition.
     records_seen: Vec<(usize, usize)>,
-    /// What flows counted that have ended.
+    /// Sums over the flows that have ended.
     ended: Counts,
-    /// All counts at the last sample.
+    /// All sums at the last sample.
     before: Counts,
-    /// What was counted in the interval that ended at each time.
+    /// Sums over each interval, with the time of its end.
     samples: Vec<(Time, Counts)>,
 }
 
@@ -37,13 +37,13 @@ impl GroupSampler {
         Self { group, period, active, records_seen, ended, before, samples: Vec::new() }
     }
 
-    /// The records of ends are about to be taken away: adds those that were not looked at.
+    /// Adds the remaining records of ended flows; call it before the records are handed over.
     pub fn add_ended(&mut self, network: &impl Fabric) {
         network.add_ended(self.group, &mut self.records_seen, &mut self.ended);
         self.records_seen.clear();
     }
 
-    /// Takes a sample; `specs` are all flows that have started.
+    /// Takes a sample; `specs` lists all started flows.
     pub fn sample(&mut self, now: Time, network: &impl Fabric, specs: &Pages<FlowSpec>) {
         network.add_ended(self.group, &mut self.records_seen, &mut self.ended);
         let mut total = self.ended;

@@ -1,4 +1,4 @@
-//! Samplers: what the control plane polls while a run goes on.
+//! Samplers: the quantities that the control plane polls during a run.
 
 mod active;
 mod counters;
@@ -20,7 +20,7 @@ pub(super) use counts::Counts;
 use flows::FlowSampler;
 use groups::GroupSampler;
 
-/// All samplers of a run. Those of counters are numbered first, then those of flows, then those of groups of flows.
+/// All samplers of a run, numbered in this order: counters, flows, groups of flows.
 pub(super) struct Samplers {
     counters: Vec<CounterSampler>,
     flows: Vec<FlowSampler>,
@@ -30,10 +30,10 @@ pub(super) struct Samplers {
 hitless_state::state!(Samplers { parts: counters, flows, groups });
 
 impl Samplers {
-    /// Those that `scenario` asks for.
+    /// The samplers that `scenario` requests.
     ///
     /// # Errors
-    /// A sentence, when a name means no port and no link; a checked scenario has none.
+    /// If a name matches no port or link, which cannot happen in a checked scenario; the message is a sentence.
     pub fn new(scenario: &Scenario, topology: &Topology) -> Result<Self, String> {
         let group = |name: &str| scenario.flows.iter().position(|group| group.name == name);
         let flows = scenario.measure.flow.iter();
@@ -51,7 +51,7 @@ impl Samplers {
         }
     }
 
-    /// Takes a sample; `specs` are all flows that have started so far.
+    /// Takes a sample; `specs` lists all flows started so far.
     pub fn sample<F: Fabric>(&mut self, now: Time, number: usize, network: &mut F, specs: &Pages<FlowSpec>) {
         let (counters, flows) = (self.counters.len(), self.flows.len());
         if number < counters {
@@ -64,7 +64,7 @@ impl Samplers {
         self.schedule(number, now, network);
     }
 
-    /// The records of ends of flows are about to be taken away.
+    /// Prepares the samplers for the removal of the records of ended flows.
     pub fn add_ended<F: Fabric>(&mut self, network: &F) {
         self.groups.iter_mut().for_each(|sampler| sampler.add_ended(network));
     }

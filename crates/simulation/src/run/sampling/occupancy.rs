@@ -1,4 +1,4 @@
-//! How many packets each flow has in the buffer of a port: counted at each sample, kept as a histogram.
+//! Packets of each flow in the buffer of a port: counted at each sample, kept as a histogram.
 
 use hitless_wire::{PortId, Time};
 
@@ -7,20 +7,20 @@ use crate::run::fabric::Fabric;
 /// The histogram of one port.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct Occupancy {
-    /// By packets: how many flows had so many, all samples together. The first, of none, stays 0.
+    /// Index n holds the number of flows with n packets, over all samples. Index 0 stays 0.
     flows: Vec<u64>,
-    /// The flows of the packets that are there; only its memory outlives a sample.
+    /// The flows of the packets present; a field only to keep its allocation between samples.
     present: Vec<u32>,
 }
 
 impl Occupancy {
-    /// Counts the packets of each flow that wait at a port or are being sent.
+    /// Counts the packets of each flow that are queued at a port or in transmission.
     pub fn sample<F: Fabric>(&mut self, now: Time, switch: u32, port: PortId, network: &mut F) {
         network.flows_at_port(now, switch, port, &mut self.present);
         self.count();
     }
 
-    /// Packets, and how many flows had so many.
+    /// Pairs of a number of packets and the number of flows that had it.
     pub fn histogram(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         (0..).zip(self.flows.iter().copied()).filter(|&(_, flows)| flows > 0)
     }

@@ -1,5 +1,5 @@
-//! Do no harm: every mechanism in every variant of its settings, alone in a healthy fabric, delivers what plain
-//! forwarding delivers, but for a cost that is stated with its reason.
+//! Do no harm: every mechanism in every variant of its settings, alone in a healthy fabric, delivers as much as plain
+//! forwarding, except for a cost stated with its reason.
 
 mod tables;
 mod variants;
@@ -13,7 +13,7 @@ use self::tables::{ANY, COMPANIONS, COSTS, Companion, Cost, MINIMAL, OF_A_PROGRA
 use self::variants::Variant;
 use crate::support::{self, numbers, run_scenario, sum, texts, times};
 
-/// What is sent: a message that fills the line, many that take half of it, and four flows that share it without end.
+/// Loads: one message at line rate, many messages at half of it, and four endless flows that share it.
 const LOADS: [(&str, &str, &str); 3] = [
     (
         "one message",
@@ -30,7 +30,7 @@ const LOADS: [(&str, &str, &str); 3] = [
     ("four flows", "2 ms", "kind = \"long\"\nsources = [\"h0..h3\"]\ndestinations = [\"h4..h7\"]"),
 ];
 
-/// Two switches with four hosts each, and a load.
+/// A scenario of two switches with four hosts each, and a load.
 fn text(around: &Surroundings, mechanism: &str, (_, duration, flows): (&str, &str, &str)) -> String {
     let Surroundings { preset, buffer, host, congestion, marks } = around;
     let fabric = support::dumbbell(4, "1 us", "1 us");
@@ -43,11 +43,11 @@ fn text(around: &Surroundings, mechanism: &str, (_, duration, flows): (&str, &st
     )
 }
 
-/// What became of a load.
+/// The results of a load.
 #[derive(Clone, Debug)]
 struct Delivery {
     bytes: u64,
-    /// By group and position, those that were completed.
+    /// Durations of completed flows, by group and position.
     took_ps: BTreeMap<(String, u64), i64>,
 }
 
@@ -64,7 +64,7 @@ fn deliver(scenario: &Scenario) -> Delivery {
     }
 }
 
-/// What is worse than plain forwarding by more than the cost.
+/// Describes the excess over the allowed cost, compared with plain forwarding.
 fn harm(plain: &Delivery, with: &Delivery, cost: &Cost) -> Option<String> {
     let missing = plain.took_ps.keys().filter(|flow| !with.took_ps.contains_key(flow)).count();
     let bytes = 1.0 - with.bytes as f64 / plain.bytes as f64;
@@ -87,7 +87,7 @@ fn harm(plain: &Delivery, with: &Delivery, cost: &Cost) -> Option<String> {
     })
 }
 
-/// An entry of a mechanism: its least settings, and what is added to them or put in their place.
+/// The TOML entry of a mechanism: its minimal settings, then the added ones, which replace settings of the same name.
 fn entry(kind: &str, settings: &str, added: &toml::Table) -> String {
     let mut table: toml::Table = settings.parse().expect("the settings of the table are TOML");
     table.insert("kind".into(), kind.into());
@@ -99,10 +99,10 @@ fn companion(kind: &str, variant: &Variant) -> Option<&'static Companion> {
     COMPANIONS.iter().find(|companion| companion.kind == kind && companion.variant == variant.name)
 }
 
-/// The variant as an entry, and the surroundings that it runs in.
+/// The variant as an entry, and its surroundings.
 ///
 /// # Errors
-/// What is wrong with it, where that is not what the table says.
+/// If the variant does not behave as the table says; the message is a sentence.
 fn with_companion(
     (kind, settings, around): (&str, &str, Surroundings),
     variant: &Variant,
@@ -123,7 +123,7 @@ fn with_companion(
     }
 }
 
-/// Runs what has not been run yet: variants that spell out a default are the same scenario.
+/// Caches runs: variants that spell out a default are the same scenario.
 #[derive(Default)]
 struct Runs(Vec<(Scenario, Delivery)>);
 
@@ -138,7 +138,7 @@ impl Runs {
         Ok(delivery)
     }
 
-    /// What an entry does worse than plain forwarding, under each load.
+    /// Excess costs of an entry compared with plain forwarding, for each load.
     fn harms(&mut self, entry: &str, around: &Surroundings, cost: &Cost) -> Vec<String> {
         let plain = Surroundings { congestion: "dctcp", marks: true, ..*around };
         let mut harms = Vec::new();
@@ -177,7 +177,7 @@ fn every_mechanism_in_every_variant_delivers_what_plain_forwarding_delivers() {
     assert!(harms.is_empty(), "of {looked_at} variants:\n{}", harms.join("\n"));
 }
 
-/// A row that no variant asks for hides nothing: it would be a promise about what is not there.
+/// A row without a variant would promise something about a setting that does not exist.
 #[test]
 fn every_row_of_the_tables_is_of_a_mechanism_and_a_variant_that_the_schema_has() {
     let known = variants::of_all_mechanisms();
@@ -193,7 +193,7 @@ fn every_row_of_the_tables_is_of_a_mechanism_and_a_variant_that_the_schema_has()
     }
 }
 
-/// The variants that were broken when this test was made, or could be: the enumeration must not lose them.
+/// Variants that were broken when this test was written, or that could break; the enumeration must contain them.
 #[test]
 fn the_schema_gives_every_value_of_every_setting() {
     let known = variants::of_all_mechanisms();

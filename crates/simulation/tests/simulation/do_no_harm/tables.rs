@@ -1,14 +1,14 @@
-//! What each mechanism needs to run at all, and what it may cost.
+//! The requirements of each mechanism, and its allowed cost.
 
-/// In which a mechanism runs. The plain forwarding that it is compared with runs in the same, but always with switches
-/// that mark and with DCTCP.
+/// The surroundings of a mechanism. Plain forwarding, as the reference, runs in the same ones but always with marking
+/// switches and DCTCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surroundings {
     pub preset: &'static str,
     pub buffer: &'static str,
     pub host: &'static str,
     pub congestion: &'static str,
-    /// Whether the switches mark; else the mechanism tells senders of congestion.
+    /// Whether the switches mark; if not, the mechanism signals congestion itself.
     pub marks: bool,
 }
 
@@ -20,19 +20,20 @@ const PLAIN: Surroundings = Surroundings {
     marks: true,
 };
 const SHARED_BUFFER: &str = "{ kind = \"shared\", total = \"4 MB\", alpha = 1.0 }";
-/// Ranks are of use to those that look at them.
+/// For mechanisms that use ranks.
 const RANKED: Surroundings = Surroundings { host: "priority_tagger = { by = \"remaining-bytes\" }", ..PLAIN };
-/// Queues by rank send the end of a message before its beginning.
+/// Queues sorted by rank send the end of a message before its beginning, so the hosts restore the order.
 const ORDERED: Surroundings = Surroundings {
     host: "priority_tagger = { by = \"remaining-bytes\" }\nreorder_buffer = { timeout = \"100 us\" }",
     ..PLAIN
 };
 const LINK: &str = "link = \"left->right\"";
 
-/// What it does to traffic is up to a program: tests/simulator/test_p4.py compares forwarding in P4 with routing.
+/// The effect of this kind depends on its program: tests/simulator/test_p4.py compares forwarding in P4 with routing.
 pub const OF_A_PROGRAM: &str = "p4";
 
-/// The least that a mechanism runs with: kind, settings, surroundings. A mechanism that is not here fails the test.
+/// The minimal configuration of each mechanism: kind, settings, surroundings. The test fails for a mechanism that is
+/// missing here.
 pub const MINIMAL: [(&str, &str, Surroundings); 16] = [
     ("linkguardian", LINK, PLAIN),
     ("link-layer-retry", LINK, PLAIN),
@@ -52,11 +53,11 @@ pub const MINIMAL: [(&str, &str, Surroundings); 16] = [
     ("every-nth", "mark_every = 1000", PLAIN),
 ];
 
-/// A variant that the check of scenarios refuses by itself, and what it needs.
+/// A variant that the check of scenarios refuses on its own, and its companion settings.
 pub struct Companion {
     pub kind: &'static str,
     pub variant: &'static str,
-    /// What the check says of it alone.
+    /// The error message of the check without the companion.
     pub refused: &'static str,
     pub settings: &'static str,
     pub buffer: Option<&'static str>,
@@ -87,20 +88,20 @@ pub const COMPANIONS: [Companion; 6] = [
     Companion { kind: "pabo", ..BY_THRESHOLD },
 ];
 
-/// What a mechanism may cost, and why.
+/// The allowed cost of a mechanism, with the reason.
 pub struct Cost {
     pub kind: &'static str,
-    /// The only variant that may; empty: all.
+    /// The only variant with this cost; empty for all.
     pub variant: &'static str,
-    /// Share of the bytes that are not delivered in the time.
+    /// Share of the bytes not delivered within the duration.
     pub bytes: f64,
-    /// By how much messages take longer in the mean, as a share.
+    /// Relative increase of the mean message time.
     pub time: f64,
-    /// Why; what the test prints when it is more.
+    /// The reason; the test prints it if the cost is exceeded.
     pub reason: &'static str,
 }
 
-/// What any mechanism may cost: headers of a few bytes, a pause now and then, another order at the bottleneck.
+/// Allowed for any mechanism: headers of a few bytes, occasional pauses, a different order at the bottleneck.
 pub const ANY: Cost = Cost { kind: "", variant: "", bytes: 0.02, time: 0.02, reason: "nothing but headers" };
 
 pub const COSTS: [Cost; 3] = [
@@ -131,7 +132,7 @@ pub const COSTS: [Cost; 3] = [
 ];
 
 impl Cost {
-    /// What a variant of a mechanism may cost.
+    /// The allowed cost of a variant of a mechanism.
     pub fn of(kind: &str, variant: &str) -> &'static Cost {
         let applies = |cost: &&Cost| cost.kind == kind && (cost.variant.is_empty() || cost.variant == variant);
         COSTS.iter().find(applies).unwrap_or(&ANY)

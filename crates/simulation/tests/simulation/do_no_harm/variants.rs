@@ -1,25 +1,26 @@
-//! Every variant of every mechanism, as the schema of scenarios has them.
+//! Every variant of every mechanism, enumerated from the scenario schema.
 //!
-//! A variant is one value of one setting: each value of an enum, both of a boolean, each `kind` of a union, a table
-//! that may be left out, and the same of each setting inside of those. Numbers, sizes and times have no variants.
+//! A variant is a value of a setting: each value of an enum, both values of a boolean, each `kind` of a union, an
+//! optional table, and the same for each setting inside these. Numbers, sizes and times have just one value and give no
+//! variants.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// What a setting needs of which no value follows from the schema.
+/// Values of required settings that the schema cannot supply.
 const REQUIRED: [(&str, &str); 3] = [("size", "500 KB"), ("pause", "60 KB"), ("resume", "40 KB")];
 
 /// One setting of a mechanism and its value.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// As `scheduler=two-groups` or `sketch.update=figure-3`.
+    /// For example `scheduler=two-groups` or `sketch.update=figure-3`.
     pub name: String,
     pub setting: String,
     pub value: Value,
 }
 
-/// By kind of mechanism.
+/// All variants by kind of mechanism.
 pub fn of_all_mechanisms() -> BTreeMap<String, Vec<Variant>> {
     let mechanisms = resolve(&hitless_mechanisms::builtin().schema()["properties"]["mechanism"]["items"]);
     let kinds = mechanisms["oneOf"].as_array().expect("a mechanism is of one kind");
@@ -39,7 +40,7 @@ fn of_settings(mechanism: &Value) -> Vec<Variant> {
     variants.collect()
 }
 
-/// The values of a setting, each with its place below the setting's name: `=value`, or `.inner=value`.
+/// The values of a setting, each with a suffix to the setting's name: `=value` or `.inner=value`.
 fn values(schema: &Value) -> Vec<(String, Value)> {
     let schema = resolve(schema);
     if schema["type"] == "boolean" {
@@ -57,7 +58,7 @@ fn values(schema: &Value) -> Vec<(String, Value)> {
     if properties(schema).is_some() { of_table(schema) } else { Vec::new() }
 }
 
-/// A table with nothing but what it must have, and with each variant of each of its settings.
+/// A table with only its required settings, and with each variant of each of its settings.
 fn of_table(schema: &Value) -> Vec<(String, Value)> {
     let kind = kind_of(schema);
     let least = least(schema);

@@ -1,21 +1,20 @@
-//! SQR on busy links: what waits after a failure leaves faster than it comes in, and then all is as it was before.
+//! SQR on busy links: the backlog after a failure drains faster than packets arrive, and then the state is as before.
 
 use hitless_simulation::Outcome;
 
 use crate::support::{check, numbers, run};
 
-/// Two leaves and two spines; packets between the hosts cross the second spine, and its link to the second leaf fails
-/// at 1 ms.
+/// Two leaves and two spines. The hosts' packets cross the second spine, and its link to the second leaf fails at 1 ms.
 struct Busy {
     rate: &'static str,
     /// `[[transport]]` named "u", and `[[flows]]`.
     traffic: String,
-    /// More of the failure, and the scheme of the recovery.
+    /// Further lines of the failure, and the recovery scheme.
     outage: &'static str,
     scheme: &'static str,
-    /// Settings of SQR, if it runs.
+    /// Settings of SQR; `None` without SQR.
     sqr: Option<&'static str>,
-    /// More failures and mechanisms.
+    /// Further failures and mechanisms.
     more: &'static str,
     duration: &'static str,
 }
@@ -49,7 +48,7 @@ impl Busy {
     }
 }
 
-/// One host sends to the other at a constant rate of `mbps` until 1 ms before the end of 6 ms; both do if `both_ways`.
+/// A host sends to the other at a constant rate of `mbps` until 1 ms before the end of 6 ms; with `both_ways`, both do.
 fn constant(mbps: u64, both_ways: bool) -> String {
     let flow = |name: &str, from: &str, to: &str| {
         format!(
@@ -130,7 +129,7 @@ fn two_links_of_a_switch_that_may_be_down_together_are_refused_under_local_rerou
 
 #[test]
 fn a_load_whose_copies_the_ring_cannot_read_is_refused_with_the_arithmetic() {
-    // Of two ways nobody can tell which a flow takes.
+    // With two paths, the check cannot tell which of them a flow takes.
     let one_way = |busy: &Busy| busy.text().replace("spines = 2", "spines = 1").replace("spine1", "spine0");
     let busy = Busy::new("100 Gbps", constant(80_000, true), SAME_PORT);
     let refused = check(&one_way(&busy)).map(drop).expect_err("refused");
@@ -149,7 +148,7 @@ fn a_link_with_linkguardian_and_sqr_loses_nothing() {
     for (rate, mbps) in [("10 Gbps", 5_000), ("25 Gbps", 12_500), ("100 Gbps", 30_000)] {
         let busy = Busy { more: linkguardian, ..Busy::new(rate, constant(mbps, false), SAME_PORT) };
         for text in [busy.text(), format!("{}{loss}", busy.text())] {
-            // LinkGuardian repairs a few packets of the outage before SQR sends the copies of those before them.
+            // LinkGuardian repairs a few packets of the outage before SQR sends the copies of earlier ones.
             let (lost, reordered) = lost_and_reordered(&run(&text));
             assert!(lost == 0 && reordered <= 2, "{rate}: {lost} lost, {reordered} reordered");
         }

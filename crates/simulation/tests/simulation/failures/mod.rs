@@ -1,4 +1,4 @@
-//! Links that fail and are repaired, from scenario files: what is lost, which way packets go, what is measured.
+//! Links that fail and are repaired, from scenario files: losses, paths and measurements.
 
 mod busy;
 mod order;

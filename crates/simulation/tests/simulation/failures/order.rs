@@ -1,4 +1,4 @@
-//! The order checker and the other measurements of flows, against what is known otherwise.
+//! The order checker and the other measurements of flows, compared with independent counts.
 
 use hitless_simulation::Outcome;
 use hitless_simulation::results::OrderCounts;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::triangle::{TRIANGLE, lost};
 use crate::support::{numbers, of_link, run, texts, times};
 
-/// TCP and RDMA flows both ways between h and i, and what else a test wants.
+/// TCP and RDMA flows in both directions between h and i, plus further sections.
 fn mixed(seed: u64, load: f64, more: &str) -> String {
     let fabric = &TRIANGLE[..TRIANGLE.find("[[transport]]").expect("it has a transport")];
     let fabric = fabric.replace("duration = \"30 ms\"", &format!("until = \"all-flows-done\"\nseed = {seed}"));
@@ -65,10 +65,10 @@ proptest! {
 
     #[test]
     fn linkguardian_loses_nothing_and_says_in_which_mode_it_reorders(seed in 0u64..1 << 60) {
-        // One way only: what asks for a retransmission must get through.
+        // In one direction only: requests for a retransmission must arrive.
         let lossy = LOSSY.replace("<->", "->");
         let guard = |mode: &str| {
-            // Four copies of each of five packets in a row take 25 us at 10G, and the paper's timeout there is 13.5 us.
+            // Four copies each of five consecutive packets take 25 us at 10G; the paper's timeout there is 13.5 us.
             let link = "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"sw3->sw4\"\ncopies = 4\n\
                 ack_no_timeout = \"40 us\"\n";
             run(&mixed(seed, 0.2, &format!("{lossy}{link}mode = \"{mode}\"\n")))
@@ -96,7 +96,7 @@ fn a_flow_has_the_frames_that_failures_cost_it_and_the_gap_that_they_made() {
 
 #[test]
 fn packets_under_way_at_the_end_are_not_lost() {
-    // The run ends while datagrams are on the links.
+    // The run ends with datagrams in flight.
     let outcome = run(&format!("{}[measure]\norder = true\n", TRIANGLE.replace("stop = \"25 ms\"", "")));
     let order = order(&outcome);
     assert_eq!(order.packets_lost, 0);

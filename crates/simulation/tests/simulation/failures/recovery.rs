@@ -19,10 +19,10 @@ const SIGNAL: &str = "detection = { kind = \"signal-loss\" }";
 const PROBES: &str = "detection = { kind = \"probes\", interval = \"20 us\", misses = 2 }";
 const OUTAGE: &str = "outage = \"8 ms\"";
 
-/// Time between two datagrams: 1,518 bytes and 20 of overhead at 1 Gb/s.
+/// Time between two datagrams: 1,518 bytes plus 20 bytes of overhead at 1 Gb/s.
 const INTERVAL_US: f64 = 12.304;
 
-/// Datagrams that are lost while no packet gets through for so long: as many as come by in that time, and one that was
+/// Asserts the number of datagrams lost while no path exists for this time: those sent in that time, and one in flight
 /// on the link.
 fn assert_lost(text: &str, without_way_us: f64) {
     let lost = lost(&run(text)) as f64;
@@ -63,7 +63,7 @@ fn with_probes_the_time_without_a_way_depends_on_their_phase() {
 #[test]
 fn packets_take_the_detour_until_the_return_of_the_link_is_detected() {
     let outcome = run(&failing(OUTAGE, REROUTE));
-    // From 30 us after the failure to 30 us after the return.
+    // From 30 us after the failure to 30 us after the repair.
     let detoured = of_link(&outcome, "sw3->sw5", "frames_sent") as f64;
     assert!((detoured - 8_000.0 / INTERVAL_US).abs() < 2.0, "{detoured}");
     assert_eq!(of_link(&outcome, "sw5->sw4", "frames_sent"), detoured as u64);
@@ -119,7 +119,7 @@ fn a_failure_of_a_link_that_is_down_is_ignored_and_counted() {
 
 #[test]
 fn a_second_failure_may_come_before_the_end_of_the_first_is_known() {
-    // Whole at 13 ms, which is detected at 13.03 ms; dead again from 13.01 to 13.5 ms.
+    // Repaired at 13 ms, detected at 13.03 ms; down again from 13.01 to 13.5 ms.
     let second = "[[failure]]\nlink = \"sw4<->sw3\"\nfirst = \"13010 us\"\noutage = \"490 us\"\n";
     let outcome = run(&format!("{}{second}", failing(OUTAGE, REROUTE)));
     assert_eq!(times(&outcome, "failures", "from_detected_ps"), [5_030_000_000, 13_040_000_000]);
@@ -136,7 +136,7 @@ fn a_second_failure_may_come_before_the_end_of_the_first_is_known() {
 fn when_the_backup_fails_too_its_packets_are_lost_until_one_of_them_returns() {
     let second = "[[failure]]\nlink = \"sw3<->sw5\"\nfirst = \"7 ms\"\noutage = \"10 ms\"\n";
     let outcome = run(&format!("{}{second}", failing(OUTAGE, REROUTE)));
-    // No way from 5 to 5.03 ms, and from 7 to 13.03 ms.
+    // No path from 5 to 5.03 ms and from 7 to 13.03 ms.
     let expected = 6_060.0 / INTERVAL_US;
     assert!((lost(&outcome) as f64 - expected).abs() <= 3.0, "{} lost, {expected} expected", lost(&outcome));
 }
@@ -173,7 +173,7 @@ fn failures_repeat_with_the_seed_and_not_with_another() {
     assert_ne!(first.summary.trace_hash, other.summary.trace_hash);
 }
 
-/// The neighbour of sw3 by which the link to sw4 is passed round, when sw3 sends more to the host `loaded`.
+/// The neighbour of sw3 on the detour to sw4 if sw3 sends more to the host `loaded`.
 fn way_round(choice: &str, loaded: &str) -> String {
     let link =
         |a: &str, b: &str| format!("    {{ ends = [\"{a}\", \"{b}\"], rate = \"10 Gbps\", delay = \"1 us\" }},\n");
@@ -202,7 +202,7 @@ fn a_probed_backup_is_the_least_loaded_one() {
     }
 }
 
-/// In the testbed of SQR's figure 2: sw9, by which sw5 passes its broken link round, would send every other flow back.
+/// In the testbed of SQR's figure 2: sw9, on sw5's detour round its failed link, would send every other flow back.
 #[test]
 fn a_detour_over_three_links_is_not_sent_back_to_where_it_came_from() {
     let testbed = include_str!("../../../../mechanisms/tests/scenario/failures.toml");

@@ -1,4 +1,4 @@
-//! SQR through a scenario: whatever the recovery scheme, nothing is lost and nothing reordered.
+//! SQR in a scenario: with every recovery scheme, no packet is lost or reordered.
 
 use hitless_simulation::Outcome;
 use hitless_simulation::results::OrderCounts;
@@ -6,7 +6,7 @@ use hitless_simulation::results::OrderCounts;
 use super::triangle::TRIANGLE;
 use crate::support::{example, of_link, run};
 
-/// Failures of the link between sw3 and sw4, a recovery, and what SQR is told.
+/// Failures of the link between sw3 and sw4, with a recovery and settings of SQR.
 fn protected(rate: &str, failures: &str, recovery: &str, sqr: &str) -> Outcome {
     let fabric = TRIANGLE.replace("rate = \"1 Gbps\"", &format!("rate = \"{rate}\""));
     run(&format!(

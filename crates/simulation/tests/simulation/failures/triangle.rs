@@ -1,10 +1,10 @@
-//! A small fabric in which a link fails, and what was lost there.
+//! A small fabric with a failing link, and its losses.
 
 use hitless_simulation::Outcome;
 
 use crate::support::numbers;
 
-/// Two hosts, i at sw4, h at sw3, and sw5 as the way round the link between sw3 and sw4.
+/// Two hosts, i at sw4 and h at sw3; sw5 is the detour round the link between sw3 and sw4.
 pub const TRIANGLE: &str = r#"
 name = "triangle"
 duration = "30 ms"
@@ -32,7 +32,7 @@ destinations = ["i"]
 stop = "25 ms"
 "#;
 
-/// Datagrams that were sent and did not arrive.
+/// Number of datagrams sent that did not arrive.
 pub fn lost(outcome: &Outcome) -> u64 {
     let sent = numbers(outcome, "flows", "packets_sent")[0];
     sent - numbers(outcome, "flows", "packets_received")[0]

@@ -1,4 +1,4 @@
-//! Changes that must not change a result, or change it by a known amount, to the picosecond.
+//! Changes of a scenario that must leave its results equal, or change them by a known amount, to the picosecond.
 
 use super::{messages, star};
 use crate::support::{self, run};
@@ -45,7 +45,7 @@ fn a_mechanism_that_never_acts_changes_nothing() {
     assert_eq!(plain, messages(&run(&base(&HOSTS, "clocks = \"ideal\"\n", mechanism))));
 }
 
-/// Two leaves and two spines with room for everything, and requests between the leaves.
+/// Two leaves and two spines with ample buffers, and requests between the leaves.
 fn calm_fabric(transport: &str, mechanism: &str) -> String {
     format!(
         "name = \"calm\"\nuntil = \"all-flows-done\"\nclocks = \"ideal\"\n\
@@ -84,7 +84,7 @@ fn a_mechanism_with_nothing_to_do_changes_no_time() {
     }
 }
 
-/// A header of 3 bytes takes 0.6 ns at 40G; a request of 30 KB has 30 of them at most, each way.
+/// A 3-byte header takes 0.6 ns at 40G; a request of 30 KB has at most 30 of them in each direction.
 #[test]
 fn linkguardian_without_losses_delays_a_message_by_its_headers_only() {
     let mechanism = "[[mechanism]]\nkind = \"linkguardian\"\nlink = \"leaf0->spine0\"\n";
@@ -105,7 +105,7 @@ fn names_change_nothing_where_clocks_are_ideal() {
     assert_eq!(plain, messages(&run(&renamed)));
 }
 
-/// Rates and times that a factor of two leaves whole, with timers as part of the scenario.
+/// Rates and times that remain integers after scaling by 2; timers are part of the scenario.
 #[test]
 fn twice_the_rates_and_half_of_the_times_halve_every_result() {
     let text = |gbps: u32, half: u64| {
@@ -117,7 +117,7 @@ fn twice_the_rates_and_half_of_the_times_halve_every_result() {
              [[transport]]\nname = \"r\"\nkind = \"roce\"\ntimeout = \"{}\"\n\
              [[flows]]\nname = \"f\"\nkind = \"requests\"\ntransport = \"r\"\nsize = \"300 KB\"\ncount = 20\n\
              sources = [\"a\", \"b\"]\ndestinations = [\"c\", \"c\"]\n",
-            // Different lengths, so that no two frames arrive together: chance would decide.
+            // Different delays, so that no two frames arrive at the same time and none is ordered at random.
             [("a", 4), ("b", 6), ("c", 4)]
                 .map(|(host, delay)| format!(
                     "{{ ends = [\"{host}\", \"s\"], rate = \"{gbps} Gbps\", delay = \"{}\" }}",

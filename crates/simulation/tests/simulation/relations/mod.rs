@@ -1,4 +1,4 @@
-//! Relations between runs: a change of a scenario and the change of its results that follows.
+//! Metamorphic relations: a change of a scenario, and the resulting change of its results.
 
 mod exact;
 mod symmetry;
@@ -9,7 +9,7 @@ use hitless_simulation::Outcome;
 
 use crate::support::{numbers, texts, times};
 
-/// Hosts around one switch; `hosts` in the order in which the file names them and their links.
+/// A star of hosts around a switch; the file names hosts and links in the order of `hosts`.
 fn star(hosts: &[&str], gbps: u32, buffer: &str) -> String {
     let list: Vec<String> = hosts.iter().map(|host| format!("\"{host}\"")).collect();
     let link = |host: &&str| format!("{{ ends = [\"{host}\", \"s\"], rate = \"{gbps} Gbps\", delay = \"1 us\" }}");
@@ -22,7 +22,7 @@ fn star(hosts: &[&str], gbps: u32, buffer: &str) -> String {
     )
 }
 
-/// Delivered bytes by the name of the source.
+/// Delivered bytes by source.
 fn delivered(outcome: &Outcome) -> BTreeMap<String, u64> {
     let mut delivered = BTreeMap::new();
     for (source, bytes) in texts(outcome, "flows", "source").iter().zip(numbers(outcome, "flows", "delivered_bytes")) {
@@ -31,7 +31,7 @@ fn delivered(outcome: &Outcome) -> BTreeMap<String, u64> {
     delivered
 }
 
-/// Source, destination, start and end of each message, sorted.
+/// Sorted list of all messages: source, destination, start and end.
 fn messages(outcome: &Outcome) -> Vec<(String, String, i64, i64)> {
     let (sources, destinations) = (texts(outcome, "flows", "source"), texts(outcome, "flows", "destination"));
     let flows = numbers(outcome, "flows", "flow").iter().zip(sources.iter().zip(destinations));

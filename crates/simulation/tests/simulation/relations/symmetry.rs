@@ -1,4 +1,4 @@
-//! Senders that are alike get the same, whatever their ports are numbered.
+//! Equal senders get equal shares, regardless of the numbers of their ports.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ fn five_reno(seed: u64) -> String {
     )
 }
 
-/// Shares of the delivered bytes over several runs, 1 being an equal one.
+/// Shares of the delivered bytes over several runs, relative to an equal share.
 fn shares(runs: impl Iterator<Item = String>) -> BTreeMap<String, f64> {
     let mut bytes: BTreeMap<String, u64> = BTreeMap::new();
     for text in runs {
@@ -58,7 +58,7 @@ fn two_line_rate_senders_share_a_port_in_each_run() {
     }
 }
 
-/// Each run has three or four timeouts, and each of them costs a sender a quarter of it: so one run says little.
+/// Each run has three or four timeouts, and each costs a sender a quarter of the run, so a single run says little.
 #[test]
 fn two_rdma_senders_share_a_port_over_many_runs() {
     assert_equal("RDMA", &shares((1..=400).map(|seed| two_senders(&["a", "b", "c"], "4 ms", RDMA, seed))));
@@ -69,7 +69,7 @@ fn five_newreno_flows_with_hosts_as_fast_as_the_bottleneck_share_it() {
     assert_equal("NewReno", &shares((1..=10).map(five_reno)));
 }
 
-/// What is drawn for a transmitter goes by the name of its link.
+/// Random streams of a transmitter are named by its link.
 #[test]
 fn the_order_of_hosts_and_links_changes_no_result() {
     for flows in [LINE_RATE, RDMA, RENO] {

@@ -1,4 +1,4 @@
-//! Link Layer Retry on a fabric, from a scenario file: what users switch on, and what must then hold.
+//! Link Layer Retry on a fabric, from a scenario file: user settings, and invariants.
 
 use crate::support::{check, counter, of_link, run};
 use crate::testbed::{PROTECTED, received, testbed};

@@ -1,4 +1,4 @@
-//! LinkGuardian's rivals on a fabric.
+//! LinkGuardian's competitors on a fabric.
 
 mod link_layer_retry;
 mod wharf;

@@ -1,4 +1,4 @@
-//! Wharf on a fabric, from a scenario file: what users switch on, and what must then hold.
+//! Wharf on a fabric, from a scenario file: user settings, and invariants.
 
 use crate::support::{counter, run};
 use crate::testbed::{received, testbed};
@@ -10,8 +10,8 @@ fn wharf(data_frames: u8, parity_frames: u8) -> String {
     )
 }
 
-/// The chance that a frame is lost for good, if `loss` of all frames are: it is, and so are `parity` or more of the
-/// others of its block.
+/// Residual loss rate at a frame loss rate of `loss`: the frame is lost together with `parity` or more other frames of
+/// its block.
 fn loss_left(loss: f64, data: u32, parity: u32) -> f64 {
     let others = data + parity - 1;
     let mut chance = (1.0 - loss).powi(others as i32);
@@ -32,7 +32,7 @@ fn the_loss_that_is_left_is_that_of_the_code() {
         let (sent, received, _) = received(&outcome);
         let expected = loss_left(loss, data, parity) * sent as f64;
         let lost = (sent - received) as f64;
-        // Losses come in blocks: allow for three in one.
+        // Losses cluster in blocks, so the tolerance allows three per block.
         assert!((lost - expected).abs() < 5.0 * (3.0 * expected).sqrt(), "({data}, {parity}): {lost}, not {expected}");
         assert_eq!(counter(&outcome, "packets lost"), sent - received);
         assert!(counter(&outcome, "frames restored") > 0);
@@ -46,7 +46,7 @@ fn what_the_line_has_no_room_for_waits_and_is_dropped_by_its_queue() {
     let (sent, received, reordered) = received(&outcome);
     let share = received as f64 / sent as f64;
     let parity_share = 1.0 - 5.0 * 1_544.0 / (5.0 * 1_544.0 + 1_560.0);
-    // The queue holds 300 KB of the 25 MB that are sent.
+    // The queue holds 300 KB of the 25 MB sent.
     assert!((1.0 - parity_share..1.0 - parity_share + 0.03).contains(&share), "{share}");
     assert_eq!(reordered, 0);
     assert_eq!(outcome.summary.drops.get("queue full").copied().unwrap_or(0), sent - received);

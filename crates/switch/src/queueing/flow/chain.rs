@@ -1,6 +1,5 @@
-//! Doubly linked lists of numbered things, which never allocate but to know a larger number.
+//! Doubly linked lists of numbered items. They allocate only for a new largest number.
 
-/// No item.
 const NOBODY: u32 = u32::MAX;
 
 /// The neighbours of each item.
@@ -15,7 +14,7 @@ struct Link {
     after: u32,
 }
 
-/// A list; an item is in at most one list of the same [`Links`].
+/// A list. An item is in at most one list of the same [`Links`].
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct Chain {
     first: u32,
@@ -41,7 +40,7 @@ impl Chain {
 }
 
 impl Links {
-    /// Adds an item that is in no list.
+    /// Appends an item that is in no list.
     #[inline]
     pub fn push_back(&mut self, chain: &mut Chain, item: u32) {
         if self.of.len() <= item as usize {
@@ -55,7 +54,7 @@ impl Links {
         chain.last = item;
     }
 
-    /// Takes out an item of the list.
+    /// Removes an item from its list.
     #[inline]
     pub fn remove(&mut self, chain: &mut Chain, item: u32) {
         let Link { before, after } = self.of[item as usize];
@@ -69,14 +68,13 @@ impl Links {
         }
     }
 
-    /// Moves an item of one list to the end of another, or of the same.
+    /// Moves an item of a list to its end.
     #[inline]
     pub fn move_to_back(&mut self, from: &mut Chain, item: u32) {
         self.remove(from, item);
         self.push_back(from, item);
     }
 
-    /// The item behind `item`.
     pub fn after(&self, item: u32) -> Option<u32> {
         let after = self.of[item as usize].after;
         (after != NOBODY).then_some(after)

@@ -1,45 +1,46 @@
-//! CoDel: a queue that has had too much delay for too long signals it, ever more often (RFC 8289). Whole numbers only.
+//! CoDel signals congestion when the delay of a queue has exceeded a target for an interval, and then at an increasing
+//! rate (RFC 8289). This implementation uses integers only.
 
 use hitless_wire::{Duration, Time};
 
 use super::entry::Waiting;
 
-/// Its parameters.
+/// CoDel's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodelConfig {
-    /// Acceptable delay of a queue that does not empty.
+    /// Acceptable standing delay of a queue.
     pub target: Duration,
-    /// How long the delay must have been above the target before anything is done: in the order of a round-trip time.
+    /// Minimum time above the target before the first signal; about a round-trip time.
     pub interval: Duration,
-    /// A queue with no more bytes than these is left alone: the largest frame.
+    /// A queue with at most this many bytes gets no signal: the maximum frame length.
     pub small_queue_bytes: u32,
-    /// Packets that can be marked are marked where others are dropped (RFC 8290, section 5.2.6).
+    /// Whether ECN-capable packets are marked instead of dropped (RFC 8290, section 5.2.6).
     pub marks: bool,
 }
 
-/// A packet that has been taken from its queue.
+/// A packet taken from its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub packet: Waiting,
-    /// What is left in the queue.
+    /// Bytes left in the queue.
     pub bytes_left: u64,
 }
 
-/// What CoDel knows of one queue; names and rules are those of RFC 8289, section 5.
+/// CoDel's state for one queue; names and rules as in RFC 8289, section 5.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct Codel {
-    /// When the delay will have been above the target for an interval; none: it is not above.
+    /// Time when the delay will have exceeded the target for an interval; `None` while it does not exceed it.
     first_above_at: Option<Time>,
     is_dropping: bool,
     drop_next_at: Time,
-    /// Signals since the queue began to give them, and what they were when it last began.
+    /// Signals since the queue started signalling, and that count at the last start.
     count: u32,
     last_count: u32,
 }
 
 impl Codel {
-    /// Takes the next packet that is to be sent, and whether it is to be marked. `next` takes the first packet of the
-    /// queue, `dropped` gets those that are not to be sent.
+    /// Takes the next packet to send, and returns whether to mark it. `next` takes the first packet of the queue;
+    /// `dropped` receives packets that are not sent.
     #[inline]
     pub fn take(
         &mut self,
@@ -54,11 +55,14 @@ impl Codel {
         if !self.is_dropping {
             return if is_late { self.begin(config, now, packet, next, dropped) } else { Some((packet, false)) };
         }
+        // A delay below the target ends the dropping state at once.
         self.is_dropping = is_late;
         let mut packet = packet;
         while self.is_dropping && now >= self.drop_next_at {
             self.count += 1;
             if config.marks && packet.can_mark {
+                // A mark is a signal like a drop, but the packet is sent, so the loop ends here (RFC 8290, section
+                // 5.2.6).
                 self.drop_next_at = self.law(config, self.drop_next_at);
                 return Some((packet, true));
             }
@@ -66,6 +70,8 @@ impl Codel {
             let head = next();
             self.is_dropping = self.is_late(config, now, head);
             if self.is_dropping {
+                // The next time follows the scheduled one, not `now`, so that late service does not slow the rate down
+                // (RFC 8289, section 5.5).
                 self.drop_next_at = self.law(config, self.drop_next_at);
             }
             packet = head?.packet;
@@ -73,7 +79,7 @@ impl Codel {
         Some((packet, false))
     }
 
-    /// The first signal of a queue that has been late for an interval.
+    /// Gives the first signal of a queue that has been late for an interval.
     fn begin(
         &mut self,
         config: &CodelConfig,
@@ -91,7 +97,7 @@ impl Codel {
             head.map(|head| (head.packet, false))
         };
         self.is_dropping = true;
-        // A rate that controlled the queue a short time ago is a good one to go on with.
+        // A signal rate that controlled the queue recently is a good start.
         let delta = self.count.saturating_sub(self.last_count);
         let was_recently = now.saturating_since(self.drop_next_at) < config.interval * 16;
         self.count = if delta > 1 && was_recently { delta } else { 1 };
@@ -100,7 +106,7 @@ impl Codel {
         taken
     }
 
-    /// Whether the delay has been above the target for at least an interval.
+    /// Returns whether the delay has exceeded the target for a whole interval.
     #[inline]
     fn is_late(&mut self, config: &CodelConfig, now: Time, head: Option<Head>) -> bool {
         let is_above = |head: &Head| {
@@ -114,13 +120,14 @@ impl Codel {
         now >= *self.first_above_at.get_or_insert(now + config.interval)
     }
 
-    /// The next signal comes an interval divided by the root of their number after `from` (RFC 8289, section 5).
+    /// Returns the time of the next signal: `interval / sqrt(count)` after `from` (RFC 8289, section 5).
     fn law(&self, config: &CodelConfig, from: Time) -> Time {
         from + interval_by_root(config.interval, self.count)
     }
 }
 
-/// `interval / sqrt(count)`, with a root of 16 binary digits behind the point, rounded down: the same everywhere.
+/// Returns `interval / sqrt(count)` with 16 binary digits of the root after the point, rounded down: the same on every
+/// platform.
 fn interval_by_root(interval: Duration, count: u32) -> Duration {
     let root = (u64::from(count) << 32).isqrt();
     Duration((u128::from(interval.as_ps()) << 16).div_euclid(u128::from(root.max(1))) as u64)

@@ -1,4 +1,4 @@
-//! Deficit round robin with a queue for each flow (Shreedhar and Varghese 1995).
+//! Deficit round robin with a queue per flow (Shreedhar and Varghese 1995).
 
 use super::entry::{Arriving, Waiting};
 use super::flows::FlowNumbers;
@@ -6,16 +6,15 @@ use super::round_robin::RoundRobin;
 use super::weights::ClassWeights;
 use crate::queueing::marking::EcnMarker;
 
-/// Its parameters.
+/// The parameters of deficit round robin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrrConfig {
-    /// Bytes that a flow of weight 1 is given in each turn. With less than the largest frame a turn may send nothing.
+    /// Quantum in bytes of a flow of weight 1. Below the maximum frame length a turn can pass without a packet.
     pub quantum_bytes: u32,
-    /// By class, a multiple of the quantum.
+    /// Weight by class: a multiple of the quantum.
     pub weights: ClassWeights,
 }
 
-/// The discipline.
 #[derive(Debug)]
 pub(super) struct Drr {
     config: DrrConfig,
@@ -30,7 +29,7 @@ impl Drr {
         Self { config, numbers: FlowNumbers::default(), queues: RoundRobin::default() }
     }
 
-    /// Whether the depth of the flow's own queue asks for a mark.
+    /// Queues a packet; returns whether the depth of its flow's queue requires a mark.
     #[inline]
     pub fn push(&mut self, arriving: &Arriving, marker: &mut EcnMarker) -> bool {
         let (number, _) = self.numbers.of(arriving.flow);
@@ -46,7 +45,7 @@ impl Drr {
         self.forget_if_empty(taken)
     }
 
-    /// The last packet of the flow that has most bytes waiting.
+    /// Takes the last packet of the longest queue in bytes.
     pub fn evict(&mut self) -> Option<Waiting> {
         let taken = self.queues.pop_longest();
         self.forget_if_empty(taken)

@@ -1,4 +1,4 @@
-//! Packets of a port that queues by flow: as they come, as they wait, and as they are given up.
+//! Packets of a port that queues by flow: arriving, waiting, and dropped.
 
 use hitless_engine::PacketHandle;
 
@@ -37,13 +37,13 @@ pub struct Waiting {
     pub can_mark: bool,
 }
 
-/// A packet that the scheduler has given up. It counted as admitted, the one that had just arrived included.
+/// A packet that the scheduler has dropped. It counted as admitted, even if it had just arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub struct Ended {
     /// The packet.
     pub packet: PacketHandle,
-    /// Its length.
+    /// Frame length.
     pub frame_bytes: u32,
-    /// Why.
+    /// Reason for the drop.
     pub reason: DropReason,
 }

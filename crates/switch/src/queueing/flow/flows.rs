@@ -1,4 +1,4 @@
-//! Which flow has which number, for disciplines that keep an exact state per flow.
+//! Numbers of flows, for disciplines with exact state per flow.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -6,26 +6,26 @@ use std::hash::{BuildHasherDefault, Hasher};
 use hitless_state::{Damaged, Reader, Value, Writer};
 use hitless_wire::Packet;
 
-/// What tells flows apart exactly: number and hash. The number alone is not enough where several packets share it (a
-/// live switch that knows flows by their hash), the hash alone is not where two flows share it.
+/// The exact identity of a flow: number and hash. The number alone is not enough if several flows share it (a live
+/// switch knows flows by their hash only); the hash alone is not enough if two flows share it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
 pub struct FlowKey(u64);
 
 impl FlowKey {
-    /// The flow of a packet. The two directions of a connection are two flows.
+    /// Returns the flow of a packet. The two directions of a connection are two flows.
     #[inline]
     pub fn of(packet: &Packet) -> Self {
         Self(u64::from(packet.flow.0) << 32 | u64::from(packet.flow_hash))
     }
 
-    /// The hash of the 5-tuple, for disciplines that go by a hash.
+    /// Returns the hash of the 5-tuple.
     #[inline]
     pub const fn hash(self) -> u32 {
         self.0 as u32
     }
 }
 
-/// A hash function that is the same in every run: one multiplication.
+/// A hash function with the same result in every run: one multiplication.
 #[derive(Default)]
 struct Fixed(u64);
 
@@ -40,13 +40,13 @@ impl Hasher for Fixed {
 
     #[inline]
     fn write_u64(&mut self, value: u64) {
-        // 2^64 divided by the golden ratio (Knuth, volume 3, section 6.4); the upper half has the good bits.
+        // 2^64 divided by the golden ratio (Knuth, volume 3, section 6.4). The upper half of the product is well mixed.
         let product = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = product ^ product >> 32;
     }
 }
 
-/// Numbers of flows, small and used again. Never iterated over, so that no order comes from it.
+/// Small, reused numbers of flows. The map is never iterated over, because its order must not affect a run.
 #[derive(Debug, Default)]
 pub(super) struct FlowNumbers {
     numbers: HashMap<FlowKey, u32, BuildHasherDefault<Fixed>>,
@@ -57,6 +57,7 @@ pub(super) struct FlowNumbers {
 impl Value for FlowNumbers {
     fn write(&self, out: &mut Writer) {
         let Self { numbers, free, given } = self;
+        // The order of the map is undefined, so entries are sorted to give the same bytes in every run.
         let mut sorted: Vec<(u64, u32)> = numbers.iter().map(|(key, &number)| (key.0, number)).collect();
         sorted.sort_unstable();
         out.value(&sorted);
@@ -71,7 +72,7 @@ impl Value for FlowNumbers {
 }
 
 impl FlowNumbers {
-    /// The number of a flow, and whether it is new.
+    /// Returns the number of a flow, and whether it is new.
     #[inline]
     pub fn of(&mut self, key: FlowKey) -> (u32, bool) {
         if let Some(&number) = self.numbers.get(&key) {
@@ -85,7 +86,7 @@ impl FlowNumbers {
         (number, true)
     }
 
-    /// The flow is forgotten; its number may be given to another.
+    /// Forgets a flow; its number can be reused.
     #[inline]
     pub fn forget(&mut self, key: FlowKey) {
         let number = self.numbers.remove(&key).expect("only a flow that has a number is forgotten");

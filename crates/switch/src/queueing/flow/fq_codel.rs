@@ -1,4 +1,4 @@
-//! FQ-CoDel (RFC 8290): flows hashed to queues that take turns, new ones first, each controlled by CoDel.
+//! FQ-CoDel (RFC 8290): flows are hashed to queues that take turns, new queues first; CoDel controls each queue.
 
 use hitless_wire::Time;
 
@@ -8,24 +8,25 @@ use super::entry::{Arriving, Waiting};
 use super::packets::{PacketList, PacketLists};
 use super::spread::spread;
 
-/// Its parameters, by their names in RFC 8290, section 5.2.
+/// The parameters, named as in RFC 8290, section 5.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodelConfig {
-    /// How many queues flows are hashed to.
+    /// Number of queues that flows are hashed to.
     pub flows: u32,
-    /// Bytes that a queue is given in each turn.
+    /// Quantum in bytes of a queue.
     pub quantum_bytes: u32,
-    /// Packets that may wait; the port's own limit applies too.
+    /// Maximum number of waiting packets; the port's limit applies too.
     pub limit_packets: u32,
-    /// Most packets that a full queue loses at once (section 4.1: half of the fattest queue, at most 64).
+    /// Maximum number of packets dropped at once from a full queue (section 4.1: half of the fattest queue, at most
+    /// 64).
     pub drop_batch: u32,
-    /// CoDel.
+    /// CoDel's parameters.
     pub codel: CodelConfig,
-    /// What the hash begins with, so that not all ports put the same flows together.
+    /// Salt of the hash, so that different ports hash different flows together.
     pub salt: u32,
 }
 
-/// In which of the two lists of queues a queue is.
+/// The list that a queue is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 enum Place {
     #[default]
@@ -42,7 +43,6 @@ struct Queue {
     codel: Codel,
 }
 
-/// The discipline.
 #[derive(Debug)]
 pub(super) struct FqCodel {
     config: FqCodelConfig,
@@ -66,7 +66,7 @@ impl FqCodel {
         self.config.limit_packets as usize
     }
 
-    /// RFC 8290, section 4.1. Marks are decided when packets leave.
+    /// Queues a packet (RFC 8290, section 4.1). Marks are decided at dequeue.
     #[inline]
     pub fn push(&mut self, arriving: &Arriving) {
         let number = spread(arriving.flow.hash(), self.config.salt, self.config.flows);
@@ -74,21 +74,26 @@ impl FqCodel {
         self.packets.push_back(&mut queue.list, arriving.waiting(), ());
         if queue.place == Place::Neither {
             queue.place = Place::New;
+            // A queue that becomes active starts with one quantum (RFC 8290, section 4.1).
             queue.credit_bytes = self.config.quantum_bytes.into();
             self.links.push_back(&mut self.new, number);
         }
     }
 
-    /// The next packet to send, and whether it is to be marked (RFC 8290, section 4.2).
+    /// Returns the next packet to send, and whether to mark it (RFC 8290, section 4.2).
     #[inline]
     pub fn pop(&mut self, now: Time, mut dropped: impl FnMut(Waiting)) -> Option<(Waiting, bool)> {
         loop {
+            // New queues go first, which favours sparse flows (RFC 8290, section 4.2).
             let number = self.new.first().or(self.old.first())?;
             if self.queues[number as usize].credit_bytes <= 0 {
+                // A queue that has used its credit goes to the end of the old list, whichever list it was in (RFC 8290,
+                // section 4.2).
                 self.queues[number as usize].credit_bytes += i64::from(self.config.quantum_bytes);
                 self.become_old(number);
                 continue;
             }
+            // CoDel can drop all packets of a queue, which then counts as empty.
             let Some((packet, mark)) = self.take(number, now, &mut dropped) else {
                 self.retire(number);
                 continue;
@@ -109,8 +114,8 @@ impl FqCodel {
         codel.take(&self.config.codel, now, next, dropped)
     }
 
-    /// A new queue that is empty becomes an old one, so that a flow cannot stay new by sending one packet at a time; an
-    /// old one leaves.
+    /// Retires an empty queue. A new queue becomes old first, so that a flow cannot stay new by sending one packet at a
+    /// time; an old queue leaves its list.
     fn retire(&mut self, number: u32) {
         if self.queues[number as usize].place == Place::New {
             return self.become_old(number);
@@ -129,7 +134,8 @@ impl FqCodel {
         self.links.push_back(&mut self.old, number);
     }
 
-    /// Drops from the head of the queue with most bytes: half of it, or as much as one batch (RFC 8290, section 4.1).
+    /// Drops from the head of the queue with the most bytes: half of its packets, at most one batch (RFC 8290, section
+    /// 4.1).
     pub fn evict(&mut self, mut dropped: impl FnMut(Waiting)) {
         let fattest = self.queues.iter_mut().max_by_key(|queue| queue.list.bytes);
         let Some(queue) = fattest else { return };

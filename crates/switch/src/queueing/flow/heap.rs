@@ -1,13 +1,12 @@
-//! A binary heap of numbered things whose keys change.
+//! A binary heap of numbered items with changing keys.
 
-/// Not in the heap.
 const NOWHERE: u32 = u32::MAX;
 
-/// The smallest key first. No two keys may be equal, or which of them is first would depend on the past.
+/// A heap with the smallest key first. No two keys may be equal: the order of equal keys would depend on history.
 #[derive(Debug, hitless_state::Value)]
 pub(super) struct IndexedHeap<K> {
     nodes: Vec<(K, u32)>,
-    /// By item: its place among the nodes.
+    /// Position among the nodes, by item.
     places: Vec<u32>,
 }
 
@@ -18,7 +17,7 @@ impl<K> Default for IndexedHeap<K> {
 }
 
 impl<K: Ord + Copy> IndexedHeap<K> {
-    /// The smallest key and its item.
+    /// Returns the smallest key and its item.
     #[inline]
     pub fn first(&self) -> Option<(K, u32)> {
         self.nodes.first().copied()
@@ -29,7 +28,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
         self.places.get(item as usize).is_some_and(|&place| place != NOWHERE)
     }
 
-    /// Puts an item in, or gives it another key.
+    /// Inserts an item, or changes its key.
     #[inline]
     pub fn set(&mut self, item: u32, key: K) {
         if self.places.len() <= item as usize {
@@ -46,7 +45,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
         if is_earlier { self.rise(place) } else { self.sink(place) }
     }
 
-    /// Takes an item out, if it is in.
+    /// Removes an item if present.
     #[inline]
     pub fn remove(&mut self, item: u32) {
         if !self.contains(item) {
@@ -54,6 +53,7 @@ impl<K: Ord + Copy> IndexedHeap<K> {
         }
         let place = std::mem::replace(&mut self.places[item as usize], NOWHERE) as usize;
         let removed = self.nodes.swap_remove(place);
+        // The last node fills the gap; it can belong above or below it.
         if let Some(&moved) = self.nodes.get(place) {
             if moved.0 < removed.0 { self.rise(place) } else { self.sink(place) }
         }

@@ -1,9 +1,9 @@
 //! Ideal fair queueing: bit-by-bit round robin (Demers, Keshav and Shenker 1989; AFQ, section 2.1).
 //!
-//! A packet's finish number is the round in which its last bit would be sent if flows sent bit by bit; the packet with
-//! the smallest goes first. When the buffer is full the packet with the largest goes (AFQ, section 5), which is the
-//! last one of its flow. Finish numbers count what a packet takes of the line, preamble and gap included, because the
-//! rounds go with the line's rate.
+//! A packet's finish number is the round that would send its last bit if flows sent bit by bit. The packet with the
+//! lowest finish number goes first. If the buffer is full, the packet with the highest is dropped (AFQ, section 5); it
+//! is the last packet of its flow. Finish numbers count the line time of a packet, including preamble and gap, because
+//! rounds advance with the line rate.
 
 use std::cmp::Reverse;
 
@@ -17,35 +17,35 @@ use super::rounds::Rounds;
 use super::weights::ClassWeights;
 use crate::queueing::marking::EcnMarker;
 
-/// Its parameters.
+/// The parameters of ideal fair queueing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdealFqConfig {
-    /// By class, the bits of a flow in a round.
+    /// Bits of a flow per round, by class.
     pub weights: ClassWeights,
-    /// A packet is marked that ends so many rounds of bits or more ahead of the round under way: a flow's own queue,
-    /// measured as AFQ's transport does (section 5).
+    /// Threshold for marks, in rounds of bits from the current round to the end of the packet: the depth of the flow's
+    /// queue, as AFQ's transport measures it (section 5).
     pub mark_rounds: Option<u64>,
-    /// A flow is charged for packets that were dropped for lack of buffer, as with Demers, Keshav and Shenker, who
-    /// leave finish numbers as they are.
+    /// Whether a flow is charged for packets dropped for lack of buffer, as in Demers, Keshav and Shenker, who leave
+    /// finish numbers unchanged.
     pub charge_drops: bool,
 }
 
-/// What is noted with a packet.
+/// The data kept with a packet.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 struct Note {
     finish: u64,
-    /// How many packets came before, which tells equal finish numbers apart.
+    /// Arrival number of the packet, to order equal finish numbers.
     number: u64,
-    /// The flow as it was before the packet.
+    /// Progress of the flow before this packet.
     before: Progress,
 }
 
-/// How far a flow is with what it has sent so far.
+/// The progress of a flow with its packets so far.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 struct Progress {
-    /// The round in which the last bit of its last packet is sent.
+    /// Round that sends the last bit of its last packet.
     finish: u64,
-    /// Bits that it may still send in that round.
+    /// Bits that it can still send in that round.
     spare_bits: u32,
 }
 
@@ -57,7 +57,6 @@ struct Flow {
     weight: u32,
 }
 
-/// The discipline.
 #[derive(Debug)]
 pub(super) struct IdealFq {
     config: IdealFqConfig,
@@ -67,9 +66,9 @@ pub(super) struct IdealFq {
     rounds: Rounds,
     packets: PacketLists<Note>,
     arrivals: u64,
-    /// Flows with packets, by the finish number of the first.
+    /// Flows with packets, by finish number of their first packet.
     first: IndexedHeap<(u64, u64)>,
-    /// Flows with packets, by the finish number of the last, the largest first.
+    /// Flows with packets, by finish number of their last packet, largest first.
     last: IndexedHeap<Reverse<(u64, u64)>>,
 }
 
@@ -94,10 +93,11 @@ impl IdealFq {
         }
     }
 
-    /// Whether the depth of the flow's own queue asks for a mark.
+    /// Queues a packet; returns whether the depth of its flow's queue requires a mark.
     #[inline]
     pub fn push(&mut self, arriving: &Arriving, marker: &mut EcnMarker) -> bool {
         self.rounds.go_on(arriving.entry.enqueued_at);
+        // A flow becomes inactive when the rounds pass its last one; without packets it is then forgotten.
         while let Some(number) = self.rounds.next_through() {
             self.forget_if_gone(number);
         }
@@ -106,6 +106,7 @@ impl IdealFq {
         let flow = &mut self.flows[number as usize];
         let depth = flow.list;
         self.packets.push_back(&mut flow.list, arriving.waiting(), note);
+        // Only the first packet of a flow competes for service; only its last one can be dropped.
         if depth.packets == 0 {
             self.first.set(number, (note.finish, note.number));
         }
@@ -128,10 +129,11 @@ impl IdealFq {
         number
     }
 
-    /// Gives the next packet of a flow its finish number, and charges the flow for it.
+    /// Assigns the flow's next finish number and charges the flow for the packet.
     #[inline]
     fn bid(&mut self, number: u32, frame_bytes: u32) -> Note {
         let flow = &mut self.flows[number as usize];
+        // An idle flow cannot claim past rounds; it starts at the current one.
         if !self.rounds.is_active(number) {
             flow.progress = Progress { finish: self.rounds.made(), spare_bits: 0 };
         }
@@ -139,6 +141,8 @@ impl IdealFq {
         let bits = u64::from(frame_bytes + self.overhead_bytes) * 8;
         let weight = u64::from(flow.weight);
         let rounds = bits.saturating_sub(before.spare_bits.into()).div_ceil(weight);
+        // A flow of weight w sends w bits per round; bits of its last round that a packet does not use go to the next
+        // packet.
         let spare_bits = u64::from(before.spare_bits) + rounds * weight - bits;
         flow.progress = Progress { finish: before.finish + rounds, spare_bits: spare_bits as u32 };
         self.rounds.take_part(number, flow.progress.finish, flow.weight);
@@ -158,7 +162,7 @@ impl IdealFq {
         Some(packet)
     }
 
-    /// The packet with the largest finish number.
+    /// Takes the packet with the highest finish number.
     pub fn evict(&mut self) -> Option<Waiting> {
         let (_, number) = self.last.first()?;
         let flow = &mut self.flows[number as usize];
@@ -177,6 +181,7 @@ impl IdealFq {
         let flow = &mut self.flows[number as usize];
         flow.progress = before;
         if before.finish <= self.rounds.made() {
+            // Without the dropped packet, the flow's last round is already over.
             self.rounds.leave(number);
         } else {
             self.rounds.take_part(number, before.finish, flow.weight);
@@ -190,7 +195,7 @@ impl IdealFq {
         self.forget_if_gone(number);
     }
 
-    /// A flow is known until its last packet has left and its last round is made.
+    /// Forgets a flow when its last packet has left and its last round is over.
     #[inline]
     fn forget_if_gone(&mut self, number: u32) {
         let flow = &self.flows[number as usize];

@@ -1,6 +1,8 @@
-//! Per-flow queueing: a third kind of scheduler, whose discipline knows flows and may drop what it had admitted.
+//! Per-flow queueing: a third kind of scheduler. Its disciplines know flows and can drop packets that they had
+//! admitted.
 //!
-//! The disciplines that approximate fair queueing is measured against (AFQ, sections 2.1 and 6.2.2), one file each:
+//! These are the disciplines that approximate fair queueing is compared with (AFQ, sections 2.1 and 6.2.2), one file
+//! each:
 //!
 //! | discipline | queues | next | when the buffer is full | knows flows by |
 //! |---|---|---|---|---|
@@ -9,10 +11,10 @@
 //! | [`sfq`] | a fixed number | deficit round robin | last of the longest queue goes | hash |
 //! | [`fq_codel`] | a fixed number | new queues, then old, by credit | first half of the longest queue goes | hash |
 //!
-//! All of them share one buffer per port, which is full when the port's limit is reached, the frame in transmission
-//! included. A packet that arrives is queued first, and then packets go until the limit holds: so the packet that
-//! arrives may be the one. `chain`, `heap`, `packets` and `flows` are what they are made of; once a port has had its
-//! largest number of packets and flows, none of it allocates.
+//! All disciplines share one buffer per port. It is full at the port's limit, including the frame in transmission. An
+//! arriving packet is queued first, and then packets are dropped until the limit holds, so the arriving packet can be
+//! among them. `chain`, `heap`, `packets` and `flows` are the building blocks; they do not allocate once a port has had
+//! its maximum number of packets and flows.
 
 mod chain;
 pub mod codel;

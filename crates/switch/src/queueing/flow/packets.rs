@@ -3,7 +3,7 @@
 use super::chain::{Chain, Links};
 use super::entry::Waiting;
 
-/// One queue of packets.
+/// A queue of packets.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct PacketList {
     chain: Chain,
@@ -11,7 +11,7 @@ pub(super) struct PacketList {
     pub bytes: u64,
 }
 
-/// The slab. `N` is what a discipline notes with each packet.
+/// The slab. `N` is the data that a discipline keeps with each packet.
 #[derive(Debug, hitless_state::Value)]
 pub(super) struct PacketLists<N> {
     slots: Vec<(Waiting, N)>,
@@ -74,7 +74,7 @@ impl<N: Copy> PacketLists<N> {
         taken
     }
 
-    /// The packets of a list, the oldest first.
+    /// Iterates over the packets of a list, oldest first.
     pub fn iter(&self, list: &PacketList) -> impl Iterator<Item = &Waiting> {
         let slots = std::iter::successors(list.chain.first(), |&slot| self.links.after(slot));
         slots.map(|slot| &self.slots[slot as usize].0)

@@ -1,4 +1,4 @@
-//! Deficit round robin (Shreedhar and Varghese 1995) over numbered queues, and the longest of them.
+//! Deficit round robin (Shreedhar and Varghese 1995) over numbered queues, with access to the longest.
 
 use std::cmp::Reverse;
 
@@ -11,7 +11,7 @@ use super::packets::{PacketList, PacketLists};
 struct Queue {
     list: PacketList,
     deficit_bytes: u64,
-    /// What it is given in each turn.
+    /// Bytes added in each turn.
     quantum_bytes: u64,
 }
 
@@ -21,16 +21,16 @@ pub(super) struct RoundRobin {
     packets: PacketLists<()>,
     queues: Vec<Queue>,
     links: Links,
-    /// The queues that have packets; the first has its turn.
+    /// Queues with packets; the first has its turn.
     active: Chain,
-    /// The first of the active queues has been given its quantum.
+    /// Whether the first active queue has received its quantum.
     turn_has_begun: bool,
-    /// By bytes; of equally long queues the one with the largest number first.
+    /// Queues by bytes; of equally long queues the highest number comes first.
     longest: IndexedHeap<Reverse<(u64, u32)>>,
 }
 
 impl RoundRobin {
-    /// Puts a packet into a queue; a queue that was empty has `quantum_bytes` from now on.
+    /// Puts a packet into a queue; an empty queue takes `quantum_bytes` as its quantum.
     #[inline]
     pub fn push(&mut self, number: u32, packet: Waiting, quantum_bytes: u64) {
         let index = number as usize;
@@ -46,13 +46,13 @@ impl RoundRobin {
         self.longest.set(number, Reverse((queue.list.bytes, number)));
     }
 
-    /// What waits in a queue.
+    /// Returns the packets of a queue.
     #[inline]
     pub fn list(&self, number: u32) -> PacketList {
         self.queues.get(number as usize).map_or_else(PacketList::default, |queue| queue.list)
     }
 
-    /// Takes the next packet to send, and its queue.
+    /// Takes the next packet to send; returns it with its queue.
     #[inline]
     pub fn pop(&mut self) -> Option<(u32, Waiting)> {
         loop {
@@ -64,6 +64,7 @@ impl RoundRobin {
             let first = self.packets.front(&queue.list).expect("an active queue has a packet");
             let frame_bytes = u64::from(first.0.entry.frame_bytes);
             if queue.deficit_bytes < frame_bytes {
+                // The quantum does not cover the frame; the deficit stays for the next turn.
                 self.links.move_to_back(&mut self.active, number);
                 self.turn_has_begun = false;
                 continue;
@@ -75,7 +76,7 @@ impl RoundRobin {
         }
     }
 
-    /// Takes the last packet of the longest queue, and that queue.
+    /// Takes the last packet of the longest queue; returns it with its queue.
     pub fn pop_longest(&mut self) -> Option<(u32, Waiting)> {
         let (_, number) = self.longest.first()?;
         let (packet, ()) = self.packets.pop_back(&mut self.queues[number as usize].list)?;
@@ -89,6 +90,7 @@ impl RoundRobin {
         if queue.list.packets > 0 {
             return self.longest.set(number, Reverse((queue.list.bytes, number)));
         }
+        // A queue without packets keeps no deficit, as in the paper.
         queue.deficit_bytes = 0;
         self.longest.remove(number);
         if self.active.first() == Some(number) {

@@ -1,8 +1,8 @@
-//! The rounds of bit-by-bit round robin: virtual time (Demers, Keshav and Shenker 1989), in whole numbers.
+//! The rounds of bit-by-bit round robin: virtual time (Demers, Keshav and Shenker 1989), in integers.
 //!
-//! In a round each active flow sends as many bits as its weight is, and the line so takes the time of all their bits
-//! for it. A round that is under way when a flow comes takes so much longer. What the line has sent of it is kept as
-//! bits times 10^12, since that is what a rate in bits per second makes of a picosecond: nothing is ever rounded.
+//! In a round each active flow sends its weight in bits, so the round lasts as long as the line needs for all these
+//! bits. A flow that starts during a round makes that round longer. Sent bits are stored multiplied by 10^12, because a
+//! rate in bits per second times picoseconds has this unit; nothing is rounded.
 
 use hitless_wire::{BitRate, Time};
 
@@ -10,18 +10,18 @@ use super::heap::IndexedHeap;
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
-/// How far the rounds are, and who takes part.
+/// The progress of rounds, and the active flows.
 #[derive(Debug)]
 pub(super) struct Rounds {
     rate_bps: u64,
-    /// Whole rounds made: Demers' R.
+    /// Completed rounds: R in Demers et al.
     made: u64,
-    /// What has been sent of the round under way.
+    /// Progress in the current round, in bits times 10^12.
     begun: u128,
     now: Time,
     /// Bits of a round.
     weights: u64,
-    /// The flows that take part, by the round that is their last, and what they send in each.
+    /// Active flows, by their last round.
     active: IndexedHeap<(u64, u32)>,
     weight_of: Vec<u32>,
 }
@@ -43,21 +43,23 @@ impl Rounds {
         self.active.contains(flow)
     }
 
-    /// The line has gone on until `now`.
+    /// Advances the line to `now`.
     #[inline]
     pub fn go_on(&mut self, now: Time) {
         self.begun += u128::from(self.rate_bps) * u128::from((now - self.now).as_ps());
         self.now = now;
     }
 
-    /// Makes rounds until a flow has had its last, which is the answer, or the line had no time for more.
+    /// Completes rounds until a flow has finished its last round or the line's time is used up; returns that flow.
     #[inline]
     pub fn next_through(&mut self) -> Option<u32> {
         let Some(((last, flow), _)) = self.active.first() else {
+            // Without active flows there is no round; idle line time is not saved up.
             self.begun = 0;
             return None;
         };
         let cost = u128::from(self.weights) * PS_PER_SECOND;
+        // The set of active flows is constant until `last`, so all rounds up to there cost the same.
         let rounds = divide(self.begun, cost).min(u128::from(last - self.made)) as u64;
         self.begun -= u128::from(rounds) * cost;
         self.made += rounds;
@@ -68,7 +70,7 @@ impl Rounds {
         Some(flow)
     }
 
-    /// `flow` takes part until the round `last`.
+    /// Makes `flow` active until the round `last`.
     #[inline]
     pub fn take_part(&mut self, flow: u32, last: u64, weight: u32) {
         if !self.active.contains(flow) {
@@ -81,7 +83,7 @@ impl Rounds {
         self.active.set(flow, (last, flow));
     }
 
-    /// `flow` takes part no more.
+    /// Makes `flow` inactive.
     pub fn leave(&mut self, flow: u32) {
         if self.active.contains(flow) {
             self.weights -= u64::from(self.weight_of[flow as usize]);
@@ -90,7 +92,7 @@ impl Rounds {
     }
 }
 
-/// Division that is fast where both fit in 64 bits, as they do but after a long rest.
+/// Divides, in 64 bits if both operands fit, which they do except after a long idle time.
 #[inline]
 fn divide(dividend: u128, divisor: u128) -> u128 {
     match (u64::try_from(dividend), u64::try_from(divisor)) {

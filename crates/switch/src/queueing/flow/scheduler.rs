@@ -1,4 +1,4 @@
-//! The queues of a port that queues by flow, whatever the discipline.
+//! The scheduler of a port that queues by flow, for any discipline.
 
 use hitless_wire::{BitRate, Time};
 
@@ -12,7 +12,7 @@ use crate::queueing::config::QueueLimit;
 use crate::queueing::entry::Entry;
 use crate::queueing::marking::{EcnMarker, EcnThreshold};
 
-/// Which discipline a port has.
+/// The discipline of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowQueueing {
     /// Bit-by-bit round robin.
@@ -52,11 +52,11 @@ pub struct FlowScheduler {
     bytes: u64,
     peak_bytes: u64,
     is_paused: bool,
-    /// The length of the frame last served, which counts until `busy_until`.
+    /// Length of the frame served last, which counts until `busy_until`.
     serving_bytes: u32,
-    /// When the server falls free.
+    /// Time when the server becomes free.
     pub(crate) busy_until: Time,
-    /// Whether an event will look after the queues at `busy_until`.
+    /// Whether an event will serve the queues at `busy_until`.
     pub(crate) service_is_due: bool,
     ended: Vec<Ended>,
 }
@@ -68,7 +68,7 @@ hitless_state::state!(FlowScheduler {
 });
 
 impl FlowScheduler {
-    /// An empty scheduler of a port of `rate` on which each frame costs `overhead_bytes` beyond itself.
+    /// Creates an empty scheduler for a port of `rate` with `overhead_bytes` per frame.
     pub fn new(config: FlowQueueing, limit: QueueLimit, ecn: EcnThreshold, rate: BitRate, overhead_bytes: u32) -> Self {
         let discipline = match config {
             FlowQueueing::IdealFq(config) => Discipline::IdealFq(IdealFq::new(config, rate, overhead_bytes)),
@@ -91,8 +91,8 @@ impl FlowScheduler {
         }
     }
 
-    /// Puts a packet into its queue; whether the depth asks for a mark. Calls come in order of time. Afterwards
-    /// [`Self::take_ended`] has what there is no room for, which may be this packet.
+    /// Queues a packet; returns whether the depth requires a mark. Calls must be in order of time. Afterwards
+    /// [`Self::take_ended`] returns the packets without room, which can include this one.
     #[inline]
     pub fn offer(&mut self, arriving: &Arriving) -> bool {
         if !self.could_hold(arriving) {
@@ -111,6 +111,7 @@ impl FlowScheduler {
         };
         self.packets += 1;
         self.bytes += u64::from(arriving.entry.frame_bytes);
+        // The packet is queued first and room is made afterwards, so that it can be the one that the discipline drops.
         if self.is_too_full(arriving.entry.enqueued_at) {
             self.make_room(arriving);
         }
@@ -118,20 +119,20 @@ impl FlowScheduler {
         mark
     }
 
-    /// Packets and bytes in transmission.
+    /// Returns the packets and bytes in transmission.
     #[inline]
     const fn in_transmission(&self, now: Time) -> (usize, u64) {
         if self.busy_until.0 > now.0 { (1, self.serving_bytes as u64) } else { (0, 0) }
     }
 
-    /// Whether there would be room if nothing else waited: else room would be made in vain.
+    /// Returns whether the packet would fit if nothing else waited; if not, dropping other packets would be useless.
     #[inline]
     fn could_hold(&self, arriving: &Arriving) -> bool {
         let (packets, bytes) = self.in_transmission(arriving.entry.enqueued_at);
         self.limit.has_room(packets, bytes, arriving.entry.frame_bytes)
     }
 
-    /// Packets and bytes in all queues, the frame in transmission included.
+    /// Returns the packets and bytes in all queues, including the frame in transmission.
     #[inline]
     pub(crate) const fn backlog(&self, now: Time) -> (usize, u64) {
         let (packets, bytes) = self.in_transmission(now);
@@ -150,11 +151,13 @@ impl FlowScheduler {
 
     #[cold]
     fn make_room(&mut self, arriving: &Arriving) {
+        // A large packet can displace several small ones.
         while self.packets > 0 && self.is_too_full(arriving.entry.enqueued_at) {
             let before = self.ended.len();
             let ended = &mut self.ended;
             let mut end = |packet: Waiting| {
                 let Entry { packet, frame_bytes, .. } = packet.entry;
+                // The drop reason tells a packet refused on arrival from one that made room for another.
                 let has_waited = packet != arriving.entry.packet;
                 let reason = if has_waited { DropReason::Evicted } else { DropReason::QueueFull };
                 ended.push(Ended { packet, frame_bytes, reason });
@@ -176,7 +179,7 @@ impl FlowScheduler {
         self.bytes -= ended.iter().map(|ended| u64::from(ended.frame_bytes)).sum::<u64>();
     }
 
-    /// Takes the next packet to send, and whether it is to be marked. Afterwards [`Self::take_ended`] has what was
+    /// Takes the next packet to send; returns whether to mark it. Afterwards [`Self::take_ended`] returns the packets
     /// dropped instead.
     #[inline]
     pub fn take(&mut self, now: Time) -> Option<(Entry, bool)> {
@@ -205,57 +208,57 @@ impl FlowScheduler {
         Some((entry, mark))
     }
 
-    /// Whether the scheduler has given up packets.
+    /// Returns whether the scheduler has dropped packets.
     #[inline]
     pub const fn has_ended(&self) -> bool {
         !self.ended.is_empty()
     }
 
-    /// The packets that the scheduler has given up; [`Self::put_back`] takes the empty list again.
+    /// Returns the dropped packets; [`Self::put_back`] takes the list back.
     #[inline]
     pub fn take_ended(&mut self) -> Vec<Ended> {
         std::mem::take(&mut self.ended)
     }
 
-    /// Gives back the memory of [`Self::take_ended`].
+    /// Takes the list of [`Self::take_ended`] back, to reuse its memory.
     #[inline]
     pub fn put_back(&mut self, mut list: Vec<Ended>) {
         list.clear();
         self.ended = list;
     }
 
-    /// Whether a packet could be served.
+    /// Returns whether a packet can be served.
     #[inline]
     pub const fn has_ready(&self) -> bool {
         self.packets > 0 && !self.is_paused
     }
 
-    /// Stops serving.
+    /// Stops service.
     pub fn pause(&mut self) {
         self.is_paused = true;
     }
 
-    /// Serves again.
+    /// Resumes service.
     pub fn resume(&mut self) {
         self.is_paused = false;
     }
 
-    /// Packets waiting (the frame in transmission has left).
+    /// Packets waiting, without the frame in transmission.
     pub const fn packets(&self) -> usize {
         self.packets
     }
 
-    /// Bytes waiting.
+    /// Bytes waiting, without the frame in transmission.
     pub const fn depth_bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The most bytes that ever waited.
+    /// Maximum number of bytes that ever waited.
     pub const fn peak_bytes(&self) -> u64 {
         self.peak_bytes
     }
 
-    /// Calls `look` for each packet that waits, in no order that means anything.
+    /// Calls `look` for each waiting packet, in unspecified order.
     pub fn each_waiting(&self, look: impl FnMut(&Waiting)) {
         match &self.discipline {
             Discipline::IdealFq(queues) => queues.waiting().for_each(look),

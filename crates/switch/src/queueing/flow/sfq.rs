@@ -1,4 +1,4 @@
-//! Stochastic fairness queueing (McKenney 1990): flows hashed to a fixed number of queues, which take turns.
+//! Stochastic fairness queueing (McKenney 1990): flows hashed to a fixed number of queues that take turns.
 
 use hitless_wire::{Duration, Time};
 
@@ -7,20 +7,19 @@ use super::round_robin::RoundRobin;
 use super::spread::spread;
 use crate::queueing::marking::EcnMarker;
 
-/// Its parameters.
+/// The parameters of stochastic fairness queueing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SfqConfig {
-    /// How many queues: 32 in AFQ's comparison (section 6.2.2).
+    /// Number of queues: 32 in AFQ's comparison (section 6.2.2).
     pub queues: u32,
-    /// Bytes that a queue is given in each turn.
+    /// Quantum in bytes of a queue.
     pub quantum_bytes: u32,
-    /// How long the same flows share a queue; none: for ever.
+    /// Time after which the hash changes; `None` means never.
     pub perturbation: Option<Duration>,
-    /// What the hash begins with, so that not all ports put the same flows together.
+    /// Salt of the hash, so that different ports hash different flows together.
     pub salt: u32,
 }
 
-/// The discipline.
 #[derive(Debug)]
 pub(super) struct Sfq {
     config: SfqConfig,
@@ -34,7 +33,7 @@ impl Sfq {
         Self { config, queues: RoundRobin::default() }
     }
 
-    /// Whether the depth of the packet's queue asks for a mark.
+    /// Queues a packet; returns whether the depth of its queue requires a mark.
     #[inline]
     pub fn push(&mut self, arriving: &Arriving, marker: &mut EcnMarker) -> bool {
         let number = self.queue_of(arriving.flow.hash(), arriving.entry.enqueued_at);
@@ -43,8 +42,8 @@ impl Sfq {
         marker.marks(before.packets as usize, before.bytes)
     }
 
-    /// The queue of a flow. What waits when the hash changes stays where it is, as in McKenney's paper; so a flow that
-    /// has packets waiting then may be reordered.
+    /// Returns the queue of a flow. When the hash changes, waiting packets stay where they are, as in McKenney's paper,
+    /// so a flow with waiting packets can be reordered.
     #[inline]
     fn queue_of(&self, flow_hash: u32, now: Time) -> u32 {
         let epoch = self.config.perturbation.map_or(0, |period| now.as_ps() / period.as_ps());
@@ -56,7 +55,7 @@ impl Sfq {
         self.queues.pop().map(|(_, packet)| packet)
     }
 
-    /// The last packet of the longest queue ("buffer stealing"), by bytes.
+    /// Takes the last packet of the longest queue in bytes ("buffer stealing").
     pub fn evict(&mut self) -> Option<Waiting> {
         self.queues.pop_longest().map(|(_, packet)| packet)
     }

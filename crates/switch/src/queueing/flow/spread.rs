@@ -1,6 +1,7 @@
-//! Flows spread over queues by a hash.
+//! Distribution of flows over queues by a hash.
 
-/// A number below `count` for a flow: the salted hash, mixed (the last step of MurmurHash3, 32 bits) and scaled.
+/// Returns a number below `count` for a flow: the salted hash, mixed (the last step of MurmurHash3, 32 bits) and
+/// scaled.
 #[inline]
 pub(super) fn spread(flow_hash: u32, salt: u32, count: u32) -> u32 {
     let mut hash = flow_hash ^ salt.wrapping_mul(0x9e37_79b9);

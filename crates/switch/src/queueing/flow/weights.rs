@@ -1,11 +1,11 @@
 //! Weights of flows.
 
-/// By class, how much more of the line a flow gets than one of weight 1.
+/// Weights by class: the share of the line relative to a flow of weight 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassWeights(pub [u16; 8]);
 
 impl ClassWeights {
-    /// All flows alike.
+    /// The same weight for all classes.
     pub const EQUAL: Self = Self([1; 8]);
 
     #[inline]

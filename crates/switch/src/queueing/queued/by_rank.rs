@@ -1,4 +1,4 @@
-//! Queues that are served by rank, and give up packets of larger rank when they are full.
+//! Queues served by rank, which evict packets of larger rank when they are full.
 
 use hitless_wire::QueueId;
 
@@ -8,29 +8,29 @@ use crate::drop_reason::DropReason;
 use crate::queueing::buffer::SharedBuffer;
 use crate::queueing::entry::Entry;
 
-/// Which packets may be dropped for one that finds no room in a queue served by rank.
+/// Which packets can be dropped for a packet without room in a queue served by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// The last packets of strictly larger rank, as many as are needed, if it then fits; otherwise it alone is refused
-    /// (Vertigo, CoNEXT 2021, section 3.2).
+    /// The last packets of strictly larger rank, as many as necessary, if the new packet then fits. Otherwise only the
+    /// new packet is refused (Vertigo, CoNEXT 2021, section 3.2).
     OnlyIfItFits,
-    /// It is inserted by its rank even if the queue is full; then the last packets are dropped until the rest fits. It
-    /// may be one of them.
+    /// The new packet is inserted by its rank even if the queue is full; then the last packets are dropped until the
+    /// rest fits. The new packet can be among them.
     AtAnyPrice,
 }
 
 impl QueuedScheduler {
-    /// Whether `queue` is served by rank: [`Self::offer_by_rank`] is for it.
+    /// Returns whether `queue` is served by rank and needs [`Self::offer_by_rank`].
     #[inline]
     pub const fn is_by_rank(&self, queue: QueueId) -> bool {
         self.by_rank >> queue.0 & 1 == 1
     }
 
-    /// Puts a packet into a queue that is served by rank, and accounts for it in the buffer, with what had to go for
-    /// it: [`Self::take_evicted`]. The flag says whether the depth asks for a congestion mark.
+    /// Puts a packet into a queue served by rank. Accounts in the buffer for it and for the packets evicted for it;
+    /// [`Self::take_evicted`] returns these. The result says whether the depth requires a congestion mark.
     ///
     /// # Errors
-    /// Why the packet was refused.
+    /// The reason why the packet was refused.
     pub fn offer_by_rank(
         &mut self,
         queue: QueueId,
@@ -51,8 +51,8 @@ impl QueuedScheduler {
         Ok(self.put_in(queue, rank, entry, backlog))
     }
 
-    /// How many of the last packets, all of larger rank, would have to go for one that arrives, and what it would lack
-    /// all the same.
+    /// Returns how many of the last packets, all of larger rank, must be evicted for the arriving packet, and the
+    /// reason if it still does not fit.
     fn victims(&self, queue: QueueId, rank: u32, entry: Entry, buffer: &SharedBuffer) -> (usize, Option<DropReason>) {
         let (packets, bytes) = self.backlog(queue, entry.enqueued_at);
         let state = &self.queues[usize::from(queue.0)];
@@ -66,6 +66,7 @@ impl QueuedScheduler {
         let (mut victims, mut freed_bytes) = (0, 0);
         let mut lack = lack_without(0, 0);
         let mut worse = state.waiting.worse_than(rank);
+        // Evicts from the end, one packet at a time, until the new packet fits.
         while let (Some(_), Some(victim)) = (lack, worse.next()) {
             victims += 1;
             freed_bytes += u64::from(victim.frame_bytes);
@@ -94,18 +95,18 @@ impl QueuedScheduler {
         level.expect("each queue is of a level").members.emptied(queue.0);
     }
 
-    /// Whether packets have been evicted that nobody has taken.
+    /// Returns whether there are evicted packets to take.
     #[inline]
     pub const fn has_evicted(&self) -> bool {
         !self.evicted.is_empty()
     }
 
-    /// The packets that were evicted; [`Self::put_back`] returns the list.
+    /// Returns the evicted packets; [`Self::put_back`] takes the list back.
     pub fn take_evicted(&mut self) -> Vec<Entry> {
         std::mem::take(&mut self.evicted)
     }
 
-    /// Takes the list of [`Self::take_evicted`] back, for the next ones.
+    /// Takes the list of [`Self::take_evicted`] back, to reuse its memory.
     pub fn put_back(&mut self, mut list: Vec<Entry>) {
         list.clear();
         self.evicted = list;

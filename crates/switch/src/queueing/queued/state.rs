@@ -1,11 +1,11 @@
-//! Queues as an exploration sees them.
+//! The queues' state for exploring tests.
 
 use super::QueuedScheduler;
 use crate::explore::{Digest, State};
 
 impl State for QueuedScheduler {
     /// # Panics
-    /// When there is a group of queues, which nobody explores yet.
+    /// If there is a group of queues: no exploring test needs that yet.
     fn tell(&self, digest: &mut Digest<'_>) {
         let Self {
             queues,
@@ -16,7 +16,7 @@ impl State for QueuedScheduler {
             evicted,
             group,
             serving,
-            // Meant for the packet that is taken, and used at once.
+            // Only valid until the taken packet is sent, which happens at once.
             marks_served: _,
             busy_until,
             service_is_due,

@@ -1,4 +1,4 @@
-//! The order in which queues are served, by tables.
+//! The order of service of queues, in tables.
 
 use super::super::{GroupDiscipline, LatePackets, QueueLimit};
 use super::*;
@@ -132,7 +132,7 @@ const DEFICIT: GroupDiscipline = GroupDiscipline::DeficitRoundRobin { quantum_by
 const ROTATING: GroupDiscipline =
     GroupDiscipline::RotatingStrictPriority { late: LatePackets::NamedQueue, step: Duration::ZERO };
 
-/// One queue of each of `priorities`, and after them a group of four of normal priority.
+/// Creates a queue for each of `priorities`, then a group of four queues with normal priority.
 fn with_group(priorities: &[u8], discipline: GroupDiscipline, limit: QueueLimit) -> QueuedScheduler {
     let queue = |&priority: &u8| QueueConfig::normal(QueueLimit::Unlimited).with_priority(priority);
     let queues: Vec<_> = priorities.iter().map(queue).collect();
@@ -140,13 +140,13 @@ fn with_group(priorities: &[u8], discipline: GroupDiscipline, limit: QueueLimit)
     QueuedScheduler::new(&queues, Some(QueueGroup { queues: 4, queue, discipline, limit, idle_round_time: None }))
 }
 
-/// Puts a packet of `round` into its queue; the group's first is `first`.
+/// Puts a packet of `round` into its queue of the group that starts at queue `first`.
 fn offer(scheduler: &mut QueuedScheduler, first: u8, round: u8, frame_bytes: u32) -> Offer {
     let entry = Entry::new(PacketHandle(u32::from(round)), frame_bytes, Time::ZERO);
     scheduler.offer(QueueId(first + round % 4), round, entry)
 }
 
-/// The rounds in which packets are served, one after the other.
+/// Returns the rounds of the packets in order of service.
 fn served(scheduler: &mut QueuedScheduler) -> Vec<u32> {
     let next = || match scheduler.take() {
         Dequeued::Packet(_, entry) => Some(entry.packet.0),
@@ -229,7 +229,7 @@ fn halves_are_swapped_at_an_empty_port_too() {
 
 #[test]
 fn a_group_is_one_queue_to_the_others() {
-    // Above, beside and below the group, which is numbered after them.
+    // On a higher level than the group, on its level and on a lower one; the group has the numbers after them.
     let mut scheduler = with_group(&[120, 100, 80], ROTATING, QueueLimit::Unlimited);
     let entry = |frame_bytes| Entry::new(PacketHandle(90), frame_bytes, Time::ZERO);
     for _ in 0..2 {
@@ -331,7 +331,7 @@ fn the_most_bytes_of_a_queue_and_of_a_group_stay_when_it_has_been_emptied() {
     assert_eq!(single.peak_bytes(QueueId(0)), 3_000);
 }
 
-/// A packet knows the packets of its own queue that waited when it came, and not those of another.
+/// An entry counts the packets that waited in its queue at arrival, and no others.
 #[test]
 fn an_entry_counts_the_packets_that_waited_before_it() {
     let mut scheduler = scheduler(&[(1, 1_500), (9, 1_500)]);

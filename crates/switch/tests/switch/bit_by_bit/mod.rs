@@ -1,4 +1,4 @@
-//! The oracle of bit-by-bit round robin against what can be said by hand, and against bits that are counted one by one.
+//! The oracle of bit-by-bit round robin, compared with results by hand and with a count of single bits.
 
 pub mod oracle;
 
@@ -53,14 +53,14 @@ fn of_equal_finish_numbers_the_first_to_arrive_goes_first() {
     assert_eq!(order, [0, 1, 2]);
 }
 
-/// A flow whose bits are sent one by one; all weights are 1.
+/// A flow that sends single bits; all weights are 1.
 #[derive(Clone, Default)]
 struct Bits {
-    /// Packets and how many bits of each are left.
+    /// Packets, with the number of bits left in each.
     packets: std::collections::VecDeque<(usize, u64)>,
 }
 
-/// Finish numbers from bits sent in turn: in each round one bit of each flow, each taking `ps_per_bit`.
+/// Returns finish numbers from bits sent in turn: in each round one bit of each flow, each taking `ps_per_bit`.
 fn bits_in_turn(schedule: &[Arrival], ps_per_bit: u64) -> Vec<u64> {
     let mut flows = vec![Bits::default(); 8];
     let mut finish = vec![0; schedule.len()];
@@ -69,7 +69,7 @@ fn bits_in_turn(schedule: &[Arrival], ps_per_bit: u64) -> Vec<u64> {
         if flows.iter().all(|flow| flow.packets.is_empty()) {
             now = now.max(schedule[next].at.0);
         }
-        // Those that come while the round is under way send in it, so that it ends later, so that more come.
+        // Flows that start during the round send in it, so it ends later, and more flows can start.
         let mut ends_at;
         loop {
             let active = flows.iter().filter(|flow| !flow.packets.is_empty()).count() as u64;

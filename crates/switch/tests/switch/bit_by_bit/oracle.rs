@@ -1,21 +1,20 @@
-//! Bit-by-bit round robin (Demers, Keshav and Shenker 1989; AFQ, section 2.1): slow, exact, and made to be read.
+//! Bit-by-bit round robin (Demers, Keshav and Shenker 1989; AFQ, section 2.1): slow, exact and readable.
 //!
-//! What it is compared with must have a rule for each of these cases, so here are the rules:
+//! An implementation needs a rule for each of these cases:
 //!
-//! - **Rounds.** In a round each active flow sends as many bits as its weight is. A round is made when the line has
-//!   had the time for the bits of all flows that are active then, one bit after the other at the line's rate. `R` is
-//!   the number of whole rounds made; a flow that comes while a round is under way takes part in it, and the round
-//!   takes so much longer. So `R` is an integer, and it is exact: what a round is short of is carried as bits times
-//!   10^12, which is what a line of so many bits per second sends in one picosecond.
-//! - **Finish number.** The round in which the packet's last bit is sent. A flow that is not active begins with the
-//!   round `R + 1`; the packets of an active flow follow each other bit by bit, without regard to packet boundaries.
-//! - **Active** is a flow whose last finish number is larger than `R`.
-//! - **Idle.** While no flow is active, `R` stands still, and the time of a round that was begun is forgotten.
-//! - **Departures.** When the line falls free, the packet with the smallest finish number among those that have
-//!   arrived, that instant included, is sent, whole. Of equal finish numbers the one that arrived first goes first.
+//! - **Rounds.** In a round each active flow sends its weight in bits. A round is complete when the line has had time
+//!   for the bits of all active flows, one bit after the other at the line's rate. `R` is the number of completed
+//!   rounds. A flow that starts during a round takes part in it and makes it longer. `R` is an exact integer: progress
+//!   in a round is kept in bits times 10^12, the unit of a rate in bits per second times picoseconds.
+//! - **Finish number.** The round that sends the packet's last bit. A flow that is not active begins with the round `R
+//!   + 1`; the packets of an active flow follow each other bit by bit, without regard to packet boundaries.
+//! - **Active** is a flow with a last finish number above `R`.
+//! - **Idle.** While no flow is active, `R` does not advance, and the progress in a started round is lost.
+//! - **Departures.** When the line becomes free, it sends the packet with the lowest finish number among all arrivals
+//!   up to and including this instant. Of equal finish numbers the earlier arrival goes first.
 //! - **Buffer.** Without limit: nothing is dropped.
 //!
-//! `bytes` is what a packet takes of the line, so with preamble and gap if the line has them.
+//! `bytes` is the length of a packet on the line, with preamble and gap if the line has them.
 
 use hitless_wire::{BitRate, Time};
 
@@ -24,43 +23,42 @@ const PS_PER_SECOND: u128 = 1_000_000_000_000;
 /// A packet that reaches the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When.
+    /// Arrival time.
     pub at: Time,
     /// Its flow.
     pub flow: u32,
-    /// What it takes of the line.
+    /// Length on the line.
     pub bytes: u32,
-    /// Bits per round of its flow: 1, if all flows are alike. The same for all packets of a flow.
+    /// Bits per round of its flow: 1 without weights. All packets of a flow must agree.
     pub weight: u32,
 }
 
 /// A packet on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// Which arrival of the schedule it was.
+    /// Index of its arrival in the schedule.
     pub arrival: usize,
-    /// When its first bit leaves.
+    /// Time of its first bit.
     pub begins_at: Time,
-    /// When its last bit has left.
+    /// Time of its last bit.
     pub ends_at: Time,
 }
 
-/// A flow as the rounds see it.
+/// A flow's progress in the rounds.
 #[derive(Clone, Copy, Default)]
 struct Flow {
-    /// The round in which the last bit of its last packet is sent.
+    /// Round that sends the last bit of its last packet.
     finish: u64,
-    /// Bits that it may still send in that round.
+    /// Bits that it can still send in that round.
     spare_bits: u64,
     weight: u32,
 }
 
-/// The rounds.
 struct Rounds {
     rate: BitRate,
     flows: Vec<Flow>,
     made: u64,
-    /// Bits times 10^12 that have been sent of the round under way.
+    /// Progress in the current round, in bits times 10^12.
     begun: u128,
     now: Time,
 }
@@ -70,7 +68,7 @@ impl Rounds {
         self.flows.iter().filter(|flow| flow.finish > self.made).map(|flow| u64::from(flow.weight)).sum()
     }
 
-    /// Makes the rounds that the line has time for until `until`.
+    /// Completes the rounds that the line has time for until `until`.
     fn advance(&mut self, until: Time) {
         self.begun += u128::from(self.rate.as_bps()) * u128::from((until - self.now).as_ps());
         self.now = until;
@@ -80,7 +78,8 @@ impl Rounds {
                 self.begun = 0;
                 return;
             }
-            // The cost is the same until the first flow is through; so many rounds are made in one step.
+            // The cost of a round is constant until the first flow finishes, so all rounds until then are completed in
+            // one step.
             let active = self.flows.iter().filter(|flow| flow.finish > self.made);
             let until_one_is_through = active.map(|flow| flow.finish - self.made).min().expect("a flow is active");
             let rounds = (self.begun / cost).min(u128::from(until_one_is_through));
@@ -92,7 +91,7 @@ impl Rounds {
         }
     }
 
-    /// The finish number of a packet that arrives now.
+    /// Returns the finish number of a packet that arrives now.
     fn admit(&mut self, arrival: &Arrival) -> u64 {
         if self.flows.len() <= arrival.flow as usize {
             self.flows.resize(arrival.flow as usize + 1, Flow::default());
@@ -110,7 +109,7 @@ impl Rounds {
     }
 }
 
-/// The finish number of each packet of `schedule`, which is in order of time, on a line of `rate`.
+/// Returns the finish number of each packet of `schedule` on a line of `rate`. The schedule must be in order of time.
 pub fn finish_numbers(schedule: &[Arrival], rate: BitRate) -> Vec<u64> {
     let mut rounds = Rounds { rate, flows: Vec::new(), made: 0, begun: 0, now: Time::ZERO };
     let number = |arrival: &Arrival| {
@@ -120,7 +119,8 @@ pub fn finish_numbers(schedule: &[Arrival], rate: BitRate) -> Vec<u64> {
     schedule.iter().map(number).collect()
 }
 
-/// The packets of `schedule`, which is in order of time, in the order in which they leave a line of `rate`.
+/// Returns the packets of `schedule` in order of departure from a line of `rate`. The schedule must be in order of
+/// time.
 pub fn departures(schedule: &[Arrival], rate: BitRate) -> Vec<Departure> {
     let finish = finish_numbers(schedule, rate);
     let mut waiting: Vec<usize> = (0..schedule.len()).collect();

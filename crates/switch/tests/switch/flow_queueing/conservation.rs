@@ -1,4 +1,4 @@
-//! All disciplines in a switch: what comes in leaves or ends for a reason, and the buffer returns to zero.
+//! All disciplines in a switch: every packet leaves or ends with a reason, and the buffer returns to zero.
 
 use hitless_switch::testing::Harness;
 use hitless_switch::{
@@ -54,7 +54,7 @@ fn packet_of(step: &Step, number: u32) -> Packet {
     }
 }
 
-/// What the partner of a port sends to pause and to resume it.
+/// Creates the pause or resume frame that a port's link partner sends.
 fn control(frame: PauseFrame) -> Packet {
     let mut packet = Packet { frame_bytes: 64, ttl: 3, ..Packet::default() };
     packet.push_shim(frame).expect("a packet has room for one shim");
@@ -92,7 +92,7 @@ proptest! {
         prop_assert_eq!((harness.switches[0].packets_queued(), harness.world.packets.alive(), harness.switches[0].buffer_bytes()), (0, 0, 0));
         let drops: u64 = harness.switches[0].drops().iter().sum();
         prop_assert_eq!(drops as usize, harness.world.ended.len());
-        // One after the other, at the line's rate, and never two at once.
+        // Packets leave one after the other at the line's rate.
         for pair in harness.world.left.windows(2) {
             let takes = BitRate::from_gbps(10).time_for(u64::from(pair[1].packet.frame_bytes + 20));
             prop_assert!(pair[1].at >= pair[0].at + takes);

@@ -1,4 +1,4 @@
-//! FQ-CoDel: turns, and what a full queue loses. CoDel itself has tests beside it.
+//! FQ-CoDel: turns, and drops from a full queue. CoDel has unit tests next to its code.
 
 use hitless_switch::queueing::flow::{CodelConfig, FqCodelConfig};
 use hitless_switch::{DropReason, FlowQueueing, QueueLimit};
@@ -30,7 +30,7 @@ fn queues_take_turns_by_credit_and_new_ones_go_first() {
     // Each sends until its credit is spent: two frames of 1000 of 1514.
     let first: Vec<u32> = (0..2).filter_map(|_| scheduler.take(Time::ZERO)).map(|(entry, _)| entry.packet.0).collect();
     assert_eq!(first, [0, 1]);
-    // Flow 0 is an old queue now, flow 1 and whoever comes are new.
+    // Flow 0 is an old queue now; flow 1 and later flows are new.
     scheduler.offer(&arriving(9, Time::ZERO, 2, 0, 100));
     assert_eq!(drain(&mut scheduler, Time::ZERO), [3, 4, 9, 2]);
 }

@@ -1,4 +1,4 @@
-//! Ideal fair queueing against the oracle of bit-by-bit round robin, and what happens when the buffer is full.
+//! Ideal fair queueing, compared with the oracle of bit-by-bit round robin, and its drops from a full buffer.
 
 use hitless_switch::queueing::flow::{ClassWeights, IdealFqConfig};
 use hitless_switch::{DropReason, EcnThreshold, FlowQueueing, QueueLimit};
@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use super::scheduler::{FlowScheduler, IDEAL, arriving, drain, offer, scheduler};
 use crate::bit_by_bit::oracle::{Arrival, departures};
 
-/// By class, which is the last octal digit of the flow's number.
+/// Weights by class; the class is the last octal digit of the flow's number.
 const WEIGHTS: [u16; 8] = [1, 1, 2, 3, 7, 16, 1, 100];
 
-/// The order in which an ideal queue without limit sends `schedule`.
+/// Returns the departures of `schedule` from an unlimited ideal queue.
 fn sent(schedule: &[Arrival], weights: ClassWeights, rate: BitRate) -> Vec<(usize, Time)> {
     let config = FlowQueueing::IdealFq(IdealFqConfig { weights, ..IDEAL });
     let mut scheduler = FlowScheduler::new(config, QueueLimit::Unlimited, EcnThreshold::Off, rate, 0);
@@ -97,7 +97,7 @@ fn a_flow_pays_for_what_it_lost_only_if_it_is_to() {
         let mut scheduler = full_of(&[(0, 100), (1, 100)], charge_drops);
         assert_eq!(offer(&mut scheduler, &arriving(2, Time::ZERO, 0, 0, 400)), [(2, DropReason::QueueFull)]);
         scheduler.take(Time::ZERO);
-        // It ends in round 1600, or in round 4800 if the flow pays for the 400 bytes.
+        // It ends in round 1600, or in round 4800 if the flow is charged for the dropped 400 bytes.
         assert_eq!(offer(&mut scheduler, &arriving(3, Time::ZERO, 0, 0, 100)), []);
         scheduler.take(Time::ZERO);
         assert_eq!(offer(&mut scheduler, &arriving(4, Time::ZERO, 2, 0, 300)), []);
@@ -110,7 +110,7 @@ fn a_flow_that_lost_a_packet_goes_on_where_the_one_before_it_ended() {
     let mut scheduler = full_of(&[(0, 100), (0, 100), (0, 100)], false);
     assert_eq!(offer(&mut scheduler, &arriving(3, Time::ZERO, 1, 0, 150)), [(2, DropReason::Evicted)]);
     assert_eq!(scheduler.take(Time::ZERO).map(|(entry, _)| entry.packet.0), Some(0));
-    // Again in round 2400, before the 310 bytes that end in round 2480.
+    // It also ends in round 2400, before the 310 bytes that end in round 2480.
     assert_eq!(offer(&mut scheduler, &arriving(4, Time::ZERO, 0, 0, 100)), []);
     scheduler.take(Time::ZERO);
     assert_eq!(offer(&mut scheduler, &arriving(5, Time::ZERO, 2, 0, 310)), []);

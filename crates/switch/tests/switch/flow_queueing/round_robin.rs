@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::scheduler::{DRR, FlowScheduler, SFQ, arriving, drain, offer, scheduler};
 
-/// What each of `flows` backlogged flows has sent when one of them has nothing left.
+/// Returns the bytes that each of `flows` backlogged flows has sent when the first of them runs out of packets.
 fn sent_while_all_wait(scheduler: &mut FlowScheduler, frames: &[Vec<u32>], class_of: impl Fn(usize) -> u8) -> Vec<u64> {
     let most = frames.iter().map(Vec::len).max().unwrap_or(0);
     for place in 0..most {
@@ -56,7 +56,7 @@ proptest! {
         prop_assert!(most.zip(least).is_some_and(|(most, least)| most - least <= 3 * 1_518), "{sent:?}");
     }
 
-    /// Whoever sends no more than its share of the buffer loses nothing, whatever others do.
+    /// A flow that uses at most its share of the buffer loses no packet, whatever other flows do.
     #[test]
     fn a_full_buffer_takes_from_the_longest_queue(frames in prop::collection::vec((0u32..6, 64u32..=1_518), 1..200)) {
         let limit = 20_000;
@@ -95,7 +95,7 @@ proptest! {
 fn a_turn_sends_what_the_deficit_covers_and_an_empty_queue_keeps_none() {
     let config = FlowQueueing::Drr(DrrConfig { quantum_bytes: 500, ..DRR });
     let mut scheduler = scheduler(config, QueueLimit::Unlimited);
-    // Figure 2 of the paper, in other numbers: the large frame waits until two quanta are there.
+    // Figure 2 of the paper, in other numbers: the large frame waits for two quanta.
     for (number, flow, bytes) in [(0, 0, 700), (1, 1, 300), (2, 1, 300), (3, 1, 300), (4, 0, 100)] {
         scheduler.offer(&arriving(number, Time::ZERO, flow, 0, bytes));
     }
@@ -105,7 +105,7 @@ fn a_turn_sends_what_the_deficit_covers_and_an_empty_queue_keeps_none() {
 #[test]
 fn a_deficit_of_just_the_frame_sends_it_and_what_an_emptied_queue_had_left_is_gone() {
     let config = FlowQueueing::Drr(DrrConfig { quantum_bytes: 500, ..DRR });
-    // (flow, bytes) of those that wait, and the order that they leave in.
+    // (flow, bytes) of the waiting packets, and their order of departure.
     let table = [
         ([(0, 500), (0, 500), (1, 400), (1, 100)], [0, 2, 3, 1]),
         ([(0, 100), (1, 100), (2, 100), (3, 100)], [0, 1, 2, 3]),
@@ -135,13 +135,13 @@ fn a_class_without_a_weight_is_served_with_one_and_the_peak_stays() {
     assert_eq!(scheduler.peak_bytes(), 2_000);
 }
 
-/// The packets that share a queue with flow 0, among flows `0..flows`.
+/// Returns the packets that share a queue with flow 0, among flows `0..flows`.
 fn sharing(config: SfqConfig, flows: u32, now: Time) -> Vec<u32> {
     let mut scheduler = scheduler(FlowQueueing::Sfq(config), QueueLimit::Packets(flows));
     for flow in 0..flows {
         scheduler.offer(&arriving(flow, now, flow, 0, 1_500));
     }
-    // With quanta of one frame each queue sends one frame in each turn, so the first of each queue come first.
+    // With quanta of one frame a queue sends one frame per turn, so the first frames of all queues come first.
     drain(&mut scheduler, now)
 }
 

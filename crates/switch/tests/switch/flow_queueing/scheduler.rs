@@ -14,12 +14,12 @@ pub const IDEAL: IdealFqConfig = IdealFqConfig { weights: ClassWeights::EQUAL, m
 pub const DRR: DrrConfig = DrrConfig { quantum_bytes: 1_518, weights: ClassWeights::EQUAL };
 pub const SFQ: SfqConfig = SfqConfig { queues: 32, quantum_bytes: 1_518, perturbation: None, salt: 7 };
 
-/// A scheduler at 1 Tb/s, so that a byte takes 8 ps, without overhead of frames.
+/// Creates a scheduler at 1 Tb/s without frame overhead, so that a byte takes 8 ps.
 pub fn scheduler(config: FlowQueueing, limit: QueueLimit) -> FlowScheduler {
     FlowScheduler::new(config, limit, EcnThreshold::Off, BitRate::from_gbps(1_000), 0)
 }
 
-/// Packet number `number` of a schedule, of a flow.
+/// Creates packet number `number` of a schedule.
 pub fn arriving(number: u32, at: Time, flow: u32, class: u8, frame_bytes: u32) -> Arriving {
     let packet = Packet { flow: FlowId(flow), flow_hash: flow.wrapping_mul(0x9e37_79b9), ..Packet::default() };
     Arriving {
@@ -30,13 +30,13 @@ pub fn arriving(number: u32, at: Time, flow: u32, class: u8, frame_bytes: u32) -
     }
 }
 
-/// Offers a packet; the numbers of those that were given up, each with the reason.
+/// Offers a packet; returns the numbers of dropped packets with the reasons.
 pub fn offer(scheduler: &mut FlowScheduler, arriving: &Arriving) -> Vec<(u32, DropReason)> {
     scheduler.offer(arriving);
     ended(scheduler)
 }
 
-/// What the scheduler has given up since last asked.
+/// Returns the packets that the scheduler has dropped since the last call.
 pub fn ended(scheduler: &mut FlowScheduler) -> Vec<(u32, DropReason)> {
     let list = scheduler.take_ended();
     let ended = list.iter().map(|ended| (ended.packet.0, ended.reason)).collect();
@@ -44,7 +44,7 @@ pub fn ended(scheduler: &mut FlowScheduler) -> Vec<(u32, DropReason)> {
     ended
 }
 
-/// The numbers of all packets in the order in which they leave.
+/// Returns the numbers of all packets in order of departure.
 pub fn drain(scheduler: &mut FlowScheduler, now: Time) -> Vec<u32> {
     std::iter::from_fn(|| scheduler.take(now).map(|(entry, _)| entry.packet.0)).collect()
 }

@@ -1,4 +1,4 @@
-//! A port whose queue is served by rank, in a switch: what is driven out may go elsewhere, and all accounts close.
+//! A port of a switch with a queue served by rank: evicted packets can go to another port, and all accounts balance.
 
 use hitless_switch::testing::Harness;
 use hitless_switch::{
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::world::{ELSEWHERE, IN, OUT, harness, packet};
 
-/// Has the queues of some ports served by rank, and sends what they refuse to another port.
+/// Requests service by rank at some ports, and sends refused packets to another port.
 struct Deflector {
     by_rank: Vec<PortId>,
 }
@@ -43,7 +43,7 @@ fn ranked(rank_bytes: u32, frame_bytes: u32) -> Packet {
     packet
 }
 
-/// Packets of these ranks and lengths, each so many nanoseconds after the last, for a port beside another like it.
+/// Runs arrivals of (gap to the previous one in ns, rank, bytes) for a port, with a second port like it.
 fn run(arrivals: &[(u64, u32, u32)], limit: QueueLimit, buffer: BufferPolicy, by_rank: &[PortId]) -> Harness {
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(limit));
     let mechanisms = vec![Box::new(Deflector { by_rank: by_rank.to_vec() }) as Box<dyn Mechanism>];
@@ -62,9 +62,9 @@ fn run(arrivals: &[(u64, u32, u32)], limit: QueueLimit, buffer: BufferPolicy, by
 fn what_is_driven_out_goes_elsewhere_and_drives_out_the_worst_there_for_good() {
     let arrivals: Vec<_> = [9, 9, 5, 8, 3, 9, 2].map(|rank| (0, rank, 1_000)).to_vec();
     let harness = run(&arrivals, QueueLimit::Packets(2), BufferPolicy::Static, &[OUT, ELSEWHERE]);
-    // Packet 0 is in transmission. 2 drives out 1, 3 is refused, 4 drives out 2, 5 is refused, 6 drives out 4.
+    // Packet 0 is in transmission. 2 evicts 1, 3 is refused, 4 evicts 2, 5 is refused, 6 evicts 4.
     assert_eq!(harness.left_by(OUT), [0, 6]);
-    // 1 is in transmission there; 3 gives way to 2, 5 to nobody, 2 to 4.
+    // 1 is in transmission there; 2 evicts 3, 5 evicts no packet, 4 evicts 2.
     assert_eq!(harness.left_by(ELSEWHERE), [1, 4]);
     let lost = [(3, DropReason::Evicted), (5, DropReason::QueueFull), (2, DropReason::Evicted)];
     assert_eq!(harness.ended(), lost);
@@ -84,7 +84,7 @@ fn a_packet_without_a_mark_is_as_urgent_as_can_be() {
 }
 
 proptest! {
-    /// Whatever comes, every packet is sent once or ends once, and the buffer gets its bytes back.
+    /// For any arrivals, every packet is sent once or ends once, and the buffer gets its bytes back.
     #[test]
     fn every_packet_leaves_or_ends_once(
         arrivals in prop::collection::vec((0u64..1_500, 0u32..9, 64u32..1_519), 1..200),

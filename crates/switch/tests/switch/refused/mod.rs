@@ -1,4 +1,4 @@
-//! Packets for which a queue has no room: what a mechanism may do with them, and what queues ordered by rank give up.
+//! Packets that a queue refuses: the verdicts of mechanisms, and evictions from queues served by rank.
 
 mod by_rank;
 mod verdicts;

@@ -1,4 +1,4 @@
-//! What a mechanism answers when a queue refuses a packet.
+//! The verdicts of a mechanism about a refused packet.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use hitless_wire::{BitRate, PortId, QueueId, Time};
 
 use super::world::{ELSEWHERE, IN, OUT, harness, packet};
 
-/// Answers the same to every refusal, and writes down what it was told.
+/// Returns the same verdict for every refusal, and records the calls.
 struct Answers {
     verdict: Verdict,
     cut_to_bytes: Option<u32>,
@@ -46,7 +46,7 @@ struct Outcome {
     told: Vec<(DropReason, PortId, bool)>,
 }
 
-/// Six packets at once for a port whose queue takes three; so does every other port's.
+/// Sends six packets at once to a port with a queue for three; the queues of other ports have the same limit.
 fn burst(verdict: Verdict, cut_to_bytes: Option<u32>, watched: &[PortId], buffer: BufferPolicy) -> Outcome {
     burst_for(vec![(verdict, cut_to_bytes)], watched, buffer)
 }
@@ -60,7 +60,7 @@ fn burst_for(answers: Vec<(Verdict, Option<u32>)>, watched: &[PortId], buffer: B
     let port = PortConfig::fifo(BitRate::from_gbps(10), 20, QueueConfig::normal(QueueLimit::Packets(3)));
     let switch = Switch::new(Architecture::tofino_like(), vec![port; 3], buffer, mechanisms);
     let mut harness = harness(switch);
-    // The port serves the first before the others are there.
+    // The port serves the first packet before the others arrive.
     (0..6).for_each(|number: u64| harness.arrive(Time(number.min(1)), IN, packet(1_000)));
     harness.finish();
     let told = std::mem::take(&mut *told.lock().expect("no other thread"));
@@ -92,7 +92,7 @@ fn what_is_forwarded_is_sent_by_the_other_port_and_not_lost() {
 #[test]
 fn a_packet_may_be_cut_for_a_queue_that_goes_first() {
     let outcome = burst(forward(OUT, 1), Some(64), &[OUT], BufferPolicy::Static);
-    // The first is in transmission. The queue of the cut ones takes two.
+    // The first is in transmission. The queue for trimmed packets takes two.
     let left_bytes: Vec<_> = outcome.harness.world.left.iter().map(|left| left.packet.frame_bytes).collect();
     assert_eq!((outcome.harness.left_by(OUT), left_bytes), (vec![0, 3, 4, 1, 2], vec![1_000, 64, 64, 1_000, 1_000]));
     assert_eq!(outcome.harness.ended(), [(5, DropReason::QueueFull)]);
@@ -124,7 +124,7 @@ fn of_several_mechanisms_all_are_told_and_the_first_decision_counts() {
 
 #[test]
 fn the_shared_buffer_gets_back_what_a_cut_packet_had_and_takes_what_it_has() {
-    // One packet of 1,000 B is in transmission, one waits; for a third the buffer has no room.
+    // One packet of 1,000 B is in transmission, one waits; a third does not fit into the buffer.
     let buffer = BufferPolicy::Shared { capacity_bytes: 1_200, alpha: 8.0 };
     let outcome = burst(forward(OUT, 1), Some(64), &[OUT], buffer);
     assert_eq!(outcome.harness.left_by(OUT), [0, 2, 3, 1]);

@@ -1,15 +1,15 @@
-//! A switch with packets in it, and what becomes of them.
+//! A switch, its packets and their fate.
 
 use hitless_switch::Switch;
 use hitless_switch::testing::Harness;
 use hitless_wire::{Packet, PortId};
 
 pub const IN: PortId = PortId(0);
-/// Where routing sends every packet.
+/// The egress port of every packet.
 pub const OUT: PortId = PortId(1);
 pub const ELSEWHERE: PortId = PortId(2);
 
-/// The switch, started.
+/// Starts the switch.
 pub fn harness(switch: Switch) -> Harness {
     Harness::of_one(switch, |_| OUT)
 }

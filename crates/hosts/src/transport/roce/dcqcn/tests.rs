@@ -16,7 +16,7 @@ fn the_rate_follows_the_paper_step_by_step() {
     let mut point = ReactionPoint::new(DcqcnSettings::default(), LINE);
     assert_eq!(point.rate(at(1_000)), None);
     point.cut(at(1_000));
-    // Half at the first notification. Then half the way to 40 Gb/s every 55 us, five times but one.
+    // Half at the first notification. Then half of the distance to 40 Gb/s every 55 us, four times.
     let table = [(1_000, 20.0), (1_054, 20.0), (1_055, 30.0), (1_110, 35.0), (1_165, 37.5), (1_220, 38.75)];
     for (time_us, rate) in table {
         assert!((gbps(&mut point, time_us) - rate).abs() < 1e-6, "{time_us} us: {}", gbps(&mut point, time_us));
@@ -25,7 +25,7 @@ fn the_rate_follows_the_paper_step_by_step() {
     let alpha = (255.0_f64 / 256.0).powi(4);
     point.cut(at(1_221));
     assert!((gbps(&mut point, 1_221) - 38.75 * (1.0 - alpha / 2.0)).abs() < 1e-6);
-    // It recovers towards 38.75, not 40; the fifth raise adds 40 Mb/s to that.
+    // It recovers towards 38.75 instead of 40; the fifth increase adds 40 Mb/s to the target.
     let mut expected = 38.75 * (1.0 - alpha / 2.0);
     for raise in 1..=4 {
         expected = (expected + 38.75) / 2.0;
@@ -38,7 +38,7 @@ fn the_rate_follows_the_paper_step_by_step() {
 #[test]
 fn hyper_increase_needs_both_the_timer_and_the_bytes() {
     let config = DcqcnSettings { byte_counter: Bytes(1_000), ..DcqcnSettings::default() };
-    // (raises by the timer, by bytes, Gb/s added to the target)
+    // (increases by the timer, by bytes, Gb/s added to the target)
     let table = [(6, 0, 0.08), (0, 6, 0.08), (6, 5, 0.08 + 5.0 * 0.04), (6, 6, 0.08 + 5.0 * 0.04 + 0.2)];
     for (timer, bytes, added) in table {
         let mut point = ReactionPoint::new(config, LINE);
@@ -61,8 +61,8 @@ fn the_line_rate_is_reached_after_so_many_raises_as_halve_the_way_to_a_bit_per_s
     assert_eq!((point.rate(at(55 * 36)), point.rises_at()), (None, Time::NEVER));
 }
 
-/// By hand, from the rules of HPCC: alpha every microsecond, a cut at most every 4 us, a target that
-/// only a raise by the timer makes follow, and steps of 5 and 50 Mb/s times 100 / 25.
+/// Computed by hand from the rules of HPCC: alpha is updated every microsecond, a cut happens at most every 4 us, the
+/// target follows only after an increase by the timer, and the steps are 5 and 50 Mb/s times 100 / 25.
 #[test]
 fn the_vendors_rate_follows_its_rules_step_by_step() {
     const LINE: BitRate = BitRate::from_gbps(100);
@@ -70,7 +70,7 @@ fn the_vendors_rate_follows_its_rules_step_by_step() {
     let gbps = |point: &mut ReactionPoint, us: u64| point.rate(at(us)).unwrap_or(LINE).as_bps() as f64 / 1e9;
     point.cut(at(100));
     assert!((gbps(&mut point, 100) - 50.0).abs() < 1e-6, "alpha is 1 at the first notification");
-    // Notified in the first and the third microsecond, and the second cut is owed until 104 us.
+    // Notifications arrive in the first and the third microsecond; the second cut is delayed until 104 us.
     point.cut(at(100) + Duration::from_ns(500));
     point.cut(at(102) + Duration::from_ns(500));
     assert!((gbps(&mut point, 103) - 50.0).abs() < 1e-6);
@@ -78,12 +78,12 @@ fn the_vendors_rate_follows_its_rules_step_by_step() {
     let alpha = down(up(down(up(1.0))));
     let after_cut = 50.0 * (1.0 - alpha / 2.0);
     assert!((gbps(&mut point, 104) - after_cut).abs() < 1e-6, "{} at 104 us", gbps(&mut point, 104));
-    // The target is the line rate still. One raise recovers, and the second adds nothing to the line rate.
+    // The target is still the line rate. One increase recovers, and the second adds nothing to the line rate.
     let first = (after_cut + 100.0) / 2.0;
     assert!((gbps(&mut point, 403) - after_cut).abs() < 1e-6);
     assert!((gbps(&mut point, 404) - first).abs() < 1e-6);
     assert!((gbps(&mut point, 704) - (first + 100.0) / 2.0).abs() < 1e-6);
-    // A cut after raises takes the target along: recovery, 20 Mb/s more, 200 Mb/s more. Alpha is nearly nothing.
+    // A cut after increases lowers the target too: recovery, 20 Mb/s more, 200 Mb/s more. Alpha is nearly zero.
     point.cut(at(705));
     let rate = gbps(&mut point, 705);
     let target = (first + 100.0) / 2.0;
@@ -115,7 +115,7 @@ fn notifications_keep_their_distance() {
     }
 }
 
-/// Literal implementation of the paper's rules, one at a time, with separate timers.
+/// A literal implementation of the paper's rules, with separate timers.
 struct Oracle {
     config: DcqcnSettings,
     line: f64,
@@ -164,7 +164,7 @@ impl Oracle {
     fn increase(&mut self) {
         let f = self.config.fast_recovery_steps;
         if self.timer_count.max(self.byte_count) < f {
-            // Fast recovery: the target stays.
+            // Fast recovery does not change the target.
         } else if self.timer_count.min(self.byte_count) > f {
             self.target += self.config.hyper_increase.as_bps() as f64;
         } else {
@@ -221,7 +221,7 @@ proptest! {
                 point.cut(Time(now));
             }
             let rate = point.rate(Time(now)).unwrap_or(LINE).as_bps() as f64;
-            // A bit per second is where the machine stops halving.
+            // The implementation stops halving at one bit per second.
             prop_assert!((rate - oracle.current).abs() < 4.0, "{} against {}", rate, oracle.current);
             prop_assert!((point.alpha - oracle.alpha).abs() < 1e-12);
         }

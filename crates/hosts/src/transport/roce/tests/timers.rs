@@ -1,4 +1,4 @@
-//! When a timer begins anew, and when a recovery does.
+//! Restarts of timers and of recoveries.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn a_recovery_of_selective_repeat_ends_when_all_is_acknowledged_that_had_been_se
         exchange.write_packets(3);
         let sent = exchange.sent();
         let answers = exchange.arrive(&sent[1..], &[]);
-        // The card's timer begins anew with each recovery.
+        // The card's timer restarts with each recovery.
         exchange.now += Duration::from_us(10);
         exchange.answer(&answers);
         assert_eq!(exchange.requester.next_timeout(), exchange.now + config().timeout, "recovery {recovery}");
@@ -64,7 +64,7 @@ fn an_acknowledgement_of_nothing_new_restarts_no_timer() {
     assert_eq!(exchange.requester.next_timeout(), deadline);
 }
 
-/// The card may be too busy to send at once what the timeout asks for.
+/// The card may be too busy to send the retransmission at once.
 #[test]
 fn the_timer_runs_on_after_a_timeout_and_progress_forgives_it() {
     let mut exchange = Exchange::new(RoceSettings { retries: 1, ..config() });
@@ -89,7 +89,7 @@ fn a_packet_that_goes_by_the_pace_leaves_no_wake_up_behind() {
     exchange.answer(&[Packet { transport: Transport::Roce(header), ..Packet::default() }]);
     exchange.write_packets(2);
     assert_eq!(exchange.sent().len(), 1);
-    // Asked for by an acknowledgement, say, and not by the timer.
+    // Polled because of an acknowledgement, for example, instead of the timer.
     exchange.now = exchange.requester.next_timeout();
     assert_eq!(exchange.sent().len(), 1);
     assert_eq!(exchange.requester.next_timeout(), exchange.now + config().timeout);

@@ -1,4 +1,4 @@
-//! Whichever algorithm it is: dispatch by enum, so that the compiler sees through it.
+//! Dispatch over the algorithms by an enum, so that the compiler can inline them.
 
 use super::api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 use super::bbr::{Bbr, PathModel};
@@ -12,17 +12,15 @@ use crate::transport::tcp::settings::{Congestion, TcpSettings};
 use hitless_engine::Stream;
 use hitless_wire::{BitRate, CongestionNotice, Duration, Time};
 
-/// One of the algorithms.
+/// A congestion control algorithm.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) enum Algorithm {
     NewReno(NewReno),
     Cubic(Cubic),
     Dctcp(Dctcp),
-    /// Boxed: it is many times as large as the others.
+    /// Boxed, because it is much larger than the others.
     Bbr(Box<Bbr>),
-    /// Boxed as well.
     Swift(Box<Swift>),
-    /// Boxed as well.
     Bolt(Box<Bolt>),
 }
 
@@ -40,7 +38,7 @@ macro_rules! dispatch {
 }
 
 impl Algorithm {
-    /// The algorithm of a new connection, with this window.
+    /// Creates the algorithm of a new connection with this window.
     pub fn new(config: &TcpSettings, window: &Window) -> Self {
         match config.congestion {
             Congestion::Newreno => Self::NewReno(NewReno::default()),
@@ -52,18 +50,18 @@ impl Algorithm {
         }
     }
 
-    /// Whether it models the path: it wants samples of the delivery rate, and paces.
+    /// Returns whether it models the path; then it needs samples of the delivery rate, and paces.
     pub fn models_the_path(&self) -> bool {
         matches!(self, Self::Bbr(_))
     }
 
-    /// Whether it sets the window by itself, which the sender's states then never shrink.
+    /// Returns whether it sets the window; then the sender's states never shrink it.
     #[inline]
     pub fn sets_cwnd(&self) -> bool {
         matches!(self, Self::Bbr(_) | Self::Swift(_) | Self::Bolt(_))
     }
 
-    /// What it believes of the path, if it models it.
+    /// Returns its model of the path, if it has one.
     pub fn path_model(&self) -> Option<PathModel> {
         match self {
             Self::Bbr(bbr) => Some(bbr.path_model()),
@@ -71,14 +69,14 @@ impl Algorithm {
         }
     }
 
-    /// Draws from `stream` from now on, if it draws at all.
+    /// Sets the random stream, if it draws at all.
     pub fn draw_from(&mut self, stream: Stream) {
         if let Self::Bbr(bbr) = self {
             bbr.draw_from(stream);
         }
     }
 
-    /// DCTCP's estimate of the fraction of marked bytes.
+    /// Returns DCTCP's estimate of the fraction of marked bytes.
     pub fn dctcp_alpha(&self) -> Option<f64> {
         match self {
             Self::Dctcp(dctcp) => Some(dctcp.alpha),
@@ -86,14 +84,15 @@ impl Algorithm {
         }
     }
 
-    /// DCTCP begins with the belief that nothing is marked, and not with RFC 8257's that all is.
+    /// Makes DCTCP start with alpha 0 instead of RFC 8257's 1.
     pub fn assume_no_marks(&mut self) {
         if let Self::Dctcp(dctcp) = self {
             dctcp.alpha = 0.0;
         }
     }
 
-    /// What a data packet tells switches; of new data, `remaining_bytes` are to be sent from its first byte on.
+    /// Returns a data packet's option for switches. `remaining_bytes` is set for new data: the unsent bytes including
+    /// this packet.
     #[inline]
     pub fn data_option(&self, window: &Window, remaining_bytes: Option<u64>) -> u8 {
         match self {
@@ -102,7 +101,7 @@ impl Algorithm {
         }
     }
 
-    /// The window of a control that lets it hold less than a segment.
+    /// Returns the window of an algorithm that supports windows below a segment.
     fn fractional_window(&self) -> Option<&FractionalWindow> {
         match self {
             Self::Swift(swift) => Some(&swift.window),
@@ -111,17 +110,17 @@ impl Algorithm {
         }
     }
 
-    /// The least time from one packet to the next, for a window that holds less than a segment.
+    /// Returns the minimum time between packets, for a window below a segment.
     pub fn packet_gap(&self) -> Option<Duration> {
         self.fractional_window()?.packet_gap()
     }
 
-    /// The congestion window, where it may be less than the segment that [`Window`] has room for.
+    /// Returns the congestion window; it can be less than the segment that [`Window`] has room for.
     pub fn cwnd_bytes(&self, window: &Window) -> u64 {
         self.fractional_window().map_or(window.cwnd_bytes, |fractional| fractional.bytes(window))
     }
 
-    /// A switch tells of congestion; the packet that met it was sent `ago`.
+    /// Handles a congestion notification from a switch; its packet was sent `ago`.
     pub fn on_congestion_notice(&mut self, window: &mut Window, now: Time, notice: &CongestionNotice, ago: Duration) {
         if let Self::Bolt(bolt) = self {
             bolt.on_congestion_notice(window, now, notice, ago);
@@ -139,7 +138,7 @@ impl CongestionControl for Algorithm {
     fn increase(&mut self, window: &mut Window, event: &AckEvent) {
         match self {
             Self::NewReno(new_reno) => new_reno.increase(window, event),
-            // Not inlined: a copy lets the event of the others stay in registers.
+            // Not inlined: a copy keeps the event in registers for the other algorithms.
             Self::Cubic(cubic) => cubic.increase(window, &AckEvent { ..*event }),
             Self::Dctcp(dctcp) => dctcp.increase(window, event),
             Self::Bbr(bbr) => bbr.increase(window, event),

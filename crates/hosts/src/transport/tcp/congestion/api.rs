@@ -1,80 +1,80 @@
-//! What a congestion control is asked and told, and the window that it moves.
+//! The interface of congestion control algorithms, and the window that they change.
 
 use crate::transport::tcp::delivery_rate::RateSample;
 use hitless_wire::{BitRate, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an acknowledgement adds to the congestion window.
+/// Growth of the congestion window per acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowGrowth {
-    /// All bytes that it delivers in slow start, a segment for each window of them afterwards (RFC 3465 without its
-    /// limit L), as in Linux.
+    /// In slow start all delivered bytes, afterwards one segment per window of them (RFC 3465 without its limit L), as
+    /// in Linux.
     ByteCounting,
-    /// If it acknowledges new data: in slow start that, but at most a segment, and afterwards mss * mss / window (RFC
-    /// 5681, equations 2 and 3).
+    /// Only if it acknowledges new data: in slow start these bytes, at most a segment; afterwards mss * mss / window
+    /// (RFC 5681, equations 2 and 3).
     PerAck,
 }
 
-/// What the sender does about congestion.
+/// The congestion state of the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
 pub enum CongestionState {
-    /// Nothing: the window grows.
+    /// No congestion: the window grows.
     #[default]
     Open,
     /// Congestion was echoed: the window shrinks to the threshold (CWR).
     Cwr,
-    /// A loss was found: lost segments are sent again while the window shrinks.
+    /// A loss was detected: lost segments are retransmitted while the window shrinks.
     Recovery,
-    /// The retransmission timer ran out: slow start over what was lost.
+    /// The retransmission timer expired: slow start over the lost segments.
     Loss,
 }
 
-/// What tells of congestion.
+/// A sign of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::transport::tcp) enum CongestionSign {
-    /// An echo of marks.
+    /// An ECN echo.
     Ece,
-    /// A loss that was found without a timeout.
+    /// A loss detected without a timeout.
     Loss,
     /// A retransmission timeout.
     Rto,
 }
 
-/// The congestion window and what bounds it, all in bytes.
+/// The congestion window and its bounds, in bytes.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Window {
     /// cwnd.
     pub cwnd_bytes: u64,
     /// ssthresh.
     pub ssthresh_bytes: u64,
-    /// One full segment.
+    /// Length of a full segment.
     pub mss_bytes: u64,
-    /// The threshold never falls below this.
+    /// Minimum of the threshold.
     pub min_ssthresh_bytes: u64,
-    /// The window never grows above this.
+    /// Maximum of the window.
     pub max_cwnd_bytes: u64,
-    /// How acknowledgements make it grow.
+    /// Growth per acknowledgement.
     pub growth: WindowGrowth,
 }
 
 impl Window {
-    /// The window in segments.
+    /// Returns the window in segments.
     pub(super) fn segments(&self) -> f64 {
         self.cwnd_bytes as f64 / self.mss_bytes as f64
     }
 
-    /// Whether the window is below the threshold.
+    /// Returns whether the window is below the threshold.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd_bytes < self.ssthresh_bytes
     }
 
-    /// Grows by up to `bytes`, not beyond the threshold; returns what is left for congestion avoidance.
+    /// Grows by up to `bytes`, at most to the threshold; returns the bytes left for congestion avoidance.
     ///
-    /// RFC 5681 counts at most a segment per acknowledgement (equation 2), which then is not left for congestion
-    /// avoidance even above the threshold; byte counting counts all that was delivered.
+    /// RFC 5681 counts at most a segment per acknowledgement (equation 2), and leaves nothing for congestion avoidance
+    /// even above the threshold; byte counting counts all delivered bytes.
     #[inline]
     pub(super) fn slow_start(&mut self, bytes: u64) -> u64 {
         if self.growth == WindowGrowth::PerAck {
@@ -87,22 +87,24 @@ impl Window {
         bytes - growth
     }
 
-    /// Grows by `bytes`, not beyond the maximum.
+    /// Grows by `bytes`, at most to the maximum.
     #[inline]
     pub(super) fn grow(&mut self, bytes: u64) {
         self.cwnd_bytes = self.cwnd_bytes.saturating_add(bytes).min(self.max_cwnd_bytes);
     }
 
-    /// A reduction is over (RFC 5681, section 3.2, step 6; RFC 9937, section 6.2).
+    /// Sets the window to the threshold at the end of a reduction (RFC 5681, section 3.2, step 6; RFC 9937, section
+    /// 6.2).
     pub fn deflate(&mut self) {
         self.cwnd_bytes = self.ssthresh_bytes;
     }
 
-    /// Data follows after `idle` without any in flight: halves the window for each timeout that passed, down to the
+    /// Restarts after `idle` without data in flight: halves the window for each timeout in this time, down to the
     /// initial window (RFC 2861, section 3).
     pub fn restart(&mut self, idle: Duration, timeout: Duration, initial_segments: u64) {
         let floor_bytes = (initial_segments * self.mss_bytes).min(self.cwnd_bytes);
         let halvings = (idle / timeout).min(63);
+        // RFC 2861, section 3: remember three quarters of the window, so that slow start gets back there.
         if halvings > 0 && self.ssthresh_bytes != u64::MAX {
             self.ssthresh_bytes = self.ssthresh_bytes.max(self.cwnd_bytes / 4 * 3);
         }
@@ -110,21 +112,21 @@ impl Window {
         debug_assert!(self.cwnd_bytes >= floor_bytes && self.cwnd_bytes > 0, "a window of nothing");
     }
 
-    /// `bytes` as a threshold: not below the minimum.
+    /// Returns `bytes` as a threshold, at least the minimum.
     pub(super) fn clamp_ssthresh(&self, bytes: u64) -> u64 {
         bytes.max(self.min_ssthresh_bytes)
     }
 }
 
-/// Grows a window by a segment for each window of bytes acknowledged (RFC 3465, section 2.1), or by RFC 5681's equation
-/// 3 for each acknowledgement.
+/// Congestion avoidance: grows the window by a segment per window of acknowledged bytes (RFC 3465, section 2.1), or by
+/// RFC 5681's equation 3 per acknowledgement.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(super) struct AdditiveIncrease {
     acknowledged_bytes: u64,
 }
 
 impl AdditiveIncrease {
-    /// `bytes` were acknowledged.
+    /// Grows the window for `bytes` acknowledged.
     #[inline]
     pub fn grow(&mut self, window: &mut Window, bytes: u64) {
         debug_assert!(window.cwnd_bytes > 0, "a window of nothing");
@@ -148,87 +150,88 @@ impl AdditiveIncrease {
     }
 }
 
-/// What an acknowledgement says, for congestion control.
+/// An acknowledgement, for every algorithm.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport::tcp) struct AckEvent {
-    /// Now.
+    /// Time of the acknowledgement.
     pub now: Time,
-    /// Bytes that this acknowledgement reports delivered for the first time, selectively or in order.
+    /// Bytes that this acknowledgement reports delivered for the first time, by SACK or in order.
     pub delivered_bytes: u64,
     /// First byte not acknowledged in order.
     pub snd_una: u64,
-    /// First byte not sent yet.
+    /// First unsent byte.
     pub snd_nxt: u64,
-    /// Round-trip time of the newest packet it acknowledges; zero when unknown.
+    /// Round-trip time of the newest acknowledged packet; zero if unknown.
     pub rtt: Duration,
-    /// It echoes congestion (ECE).
+    /// Whether it echoes congestion (ECE).
     pub ece: bool,
 }
 
-/// What an acknowledgement says, for an algorithm that sets the window by itself.
+/// An acknowledgement, for an algorithm that sets the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport::tcp) struct AckSample {
-    /// Now.
+    /// Time of the acknowledgement.
     pub now: Time,
     /// The sender's state after the acknowledgement.
     pub state: CongestionState,
     /// Bytes that this acknowledgement reports delivered for the first time.
     pub delivered_bytes: u64,
-    /// The same over the life of the connection; 0 without samples of the delivery rate.
+    /// Total bytes delivered on the connection; 0 without samples of the delivery rate.
     pub total_delivered_bytes: u64,
-    /// Bytes that it shows to be lost.
+    /// Bytes newly detected as lost.
     pub lost_bytes: u64,
-    /// Bytes in the network before it.
+    /// Bytes in the network before the acknowledgement.
     pub prior_flight_bytes: u64,
-    /// Bytes in the network after it.
+    /// Bytes in the network after the acknowledgement.
     pub flight_bytes: u64,
-    /// Round-trip time of the newest packet it acknowledges; zero when unknown.
+    /// Round-trip time of the newest acknowledged packet; zero if unknown.
     pub rtt: Duration,
     /// Smoothed round-trip time, once there was a sample.
     pub smoothed_rtt: Option<Duration>,
     /// Sample of the delivery rate, if there is one.
     pub sample: Option<RateSample>,
-    /// Whether the window, or the gap between packets, had held back more than what it acknowledges.
+    /// Whether the window, or the gap between packets, limited the sender when the acknowledged data was sent.
     pub cwnd_limited: bool,
-    /// Switches that the newest data packet had passed; 0 when unknown.
+    /// Number of switches that the newest data packet passed; 0 if unknown.
     pub hops: u8,
-    /// Packets that switches let ask for a larger window.
+    /// Number of packets that switches allowed to increase the window.
     pub increases: u8,
     /// First byte not acknowledged in order.
     pub snd_una: u64,
-    /// First byte not sent yet.
+    /// First unsent byte.
     pub snd_nxt: u64,
 }
 
-/// What every algorithm is told and asked.
+/// The interface of every algorithm.
 pub(in crate::transport::tcp) trait CongestionControl {
-    /// Every acknowledgement, whatever the sender's state.
+    /// Handles every acknowledgement, in any state of the sender.
     fn on_ack(&mut self, _event: &AckEvent) {}
-    /// Grows the window: called when the window limits the sender and no reduction is under way.
+    /// Grows the window; called if the window limits the sender and no reduction is in progress.
     fn increase(&mut self, window: &mut Window, event: &AckEvent);
-    /// The threshold after a sign of congestion; for most an echo is as bad as a loss (RFC 3168, section 6.1.2).
+    /// Returns the threshold after a sign of congestion; for most algorithms an echo equals a loss (RFC 3168, section
+    /// 6.1.2).
     fn ssthresh(&mut self, window: &Window, sign: CongestionSign) -> u64;
-    /// Whether a loss during the reduction that an echo began lowers the threshold once more.
+    /// Returns whether a loss during a reduction started by an echo lowers the threshold again.
     fn loss_reduces_after_ece(&self) -> bool {
         false
     }
-    /// A recovery begins after a loss, or whatever the state before it after a timeout, with room for one segment.
+    /// Starts a recovery: after a loss, or after a timeout in any state, with room for one segment.
     fn on_recovery(&mut self, _window: &mut Window, _sign: CongestionSign, _now: Time) {}
-    /// The handshake took `rtt`.
+    /// Handles the end of the handshake, which took `rtt`.
     fn on_established(&mut self, _window: &Window, _rtt: Duration) {}
-    /// The application or the receiver, and not the window, limited the data that is acknowledged `now`.
+    /// Notes that the application or the receiver, not the window, limited the data acknowledged `now`.
     fn on_limited(&mut self, _now: Time) {}
-    /// Data is sent again after `idle` without any in flight.
+    /// Handles new data after `idle` without data in flight.
     fn on_restart(&mut self, _window: &mut Window, _now: Time, _idle: Duration) {}
-    /// A reduction turned out to be wrong; the window is what it was before it.
+    /// Handles the undo of a spurious reduction; the window has already been restored.
     fn on_undo(&mut self, _window: &mut Window) {}
-    /// Every acknowledgement, for an algorithm that sets the window by itself.
+    /// Handles every acknowledgement, for an algorithm that sets the window.
     fn on_ack_sample(&mut self, _window: &mut Window, _event: &AckSample) {}
-    /// Keeps the flight down on purpose: samples of the delivery rate say no more than an application's.
+    /// Returns whether the flight is kept small on purpose; delivery rate samples then count as application-limited.
     fn is_app_limited(&self) -> bool {
         false
     }
-    /// The rate to pace payload at; `None` when the algorithm has no opinion.
+    /// Returns the pacing rate of payload; `None` if the algorithm does not set one.
     fn pacing_rate(&self) -> Option<BitRate> {
         None
     }

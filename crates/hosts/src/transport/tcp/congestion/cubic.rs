@@ -1,73 +1,73 @@
-//! CUBIC (RFC 9438): the window grows along a cubic of the time since the last reduction.
+//! CUBIC (RFC 9438): the window grows as a cubic function of the time since the last reduction.
 
 use super::api::{AckEvent, CongestionControl, CongestionSign, Window};
 use hitless_wire::{Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which time of a stage of congestion avoidance counts for CUBIC's curve.
+/// The time of CUBIC's curve within a stage of congestion avoidance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum CubicTime {
-    /// Time in which the window limits the flow, and not its application or its receiver (RFC 9438, sections 4.2 and
+    /// Time in which the window limits the flow, instead of its application or receiver (RFC 9438, sections 4.2 and
     /// 5.8).
     #[default]
     Rfc9438,
-    /// All time with data in flight, as in Linux: after a period of little data the window jumps.
+    /// All time with data in flight, as in Linux: after a period with little data the window jumps.
     Linux,
 }
 
 /// C, in segments per cubic second (RFC 9438, section 5).
 const AGGRESSIVENESS: f64 = 0.4;
-/// beta_cubic: what a reduction leaves of the window (RFC 9438, section 4.6).
+/// beta_cubic: the part of the window that remains after a reduction (RFC 9438, section 4.6).
 const BETA: f64 = 0.7;
 
 /// CUBIC's state; windows in segments.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(in crate::transport::tcp) struct Cubic {
     time: CubicTime,
-    /// t_epoch: when this stage of congestion avoidance began, plus all time that does not count; `None` between a
-    /// reduction and the next growth.
+    /// t_epoch: start of this stage of congestion avoidance plus all excluded time; `None` between a reduction and the
+    /// next growth.
     epoch: Option<Time>,
-    /// The last acknowledgement of the stage, up to which it is known which time counts.
+    /// Last acknowledgement of the stage; the time up to it has been classified.
     judged_until: Time,
     /// W_max.
     maximum: f64,
     /// K, in seconds.
     plateau_s: f64,
-    /// W_est: the window that Reno would have.
+    /// W_est: the window of Reno.
     reno: f64,
     /// cwnd_prior.
     prior: f64,
     /// Increase of W_est per window of segments acknowledged (alpha_cubic).
     reno_increase: f64,
-    /// Growth below a byte, carried to the next acknowledgement.
+    /// Growth below a byte, carried over to the next acknowledgement.
     fraction_bytes: f64,
-    /// The next stage begins after a timeout (RFC 9438, section 4.8).
+    /// Whether the next stage starts after a timeout (RFC 9438, section 4.8).
     after_timeout: bool,
 }
 
 impl Cubic {
-    /// CUBIC at the start of a connection.
+    /// Creates the state for a new connection.
     pub fn new(time: CubicTime) -> Self {
         Self { time, ..Self::default() }
     }
 
-    /// The time since the last acknowledgement does not count.
+    /// Excludes the time since the last acknowledgement.
     fn leave_out_until(&mut self, now: Time) {
         self.epoch = self.epoch.map(|epoch| epoch + now.saturating_since(self.judged_until));
         self.judged_until = now;
     }
 
-    /// W_cubic(t) (RFC 9438, equation 1).
+    /// Returns W_cubic(t) (RFC 9438, equation 1).
     fn window_at(&self, elapsed_s: f64) -> f64 {
         let offset_s = elapsed_s - self.plateau_s;
         AGGRESSIVENESS * offset_s * offset_s * offset_s + self.maximum
     }
 
-    /// RFC 9438, section 4.2: K and W_est at the start of congestion avoidance.
+    /// Computes K and W_est at the start of congestion avoidance (RFC 9438, section 4.2).
     fn begin_epoch(&mut self, now: Time, segments: f64) -> Time {
-        // A timeout's stage starts on the plateau (section 4.8), and so does one that begins above W_max.
+        // A stage after a timeout starts on the plateau (section 4.8), and so does a stage that starts above W_max.
         if self.after_timeout || self.maximum <= segments {
             self.maximum = segments;
             self.plateau_s = 0.0;
@@ -83,7 +83,7 @@ impl Cubic {
         now
     }
 
-    /// The window in segments that this acknowledgement leads to.
+    /// Returns the window in segments after this acknowledgement.
     fn next_window(&mut self, segments: f64, event: &AckEvent, delivered: f64) -> f64 {
         let epoch = match self.epoch {
             Some(epoch) => epoch,
@@ -91,6 +91,7 @@ impl Cubic {
         };
         self.judged_until = event.now;
         let elapsed = event.now.saturating_since(epoch);
+        // Acknowledgements of a whole window add up to the increase of a round trip.
         let share = delivered / segments;
         // Section 4.2: target is W_cubic(t + RTT) within [cwnd, 1.5 cwnd]; section 4.4 and 4.5.
         let target = self.window_at((elapsed + event.rtt).as_seconds()).clamp(segments, 1.5 * segments);
@@ -125,10 +126,11 @@ impl CongestionControl for Cubic {
         }
     }
 
-    /// RFC 9438, sections 4.6 to 4.8.
+    /// Handles a reduction (RFC 9438, sections 4.6 to 4.8).
     fn ssthresh(&mut self, window: &Window, sign: CongestionSign) -> u64 {
         self.after_timeout |= sign == CongestionSign::Rto;
         let segments = window.segments();
+        // Fast convergence (section 4.7): a flow that lost before reaching W_max leaves room for others.
         self.maximum = if segments < self.maximum { segments * (1.0 + BETA) / 2.0 } else { segments };
         self.prior = segments;
         self.epoch = None;
@@ -149,18 +151,20 @@ impl CongestionControl for Cubic {
     }
 
     fn on_undo(&mut self, _window: &mut Window) {
+        // RFC 9438, section 4.9: a spurious reduction must not leave a lower W_max.
         self.maximum = self.maximum.max(self.prior);
         self.epoch = None;
         self.after_timeout = false;
     }
 }
 
-/// The cube root of a number at least zero, by Newton's method: the system's own differs between platforms.
+/// Returns the cube root of a non-negative number, by Newton's method: the platform's function differs between
+/// platforms.
 fn cube_root(value: f64) -> f64 {
     if value <= 0.0 {
         return 0.0;
     }
-    // A third of the exponent: within a few percent (Kahan's magic number).
+    // A third of the exponent: exact to a few percent (Kahan's magic number).
     let mut root = f64::from_bits(value.to_bits() / 3 + 0x2a9f_7893_0000_0000);
     for _ in 0..5 {
         root -= (root - value / (root * root)) / 3.0;
@@ -189,7 +193,7 @@ mod tests {
     }
 
     /// After a reduction from 100 segments, K = cbrt(100 * 0.3 / 0.4) = 4.217 s, and the window returns to 100 there.
-    /// The round trip is so long that Reno would be slower.
+    /// The round trip is long enough to make Reno slower.
     #[test]
     fn the_window_follows_the_curve_of_rfc_9438() {
         let mut cubic = Cubic::default();

@@ -4,14 +4,14 @@ use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When DCTCP's estimate of the fraction of marked bytes moves.
+/// The time of updates to DCTCP's estimate of the fraction of marked bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum DctcpEstimate {
     /// At the end of each window (RFC 8257, section 3.3).
     EachWindow,
-    /// At the first echo after the end of a window, so that a time without marks leaves it as it is: as in the
-    /// simulators of Vertigo and of Practical Packet Deflection.
+    /// At the first echo after the end of a window. A time without marks does not change it: as in the simulators of
+    /// Vertigo and of Practical Packet Deflection.
     AtEchoes,
 }
 
@@ -32,7 +32,7 @@ pub(in crate::transport::tcp) struct Dctcp {
 }
 
 impl Dctcp {
-    /// DCTCP at the start of a connection.
+    /// Creates the state for a new connection.
     pub fn new(gain: f64, estimate: DctcpEstimate) -> Self {
         Self {
             avoidance: AdditiveIncrease::default(),
@@ -46,7 +46,7 @@ impl Dctcp {
         }
     }
 
-    /// RFC 8257, section 3.3, steps 5 to 8; once per window.
+    /// Ends a window (RFC 8257, section 3.3, steps 5 to 8).
     fn end_window(&mut self, next: u64) {
         let fraction = self.marked_bytes as f64 / self.acknowledged_bytes as f64;
         debug_assert!(self.marked_bytes <= self.acknowledged_bytes, "more marked than acknowledged");
@@ -66,14 +66,14 @@ impl CongestionControl for Dctcp {
         if event.ece {
             self.marked_bytes += event.delivered_bytes;
         }
-        // Step 4. A window of nothing delivered says nothing.
+        // Step 4. A window without delivered bytes gives no estimate.
         let is_due = event.ece || self.estimate == DctcpEstimate::EachWindow;
         if is_due && event.snd_una > self.window_end && self.acknowledged_bytes > 0 {
             self.end_window(event.snd_nxt);
         }
     }
 
-    /// RFC 8257, section 3.3: the window grows as in RFC 5681.
+    /// Grows the window as in RFC 5681 (RFC 8257, section 3.3).
     #[inline]
     fn increase(&mut self, window: &mut Window, event: &AckEvent) {
         let mut bytes = event.delivered_bytes;
@@ -83,7 +83,8 @@ impl CongestionControl for Dctcp {
         self.avoidance.grow(window, bytes);
     }
 
-    /// RFC 8257, section 3.3, step 9: cwnd * (1 - alpha / 2); section 3.4: a loss is answered as by conventional TCP.
+    /// Returns cwnd * (1 - alpha / 2) for an echo (RFC 8257, section 3.3, step 9); a loss is handled as in conventional
+    /// TCP (section 3.4).
     fn ssthresh(&mut self, window: &Window, sign: CongestionSign) -> u64 {
         window.clamp_ssthresh(match sign {
             CongestionSign::Ece => window.cwnd_bytes - (window.cwnd_bytes as f64 * self.alpha * 0.5) as u64,
@@ -91,7 +92,7 @@ impl CongestionControl for Dctcp {
         })
     }
 
-    /// A cut by alpha does not stand for the halving that a loss asks for.
+    /// A reduction by alpha does not replace the halving after a loss.
     fn loss_reduces_after_ece(&self) -> bool {
         true
     }

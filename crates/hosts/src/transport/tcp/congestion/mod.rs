@@ -1,9 +1,9 @@
-//! Congestion control: how the window grows on acknowledgements and where it falls on congestion.
+//! Congestion control: growth of the window on acknowledgements, and its reduction on congestion.
 //!
-//! Most algorithms decide two things, growth and the slow start threshold. When a reduction happens, and how the
-//! window gets down to the threshold, is the sender's business. An algorithm that sets the window by itself follows
-//! each acknowledgement instead: with a sample of the delivery rate if it models the path (BBR), else with a
-//! round-trip time (Swift, Bolt).
+//! Most algorithms decide two things: growth, and the slow start threshold. The sender decides when to reduce, and how
+//! the window gets down to the threshold. Other algorithms set the window at each acknowledgement: from samples of the
+//! delivery rate if they model the path (BBR), or from round-trip times (Swift, Bolt). `api` has the interface; start
+//! there.
 
 mod algorithm;
 mod api;

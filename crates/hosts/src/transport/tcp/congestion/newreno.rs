@@ -2,7 +2,6 @@
 
 use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, Window};
 
-/// NewReno's state.
 #[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
 pub(in crate::transport::tcp) struct NewReno {
     avoidance: AdditiveIncrease,
@@ -18,7 +17,8 @@ impl CongestionControl for NewReno {
         self.avoidance.grow(window, bytes);
     }
 
-    /// RFC 5681, equation 4, with the window in place of the flight: growth only happens when the flight fills it.
+    /// Returns half of the window (RFC 5681, equation 4), instead of half of the flight: the window only grows while
+    /// the flight fills it.
     fn ssthresh(&mut self, window: &Window, _sign: CongestionSign) -> u64 {
         window.clamp_ssthresh(window.cwnd_bytes / 2)
     }
@@ -48,20 +48,20 @@ mod tests {
         assert_eq!(window.cwnd_bytes, 21 * 1_448);
     }
 
-    /// RFC 5681, section 3.1, equations 2 and 3: an acknowledgement counts once, whatever it acknowledges.
+    /// RFC 5681, section 3.1, equations 2 and 3: an acknowledgement counts once, however much it acknowledges.
     #[test]
     fn by_the_acknowledgement_slow_start_adds_a_segment_and_avoidance_its_part_of_the_window() {
         let config = TcpSettings { window_growth: WindowGrowth::PerAck, mss: Bytes(1_000), ..TcpSettings::default() };
         let mut window = config.window();
         let mut reno = NewReno::default();
         window.ssthresh_bytes = 11_500;
-        // (bytes acknowledged, window afterwards); slow start may pass the threshold by less than a segment.
+        // (bytes acknowledged, window afterwards); slow start can exceed the threshold by less than a segment.
         let table = [(400, 10_400), (5_000, 11_400), (1_000, 12_400), (1_000, 12_480), (9_000, 12_560), (0, 12_560)];
         for (bytes, after) in table {
             reno.increase(&mut window, &delivered(bytes));
             assert_eq!(window.cwnd_bytes, after, "after {bytes}");
         }
-        // Of a window of more bytes than the square of a segment has, one byte is added.
+        // If the window exceeds the square of a segment, one byte is added.
         (window.cwnd_bytes, window.ssthresh_bytes) = (2_000_000, 0);
         reno.increase(&mut window, &delivered(1_000));
         assert_eq!(window.cwnd_bytes, 2_000_001);

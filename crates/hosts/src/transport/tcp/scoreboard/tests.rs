@@ -1,10 +1,10 @@
-//! The scoreboard against small exchanges, segment by segment.
+//! The scoreboard in small exchanges, segment by segment.
 
 use super::*;
 
 const SEGMENT: u64 = 1_000;
 
-/// Ten segments sent a microsecond apart.
+/// Creates ten segments, sent a microsecond apart.
 fn ten() -> Scoreboard {
     let mut scoreboard = Scoreboard::default();
     (0..10).for_each(|number| scoreboard.push(SEGMENT as u16, at(number)));
@@ -19,7 +19,7 @@ fn delivery() -> Delivery {
     Delivery::new(at(50), Duration::from_us(10), 0)
 }
 
-/// Blocks in segments, for an acknowledgement of `acknowledged` segments.
+/// Applies SACK blocks, given in segments, of an acknowledgement of `acknowledged` segments.
 fn sack(scoreboard: &mut Scoreboard, acknowledged: u64, blocks: &[(u64, u64)]) -> Delivery {
     let mut delivery = delivery();
     let mut sack = SackBlocks::default();
@@ -70,7 +70,7 @@ fn the_pipe_counts_losses_out_and_retransmissions_in() {
     assert_eq!((scoreboard.pipe_bytes(), scoreboard.outstanding_bytes()), (0, 0));
 }
 
-/// RFC 8985, section 6.2, step 2: an answer sooner than any round trip is one to the original.
+/// RFC 8985, section 6.2, step 2: an acknowledgement sooner than any round trip belongs to the original.
 #[test]
 fn a_retransmission_answered_too_soon_does_not_count_as_newest() {
     for (sent_us, newest) in [(45, 0), (30, SEGMENT)] {
@@ -89,7 +89,7 @@ fn without_sack_duplicates_stand_for_segments_above_the_gap() {
     (0..3).for_each(|_| assert_eq!(scoreboard.count_dupack(SEGMENT), SEGMENT));
     scoreboard.mark_first_original_lost();
     assert_eq!(scoreboard.pipe_bytes(), 6 * SEGMENT);
-    // The repaired gap and the three counted: only the gap is news.
+    // The repaired gap and the three counted duplicates: only the gap is newly delivered.
     let mut delivery = delivery();
     scoreboard.acknowledge_without_sack(4 * SEGMENT, &mut delivery);
     assert_eq!((delivery.bytes, scoreboard.pipe_bytes()), (SEGMENT, 6 * SEGMENT));

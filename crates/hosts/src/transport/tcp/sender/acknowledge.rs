@@ -1,4 +1,4 @@
-//! What an acknowledgement says.
+//! The processing of acknowledgements: a fast path for data in order, and the general case.
 
 use super::TcpSender;
 use super::fast_path::FastPath;
@@ -8,12 +8,13 @@ use crate::transport::tcp::delivery::{Delivery, Timestamp};
 use hitless_wire::{Duration, TcpFlags, TcpHeader, Time};
 
 impl TcpSender {
-    /// Takes a segment from the other end.
+    /// Processes a segment from the other end.
     #[inline]
     pub(in crate::transport) fn process(&mut self, now: Time, header: &TcpHeader) {
         let previous = self.scoreboard.snd_una();
         let new_bytes = header.acknowledgement.wrapping_sub(previous);
-        // Header prediction: the segment says nothing but that more arrived in order, and perhaps that it was marked.
+        // Header prediction: the segment only acknowledges more data in order, and possibly echoes a mark.
+        // The subtraction wraps, so one comparison checks for new data within the flight.
         let expected = header.sack.is_empty() && new_bytes.wrapping_sub(1) < self.scoreboard.outstanding_bytes();
         if expected && self.fast_path.acks && header.flags == TcpFlags::ACK {
             self.send_buffer.snd_wnd_bytes = header.window_bytes;
@@ -36,7 +37,7 @@ impl TcpSender {
             self.process_syn_ack(now, header);
             return;
         }
-        // An acknowledgement overtaken by a later one says nothing new.
+        // An acknowledgement overtaken by a later one has no new information.
         if header.acknowledgement < previous || header.acknowledgement > self.scoreboard.snd_nxt() {
             self.interrupt_dupacks();
             if header.flags.contains(TcpFlags::LOSS) {
@@ -48,7 +49,7 @@ impl TcpSender {
         self.process_ack(now, header, previous);
     }
 
-    /// The short way of [`Self::process_ack`].
+    /// The fast case of [`Self::process_ack`].
     #[inline]
     fn process_ack_fast(&mut self, now: Time, acknowledged: u64, previous: u64) {
         let flight_bytes = self.scoreboard.pipe_bytes();
@@ -71,7 +72,7 @@ impl TcpSender {
         self.congestion.grow(&event, previous, flight_bytes);
     }
 
-    /// [`Self::process_ack`] when nothing was lost, sacked or sent twice, which leaves little of it.
+    /// Like [`Self::process_ack`], for the case without lost, SACKed or retransmitted segments.
     #[inline(never)]
     fn process_ack_in_order(&mut self, now: Time, header: &TcpHeader, previous: u64) {
         let flight_bytes = self.scoreboard.pipe_bytes();
@@ -121,13 +122,14 @@ impl TcpSender {
         self.undo_if_all_came_twice(header);
         let deflates = advanced && self.has_inflated_cwnd();
         self.process_ack_state(&event, &delivery, advanced);
+        // SafeACK of RFC 9937: the acknowledgement advanced and did not reveal another loss.
         let further_loss = !lost_before && self.scoreboard.has_pending_retransmissions();
         if self.congestion.sets_cwnd() {
             let prior = Prior { acknowledged: previous, flight_bytes, losses_bytes };
             self.sample_ack(&event, &delivery, &prior, header.congestion_option);
         } else if !deflates {
-            // What ends Reno's recovery sets the window to the threshold and adds nothing (RFC 5681, section 3.2,
-            // step 6).
+            // The acknowledgement that ends Reno's recovery sets the window to the threshold and adds nothing (RFC
+            // 5681, section 3.2, step 6).
             self.change_window(&event, previous, flight_bytes, advanced && !further_loss);
         }
         self.keep_cwnd_open(header);
@@ -141,7 +143,7 @@ impl TcpSender {
         ece
     }
 
-    /// Grows or shrinks the window. `safe`: the acknowledgement advanced and showed no further loss.
+    /// Grows or shrinks the window. `safe` means that the acknowledgement advanced and showed no further loss.
     #[inline(always)]
     fn change_window(&mut self, event: &AckEvent, previous: u64, flight_bytes: u64, safe: bool) {
         match self.reduction.state {
@@ -154,11 +156,11 @@ impl TcpSender {
         }
     }
 
-    /// Finds out which of the short ways may be taken next.
+    /// Determines which fast paths are available.
     pub(super) fn reopen_fast_path(&mut self) {
         let is_in_order = self.scoreboard.is_in_order()
             && self.loss.probe.is_none()
-            // It is sent when the card has room, perhaps after this, and then a segment in flight was sent twice.
+            // It is sent when the card has room, possibly after this; then a segment in flight was sent twice.
             && !self.loss.probe_due
             && self.loss.duplicate_acks == 0
             && !self.congestion.sets_cwnd();
@@ -172,7 +174,7 @@ impl TcpSender {
         self.fast_path.new_data &= !self.scoreboard.has_pending_retransmissions();
     }
 
-    /// Tells the scoreboard what arrived.
+    /// Updates the scoreboard.
     fn deliver(&mut self, now: Time, header: &TcpHeader, advanced: bool) -> Delivery {
         let mut delivery = Delivery::new(now, self.rtt.min_rtt(), header.timestamp_echo);
         if self.config.sack {
@@ -190,7 +192,7 @@ impl TcpSender {
             && self.config.fast_retransmit
             && !header.flags.contains(TcpFlags::LOSS)
         {
-            // RFC 5681: it repeats the last one and so stands for a segment above a gap.
+            // RFC 5681, section 2: a duplicate acknowledgement, which implies that a segment above the gap arrived.
             self.loss.duplicate_acks += 1;
             if !self.inflates_cwnd() {
                 delivery.bytes += self.scoreboard.count_dupack(self.congestion.window.mss_bytes);
@@ -201,9 +203,10 @@ impl TcpSender {
         delivery
     }
 
-    /// Keeps the record of selective acknowledgements.
+    /// Records the statistics of selective acknowledgements.
     fn note_sacked(&mut self) {
         let sacked_bytes = self.scoreboard.sacked_bytes();
+        // The usual threshold of three duplicates (RFC 5681, section 3.2) tolerates two segments above a gap.
         let tolerated_bytes = 2 * self.congestion.window.mss_bytes;
         let record = &mut self.statistics.sacks;
         if record.peak_bytes == 0 && sacked_bytes > 0 {
@@ -215,16 +218,16 @@ impl TcpSender {
         record.peak_bytes = record.peak_bytes.max(sacked_bytes);
     }
 
-    /// Takes the round-trip sample and tells RACK; returns what congestion control needs to know.
+    /// Takes the round-trip sample and updates RACK; returns the event for congestion control.
     fn measure(&mut self, delivery: &Delivery, ece: bool) -> AckEvent {
         let now = delivery.now;
-        // Without SACK an original may have arrived long before the gap below it was filled; the echo is of what
-        // filled it (RFC 7323, section 4.3).
+        // Without SACK an original may have arrived long before the gap below it was filled; the echo belongs to the
+        // segment that filled it (RFC 7323, section 4.3).
         let filled = delivery.retransmitted && !self.config.sack;
         if delivery.oldest_sent_at != Time::NEVER && !filled {
             self.rtt.sample(now.saturating_since(delivery.oldest_sent_at));
         } else if delivery.retransmitted {
-            // Karn's rule does not hold with timestamps (RFC 6298, section 3).
+            // Karn's rule is not needed with timestamps (RFC 6298, section 3).
             self.rtt.sample(Timestamp::at(now).since(delivery.echo));
         }
         self.loss.rack.update(delivery);
@@ -239,7 +242,7 @@ impl TcpSender {
         }
     }
 
-    /// The SYN-ACK opens the connection; a repeated one means nothing.
+    /// Opens the connection with the SYN-ACK; a repeated one is ignored.
     fn process_syn_ack(&mut self, now: Time, header: &TcpHeader) {
         if !header.flags.contains(TcpFlags::SYN.with(TcpFlags::ACK)) {
             return;
@@ -248,12 +251,13 @@ impl TcpSender {
         self.fast_path = FastPath::new(true, self.congestion.sets_cwnd(), self.loss.uses_rack);
         self.timer.is_stale = true;
         self.send_buffer.snd_wnd_bytes = header.window_bytes;
-        // The echo tells which SYN was answered (RFC 7323, section 4.1).
+        // The echo identifies the acknowledged SYN (RFC 7323, section 4.1).
         let rtt = Timestamp::at(now).since(Timestamp(header.timestamp_echo));
+        // The timestamp clock is coarse, and a sample of zero would count as no sample.
         let rtt = rtt.max(Duration::from_ps(1 << 20));
         self.rtt.sample(rtt);
         self.congestion.algorithm.on_established(&self.congestion.window, rtt);
-        // RFC 5681, section 3.1: a lost SYN means a window of one segment; Linux forgives the first.
+        // RFC 5681, section 3.1: a lost SYN reduces the window to one segment; Linux tolerates one.
         if retries > 1 {
             self.congestion.window.cwnd_bytes = self.congestion.window.mss_bytes;
         }

@@ -1,34 +1,34 @@
-//! The congestion window, the algorithm that moves it, and what the algorithm wants to be told.
+//! The congestion window, the algorithm that changes it, and the data for the algorithm.
 
 use crate::transport::tcp::congestion::{AckEvent, Algorithm, CongestionControl, CongestionSign, Window, WindowGrowth};
 use crate::transport::tcp::delivery_rate::DeliveryRate;
 use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{BitRate, Duration, Packet, Time};
 
-/// By how much the pace of a control that knows a window only exceeds the window per smoothed round-trip time, so that
-/// the window is what limits it: while the window is below half of the slow start threshold (Linux,
-/// tcp_pacing_ss_ratio), and otherwise (tcp_pacing_ca_ratio).
+/// Pacing gain of window-based controls over the window per smoothed round-trip time, so that the window remains the
+/// limit: the first while the window is below half of the slow start threshold (Linux, tcp_pacing_ss_ratio), the second
+/// otherwise (tcp_pacing_ca_ratio).
 const SLOW_START_GAIN: f64 = 2.0;
 const AVOIDANCE_GAIN: f64 = 1.2;
 
-/// Congestion control of one connection.
+/// Congestion control of a connection.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct CongestionController {
     pub window: Window,
     pub algorithm: Algorithm,
-    /// Data up to here was sent while the window held back more: only its acknowledgement grows the window
-    /// (RFC 9438, section 5.8; RFC 7661).
+    /// Data up to here was sent while the window held back more. Only its acknowledgement grows the window (RFC 9438,
+    /// section 5.8; RFC 7661).
     pub cwnd_limited_until: u64,
     window_validation: bool,
-    /// What packets of this end set out with.
+    /// Initial TTL of this end's packets.
     pub time_to_live: u8,
     pacing: bool,
-    /// Samples of the delivery rate, for an algorithm that models the path.
+    /// Samples of the delivery rate, for an algorithm with a model of the path.
     pub delivery_rate: Option<Box<DeliveryRate>>,
 }
 
 impl CongestionController {
-    /// Congestion control of a new connection.
+    /// Creates congestion control of a new connection.
     pub fn new(config: &TcpSettings) -> Self {
         let window = config.window();
         let algorithm = Algorithm::new(config, &window);
@@ -43,13 +43,13 @@ impl CongestionController {
         }
     }
 
-    /// Whether the algorithm sets the window by itself, so that the sender's states never shrink it.
+    /// Returns whether the algorithm sets the window; then the sender's states never shrink it.
     #[inline]
     pub fn sets_cwnd(&self) -> bool {
         self.algorithm.sets_cwnd()
     }
 
-    /// Switches that the packet which the other end answers had passed; 0 when it does not say.
+    /// Returns the number of switches that the acknowledged packet passed; 0 if unknown.
     pub fn hops(&self, option: u8) -> u8 {
         match option {
             0 => 0,
@@ -57,7 +57,7 @@ impl CongestionController {
         }
     }
 
-    /// Grows the window if what was acknowledged had filled it, or however it is without validation.
+    /// Grows the window if the acknowledged data had filled it, or unconditionally without validation.
     ///
     /// In slow start half a window is enough, as in Linux: the flight doubles with the window.
     #[inline]
@@ -74,12 +74,12 @@ impl CongestionController {
         debug_assert!(self.window.cwnd_bytes >= self.window.mss_bytes, "a window of less than a segment");
     }
 
-    /// There is a sign of congestion, in a window like `at`: sets ssthresh.
+    /// Sets ssthresh for a sign of congestion, in a window like `at`.
     pub fn reduce(&mut self, at: &Window, sign: CongestionSign) {
         self.window.ssthresh_bytes = self.algorithm.ssthresh(at, sign);
     }
 
-    /// The same while a reduction is under way that an echo began, if the algorithm asks for more then.
+    /// Does the same during a reduction started by an echo, if the algorithm then requires more.
     pub fn reduce_after_ece(&mut self, sign: CongestionSign) {
         if self.algorithm.loss_reduces_after_ece() {
             let ssthresh_bytes = self.algorithm.ssthresh(&self.window, sign);
@@ -87,33 +87,32 @@ impl CongestionController {
         }
     }
 
-    /// A loss that was repaired before it was known: the window falls to ssthresh without a recovery.
+    /// Lowers the window to ssthresh without a recovery, for a loss that was repaired before it was known.
     pub fn reduce_at_once(&mut self, now: Time) {
         self.window.ssthresh_bytes = self.algorithm.ssthresh(&self.window, CongestionSign::Loss);
         self.window.cwnd_bytes = self.window.cwnd_bytes.min(self.window.ssthresh_bytes);
         self.on_recovery(CongestionSign::Loss, now);
     }
 
-    /// A recovery begins.
+    /// Starts a recovery.
     pub fn on_recovery(&mut self, sign: CongestionSign, now: Time) {
         self.algorithm.on_recovery(&mut self.window, sign, now);
     }
 
-    /// A reduction was spurious: the window is at least what it was before it.
+    /// Undoes a spurious reduction: the window is at least as large as before.
     pub fn restore(&mut self, cwnd_bytes: u64, ssthresh_bytes: u64) {
         self.window.cwnd_bytes = self.window.cwnd_bytes.max(cwnd_bytes);
         self.window.ssthresh_bytes = self.window.ssthresh_bytes.max(ssthresh_bytes);
         self.algorithm.on_undo(&mut self.window);
     }
 
-    /// Whether the window may have no room for the first segment that is sent again. PRR and BBR make room by
-    /// themselves.
+    /// Returns whether the window may lack room for the first retransmission. PRR and BBR make room for it.
     pub fn leaves_no_room_for_losses(&self) -> bool {
         self.sets_cwnd() && self.delivery_rate.is_none()
     }
 
-    /// The application is about to write, while `flight_bytes` are under way: if it could have sent more, it was what
-    /// limited the flight until now (section 3.4 of the draft on delivery rates).
+    /// Handles a write by the application while `flight_bytes` are in flight: if more could have been sent, the
+    /// application has limited the flight until now (section 3.4 of the draft on delivery rates).
     pub fn note_application_limit(&mut self, flight_bytes: u64, has_segment_to_send: bool) {
         let had_room = !has_segment_to_send && flight_bytes < self.window.cwnd_bytes;
         if let Some(delivery_rate) = self.delivery_rate.as_mut().filter(|_| had_room) {
@@ -121,17 +120,17 @@ impl CongestionController {
         }
     }
 
-    /// Whether packets are paced.
+    /// Returns whether packets are paced.
     pub fn is_paced(&self) -> bool {
         self.pacing || self.delivery_rate.is_some() || self.algorithm.packet_gap().is_some()
     }
 
-    /// The rate at which payload leaves; `None` as fast as the window allows.
+    /// Returns the pacing rate of payload; `None` means as fast as the window allows.
     pub fn pacing_rate(&self, smoothed_rtt: Option<Duration>, outstanding_bytes: u64) -> Option<BitRate> {
         self.algorithm.pacing_rate().or_else(|| self.window_per_rtt(smoothed_rtt, outstanding_bytes))
     }
 
-    /// What Linux paces a control at that knows a window only (tcp_update_pacing_rate).
+    /// Returns Linux's pacing rate of a window-based control (tcp_update_pacing_rate).
     fn window_per_rtt(&self, smoothed_rtt: Option<Duration>, outstanding_bytes: u64) -> Option<BitRate> {
         let rtt = smoothed_rtt.filter(|_| self.pacing)?;
         let starts = self.window.cwnd_bytes < self.window.ssthresh_bytes / 2;

@@ -1,27 +1,25 @@
-//! Header prediction: which of the usual cases may be handled without looking at the rest.
+//! Header prediction: which usual cases can be handled without the general checks.
 
-/// Which short ways may be taken. What makes one of them wrong must close it.
+/// The available fast paths. Code that invalidates one of them must close it.
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct FastPath {
-    /// Nothing is lost, sacked, sent twice or otherwise wrong: an acknowledgement in order asks for growth only.
+    /// Nothing is lost, SACKed, sent twice or otherwise unusual: an acknowledgement in order only grows the window.
     pub acks: bool,
-    /// The same, but that ECE may shrink the window, and that RACK finds the losses.
+    /// The same, except that ECE can shrink the window and that RACK detects losses.
     pub ece_acks: bool,
-    /// Data may flow, nothing is to be sent before new data, which is neither kept together in bursts nor paced: it
-    /// only asks for room in the windows.
+    /// Data may flow, new data is next, and neither bursts nor pacing apply: only the windows limit it.
     pub new_data: bool,
 }
 
 impl FastPath {
-    /// That of a connection over which data may flow, or not yet. Whether new data may go the short way is found out
-    /// when the first packet is asked for. An algorithm that sets the window by itself wants to see every
-    /// acknowledgement.
+    /// Creates the state for a connection that is established or not. The fast path for new data is determined at the
+    /// first request for a packet. An algorithm that sets the window must see every acknowledgement.
     pub fn new(is_established: bool, sets_cwnd: bool, uses_rack: bool) -> Self {
         let acks = is_established && !sets_cwnd;
         Self { acks, ece_acks: acks && uses_rack, new_data: false }
     }
 
-    /// None of them, until it is found out that they may be taken.
+    /// Closes all fast paths until they are determined again.
     pub fn close(&mut self) {
         *self = Self { acks: false, ece_acks: false, new_data: false };
     }

@@ -1,4 +1,4 @@
-//! Whether data may flow (RFC 9293, section 3.3.2).
+//! The handshake, which decides when data may flow (RFC 9293, section 3.3.2).
 
 use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{Duration, Time};
@@ -8,29 +8,29 @@ use hitless_wire::{Duration, Time};
 enum TcpState {
     /// The application has not written yet.
     Closed,
-    /// The SYN was sent, or waits to be.
+    /// The SYN was sent or is due.
     SynSent {
-        /// SYNs sent again after a timeout.
+        /// Number of repeated SYNs.
         retries: u32,
-        /// When the last one was sent.
+        /// Time of the last SYN.
         sent_at: Time,
-        /// One waits to be sent.
+        /// Whether a SYN is due.
         due: bool,
     },
-    /// Data may flow.
+    /// Data can flow.
     Established,
 }
 
-/// How the connection is opened.
+/// The opening of the connection.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct Handshake {
     state: TcpState,
-    /// When data could flow; [`Time::NEVER`]: not yet.
+    /// Time when data could flow; [`Time::NEVER`] before that.
     established_at: Time,
 }
 
 impl Handshake {
-    /// A connection that opens with its first data, or one that is open from the beginning of time.
+    /// Creates a connection that opens with its first data, or one that is open from time zero.
     pub fn new(config: &TcpSettings) -> Self {
         if config.handshake {
             Self { state: TcpState::Closed, established_at: Time::NEVER }
@@ -39,25 +39,25 @@ impl Handshake {
         }
     }
 
-    /// Whether data may flow.
+    /// Returns whether data may flow.
     #[inline]
     pub fn is_established(&self) -> bool {
         self.state == TcpState::Established
     }
 
-    /// When data could flow; `None`: not yet.
+    /// Returns when data could flow; `None` before that.
     pub fn established_at(&self) -> Option<Time> {
         (self.established_at != Time::NEVER).then_some(self.established_at)
     }
 
-    /// The application writes, which opens the connection.
+    /// Opens the connection for the application's first write.
     pub fn open(&mut self, now: Time) {
         if self.state == TcpState::Closed {
             self.state = TcpState::SynSent { retries: 0, sent_at: now, due: true };
         }
     }
 
-    /// Whether a SYN is to be sent; it counts as sent at `now`.
+    /// Returns whether a SYN is due, and counts it as sent at `now`.
     pub fn take_syn(&mut self, now: Time) -> bool {
         let TcpState::SynSent { due, sent_at, .. } = &mut self.state else { return false };
         let is_due = *due;
@@ -67,13 +67,13 @@ impl Handshake {
         is_due
     }
 
-    /// The timeout of the SYN that is under way, if one is (RFC 6298, section 5.5: each doubles the next).
+    /// Returns the timeout of a SYN in flight, if there is one (RFC 6298, section 5.5: doubled each time).
     pub fn syn_timeout(&self, config: &TcpSettings) -> Option<Duration> {
         let TcpState::SynSent { retries, due: false, .. } = self.state else { return None };
         Some((config.syn_timeout * (1 << retries.min(16))).min(config.rto_max))
     }
 
-    /// The SYN's timeout is over: it is to be sent again. False when none is under way.
+    /// Makes the SYN due again after its timeout. Returns false without a SYN in flight.
     pub fn repeat_syn(&mut self) -> bool {
         let TcpState::SynSent { retries, due, .. } = &mut self.state else { return false };
         *retries += 1;
@@ -81,7 +81,7 @@ impl Handshake {
         true
     }
 
-    /// The SYN-ACK has come; returns how often the SYN had been sent again. `None` when none was waited for.
+    /// Establishes the connection; returns the number of repeated SYNs, or `None` if no SYN-ACK was expected.
     pub fn establish(&mut self, now: Time) -> Option<u32> {
         let TcpState::SynSent { retries, .. } = self.state else { return None };
         self.state = TcpState::Established;

@@ -1,4 +1,4 @@
-//! What finds losses: RACK and its reordering window, tail loss probes, and the count of duplicate acknowledgements.
+//! Loss detection: RACK with its reordering window, tail loss probes, and duplicate acknowledgements.
 
 use crate::transport::tcp::rack::Rack;
 use crate::transport::tcp::rto::RttEstimator;
@@ -11,29 +11,28 @@ use hitless_wire::{Duration, Time};
 pub(super) struct Probe {
     /// Next sequence to send when the probe was sent (TLP.end_seq).
     pub end: u64,
-    /// It repeated the last segment instead of sending new data (TLP.is_retrans).
+    /// Whether it repeated the last segment instead of sending new data (TLP.is_retrans).
     pub retransmission: bool,
 }
 
-/// The state of loss detection.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct LossDetection {
     pub rack: Rack,
-    /// Losses are found by RACK, which needs SACK (RFC 8985, section 4).
+    /// Whether RACK detects losses, which needs SACK (RFC 8985, section 4).
     pub uses_rack: bool,
-    /// When RACK's reordering window ends; [`Time::NEVER`] if nothing waits for it.
+    /// End of RACK's reordering window; [`Time::NEVER`] if nothing waits for it.
     pub reordering_ends_at: Time,
     pub probe: Option<Probe>,
-    /// A tail loss probe waits to be sent.
+    /// Whether a tail loss probe waits to be sent.
     pub probe_due: bool,
-    /// Duplicate acknowledgements in a row, without SACK.
+    /// Consecutive duplicate acknowledgements, without SACK.
     pub duplicate_acks: u32,
     /// DupThresh.
     pub dupack_threshold: u32,
 }
 
 impl LossDetection {
-    /// Nothing was sent yet.
+    /// Creates the state for a new connection.
     pub fn new(config: &TcpSettings) -> Self {
         Self {
             rack: Rack::new(),
@@ -46,18 +45,18 @@ impl LossDetection {
         }
     }
 
-    /// RACK, if losses are found by it.
+    /// Returns RACK if it detects losses.
     pub fn rack_in_use(&self) -> Option<&Rack> {
         self.uses_rack.then_some(&self.rack)
     }
 
-    /// Whether enough duplicates have come to mean loss.
+    /// Returns whether there are enough duplicates to imply loss.
     pub fn has_enough_dupacks(&self) -> bool {
         self.duplicate_acks >= self.dupack_threshold
     }
 
-    /// Marks what RACK holds lost (RFC 8985, section 6.2, steps 4 and 5); returns whether the end of the reordering
-    /// window has moved.
+    /// Marks the segments that RACK considers lost (RFC 8985, section 6.2, steps 4 and 5); returns whether the end of
+    /// the reordering window has changed.
     pub fn detect_by_rack(
         &mut self,
         scoreboard: &mut Scoreboard,
@@ -65,6 +64,7 @@ impl LossDetection {
         is_recovering: bool,
         now: Time,
     ) -> bool {
+        // RFC 8985, section 6.2, step 4: recovery, or DupThresh SACKed segments.
         let impatient = is_recovering || scoreboard.sacked_segments() >= self.dupack_threshold;
         self.rack.update_window(impatient, rtt.min_rtt(), rtt.srtt());
         let remaining = scoreboard.detect_by_time(&self.rack, now);
@@ -74,22 +74,24 @@ impl LossDetection {
         has_moved
     }
 
-    /// RFC 8985, section 7.4.2: what became of the tail loss probe, once `snd_una` has reached its end. Returns
-    /// whether it is over, and whether it has repaired a loss.
+    /// Resolves the tail loss probe once `snd_una` has reached its end (RFC 8985, section 7.4.2). Returns whether it is
+    /// over, and whether it has repaired a loss.
     pub fn resolve_probe(&self, snd_una: u64, both_arrived: bool) -> Option<(bool, bool)> {
         let probe = self.probe.filter(|probe| snd_una >= probe.end)?;
+        // An acknowledgement beyond the end of a repeated segment: the receiver needed the repetition.
         let repaired = probe.retransmission && snd_una > probe.end;
         Some((!probe.retransmission || repaired || both_arrived, repaired))
     }
 
-    /// A reduction was spurious: losses are found more slowly from now on.
+    /// Makes loss detection slower, because a reduction was spurious.
     pub fn tolerate_reordering(&mut self, sacked_segments: u32) {
         self.rack.widen();
+        // Above the number of segments that overtook the first one this time.
         self.dupack_threshold = self.dupack_threshold.max(sacked_segments + 1);
         self.duplicate_acks = 0;
     }
 
-    /// A retransmission timeout: no probe and no reordering window is waited for any more.
+    /// Stops waiting for probes and reordering windows at a retransmission timeout.
     pub fn on_rto(&mut self) {
         self.duplicate_acks = 0;
         self.probe = None;
@@ -102,11 +104,11 @@ impl LossDetection {
 mod tests {
     use super::*;
 
-    /// RFC 8985, section 7.4.2. A probe of new data is over with its acknowledgement; one that repeated the last
-    /// segment has repaired a loss when more than that segment is acknowledged.
+    /// RFC 8985, section 7.4.2. A probe of new data is over with its acknowledgement. A probe that repeated the last
+    /// segment has repaired a loss if more than that segment is acknowledged.
     #[test]
     fn a_probe_is_over_from_its_end_on_and_has_repaired_a_loss_beyond_it() {
-        // (retransmission, snd_una, both arrived, what became of it)
+        // (retransmission, snd_una, both arrived, expected result)
         let table = [
             (false, 999, false, None),
             (false, 1_000, false, Some((true, false))),

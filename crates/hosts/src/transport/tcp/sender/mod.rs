@@ -1,10 +1,10 @@
-//! The end of a connection that has data.
+//! The sending end of a connection.
 //!
-//! [`TcpSender`] puts its parts together: `handshake`, `send_buffer` (what was never sent), the scoreboard (what is
-//! in flight), `congestion_controller` (the window), `loss_detection`, `reduction` (what is done about congestion),
-//! `timer` and `fast_path`. What concerns more than one of them lies in `transmit` (what to send), `acknowledge`
-//! (what an acknowledgement says), `recovery` (the congestion states), `reno` (those without RFC 6582), `trimmed`,
-//! `model` (delivery rates and pacing) and `timers`.
+//! [`TcpSender`] combines its parts: `handshake`, `send_buffer` (unsent data), the scoreboard (segments in flight),
+//! `congestion_controller` (the window), `loss_detection`, `reduction` (the response to congestion), `timer` and
+//! `fast_path`. Code that concerns several parts is in `transmit` (the next packet), `acknowledge` (acknowledgements),
+//! `recovery` (congestion states), `reno` (the same without RFC 6582), `trimmed`, `model` (delivery rates and pacing)
+//! and `timers`.
 
 mod acknowledge;
 mod congestion_controller;
@@ -40,7 +40,7 @@ use timer::SenderTimer;
 /// The sending end of a TCP connection.
 ///
 /// Call order as for every [`Sender`]: `write`, `receive` or `handle_timeout`; `poll_transmit` until `None`;
-/// `next_timeout`. The timer is set when `poll_transmit` returns `None`, not before.
+/// `next_timeout`. The timer is set only when `poll_transmit` returns `None`.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub struct TcpSender {
     scoreboard: Scoreboard,
@@ -58,7 +58,7 @@ pub struct TcpSender {
 }
 
 impl TcpSender {
-    /// Looks at what a packet needs; the answer means nothing.
+    /// Prefetches the state that a packet needs; the result only keeps the loads alive.
     #[inline(always)]
     pub fn read_ahead(&self) -> u64 {
         let config = self.config.mss.0 ^ self.config.header_bytes.0;
@@ -69,10 +69,10 @@ impl TcpSender {
             ^ config
     }
 
-    /// A connection that has sent nothing; the host's timer ticks at `timer_phase` modulo the tick of `config`.
+    /// Creates an unused connection; the host's timer ticks at `timer_phase` modulo the tick of `config`.
     ///
     /// # Panics
-    /// When `config` cannot work (a segment of no bytes, a timeout of zero, ...).
+    /// If `config` is invalid (a segment of no bytes, a timeout of zero, ...).
     pub fn new(config: &TcpSettings, timer_phase: Duration) -> Self {
         config.check();
         let (mut congestion, mut rtt) = (CongestionController::new(config), RttEstimator::new(config));
@@ -97,116 +97,118 @@ impl TcpSender {
         }
     }
 
-    /// The same connection with what its congestion control draws from `stream`.
+    /// Sets the random stream of the congestion control.
     pub fn with_stream(mut self, stream: Stream) -> Self {
         self.congestion.algorithm.draw_from(stream);
         self
     }
 
-    /// The same connection whose packets set out with this time to live, so that hops can be counted.
+    /// Sets the initial TTL of packets, to count hops.
     pub fn with_time_to_live(mut self, time_to_live: u8) -> Self {
         self.congestion.time_to_live = time_to_live;
         self
     }
 
-    /// Congestion window, in bytes; with Swift it may hold less than a segment.
+    /// Returns the congestion window in bytes; with Swift it can be less than a segment.
     pub fn cwnd_bytes(&self) -> u64 {
         self.congestion.algorithm.cwnd_bytes(&self.congestion.window)
     }
 
-    /// Slow start threshold, in bytes; `u64::MAX` before the first reduction.
+    /// Returns the slow start threshold in bytes; `u64::MAX` before the first reduction.
     pub fn ssthresh_bytes(&self) -> u64 {
         self.congestion.window.ssthresh_bytes
     }
 
-    /// Bytes believed to be in the network (pipe of RFC 6675).
+    /// Returns the bytes estimated to be in the network (pipe of RFC 6675).
     pub fn in_flight_bytes(&self) -> u64 {
         self.scoreboard.pipe_bytes()
     }
 
-    /// Bytes written and not sent yet.
+    /// Returns the bytes written but not sent.
     pub fn unsent_bytes(&self) -> u64 {
         self.send_buffer.unsent_bytes()
     }
 
-    /// Smoothed round-trip time, once there was a sample.
+    /// Returns the smoothed round-trip time, once there was a sample.
     pub fn smoothed_rtt(&self) -> Option<Duration> {
         self.rtt.srtt()
     }
 
-    /// When data could flow: from the beginning of time without a handshake; `None`: not yet.
+    /// Returns when data could flow: time zero without a handshake, `None` before that.
     pub fn opened_at(&self) -> Option<Time> {
         self.handshake.established_at()
     }
 
-    /// Retransmission timeout, with backoff.
+    /// Returns the retransmission timeout, with backoff.
     pub fn retransmission_timeout(&self) -> Duration {
         self.rtt.rto()
     }
 
-    /// What the sender does about congestion.
+    /// Returns the congestion state.
     pub fn congestion_state(&self) -> CongestionState {
         self.reduction.state
     }
 
-    /// DCTCP's estimate of the fraction of marked bytes; `None` with another algorithm.
+    /// Returns DCTCP's estimate of the fraction of marked bytes; `None` with another algorithm.
     pub fn dctcp_alpha(&self) -> Option<f64> {
         self.congestion.algorithm.dctcp_alpha()
     }
 
-    /// What BBR believes of the path; `None` with another algorithm.
+    /// Returns BBR's model of the path; `None` with another algorithm.
     pub fn path_model(&self) -> Option<PathModel> {
         self.congestion.algorithm.path_model()
     }
 
-    /// Smallest round-trip time so far; [`Duration::MAX`] before the first sample.
+    /// Returns the minimum round-trip time so far; [`Duration::MAX`] before the first sample.
     pub fn minimum_rtt(&self) -> Duration {
         self.rtt.min_rtt()
     }
 
-    /// The rate at which payload leaves; `None` as fast as the window allows.
+    /// Returns the pacing rate of payload; `None` means as fast as the window allows.
     pub fn pacing_rate(&self) -> Option<BitRate> {
         self.congestion.pacing_rate(self.rtt.srtt(), self.scoreboard.outstanding_bytes())
     }
 
-    /// Data follows after a time without any in flight.
+    /// Handles new data after a time with nothing in flight.
     fn resume(&mut self, now: Time) {
         let idle = now.saturating_since(self.send_buffer.last_sent_at);
         self.congestion.algorithm.on_restart(&mut self.congestion.window, now, idle);
+        // The path may have changed while nothing was sent (RFC 5681, section 4.1).
         if self.config.slow_start_after_idle && !self.congestion.sets_cwnd() {
             self.congestion.window.restart(idle, self.rtt.rto(), u64::from(self.config.initial_window));
         }
     }
 }
 
-/// For a flow control of another kind that uses this one's loss recovery and decides by itself when a packet may go.
+/// For another flow control that reuses this loss recovery but decides when packets are sent.
 impl TcpSender {
-    /// The same connection, whose estimate of the fraction of marked bytes begins with none.
+    /// Makes the estimate of the fraction of marked bytes start at zero.
     pub(in crate::transport) fn assuming_no_marks(mut self) -> Self {
         self.congestion.algorithm.assume_no_marks();
         self
     }
 
-    /// Whether [`Sender::poll_transmit`] would have a packet if the window had room: new data or lost.
+    /// Returns whether [`Sender::poll_transmit`] would have a packet, new or lost, if the window had room.
     #[inline]
     pub(in crate::transport) fn has_more_to_send(&self) -> bool {
         !self.send_buffer.is_empty() || self.scoreboard.has_pending_retransmissions()
     }
 
-    /// Whether a tail loss probe waits to be sent, which no window holds back.
+    /// Returns whether a tail loss probe is due; windows do not hold it back.
     #[inline]
     pub(in crate::transport) fn probe_is_due(&self) -> bool {
         self.loss.probe_due
     }
 
-    /// The next packet, whatever the congestion window is.
+    /// Returns the next packet, ignoring the congestion window.
     #[inline]
     pub(in crate::transport) fn transmit_regardless(&mut self, now: Time) -> Option<Outgoing> {
+        // Room for exactly one segment; the caller's window decides.
         self.congestion.window.cwnd_bytes = self.scoreboard.pipe_bytes() + self.congestion.window.mss_bytes;
         self.poll_transmit(now)
     }
 
-    /// Nothing is sent for now: sets the timer, as [`Sender::poll_transmit`] does when it returns `None`.
+    /// Sets the timer without sending, as [`Sender::poll_transmit`] does when it returns `None`.
     #[inline]
     pub(in crate::transport) fn wait(&mut self, now: Time) {
         if self.timer.is_stale {
@@ -218,6 +220,7 @@ impl TcpSender {
 impl Sender for TcpSender {
     fn write(&mut self, now: Time, bytes: u64) {
         self.handshake.open(now);
+        // Checked before this write counts: if nothing was left to send, the application was the limit.
         let has_segment_to_send = self.send_buffer.unsent_bytes() >= self.congestion.window.mss_bytes
             || self.scoreboard.has_pending_retransmissions();
         self.congestion.note_application_limit(self.scoreboard.pipe_bytes(), has_segment_to_send);
@@ -252,7 +255,7 @@ impl Sender for TcpSender {
         self.timer.deadline()
     }
 
-    /// Retransmission, probe and reordering go on; the pacing is asked when the card has room.
+    /// Keeps retransmission, probe and reordering timers; pacing is checked when the card has room.
     #[inline]
     fn timeout_when_held_back(&mut self, now: Time) -> Time {
         self.hold_back(now);
@@ -261,6 +264,7 @@ impl Sender for TcpSender {
 
     #[inline]
     fn handle_timeout(&mut self, now: Time) {
+        // The deadline may have moved since the timer was set.
         if self.timer.is_stale {
             self.set_timer_without_pacing(now);
         }

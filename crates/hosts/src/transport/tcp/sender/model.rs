@@ -1,4 +1,4 @@
-//! What an algorithm that sets the window by itself, or a pace, needs of the sender.
+//! The sender's interface to algorithms that set the window or a pacing rate.
 
 use super::TcpSender;
 use crate::transport::Outgoing;
@@ -7,18 +7,18 @@ use crate::transport::tcp::delivery::Delivery;
 use crate::transport::tcp::pacing::quantum_segments;
 use hitless_wire::{CongestionNotice, Time, Transport};
 
-/// What was so before an acknowledgement.
+/// The state before an acknowledgement.
 pub(super) struct Prior {
-    /// First byte not acknowledged.
+    /// First unacknowledged byte.
     pub acknowledged: u64,
     /// Bytes in the network.
     pub flight_bytes: u64,
-    /// Bytes ever believed lost.
+    /// Total bytes ever assumed lost.
     pub losses_bytes: u64,
 }
 
 impl TcpSender {
-    /// Segment `number` is sent.
+    /// Records a transmission of segment `number`.
     pub(super) fn note_sent(&mut self, number: u64, now: Time) {
         let idle = self.scoreboard.segments() == 0;
         if let Some(delivery_rate) = &mut self.congestion.delivery_rate {
@@ -26,13 +26,13 @@ impl TcpSender {
         }
     }
 
-    /// Sends a new segment that an algorithm may want a sample of.
+    /// Sends a new segment, recorded for delivery rate samples.
     pub(super) fn send_new_noted(&mut self, payload_bytes: u64, now: Time) -> Outgoing {
         self.note_sent(self.scoreboard.next_number(), now);
         self.send_new(payload_bytes, now)
     }
 
-    /// Lets the algorithm follow an acknowledgement, which an algorithm that sets the window by itself wants to.
+    /// Passes an acknowledgement to an algorithm that sets the window.
     pub(super) fn sample_ack(&mut self, event: &AckEvent, delivery: &Delivery, prior: &Prior, option: u8) {
         let flight_bytes = self.scoreboard.pipe_bytes();
         let (minimum_rtt, first) = (self.rtt.min_rtt(), self.scoreboard.first_number());
@@ -64,7 +64,7 @@ impl TcpSender {
         self.fast_path.new_data &= !self.congestion.is_paced();
     }
 
-    /// A switch tells of congestion. What it says of a packet that has been acknowledged since is out of date.
+    /// Handles a congestion notification from a switch. It is outdated if its packet has been acknowledged.
     #[cold]
     pub(super) fn on_congestion_notice(&mut self, now: Time, notice: &CongestionNotice) {
         self.statistics.congestion_echoes += 1;
@@ -78,14 +78,14 @@ impl TcpSender {
         self.fast_path.new_data &= !self.congestion.is_paced();
     }
 
-    /// Segments that go out together, where segmentation offload is modelled.
+    /// Returns the segments per burst, if segmentation offload is modelled.
     pub(super) fn segments_per_burst(&self) -> Option<u64> {
         let most = self.config.burst_segments?;
         let paced = self.congestion.is_paced().then(|| self.pacing_rate()).flatten();
         Some(paced.map_or(u64::from(most), |rate| quantum_segments(rate, self.congestion.window.mss_bytes, Some(most))))
     }
 
-    /// A packet goes out.
+    /// Charges a sent packet to pacing.
     pub(super) fn charge_pacing(&mut self, now: Time, outgoing: &Outgoing) {
         if !self.congestion.is_paced() {
             return;

@@ -1,4 +1,4 @@
-//! The congestion states: how the sender enters and leaves them.
+//! The congestion states, and the transitions between them.
 
 use super::TcpSender;
 use super::reduction::Undo;
@@ -8,12 +8,12 @@ use crate::transport::tcp::prr::Pipe;
 use hitless_wire::{TcpHeader, Time};
 
 impl TcpSender {
-    /// Handles an acknowledgement when something is or may be wrong.
+    /// Processes an acknowledgement in the general case.
     pub(super) fn process_ack_state(&mut self, event: &AckEvent, delivery: &Delivery, advanced: bool) {
         if advanced {
             self.undo_if_original_came(delivery);
         }
-        // RFC 5681, section 3.2, step 6: with Reno the first acknowledgement of new data ends it.
+        // RFC 5681, section 3.2, step 6: with Reno the first acknowledgement of new data ends the recovery.
         let deflates = advanced && self.reduction.state == CongestionState::Recovery && self.is_reno();
         if !self.reduction.is_open() && (event.snd_una >= self.reduction.recovery_point || deflates) {
             self.end_reduction();
@@ -23,19 +23,19 @@ impl TcpSender {
         self.reduce(event, delivery.bytes);
     }
 
-    /// Begins a reduction if a loss was found or congestion echoed.
+    /// Starts a reduction if a loss was detected or congestion echoed.
     #[inline(always)]
     pub(super) fn reduce(&mut self, event: &AckEvent, delivered_bytes: u64) {
         let reducible = !self.reduction.is_recovering();
         if reducible && self.scoreboard.has_pending_retransmissions() {
             self.enter_recovery(event.now, delivered_bytes);
         } else if event.ece && self.reduction.is_open() && event.snd_una > self.reduction.recovery_point {
-            // RFC 3168, section 6.1.2: what was sent before the last reduction asks for no other.
+            // RFC 3168, section 6.1.2: data sent before the last reduction does not cause another.
             self.enter_cwr(delivered_bytes);
         }
     }
 
-    /// Marks what is lost by now.
+    /// Marks the segments that are lost by now.
     fn detect_losses(&mut self, now: Time, advanced: bool) {
         if !self.config.fast_retransmit {
             return;
@@ -56,10 +56,11 @@ impl TcpSender {
         self.timer.is_stale |= self.loss.detect_by_rack(&mut self.scoreboard, &self.rtt, is_recovering, now);
     }
 
-    /// RFC 6582, section 3.2: the third duplicate begins a recovery, each partial acknowledgement shows a gap.
+    /// Detects losses by duplicates (RFC 6582, section 3.2): the third duplicate starts a recovery, and each partial
+    /// acknowledgement shows a gap.
     fn detect_by_dupacks(&mut self, advanced: bool) {
         let partial = self.reduction.state == CongestionState::Recovery && advanced;
-        // Step 2: duplicates for what an earlier recovery or timeout sent again mean nothing.
+        // Step 2: duplicates caused by retransmissions of an earlier recovery or timeout are ignored.
         let fresh = self.reduction.recovery_point == 0 || self.scoreboard.snd_una() > self.reduction.recovery_point;
         let third = self.reduction.state != CongestionState::Recovery
             && self.reduction.state != CongestionState::Loss
@@ -70,7 +71,7 @@ impl TcpSender {
         }
     }
 
-    /// The reordering window of the oldest segments is over.
+    /// Ends the reordering window of the oldest segments.
     pub(super) fn end_reordering(&mut self, now: Time) {
         self.loss.reordering_ends_at = Time::NEVER;
         self.detect_by_rack(now);
@@ -79,6 +80,7 @@ impl TcpSender {
             self.enter_recovery(now, 0);
         }
         if self.reduction.state == CongestionState::Recovery && !self.congestion.sets_cwnd() {
+            // No acknowledgement arrived, but the new losses have changed the flight.
             self.shrink(0, false);
         }
     }
@@ -88,13 +90,14 @@ impl TcpSender {
         if self.reduction.is_open() {
             self.reduction.remember(&self.congestion.window);
         }
+        // An echo in the same window has already lowered the threshold; most algorithms do not lower it twice.
         if self.reduction.is_open() || self.is_reno() {
             self.congestion.reduce(&self.window_at_loss(), CongestionSign::Loss);
         } else {
             self.congestion.reduce_after_ece(CongestionSign::Loss);
         }
         self.congestion.on_recovery(CongestionSign::Loss, now);
-        // RFC 6675, section 5, step 4.3. PRR and BBR make room for it by themselves.
+        // RFC 6675, section 5, step 4.3. PRR and BBR make room for the retransmission.
         self.reduction.retransmit_at_once = self.congestion.leaves_no_room_for_losses();
         self.begin(CongestionState::Recovery, delivered_bytes);
         if self.inflates_cwnd() {
@@ -105,7 +108,9 @@ impl TcpSender {
     fn enter_cwr(&mut self, delivered_bytes: u64) {
         let window = self.congestion.window;
         self.congestion.reduce(&window, CongestionSign::Ece);
+        // A mark is never spurious, so this reduction is never undone.
         self.reduction.forget();
+        // RFC 3168, section 6.1.2: CWR ends the receiver's echo. A DCTCP receiver does not wait for it.
         self.reduction.cwr_due = !self.config.precise_ecn();
         self.begin(CongestionState::Cwr, delivered_bytes);
     }
@@ -116,23 +121,24 @@ impl TcpSender {
             self.congestion.window.ssthresh_bytes >= self.congestion.window.mss_bytes,
             "ssthresh below a segment"
         );
+        // RFC 9937, section 6.1: RecoverFS excludes data SACKed earlier, and includes the data of this acknowledgement.
         let unsacked_bytes = self.scoreboard.outstanding_bytes() - self.scoreboard.sacked_bytes();
         self.reduction.begin(state, self.scoreboard.snd_nxt(), unsacked_bytes + delivered_bytes);
     }
 
-    /// One step of the way to the threshold.
+    /// Lowers the window by one step towards the threshold.
     pub(super) fn shrink(&mut self, delivered_bytes: u64, safe: bool) {
         let pipe = Pipe { bytes: self.scoreboard.pipe_bytes(), held_bytes: self.pacer.held_bytes() };
         self.reduction.shrink(&mut self.congestion.window, pipe, delivered_bytes, safe);
     }
 
-    /// All that was in flight when the state was entered is acknowledged.
+    /// Leaves the state, because all data in flight at its start is acknowledged.
     pub(super) fn end_reduction(&mut self) {
         if self.reduction.state != CongestionState::Loss && !self.congestion.sets_cwnd() {
             // RFC 9937, section 6.2, last step.
             self.congestion.window.deflate();
         }
-        // With Reno a fast recovery may end while more waits to be sent again after a timeout.
+        // With Reno a fast recovery can end while retransmissions after a timeout are still pending.
         let goes_back =
             self.scoreboard.snd_una() < self.reduction.recovery_point && self.scoreboard.has_pending_retransmissions();
         self.reduction.state = if goes_back { CongestionState::Loss } else { CongestionState::Open };
@@ -143,7 +149,7 @@ impl TcpSender {
         }
     }
 
-    /// The retransmission timer ran out (RFC 6298, section 5; RFC 5681, section 3.1).
+    /// Handles a retransmission timeout (RFC 6298, section 5; RFC 5681, section 3.1).
     pub(super) fn on_rto(&mut self, now: Time) {
         self.statistics.timeouts += 1;
         match self.reduction.state {
@@ -151,12 +157,13 @@ impl TcpSender {
                 self.reduction.remember(&self.congestion.window);
                 self.congestion.reduce(&self.window_at_loss(), CongestionSign::Rto);
             }
-            // RFC 2001, section 2: every timeout, which RFC 5681, section 3.1, rules out for the same segment.
+            // RFC 2001, section 2, reduces at every timeout; RFC 5681, section 3.1, forbids it for the same segment.
             _ if self.is_reno() => self.congestion.reduce(&self.window_at_loss(), CongestionSign::Rto),
-            // One reduction per window, as in Linux, except for an echo that asked for less than a loss does.
+            // One reduction per window, as in Linux, unless an echo reduced it by less than a loss does.
             CongestionState::Cwr => self.congestion.reduce_after_ece(CongestionSign::Rto),
             CongestionState::Recovery | CongestionState::Loss => {}
         }
+        // RFC 6298, section 5.5.
         self.rtt.back_off();
         if !self.config.sack {
             self.scoreboard.forget_dupacks();
@@ -164,15 +171,16 @@ impl TcpSender {
         self.scoreboard.mark_lost_on_timeout(self.loss.rack_in_use(), now);
         self.loss.on_rto();
         self.begin(CongestionState::Loss, 0);
+        // RFC 6298, section 5.6: the timer restarts for the retransmission.
         self.timer.rto_base = now;
-        // What was lost is to be sent again: there is room for a segment beside what is in the network.
+        // There is room for one segment more than is in the network, for the first retransmission.
         self.congestion.window.cwnd_bytes = self.scoreboard.pipe_bytes() + self.congestion.window.mss_bytes;
         self.congestion.on_recovery(CongestionSign::Rto, now);
-        // RFC 6298, section 5.4: the first segment goes again, whatever window the algorithm has set.
+        // RFC 6298, section 5.4: the first segment is retransmitted, whatever window the algorithm has set.
         self.reduction.retransmit_at_once = self.congestion.leaves_no_room_for_losses();
     }
 
-    /// RFC 8985, section 7.4.2: what became of the tail loss probe.
+    /// Resolves the tail loss probe (RFC 8985, section 7.4.2).
     fn resolve_probe(&mut self, event: &AckEvent, delivery: &Delivery, advanced: bool) {
         let both_arrived = !advanced && !delivery.sacked;
         let Some((is_over, repaired)) = self.loss.resolve_probe(event.snd_una, both_arrived) else { return };
@@ -186,7 +194,7 @@ impl TcpSender {
         }
     }
 
-    /// Restores the window when all that was sent again is reported as having come twice.
+    /// Restores the window if all retransmissions are reported as duplicates.
     #[inline]
     pub(super) fn undo_if_all_came_twice(&mut self, header: &TcpHeader) {
         if let Some(undo) = self.reduction.take_if_all_came_twice(header) {
@@ -194,14 +202,14 @@ impl TcpSender {
         }
     }
 
-    /// Restores the window when timestamps show that nothing had to be sent again.
+    /// Restores the window if timestamps show that the retransmissions were unnecessary.
     fn undo_if_original_came(&mut self, delivery: &Delivery) {
         if let Some(undo) = self.reduction.take_if_original_came(self.scoreboard.snd_una(), delivery.echo) {
             self.undo_reduction(&undo);
         }
     }
 
-    /// RFC 4015, section 3.2: as if the reduction had not happened; losses are found more slowly from now on.
+    /// Undoes a reduction (RFC 4015, section 3.2), and makes loss detection slower.
     fn undo_reduction(&mut self, undo: &Undo) {
         if self.has_inflated_cwnd() {
             self.congestion.window.deflate();

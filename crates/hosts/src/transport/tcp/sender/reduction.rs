@@ -1,4 +1,4 @@
-//! What the sender does about congestion, and what to restore if it was wrong to do so.
+//! The response to congestion, and the state to restore if it was wrong.
 
 use crate::transport::tcp::congestion::{CongestionState, Window};
 use crate::transport::tcp::delivery::Timestamp;
@@ -7,37 +7,37 @@ use crate::transport::tcp::segment::Segment;
 use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::{TcpFlags, TcpHeader, Time};
 
-/// What to restore when a reduction turns out spurious (RFC 4015).
+/// The state to restore after a spurious reduction (RFC 4015).
 #[derive(Clone, Copy, Debug, hitless_state::Value)]
 pub(super) struct Undo {
     pub cwnd_bytes: u64,
     pub ssthresh_bytes: u64,
-    /// When the first retransmission was sent, and the end of its segment.
+    /// Time of the first retransmission, and the end of its segment.
     retransmission: Option<(Timestamp, u64)>,
-    /// Bytes sent again that no DSACK has reported yet.
+    /// Retransmitted bytes not yet reported by DSACK.
     unreported_bytes: u64,
-    /// The reduction is over; once more than this is acknowledged no report is to be expected any more.
+    /// Set when the reduction is over: no report is expected once more than this is acknowledged.
     until: Option<u64>,
 }
 
-/// A reduction of the window, from what began it to its end.
+/// A reduction of the window.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct Reduction {
     pub state: CongestionState,
-    /// The state ends when everything below this is acknowledged (RecoveryPoint of RFC 6675).
+    /// End of the state: everything below this is acknowledged (RecoveryPoint of RFC 6675).
     pub recovery_point: u64,
     pub prr: ProportionalRateReduction,
     undo: Option<Undo>,
     by_timestamps: bool,
     by_dsack: bool,
-    /// The first segment found lost goes whatever the window is.
+    /// Whether the first lost segment is retransmitted regardless of the window.
     pub retransmit_at_once: bool,
-    /// The next new data segment carries CWR (RFC 3168, section 6.1.2).
+    /// Whether the next new data segment carries CWR (RFC 3168, section 6.1.2).
     pub cwr_due: bool,
 }
 
 impl Reduction {
-    /// None so far.
+    /// Creates the state without a reduction.
     pub fn new(config: &TcpSettings) -> Self {
         Self {
             state: CongestionState::Open,
@@ -51,25 +51,25 @@ impl Reduction {
         }
     }
 
-    /// Whether none is under way.
+    /// Returns whether no reduction is in progress.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.state == CongestionState::Open
     }
 
-    /// Whether what was lost is sent again.
+    /// Returns whether lost segments are being retransmitted.
     #[inline]
     pub fn is_recovering(&self) -> bool {
         matches!(self.state, CongestionState::Recovery | CongestionState::Loss)
     }
 
-    /// Whether nothing remains that might have to be undone.
+    /// Returns whether nothing remains that may have to be undone.
     #[inline]
     pub fn is_final(&self) -> bool {
         self.undo.is_none()
     }
 
-    /// Enters `state` with `flight_bytes` in the network, which lasts until `snd_nxt` is acknowledged.
+    /// Enters `state` with `flight_bytes` in the network; it lasts until `snd_nxt` is acknowledged.
     pub fn begin(&mut self, state: CongestionState, snd_nxt: u64, flight_bytes: u64) {
         debug_assert!(snd_nxt >= self.recovery_point, "a recovery point moves back");
         self.state = state;
@@ -77,7 +77,7 @@ impl Reduction {
         self.prr = ProportionalRateReduction::start(flight_bytes);
     }
 
-    /// One step of the way to the threshold.
+    /// Lowers the window by one step towards the threshold.
     #[inline]
     pub fn shrink(&mut self, window: &mut Window, pipe: Pipe, delivered_bytes: u64, safe: bool) {
         let ssthresh_bytes = window.ssthresh_bytes;
@@ -85,7 +85,7 @@ impl Reduction {
         window.cwnd_bytes = bytes.min(window.max_cwnd_bytes);
     }
 
-    /// A reduction of `window` begins that may have to be undone.
+    /// Remembers `window` at the start of a reduction that may have to be undone.
     pub fn remember(&mut self, window: &Window) {
         self.undo = (self.by_timestamps || self.by_dsack).then_some(Undo {
             cwnd_bytes: window.cwnd_bytes,
@@ -96,35 +96,38 @@ impl Reduction {
         });
     }
 
-    /// There is nothing to be undone.
+    /// Discards the state for undoing.
     pub fn forget(&mut self) {
         self.undo = None;
     }
 
-    /// A segment is sent again.
+    /// Records a retransmission.
     pub fn note_retransmission(&mut self, segment: &Segment, now: Time) {
         if let Some(undo) = &mut self.undo {
+            // RFC 3522 compares the echo with the first retransmission only.
             undo.retransmission.get_or_insert((Timestamp::at(now), segment.end));
             undo.unreported_bytes += segment.bytes();
         }
     }
 
-    /// The reduction is over: what was sent again may still be reported as having come twice.
+    /// Ends the reduction; retransmissions can still be reported as duplicates.
     pub fn await_reports(&mut self, snd_nxt: u64) {
+        // After the end of the reduction, only DSACKs can still show that it was wrong.
         self.undo = self.undo.filter(|undo| self.by_dsack && undo.retransmission.is_some());
         if let Some(undo) = &mut self.undo {
             undo.until.get_or_insert(snd_nxt);
         }
     }
 
-    /// RFC 2883, and RFC 3708 of what it is good for: when all that was sent again has come twice, nothing was lost.
-    /// Returns what is to be restored.
+    /// Returns the state to restore if all retransmissions have arrived twice: then nothing was lost (RFC 2883; RFC
+    /// 3708 describes this use).
     #[inline]
     pub fn take_if_all_came_twice(&mut self, header: &TcpHeader) -> Option<Undo> {
         let undo = self.undo.as_mut()?;
         if undo.until.is_some_and(|until| header.acknowledgement > until) {
             self.undo = None;
         } else if header.flags.contains(TcpFlags::DSACK) && undo.retransmission.is_some() {
+            // In a DSACK report the timestamp field has the length of the duplicate.
             undo.unreported_bytes = undo.unreported_bytes.saturating_sub(u64::from(header.timestamp));
             if undo.unreported_bytes == 0 {
                 return self.undo.take();
@@ -133,8 +136,8 @@ impl Reduction {
         None
     }
 
-    /// RFC 3522: the acknowledgement of the first retransmission echoes what was sent before it, so that the original
-    /// had arrived after all. Returns what is to be restored.
+    /// Returns the state to restore if the acknowledgement of the first retransmission echoes a timestamp from before
+    /// it: then the original had arrived (RFC 3522).
     pub fn take_if_original_came(&mut self, snd_una: u64, echo: Timestamp) -> Option<Undo> {
         let undo = self.undo.filter(|_| self.by_timestamps)?;
         let (sent_at, _) = undo.retransmission.filter(|&(_, end)| snd_una >= end)?;

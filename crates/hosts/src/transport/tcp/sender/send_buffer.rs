@@ -1,9 +1,9 @@
-//! What was written and never sent, and what holds it back beside the congestion window.
+//! Unsent data, and its limits besides the congestion window.
 
 use crate::transport::tcp::settings::TcpSettings;
 use hitless_wire::Time;
 
-/// The queue of new data. It has no bytes, only their number.
+/// The queue of new data. It stores only the number of bytes.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct SendBuffer {
     /// Bytes written and never sent.
@@ -11,16 +11,16 @@ pub(super) struct SendBuffer {
     /// The receiver's window (SND.WND).
     pub snd_wnd_bytes: u32,
     mss_bytes: u64,
-    /// Segments below this many bytes wait for the acknowledgement of all before (RFC 896); 0: none waits.
+    /// Segments below this length wait until everything is acknowledged (RFC 896); 0 disables it.
     nagle_bytes: u64,
-    /// What is left of the burst under way.
+    /// Remaining bytes of the current burst.
     pub burst_bytes: u64,
-    /// When the last packet was sent, new or not.
+    /// Time of the last packet, new or retransmitted.
     pub last_sent_at: Time,
 }
 
 impl SendBuffer {
-    /// Nothing was written.
+    /// Creates an empty buffer.
     pub fn new(config: &TcpSettings) -> Self {
         Self {
             unsent_bytes: 0,
@@ -32,30 +32,28 @@ impl SendBuffer {
         }
     }
 
-    /// Bytes written and never sent.
     #[inline]
     pub fn unsent_bytes(&self) -> u64 {
         self.unsent_bytes
     }
 
-    /// Whether all was sent.
+    /// Returns whether everything was sent.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.unsent_bytes == 0
     }
 
-    /// The application hands over `bytes` more.
     pub fn write(&mut self, bytes: u64) {
         self.unsent_bytes += bytes;
     }
 
-    /// Payload of the next new segment; 0: there is none.
+    /// Returns the payload of the next new segment; 0 if there is none.
     #[inline]
     pub fn next_payload_bytes(&self) -> u64 {
         self.unsent_bytes.min(self.mss_bytes)
     }
 
-    /// A new segment takes so many bytes out.
+    /// Removes a new segment of this length.
     #[inline]
     pub fn take(&mut self, payload_bytes: u64) {
         debug_assert!((1..=self.mss_bytes).contains(&payload_bytes), "a new segment of {payload_bytes} bytes");
@@ -63,13 +61,13 @@ impl SendBuffer {
         self.unsent_bytes -= payload_bytes;
     }
 
-    /// Whether a new segment waits until all before it is acknowledged (RFC 896).
+    /// Returns whether a new segment waits until everything is acknowledged (RFC 896).
     #[inline]
     pub fn waits_for_acks(&self, payload_bytes: u64, segments_in_flight: u64) -> bool {
         payload_bytes < self.nagle_bytes && segments_in_flight > 0
     }
 
-    /// Whether the receiver's window has room for a new segment.
+    /// Returns whether the receive window has room for a new segment.
     #[inline]
     pub fn fits_receive_window(&self, outstanding_bytes: u64, payload_bytes: u64) -> bool {
         outstanding_bytes + payload_bytes <= u64::from(self.snd_wnd_bytes)

@@ -1,15 +1,15 @@
-//! The sender's one timer: what it is set for, and when it runs out.
+//! The sender's single timer: its purpose and its deadline.
 
 use crate::transport::tcp::settings::TcpSettings;
 use crate::transport::tcp::ticks::TickClock;
 use hitless_wire::{Duration, Time};
 
-/// What the timer is set for.
+/// The purpose of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
 pub(super) enum TimerKind {
-    /// Nothing.
+    /// Not set.
     None,
-    /// The SYN is sent again.
+    /// Repeats the SYN.
     Syn,
     /// Retransmission timeout (RFC 6298).
     Retransmission,
@@ -17,25 +17,25 @@ pub(super) enum TimerKind {
     Probe,
     /// The end of RACK's reordering window (RFC 8985, section 6.2, step 5).
     Reordering,
-    /// Pacing lets the next packet go.
+    /// Lets pacing send the next packet.
     Pacing,
 }
 
-/// The timer. It is set when there is nothing more to send, not before.
+/// The timer. It is set only when nothing more can be sent.
 #[derive(Clone, Debug, hitless_state::Value)]
 pub(super) struct SenderTimer {
     kind: TimerKind,
     deadline: Time,
-    /// It must be set anew before waiting.
+    /// Whether it must be set again before waiting.
     pub is_stale: bool,
-    /// The retransmission timeout counts from here (RFC 6298, section 5).
+    /// Start of the retransmission timeout (RFC 6298, section 5).
     pub rto_base: Time,
-    /// When the host's timers fire.
+    /// Clock of the host's timers.
     pub clock: TickClock,
 }
 
 impl SenderTimer {
-    /// A timer that is not set; the host's ticks fall at `phase` modulo the tick of `config`.
+    /// Creates a timer that is not set; the host's ticks fall at `phase` modulo the tick of `config`.
     pub fn new(config: &TcpSettings, phase: Duration) -> Self {
         Self {
             kind: TimerKind::None,
@@ -46,13 +46,12 @@ impl SenderTimer {
         }
     }
 
-    /// When it runs out; [`Time::NEVER`]: it is not set.
+    /// Returns the deadline; [`Time::NEVER`] if the timer is not set.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// Sets it.
     #[inline]
     pub fn set(&mut self, kind: TimerKind, deadline: Time) {
         self.is_stale = false;
@@ -60,14 +59,14 @@ impl SenderTimer {
         self.deadline = deadline;
     }
 
-    /// It has run out; returns what it was set for.
+    /// Handles the expiry; returns the purpose of the timer.
     pub fn expire(&mut self) -> TimerKind {
         self.deadline = Time::NEVER;
         self.is_stale = true;
         std::mem::replace(&mut self.kind, TimerKind::None)
     }
 
-    /// New data was acknowledged: the retransmission timeout begins anew (RFC 6298, section 5.3).
+    /// Restarts the retransmission timeout, because new data was acknowledged (RFC 6298, section 5.3).
     #[inline]
     pub fn restart_rto(&mut self, now: Time) {
         debug_assert!(now >= self.rto_base, "time runs backwards");
@@ -75,7 +74,7 @@ impl SenderTimer {
         self.is_stale = true;
     }
 
-    /// How long until a retransmission timeout of `rto`.
+    /// Returns the time until a retransmission timeout of `rto`.
     #[inline]
     pub fn rto_remaining(&self, now: Time, rto: Duration) -> Duration {
         (self.rto_base + rto).saturating_since(now)

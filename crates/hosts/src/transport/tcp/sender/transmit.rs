@@ -1,4 +1,4 @@
-//! What to send, and whether the windows allow it.
+//! The choice of the next packet, and the check of the windows.
 
 use super::TcpSender;
 use super::loss_detection::Probe;
@@ -9,7 +9,7 @@ use crate::transport::tcp::segment::Segment;
 use hitless_wire::{Ecn, TcpFlags, TcpHeader, Time, Transport};
 
 impl TcpSender {
-    /// Shows the next packet to `put`; sets the timer when there is none.
+    /// Shows the next packet to `put`; sets the timer if there is none.
     #[inline(always)]
     pub(super) fn transmit<T>(&mut self, now: Time, put: impl FnOnce(&Outgoing) -> T) -> Option<T> {
         if !self.fast_path.new_data {
@@ -30,7 +30,7 @@ impl TcpSender {
         None
     }
 
-    /// The long way of [`Self::transmit`]: what goes before new data, and whole bursts.
+    /// The slow path of [`Self::transmit`]: everything that precedes new data, and bursts.
     #[cold]
     #[inline(never)]
     fn transmit_slow(&mut self, now: Time) -> Option<Outgoing> {
@@ -39,6 +39,7 @@ impl TcpSender {
         }
         self.pacer.forget_waiting();
         let is_established = self.handshake.is_established();
+        // A probe goes first; neither windows nor pacing hold it back.
         let probe = if is_established && self.loss.probe_due { self.transmit_probe(now) } else { None };
         let outgoing = if !is_established {
             self.transmit_syn(now)
@@ -73,12 +74,12 @@ impl TcpSender {
         Some(self.send_new_noted(payload_bytes, now))
     }
 
-    /// Whether both windows and the pacing have room for a new segment.
+    /// Returns whether both windows and pacing allow a new segment.
     fn may_send_new(&mut self, payload_bytes: u64, now: Time) -> bool {
         self.windows_have_room(payload_bytes) && self.pacing_lets_go(now)
     }
 
-    /// Whether the pacing lets a packet go; else the timer will wake the sender.
+    /// Returns whether pacing allows a packet; if not, the timer will wake the sender.
     fn pacing_lets_go(&mut self, now: Time) -> bool {
         let gap = self.congestion.algorithm.packet_gap();
         self.pacer.hold_until(gap.map_or(Time::ZERO, |gap| self.send_buffer.last_sent_at + gap));
@@ -87,14 +88,14 @@ impl TcpSender {
             self.timer.is_stale = true;
             self.pacer.hold_back(self.room_for_waiting_bytes());
             if gap.is_some() {
-                // A window below a segment holds back by its gap.
+                // A window below a segment limits the sender by its gap.
                 self.congestion.cwnd_limited_until = self.scoreboard.snd_nxt();
             }
         }
         lets_go
     }
 
-    /// How much of what waits the window has room for.
+    /// Returns how many of the waiting bytes fit into the window.
     fn room_for_waiting_bytes(&self) -> u64 {
         let window = &self.congestion.window;
         let lost_bytes = self.scoreboard.pending_retransmissions() * window.mss_bytes;
@@ -102,7 +103,7 @@ impl TcpSender {
         room_bytes.min(lost_bytes + self.send_buffer.unsent_bytes())
     }
 
-    /// Whether both windows have room for a new segment, and it need not wait for acknowledgements.
+    /// Returns whether both windows have room for a new segment and Nagle's algorithm does not hold it.
     #[inline]
     fn windows_have_room(&mut self, payload_bytes: u64) -> bool {
         if self.send_buffer.waits_for_acks(payload_bytes, self.scoreboard.segments()) {
@@ -115,8 +116,8 @@ impl TcpSender {
         self.peer_has_room(payload_bytes)
     }
 
-    /// Whether a burst is under way or may begin; what Linux's tcp_tso_should_defer decides. One begins when a whole
-    /// one fits the window, or when a third of the window is free, and then takes all that is free.
+    /// Returns whether a burst is in progress or can start, like Linux's tcp_tso_should_defer. A burst starts when a
+    /// whole one fits into the window, or when a third of the window is free; it then uses all the free window.
     fn may_send_burst(&mut self, payload_bytes: u64) -> bool {
         let Some(segments) = self.segments_per_burst() else { return true };
         if self.send_buffer.burst_bytes >= payload_bytes {
@@ -127,6 +128,7 @@ impl TcpSender {
         let wanted_bytes = whole_bytes.min((window_bytes / 3).max(payload_bytes));
         let recovering = self.reduction.is_recovering();
         let room_bytes = window_bytes.saturating_sub(pipe_bytes);
+        // With nothing in flight no acknowledgement would release a deferred burst.
         if !recovering && pipe_bytes > 0 && room_bytes < wanted_bytes {
             self.congestion.cwnd_limited_until = self.scoreboard.snd_nxt();
             return false;
@@ -162,7 +164,8 @@ impl TcpSender {
         self.segment(sequence, payload_bytes as u16, flags, ecn, now, remaining_bytes)
     }
 
-    /// The packet of a data segment; of new data, `remaining_bytes` are to be sent from its first byte on.
+    /// Returns the packet of a data segment. `remaining_bytes` is set for new data: the unsent bytes including this
+    /// segment.
     #[inline(always)]
     fn segment(
         &mut self,
@@ -176,6 +179,7 @@ impl TcpSender {
         self.statistics.packets_sent += 1;
         self.send_buffer.last_sent_at = now;
         self.timer.is_stale = true;
+        // prr_out of RFC 9937 counts new and retransmitted data.
         self.reduction.prr.sent(u64::from(payload_bytes));
         let frame_bytes = self.config.data_frame_bytes(payload_bytes);
         let timestamp = Timestamp::at(now).0;
@@ -184,7 +188,7 @@ impl TcpSender {
         Outgoing { transport: Transport::Tcp(header), frame_bytes, ecn }
     }
 
-    /// The first lost segment, if the window has room.
+    /// Returns the first lost segment, if the window has room.
     fn transmit_lost(&mut self, now: Time) -> Option<Outgoing> {
         let (number, segment) = self.scoreboard.next_retransmission()?;
         let has_room =
@@ -210,20 +214,20 @@ impl TcpSender {
         self.scoreboard.retransmitted(number, now);
         self.statistics.packets_retransmitted += 1;
         self.reduction.note_retransmission(segment, now);
-        // RFC 3168, section 6.1.5: retransmissions are not ECN-capable; with DCTCP everything is, as in Linux.
+        // RFC 3168, section 6.1.5: retransmissions are not ECN-capable; with DCTCP all packets are, as in Linux.
         let ecn = if self.config.precise_ecn() { Ecn::Capable } else { Ecn::NotCapable };
         let is_last = self.send_buffer.is_empty() && segment.end == self.scoreboard.snd_nxt();
         let flags = if is_last { TcpFlags::ACK.with(self.flags_of_last()) } else { TcpFlags::ACK };
         self.segment(segment.start(), segment.payload_bytes, flags, ecn, now, None)
     }
 
-    /// What the last segment of a write carries.
+    /// Returns the flags of the last segment of a write.
     fn flags_of_last(&self) -> TcpFlags {
         if self.config.close.is_some() { TcpFlags::PSH.with(TcpFlags::FIN) } else { TcpFlags::PSH }
     }
 
-    /// A tail loss probe (RFC 8985, section 7.3): new data if there is any, else the last segment; none when that has
-    /// arrived while the probe waited for its turn.
+    /// Returns a tail loss probe (RFC 8985, section 7.3): new data if there is any, otherwise the last segment. `None`
+    /// if that has arrived while the probe waited.
     fn transmit_probe(&mut self, now: Time) -> Option<Outgoing> {
         self.loss.probe_due = false;
         let payload_bytes = self.send_buffer.next_payload_bytes();
@@ -234,13 +238,14 @@ impl TcpSender {
         } else {
             self.send_new_noted(payload_bytes, now)
         };
+        // TLP.end_seq and TLP.is_retrans of RFC 8985, section 7.3.
         self.loss.probe = Some(Probe { end: self.scoreboard.snd_nxt(), retransmission });
         self.statistics.tail_loss_probes += 1;
         self.timer.rto_base = now;
         Some(outgoing)
     }
 
-    /// The SYN, if one is due.
+    /// Returns the SYN, if one is due.
     fn transmit_syn(&mut self, now: Time) -> Option<Outgoing> {
         if !self.handshake.take_syn(now) {
             return None;
@@ -248,7 +253,7 @@ impl TcpSender {
         self.timer.is_stale = true;
         let timestamp = Timestamp::at(now).0;
         let header = TcpHeader { timestamp, flags: TcpFlags::SYN, ..TcpHeader::default() };
-        // Linux sends an ECN-capable SYN when the algorithm needs ECN.
+        // Linux sends an ECN-capable SYN if the algorithm needs ECN.
         let ecn = if self.config.precise_ecn() { Ecn::Capable } else { Ecn::NotCapable };
         Some(Outgoing { transport: Transport::Tcp(header), frame_bytes: self.config.syn_frame_bytes(), ecn })
     }

@@ -1,4 +1,4 @@
-//! What the receiver tells of segments that came without their payload.
+//! Notifications from the receiver about segments without payload.
 
 use super::TcpSender;
 use crate::transport::tcp::congestion::AckEvent;
@@ -6,7 +6,7 @@ use crate::transport::tcp::delivery::Timestamp;
 use hitless_wire::{TcpFlags, TcpHeader, Time};
 
 impl TcpSender {
-    /// The segment named is lost, for certain; to congestion control it is a loss like any other, once for each window.
+    /// Marks the named segment as lost. For congestion control it is an ordinary loss, once per window.
     #[inline]
     pub(super) fn note_loss(&mut self, header: &TcpHeader) {
         if header.flags.contains(TcpFlags::LOSS) {
@@ -15,7 +15,7 @@ impl TcpSender {
         }
     }
 
-    /// The same, by an acknowledgement that another has overtaken, which says nothing else of use.
+    /// Does the same for an acknowledgement overtaken by another; the rest of it is outdated.
     pub(super) fn note_overtaken_loss(&mut self, now: Time, header: &TcpHeader) {
         self.note_loss(header);
         let (snd_una, snd_nxt) = (self.scoreboard.snd_una(), self.scoreboard.snd_nxt());
@@ -25,7 +25,7 @@ impl TcpSender {
         self.reopen_fast_path();
     }
 
-    /// When nothing is left in the network no acknowledgement will come that could open the window.
+    /// Keeps the window open if the network is empty: no acknowledgement would arrive to open it.
     pub(super) fn keep_cwnd_open(&mut self, header: &TcpHeader) {
         if header.flags.contains(TcpFlags::LOSS) && self.scoreboard.pipe_bytes() == 0 {
             self.congestion.window.cwnd_bytes = self.congestion.window.cwnd_bytes.max(self.congestion.window.mss_bytes);

@@ -15,8 +15,8 @@ fn at_ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// A queue that always holds a packet more, each of which has waited `delay_ms`; returns how many were dropped and
-/// whether the packet sent is marked.
+/// Takes from a queue with an endless supply of packets that have waited `delay_ms`; returns the number of drops and
+/// whether the sent packet is marked.
 fn take(codel: &mut Codel, now: Time, delay_ms: u64, bytes_left: u64, can_mark: bool) -> (u32, Option<bool>) {
     let enqueued_at = Time(now.as_ps() - Duration::from_ms(delay_ms).as_ps());
     let entry = Entry::new(PacketHandle(0), 1_500, enqueued_at);
@@ -42,7 +42,7 @@ fn an_interval_is_divided_by_the_root_of_the_count() {
 fn the_first_drop_comes_an_interval_after_the_delay_rose_and_the_next_by_the_root_of_their_number() {
     let mut codel = Codel::default();
     let drops_at: Vec<u64> = (1_000..1_400).filter(|&ms| take(&mut codel, at_ms(ms), 6, 10_000, false).0 > 0).collect();
-    // 1100, then 100 / sqrt(1) later, then 100 / sqrt(2), / sqrt(3), ..., looked at once in a millisecond.
+    // 1100, then 100 / sqrt(1) later, then 100 / sqrt(2), / sqrt(3), ..., sampled every millisecond.
     assert_eq!(drops_at, [1_100, 1_200, 1_271, 1_329, 1_379]);
 }
 
@@ -83,7 +83,7 @@ fn a_queue_that_was_late_a_short_time_ago_goes_on_with_the_rate_that_it_had() {
     });
     take(&mut codel, at_ms(1_400), 1, 10_000, false);
     let drops_at: Vec<u64> = (1_401..1_600).filter(|&ms| take(&mut codel, at_ms(ms), 6, 10_000, false).0 > 0).collect();
-    // Five drops less the one that it began with: the next come after 100 / sqrt(4).
+    // Five drops minus the first of the last period: the next one comes after 100 / sqrt(4).
     assert_eq!(drops_at, [1_501, 1_551, 1_596]);
 }
 
@@ -95,7 +95,7 @@ fn an_empty_queue_gives_nothing_and_forgets_its_delay() {
     assert!((1_051..1_151).all(|ms| take(&mut codel, at_ms(ms), 6, 10_000, false).0 == 0));
 }
 
-/// RFC 8289, section 5.5: only a shorter delay is below the target.
+/// RFC 8289, section 5.5: a delay equal to the target is not below it.
 #[test]
 fn a_delay_of_just_the_target_is_late() {
     let dropped = |delay_ms| {

@@ -1,4 +1,4 @@
-//! Queues served by rank, against a list that is sorted anew each time.
+//! Queues served by rank, compared with a list that is sorted at each step.
 
 use hitless_engine::PacketHandle;
 use hitless_wire::{Duration, QueueId, Time};
@@ -90,11 +90,11 @@ fn a_packet_that_was_held_takes_its_place_when_it_is_released() {
     assert_eq!(drain(&mut scheduler), [0, 9, 1]);
 }
 
-/// What the queue must do, by sorting all packets at each step.
+/// An oracle for the queue that sorts all packets at each step.
 struct Slow {
     limit: QueueLimit,
     policy: BufferPolicy,
-    /// Rank, number, bytes; numbers grow.
+    /// Rank, number and bytes; numbers increase.
     waiting: Vec<(u32, u32, u32)>,
     serving_bytes: Option<u32>,
 }
@@ -104,7 +104,7 @@ impl Slow {
         self.waiting.iter().map(|&(.., bytes)| u64::from(bytes)).sum()
     }
 
-    /// Whether what waits would be a legal state, had the packet of that number come last.
+    /// Returns whether the waiting packets would be a legal state if the packet with this number had come last.
     fn is_legal(&self, number: u32) -> bool {
         let Some(&(_, _, own_bytes)) = self.waiting.iter().find(|packet| packet.1 == number) else { return true };
         let others = self.bytes() - u64::from(own_bytes);
@@ -126,7 +126,7 @@ impl Slow {
             }
     }
 
-    /// Puts it in and throws out the last until the rest is legal; returns who went.
+    /// Inserts the packet and evicts the last ones until the rest is legal; returns the evicted packets.
     fn at_any_price(&mut self, rank: u32, number: u32, bytes: u32) -> Vec<u32> {
         self.waiting.push((rank, number, bytes));
         self.waiting.sort();
@@ -174,8 +174,8 @@ fn policies() -> impl Strategy<Value = BufferPolicy> {
 }
 
 proptest! {
-    /// The same packets are served, driven out and refused in the same order as by the slow list, and the buffer knows
-    /// what is there. Each service lasts until the next.
+    /// The queue serves, evicts and refuses the same packets in the same order as the oracle, and the buffer counts the
+    /// waiting bytes. Each service lasts until the next.
     #[test]
     fn a_queue_by_rank_is_a_sorted_list(steps in steps(), limit in limits(), policy in policies()) {
         let mut scheduler = scheduler(limit);

@@ -1,58 +1,61 @@
-//! The rate of the bottleneck: the largest delivery rate of the last ten round trips, and what a round trip is.
+//! The rate of the bottleneck: the maximum delivery rate of the last ten round trips; and the count of round trips.
 
 use crate::transport::tcp::delivery_rate::RateSample;
 use std::collections::VecDeque;
 
-/// Round trips for which a sample counts (draft, section 4.1.1.3: BtlBwFilterLen).
+/// Lifetime of a sample in round trips (draft, section 4.1.1.3: BtlBwFilterLen).
 const WINDOW_ROUNDS: u64 = 10;
 
-/// Counts round trips and keeps the samples that are, or may yet become, the largest.
+/// Counts round trips, and keeps the samples that are or can become the maximum.
 #[derive(Clone, Debug, Default, hitless_state::Value)]
 pub(super) struct Bandwidth {
     /// BBR.round_count.
     round: u64,
-    /// A round trip ends when a segment is acknowledged that was sent after so much had been delivered
+    /// A round trip ends at the acknowledgement of a segment sent after this many bytes had been delivered
     /// (BBR.next_round_delivered).
     next_round_delivered_bytes: u64,
-    /// The acknowledgement under way began a round trip (BBR.round_start).
+    /// Whether the current acknowledgement started a round trip (BBR.round_start).
     round_starts: bool,
-    /// Rounds and their samples in bytes per second, in falling order.
+    /// Rounds and their samples in bytes per second, in descending order.
     samples: VecDeque<(u64, f64)>,
 }
 
 impl Bandwidth {
-    /// The largest sample in bytes per second; zero before the first.
+    /// Returns the maximum sample in bytes per second; zero before the first.
     pub fn largest(&self) -> f64 {
         self.samples.front().map_or(0.0, |&(_, bytes_per_second)| bytes_per_second)
     }
 
-    /// Whether the acknowledgement under way began a round trip.
+    /// Returns whether the current acknowledgement started a round trip.
     pub fn round_starts(&self) -> bool {
         self.round_starts
     }
 
-    /// The round trip under way ends when what is sent from now on is acknowledged.
+    /// Ends the current round trip when data sent from `delivered_bytes` onwards is acknowledged.
     pub fn end_round_after(&mut self, delivered_bytes: u64) {
         self.next_round_delivered_bytes = delivered_bytes;
     }
 
-    /// Draft, section 4.1.1.3: BBRUpdateRound and BBRUpdateBtlBw. `delivered_bytes` is the sum over the connection.
+    /// Updates round and rate (draft, section 4.1.1.3: BBRUpdateRound and BBRUpdateBtlBw). `delivered_bytes` is the
+    /// total of the connection.
     pub fn update(&mut self, sample: Option<&RateSample>, delivered_bytes: u64) {
         self.round_starts = false;
         let Some(sample) = sample else { return };
+        // The acknowledged segment was sent after the round had begun, so a round trip has passed.
         if sample.prior_delivered_bytes >= self.next_round_delivered_bytes {
             self.next_round_delivered_bytes = delivered_bytes;
             self.round += 1;
             self.round_starts = true;
         }
         let bytes_per_second = sample.bytes_per_second();
-        // What the application limited says nothing, unless it is more than was known.
+        // An application-limited sample is only a lower bound, so it counts only if it exceeds the known rate.
         if !sample.app_limited || bytes_per_second >= self.largest() {
             self.add(bytes_per_second);
         }
     }
 
     fn add(&mut self, bytes_per_second: f64) {
+        // A monotonic queue: a sample that the new one reaches can never become the maximum again.
         while self.samples.back().is_some_and(|&(_, smaller)| smaller <= bytes_per_second) {
             self.samples.pop_back();
         }
@@ -71,7 +74,7 @@ mod tests {
     use hitless_wire::Duration;
     use proptest::prelude::*;
 
-    /// A sample of `rate` bytes per second whose segment was sent after `prior` bytes.
+    /// Creates a sample of `rate` bytes per second; its segment was sent after `prior` bytes.
     fn sample(rate: u64, prior: u64, app_limited: bool) -> RateSample {
         let (delivered_bytes, interval) = (rate, Duration::from_seconds(1));
         RateSample { delivered_bytes, interval, prior_delivered_bytes: prior, app_limited }
@@ -80,7 +83,7 @@ mod tests {
     #[test]
     fn a_round_trip_ends_with_what_was_sent_after_it_began() {
         let mut bandwidth = Bandwidth::default();
-        // (delivered in all, delivered when it was sent, whether a round trip begins)
+        // (total delivered, delivered when it was sent, whether a round trip starts)
         let table =
             [(1, 0, true), (2, 0, false), (3, 0, false), (4, 1, true), (5, 2, false), (6, 3, false), (7, 4, true)];
         for (delivered, prior, starts) in table {

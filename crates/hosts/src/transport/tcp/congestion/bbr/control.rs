@@ -1,4 +1,4 @@
-//! What the sender tells BBR.
+//! BBR's implementation of the congestion control interface.
 
 use super::state::{Bbr, Mode};
 use crate::transport::tcp::congestion::api::{
@@ -9,7 +9,7 @@ use hitless_wire::{BitRate, Duration, Time};
 impl CongestionControl for Bbr {
     fn increase(&mut self, _window: &mut Window, _event: &AckEvent) {}
 
-    /// Draft, section 4.4: BBRUpdateModelAndState and BBRUpdateControlParameters, on every acknowledgement.
+    /// Handles an acknowledgement (draft, section 4.4: BBRUpdateModelAndState and BBRUpdateControlParameters).
     fn on_ack_sample(&mut self, window: &mut Window, event: &AckSample) {
         self.update_bandwidth(event);
         self.update_aggregation(window, event);
@@ -28,7 +28,7 @@ impl CongestionControl for Bbr {
         self.set_pacing_rate_from_rtt(window, rtt);
     }
 
-    /// A loss or an echo as such moves nothing, but the window is remembered.
+    /// Only remembers the window; a loss or an echo alone does not change it.
     fn ssthresh(&mut self, window: &Window, _sign: CongestionSign) -> u64 {
         self.save_window(window);
         window.ssthresh_bytes
@@ -37,11 +37,12 @@ impl CongestionControl for Bbr {
     fn on_recovery(&mut self, _window: &mut Window, sign: CongestionSign, _now: Time) {
         if sign == CongestionSign::Rto {
             self.previous_state = CongestionState::Loss;
+            // As in Linux (bbr_set_state): growth of the rate is measured again.
             self.full_bytes_per_second = 0.0;
         }
     }
 
-    /// Draft, section 4.3.4.4: BBRHandleRestartFromIdle.
+    /// Handles a restart (draft, section 4.3.4.4: BBRHandleRestartFromIdle).
     fn on_restart(&mut self, window: &mut Window, now: Time, _idle: Duration) {
         self.resumed_from_idle = true;
         self.aggregation.begin_epoch(now);

@@ -1,16 +1,16 @@
-//! BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; Linux's tcp_bbr.c where the draft is older).
+//! BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00; Linux's tcp_bbr.c if it is newer).
 //!
-//! The path is described by two numbers: the rate at which its bottleneck delivers ([`bandwidth`], the largest sample
-//! of ten round trips) and its round-trip time without queues (the smallest of ten seconds). The sender paces at a
-//! multiple of the rate and lets a multiple of their product be in flight; [`modes`] decides which multiples,
-//! [`window`] follows the product and responds to losses, [`aggregation`] makes room where acknowledgements come in
-//! bunches.
+//! Two numbers describe the path: the delivery rate of its bottleneck ([`bandwidth`], the maximum sample of ten round
+//! trips) and its round-trip time without queues (the minimum of ten seconds). The sender paces at a multiple of the
+//! rate and limits the flight to a multiple of their product. [`modes`] selects the multiples, [`window`] follows the
+//! product and responds to losses, and [`aggregation`] adds room for bursts of acknowledgements.
 //!
 //! # Exceptions
-//! - The estimate of a token-bucket policer's rate (long-term sampling in Linux) is left out.
-//! - The largest sample of ten round trips is exact; Linux keeps the best three of ten.
+//! - The estimate of a token-bucket policer's rate (long-term sampling in Linux) is omitted.
+//! - The maximum sample of ten round trips is exact; Linux keeps the best three of ten.
 //! - Round-trip times are never discounted as delayed by the receiver.
-//! - What waits in the network card is in flight; Linux subtracts what pacing will have sent by the time it leaves.
+//! - Packets waiting in the network card count as in flight; Linux subtracts the data that pacing will have sent by the
+//!   time they leave.
 
 mod aggregation;
 mod bandwidth;

@@ -8,14 +8,14 @@ use proptest::prelude::*;
 
 const SEGMENT: u64 = 1_000;
 const RTT: Duration = Duration::from_us(100);
-/// Two segments in a round-trip time of 100 us, in bytes per second.
+/// Two segments per round-trip time of 100 us, in bytes per second.
 const SLOW: u64 = 20_000_000;
 
 fn at(time_us: u64) -> Time {
     Time::ZERO + Duration::from_us(time_us)
 }
 
-/// BBR and its window under acknowledgements that the test makes, one per round trip.
+/// BBR and its window, with one acknowledgement per round trip.
 struct Bench {
     bbr: Bbr,
     window: Window,
@@ -30,7 +30,7 @@ impl Bench {
         Self { bbr: Bbr::new(&config, &window), window, now_us: 0, delivered_bytes: 0 }
     }
 
-    /// What one round trip brings: a segment acknowledged, at a sample of `rate`, with `flight` segments on the way.
+    /// Creates the acknowledgement of a round trip: one segment, a sample of `rate`, and `flight` segments in flight.
     fn event(&mut self, rate: u64, flight: u64) -> AckSample {
         self.now_us += 101;
         let prior = self.delivered_bytes;
@@ -72,7 +72,7 @@ impl Bench {
         }
     }
 
-    /// In the cycle of gains, at the place that the stream gave.
+    /// Creates a bench in the cycle of gains, at the phase drawn from the stream.
     fn cruising() -> Self {
         let mut bench = Self::new();
         (0..4).for_each(|_| bench.round(SLOW, 100));
@@ -85,18 +85,18 @@ impl Bench {
 #[test]
 fn states_follow_the_rate_and_the_flight() {
     let mut bench = Bench::new();
-    // (rate in the round trip, segments in flight, state after it, gain of the pace)
+    // (rate in the round trip, segments in flight, state after it, pacing gain)
     let table = [
         (SLOW, 4, "startup", 2.885),
-        // A quarter more each time: it still grows.
+        // A quarter more each time: still growing.
         (SLOW * 5 / 4, 5, "startup", 2.885),
         (SLOW * 25 / 16, 7, "startup", 2.885),
-        // Three round trips that bring less than a quarter more: full, and more in flight than the path holds.
+        // Three round trips with less than a quarter more: full, with more in flight than the path holds.
         (SLOW * 16 / 10, 16, "startup", 2.885),
         (SLOW * 17 / 10, 16, "startup", 2.885),
         (SLOW * 17 / 10, 16, "drain", 1.0 / 2.885),
         (SLOW * 17 / 10, 12, "drain", 1.0 / 2.885),
-        // The product is 3.4 segments; with room for three bursts of one, and even: 8.
+        // The product is 3.4 segments; with room for three bursts of one segment, rounded up to even: 8.
         (SLOW * 17 / 10, 8, "probe bandwidth", 1.0),
     ];
     for (round, (rate, flight, state, gain)) in table.into_iter().enumerate() {
@@ -125,8 +125,9 @@ fn the_cycle_goes_round_in_phases_of_a_round_trip() {
     while !bench.bbr.probes_up() {
         bench.round(SLOW, 0);
     }
-    // (segments in flight before the acknowledgement, gain after it): probing goes on until it fills 1.25 times the
-    // product of two segments with room, 3 + 3 = 6 and two more; draining ends early when the flight is that of 1.
+    // (segments in flight before the acknowledgement, gain after it): probing continues until it fills 1.25 times the
+    // product of two segments with room, 3 + 3 = 6 plus two; draining ends early when the flight has fallen to a gain
+    // of 1.
     let table =
         [(6, 1.25), (6, 1.25), (8, 0.75), (9, 1.0), (9, 1.0), (9, 1.0), (9, 1.0), (9, 1.0), (9, 1.0), (9, 1.25)];
     for (step, (flight, gain)) in table.into_iter().enumerate() {
@@ -146,7 +147,7 @@ fn a_phase_lasts_longer_than_the_round_trip_time() {
         bench.round(SLOW, 0);
     }
     let Mode::ProbeBandwidth { phase, .. } = bench.bbr.mode else { unreachable!("it cruises") };
-    // 99 us later, 100 and then 101: only more than the round-trip time of 100 us is enough.
+    // After 99, 100 and 101 us: a phase must last longer than the round-trip time of 100 us.
     for (later_us, goes_on) in [(99, false), (100, false), (101, true)] {
         let mut bench = Bench { bbr: bench.bbr.clone(), ..bench };
         let mut event = bench.event(SLOW, 9);
@@ -160,7 +161,7 @@ fn a_phase_lasts_longer_than_the_round_trip_time() {
 #[test]
 fn the_first_round_trip_of_a_recovery_conserves_packets_and_the_window_comes_back() {
     let mut bench = Bench::cruising();
-    // Six phases without probing lie ahead.
+    // Six phases without probing follow.
     while !matches!(bench.bbr.mode, Mode::ProbeBandwidth { phase: 2, .. }) {
         bench.round(SLOW, 9);
     }
@@ -172,9 +173,9 @@ fn the_first_round_trip_of_a_recovery_conserves_packets_and_the_window_comes_bac
         (Recovery, 9, 1, true, 10),
         (Recovery, 9, 0, true, 10),
         (Recovery, 10, 0, true, 11),
-        // The next round trip: towards the target, 2 x 2 segments and room for three, even.
+        // The next round trip: towards the target of 2 x 2 segments with room for three, rounded up to even.
         (Recovery, 6, 0, false, 8),
-        // Over: back to what it was, and from there to the target as always.
+        // Over: back to the old window, and from there to the target as usual.
         (Open, 6, 0, true, 8),
     ];
     for (step, (state, flight, lost, same_round, window)) in table.into_iter().enumerate() {
@@ -195,8 +196,8 @@ fn a_recovery_in_startup_gives_the_window_back_as_it_was() {
     bench.round(SLOW, 4);
     bench.window.cwnd_bytes = 20 * SEGMENT;
     bench.bbr.ssthresh(&bench.window, CongestionSign::Loss);
-    // (state, window in segments after it): 9 in flight and one delivered; then the old window, and no growth beyond
-    // the target of 2.885 x 2 segments and room.
+    // (state, window in segments after it): 9 in flight and one delivered; then the old window, without growth beyond
+    // the target of 2.885 x 2 segments with room.
     for (state, window) in [(CongestionState::Recovery, 10), (CongestionState::Open, 20)] {
         let event = AckSample { state, ..bench.event(SLOW, 9) };
         bench.follow(&AckSample { total_delivered_bytes: 20 * SEGMENT, ..event });
@@ -236,7 +237,7 @@ fn a_stale_round_trip_time_is_measured_anew_with_four_segments_in_flight() {
     assert_eq!((bench.state(), bench.bbr.rtprop), ("probe RTT", RTT * 3));
     assert_eq!(bench.window.cwnd_bytes, 4 * SEGMENT);
     assert!(bench.bbr.is_app_limited());
-    // The 200 ms count from when the flight is small.
+    // The 200 ms start when the flight is small.
     bench.now_us += 300_000;
     bench.round(SLOW, 5);
     bench.round(SLOW, 4);

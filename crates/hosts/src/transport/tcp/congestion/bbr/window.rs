@@ -1,23 +1,23 @@
-//! How much may be in flight (draft, section 4.2.3).
+//! BBR's congestion window (draft, section 4.2.3).
 
 use super::state::{Bbr, Mode};
 use crate::transport::tcp::congestion::api::{AckSample, CongestionState, Window};
 use hitless_wire::Duration;
 
-/// Segments in flight at least, so that delayed acknowledgements do not stop the flow (BBRMinPipeCwnd).
+/// Minimum window in segments, so that delayed acknowledgements do not stop the flow (BBRMinPipeCwnd).
 const SMALLEST_SEGMENTS: u64 = 4;
-/// The window of a connection that knows no round-trip time, and how much is delivered before the window may shrink.
+/// Window in segments before a round-trip time is known, and delivery in segments before the window may shrink.
 const INITIAL_SEGMENTS: u64 = 10;
-/// At most so much time of the bottleneck's rate is added for acknowledgements that come in bunches.
+/// Maximum room added for bursts of acknowledgements, as time at the bottleneck's rate.
 const MOST_AGGREGATION: Duration = Duration::from_ms(100);
 
 impl Bbr {
-    /// The smallest window.
+    /// Returns the minimum window.
     pub(super) fn smallest_window(mss_bytes: u64) -> u64 {
         SMALLEST_SEGMENTS * mss_bytes
     }
 
-    /// Rate times round-trip time, times `gain`.
+    /// Returns rate times round-trip time, times `gain`.
     fn product_bytes(&self, gain: f64) -> u64 {
         if self.rtprop == Duration::MAX {
             return INITIAL_SEGMENTS * self.mss_bytes;
@@ -25,20 +25,21 @@ impl Bbr {
         (gain * self.bytes_per_second() * self.rtprop.as_seconds()).ceil() as u64
     }
 
-    /// Draft, section 4.2.3.2: BBRInflight, in whole segments. Room for what is released together, three times: in the
-    /// sending host, in the receiving host, and on its way; an even number, for receivers that acknowledge every other.
+    /// Rounds to whole segments (draft, section 4.2.3.2: BBRInflight). Adds room for three bursts: in the sending host,
+    /// in the receiving host, and on the path. The result is even, for receivers that acknowledge every other segment.
     fn quantised(&self, bytes: u64) -> u64 {
         let segments = bytes.div_ceil(self.mss_bytes) + 3 * self.quantum_segments();
         let probe = if self.probes_up() { 2 } else { 0 };
         (segments.next_multiple_of(2) + probe) * self.mss_bytes
     }
 
-    /// What is in flight at `gain`.
+    /// Returns the target for the flight at `gain`.
     pub(super) fn target_bytes(&self, gain: f64) -> u64 {
         self.quantised(self.product_bytes(gain))
     }
 
     fn aggregation_bytes(&self) -> u64 {
+        // As in Linux (bbr_ack_aggregation_cwnd), only once startup has found the rate.
         if !self.pipe_is_full {
             return 0;
         }
@@ -49,6 +50,7 @@ impl Bbr {
     pub(super) fn update_bandwidth(&mut self, event: &AckSample) {
         self.bandwidth.update(event.sample.as_ref(), event.total_delivered_bytes);
         if self.bandwidth.round_starts() {
+            // Conservation lasts for the first round trip of a recovery only (draft, section 4.2.3.4).
             self.conserves_packets = false;
         }
     }
@@ -64,20 +66,22 @@ impl Bbr {
         self.aggregation.update(event.now, event.delivered_bytes, rate, window_bytes, self.mss_bytes);
     }
 
-    /// Draft, section 4.2.3.4: BBRSaveCwnd.
+    /// Saves the window (draft, section 4.2.3.4: BBRSaveCwnd).
     pub(super) fn save_window(&mut self, window: &Window) {
+        // In these states the window is lowered on purpose, so the saved one must not follow it.
         let recovers = is_recovering(self.previous_state) || matches!(self.mode, Mode::ProbeRtt { .. });
         let floor_bytes = if recovers { self.saved_window_bytes } else { 0 };
         self.saved_window_bytes = window.cwnd_bytes.max(floor_bytes);
     }
 
-    /// Draft, section 4.2.3.6: BBRSetCwnd.
+    /// Sets the window (draft, section 4.2.3.6: BBRSetCwnd).
     pub(super) fn set_window(&mut self, window: &mut Window, event: &AckSample) {
         if event.delivered_bytes > 0 && !self.recover_or_restore(window, event) {
             self.approach_target(window, event);
         }
         window.cwnd_bytes = window.cwnd_bytes.min(window.max_cwnd_bytes);
         debug_assert!(window.cwnd_bytes > 0, "a window of nothing");
+        // BBRModulateCwndForProbeRTT (draft, section 4.2.3.5).
         if matches!(self.mode, Mode::ProbeRtt { .. }) {
             window.cwnd_bytes = window.cwnd_bytes.min(Self::smallest_window(self.mss_bytes));
         }
@@ -94,15 +98,18 @@ impl Bbr {
         window.cwnd_bytes = window.cwnd_bytes.max(Self::smallest_window(self.mss_bytes));
     }
 
-    /// Draft, section 4.2.3.4: BBRModulateCwndForRecovery. Returns whether packets are conserved.
+    /// Changes the window for a recovery (draft, section 4.2.3.4: BBRModulateCwndForRecovery). Returns whether packets
+    /// are conserved.
     fn recover_or_restore(&mut self, window: &mut Window, event: &AckSample) -> bool {
         let (before, state) = (self.previous_state, event.state);
+        // Lost packets have left the network, so the window shrinks by them.
         if event.lost_bytes > 0 {
             window.cwnd_bytes = window.cwnd_bytes.saturating_sub(event.lost_bytes).max(self.mss_bytes);
         }
         if state == CongestionState::Recovery && before != CongestionState::Recovery {
             self.conserves_packets = true;
             self.bandwidth.end_round_after(event.total_delivered_bytes);
+            // Packet conservation: one segment is sent per segment delivered.
             window.cwnd_bytes = event.flight_bytes + event.delivered_bytes;
         } else if is_recovering(before) && !is_recovering(state) {
             self.conserves_packets = false;

@@ -1,4 +1,4 @@
-//! Bolt's senders against algorithm 3, step by step.
+//! Bolt's senders compared with algorithm 3, step by step.
 
 use super::*;
 use crate::transport::tcp::{Congestion, TcpSettings};
@@ -6,7 +6,7 @@ use hitless_wire::{BitRate, Bytes};
 use proptest::prelude::*;
 
 const MSS: u64 = 1_000;
-/// A byte in a nanosecond.
+/// A byte takes a nanosecond.
 const RATE: BitRate = BitRate::from_gbps(8);
 
 fn tcp() -> TcpSettings {
@@ -17,7 +17,7 @@ fn at(time_ns: u64) -> Time {
     Time::ZERO + Duration::from_ns(time_ns)
 }
 
-/// `acknowledged` of `next` segments; switches let `increases` packets ask for more.
+/// Creates an acknowledgement of `acknowledged` out of `next` segments; switches kept INC on `increases` packets.
 fn event(time_ns: u64, acknowledged: u64, next: u64, increases: u8) -> AckSample {
     AckSample {
         now: at(time_ns),
@@ -35,7 +35,7 @@ fn notice(queued: u32) -> CongestionNotice {
     CongestionNotice { sequence: 0, rate: RATE, queue_bytes: queued * MSS as u32 }
 }
 
-/// A sender with ten segments in 10 us, which is all of the link, or `window` of them.
+/// Creates a sender on a link that carries ten segments in 10 us, with a window of `window` segments.
 fn running(window: f64, reaction: BoltReaction) -> (Bolt, Window) {
     let mut bolt = Bolt::new(BoltTransportSettings { reaction, ..BoltTransportSettings::default() }, &tcp().window());
     let mut counted = tcp().window();
@@ -68,7 +68,7 @@ fn a_window_grows_by_one_in_a_round_trip_time_and_by_one_for_each_packet_that_ke
 
 #[test]
 fn a_flow_takes_off_its_part_of_the_queue_in_the_time_to_the_switch_and_back() {
-    // Half of the link and a queue of 8: 4 segments in 2 us, one each 500 ns.
+    // Half of the link and a queue of 8: 4 segments in 2 us, one per 500 ns.
     let table = [(0, true), (499, false), (501, true), (900, false), (1_100, true)];
     let (mut bolt, mut window) = running(5.0, BoltReaction::Share);
     let mut expected = 5.0;
@@ -80,7 +80,7 @@ fn a_flow_takes_off_its_part_of_the_queue_in_the_time_to_the_switch_and_back() {
         assert_eq!(bolt.window.segments, expected, "after {time_ns} ns");
     }
     assert_eq!(window.cwnd_bytes, expected as u64 * MSS);
-    // Divided by the share the part is 16 segments: one each 125 ns.
+    // Divided by the share, the part is 16 segments: one per 125 ns.
     let (mut bolt, mut window) = running(5.0, BoltReaction::InverseShare);
     for (time_ns, takes) in [(0, true), (124, false), (126, true)] {
         bolt.window.segments = 5.0;
@@ -128,7 +128,7 @@ fn losses_and_timeouts_take_half_once_in_a_round_trip_time() {
 }
 
 proptest! {
-    /// HandleSrc written down once more, in nanoseconds and segments.
+    /// A second implementation of HandleSrc, in nanoseconds and segments.
     #[test]
     fn notices_take_off_what_algorithm_3_says(
         steps in prop::collection::vec((1..5_000u64, 1..100u32, 100..20_000u64), 1..100),

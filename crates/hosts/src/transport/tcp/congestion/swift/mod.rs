@@ -1,19 +1,19 @@
-//! Swift (Kumar et al., SIGCOMM 2020): the window follows the difference of round-trip time and a target.
+//! Swift (Kumar et al., SIGCOMM 2020): the window follows the difference between the round-trip time and a target.
 //!
-//! The target grows with the hops of the path and with how small the window is (section 3.5). Below it the window grows
-//! by so much in a round-trip time, above it it shrinks in proportion to the excess, once in a round-trip time
-//! (algorithm 1). A window may hold less than a segment: then packets leave with a gap of a round-trip time divided by
-//! the window (section 3.4).
+//! The target grows with the number of hops and with decreasing window (section 3.5). Below the target the window grows
+//! by a fixed amount per round-trip time. Above it the window shrinks in proportion to the excess, at most once per
+//! round-trip time (algorithm 1). The window can be less than a segment; packets then leave with a gap of the
+//! round-trip time divided by the window (section 3.4).
 //!
 //! # Exceptions
-//! - Algorithm 1 notes the time of a decrease when the window is not above its last value. Read literally, each
-//!   acknowledgement above the target that may not decrease puts the next decrease off by another round-trip time. The
-//!   time is noted here when the window shrinks, as htsim has it.
-//! - The delay is the whole round-trip time. Swift takes off what the two endpoints add and controls that by a second
-//!   window (section 3.3); the stacks of our hosts delay packets, but not more of them under load, so that there is
-//!   nothing for that window to control.
-//! - An acknowledgement that tells no round-trip time (a duplicate without SACK) changes nothing; what it delivered
-//!   counts with the next one that does.
+//! - Algorithm 1 records the time of a decrease if the window is not above its previous value. Taken literally, each
+//!   acknowledgement above the target that may not decrease the window delays the next decrease by another round-trip
+//!   time. Here the time is recorded when the window shrinks, as in htsim.
+//! - The delay is the whole round-trip time. Swift subtracts the delay of the two endpoints and controls it by a second
+//!   window (section 3.3). The stacks of our hosts delay packets, but not more under load, so that window would have no
+//!   effect.
+//! - An acknowledgement without a round-trip time (a duplicate without SACK) changes nothing; its delivered bytes count
+//!   with the next one that has it.
 //! - As for every control here, the window only grows while it limits the sender (RFC 7661).
 
 #[cfg(test)]
@@ -26,48 +26,47 @@ use hitless_wire::{Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of Swift, by its paper's names (section 3.5 and algorithm 1). The paper gives few values: defaults are
-/// those of the simulator that its authors published with Bolt, and where that has none those of htsim. Hops are
-/// counted by the time to live with which packets arrive; the delay is the whole round-trip time, both hosts' stacks
-/// included.
+/// Settings of Swift, named as in its paper (section 3.5 and algorithm 1). The paper gives few values. Defaults are
+/// those of the simulator that its authors published with Bolt, or else those of htsim. Hops are counted by the time to
+/// live of arriving packets; the delay is the whole round-trip time, including both hosts' stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct SwiftSettings {
-    /// Target delay of a path without switches and of a large window.
+    /// Target delay for a path without switches and a large window.
     #[serde(with = "Text::<Duration>")]
     pub base_target: Duration,
-    /// What each switch on the path adds to the target, h-bar.
+    /// Target delay added per switch on the path, h-bar.
     #[serde(with = "Text::<Duration>")]
     pub per_hop: Duration,
-    /// What a small window adds to the target at most: flow scaling, so that many flows share fairly.
+    /// Maximum target delay added for a small window: flow scaling, so that many flows share fairly.
     #[serde(with = "Text::<Duration>")]
     pub fs_range: Duration,
-    /// Windows up to this, in segments, add all of fs_range.
+    /// Maximum window in segments that adds all of fs_range.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub fs_min_cwnd: f64,
-    /// Windows from this on, in segments, add nothing; above fs_min_cwnd.
+    /// Minimum window in segments that adds nothing; above fs_min_cwnd.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub fs_max_cwnd: f64,
-    /// Segments that the window grows by in a round-trip time below the target.
+    /// Growth of the window below the target, in segments per round-trip time.
     #[schemars(range(min = 0.000001, max = 1000.0))]
     pub ai: f64,
-    /// The part of the delay in excess of the target, of all of the delay, by which the window shrinks.
+    /// Factor of a decrease: the window shrinks by this times the fraction of the delay that exceeds the target.
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub beta: f64,
-    /// The largest part of the window that a decrease takes; what a loss and a timeout take.
+    /// Maximum fraction of the window that a decrease removes; a loss and a timeout remove this fraction.
     #[schemars(range(min = 0.000001, max = 0.999999))]
     pub max_mdf: f64,
-    /// Least window in segments. Below 1, a packet leaves in each round-trip time divided by the window.
+    /// Minimum window in segments. Below 1, one packet leaves per round-trip time divided by the window.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub min_cwnd: f64,
-    /// Largest window in segments; left out: no bound.
+    /// Maximum window in segments; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1.0, max = 1000000.0))]
     pub max_cwnd: Option<f64>,
-    /// Timeouts in a row that set the window to min_cwnd, RETX_RESET_THRESHOLD.
+    /// Number of consecutive timeouts that reset the window to min_cwnd, RETX_RESET_THRESHOLD.
     #[schemars(range(min = 1, max = 1000000))]
     pub retransmit_reset_threshold: u32,
-    /// Weight of the newest sample in the round-trip time by which decreases and packets are spaced.
+    /// Weight of the newest sample in the round-trip time that spaces decreases and packets.
     #[schemars(range(min = 0.0001, max = 1.0))]
     pub rtt_gain: f64,
 }
@@ -105,12 +104,12 @@ pub(in crate::transport::tcp) struct Swift {
     decreased_at: Option<Time>,
     /// retransmit_cnt.
     timeouts_in_a_row: u32,
-    /// Segments delivered by acknowledgements that told no round-trip time.
+    /// Segments delivered by acknowledgements without a round-trip time.
     unmeasured_segments: f64,
 }
 
 impl Swift {
-    /// Swift at the start of a connection.
+    /// Creates the state for a new connection.
     pub fn new(swift: SwiftSettings, window: &Window) -> Self {
         let (root_min, root_max) = (swift.fs_min_cwnd.sqrt(), swift.fs_max_cwnd.sqrt());
         let scale_ps = swift.fs_range.as_ps() as f64 / (1.0 / root_min - 1.0 / root_max);
@@ -125,7 +124,7 @@ impl Swift {
         }
     }
 
-    /// TargetDelay of section 3.5.
+    /// Returns TargetDelay of section 3.5.
     fn target(&self, hops: u8) -> Duration {
         let scaling_ps = (self.scale_ps / self.window.segments.sqrt() + self.offset_ps).max(0.0);
         let scaling = Duration((scaling_ps as u64).min(self.config.fs_range.as_ps()));
@@ -135,10 +134,11 @@ impl Swift {
     fn increase_for(&mut self, segments: f64) {
         let increase = self.config.ai * segments;
         let before = self.window.segments;
+        // Algorithm 1: `ai` per round trip for windows above a segment, `ai` per acknowledged segment below.
         self.window.segments += if before >= 1.0 { increase / before } else { increase };
     }
 
-    /// can_decrease of algorithm 1: once in a round-trip time.
+    /// Decreases the window if can_decrease of algorithm 1 allows it: at most once per round-trip time.
     fn decrease(&mut self, now: Time, factor: f64) {
         if !self.window.is_round_over(self.decreased_at, now) {
             return;
@@ -154,7 +154,7 @@ impl Swift {
 impl CongestionControl for Swift {
     fn increase(&mut self, _window: &mut Window, _event: &AckEvent) {}
 
-    /// Algorithm 1, on receiving an acknowledgement.
+    /// Handles an acknowledgement (algorithm 1).
     fn on_ack_sample(&mut self, window: &mut Window, event: &AckSample) {
         if event.delivered_bytes > 0 {
             self.timeouts_in_a_row = 0;
@@ -175,7 +175,7 @@ impl CongestionControl for Swift {
         self.window.bound(window);
     }
 
-    /// Algorithm 1, on fast recovery and on retransmit timeout.
+    /// Handles a fast recovery or a retransmission timeout (algorithm 1).
     fn on_recovery(&mut self, window: &mut Window, sign: CongestionSign, now: Time) {
         self.timeouts_in_a_row = if sign == CongestionSign::Rto { self.timeouts_in_a_row.saturating_add(1) } else { 0 };
         if self.timeouts_in_a_row < self.config.retransmit_reset_threshold {
@@ -189,7 +189,7 @@ impl CongestionControl for Swift {
         self.window.bound(window);
     }
 
-    /// There is no threshold. It is asked for when a reduction begins.
+    /// Remembers the window at the start of a reduction; Swift does not use a threshold.
     fn ssthresh(&mut self, window: &Window, _sign: CongestionSign) -> u64 {
         self.window.remember();
         window.ssthresh_bytes

@@ -1,4 +1,4 @@
-//! Swift against its paper's formulas, written down once more in microseconds.
+//! Swift compared with its paper's formulas, implemented again in microseconds.
 
 use super::*;
 use crate::transport::tcp::{Congestion, TcpSettings};
@@ -11,7 +11,7 @@ fn tcp() -> TcpSettings {
     TcpSettings { mss: Bytes(MSS), ..TcpSettings::with(Congestion::Swift) }
 }
 
-/// The parameters with which the simulations of Practical Packet Deflection run it.
+/// The parameters in the simulations of Practical Packet Deflection.
 fn of_deflection() -> SwiftSettings {
     SwiftSettings {
         base_target: Duration::from_us(60),
@@ -34,7 +34,7 @@ fn event(time_us: u64, rtt_us: f64, segments: u64, hops: u8) -> AckSample {
     }
 }
 
-/// Section 3.5, in microseconds.
+/// Returns the target delay of section 3.5 in microseconds.
 fn target_us(config: &SwiftSettings, window: f64, hops: u8) -> f64 {
     let us = |duration: Duration| duration.as_ps() as f64 / 1e6;
     let alpha = us(config.fs_range) / (1.0 / config.fs_min_cwnd.sqrt() - 1.0 / config.fs_max_cwnd.sqrt());
@@ -46,7 +46,7 @@ fn target_us(config: &SwiftSettings, window: f64, hops: u8) -> f64 {
 #[test]
 fn the_target_grows_with_hops_and_with_how_small_the_window_is() {
     let mut swift = Swift::new(of_deflection(), &tcp().window());
-    // (window, hops, microseconds): from the base of 60 us for large windows to 300 us more at a tenth of a segment.
+    // (window, hops, microseconds): from the base of 60 us for large windows up to 300 us more at a tenth of a segment.
     let table = [
         (0.001, 0, 360.0),
         (0.1, 0, 360.0),
@@ -72,7 +72,7 @@ fn a_window_grows_by_a_segment_for_each_window_acknowledged() {
         assert!((swift.window.segments - expected).abs() < 1e-9, "{segments}: {}", swift.window.segments);
         assert_eq!(window.cwnd_bytes, (expected * MSS as f64) as u64);
     }
-    // Below a segment, by a segment for each.
+    // Below a segment the window grows by a segment per segment acknowledged.
     swift.window.segments = 0.25;
     swift.on_ack_sample(&mut window, &event(200, 20.0, 1, 0));
     assert_eq!(swift.window.segments, 1.25);
@@ -91,7 +91,7 @@ fn what_was_not_held_back_by_the_window_does_not_make_it_grow() {
 fn a_delay_above_the_target_takes_a_part_of_the_excess_once_in_a_round_trip_time() {
     let config = SwiftSettings { fs_range: Duration::ZERO, rtt_gain: 1.0, ..SwiftSettings::default() };
     let (mut swift, mut window) = (Swift::new(config, &tcp().window()), tcp().window());
-    // (time, delay, window after it): 1 - 0.8 * (50 - 25) / 50 = 0.6, then nothing for 50 us, then by half at most.
+    // (time, delay, window after it): 1 - 0.8 * (50 - 25) / 50 = 0.6, then no decrease for 50 us, then by half at most.
     let table = [(100, 50.0, 6.0), (120, 50.0, 6.0), (149, 50.0, 6.0), (150, 50.0, 3.6), (2_150, 1_000.0, 1.8)];
     for (time_us, rtt_us, expected) in table {
         swift.on_ack_sample(&mut window, &event(time_us, rtt_us, 1, 0));
@@ -109,7 +109,7 @@ fn acknowledgements_that_may_not_decrease_do_not_put_the_next_decrease_off() {
         swift.on_ack_sample(&mut window, &event(time_us, 1_000.0, 1, 0));
         decreases += u32::from(swift.window.segments < before);
     }
-    // One in each 1,000 us, until the window is at its minimum: 10 / 2^n.
+    // One per 1,000 us, until the window is at its minimum: 10 / 2^n.
     assert_eq!(decreases, 10);
 }
 
@@ -134,7 +134,7 @@ fn timeouts_take_half_and_too_many_in_a_row_everything() {
         assert_eq!(swift.window.segments, expected, "after {time_ms} ms");
     }
     assert_eq!(swift.window.packet_gap(), Some(Duration::from_ms(2)));
-    // An acknowledgement begins the count anew.
+    // An acknowledgement resets the count.
     swift.window.segments = 8.0;
     swift.on_ack_sample(&mut window, &AckSample { cwnd_limited: false, ..event(5_000, 20.0, 1, 0) });
     swift.on_recovery(&mut window, CongestionSign::Rto, Time::ZERO + Duration::from_ms(6));
@@ -193,7 +193,7 @@ proptest! {
             } else {
                 srtt_us = Some(srtt_us.map_or(rtt_us, |old| 0.75 * old + 0.25 * rtt_us));
                 let target = target_us(&config, expected, hops);
-                // A rounding error of a picosecond decides nothing that the comparison below could bear.
+                // Excludes cases in which a rounding error of a picosecond decides.
                 prop_assume!((rtt_us - target).abs() > 1e-3);
                 let spacing = last_us.map(|last| ((time_us - last) as f64 - srtt_us.expect("just set")).abs());
                 prop_assume!(spacing.is_none_or(|distance| distance > 1e-3));
