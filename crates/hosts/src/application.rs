@@ -3,18 +3,18 @@
 //! A flow is a connection in one direction, or the answer to a [`Request`]. Closed loops are made of flows that a
 //! driver adds when a message of another flow is complete.
 
-use hitless_engine::FlowIdentity;
-use hitless_wire::{Duration, FlowId, HostId, Time};
+use hitless_core::engine::FlowIdentity;
+use hitless_core::wire::{Duration, FlowId, HostId, Time};
 
 use crate::priority_tagging::PriorityTagging;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
 /// Names a transport that was made known with [`crate::Hosts::add_transport`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct TransportId(pub u16);
 
 /// What the sending application does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Application {
     /// Messages of the same length one after the other: each starts a time after the one before was acknowledged.
     Messages {
@@ -50,7 +50,7 @@ impl Application {
 }
 
 /// What a client asks before a flow: it opens the connection, and the flow is the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct Request {
     /// Length of the request; not 0.
     pub bytes: u64,
@@ -59,7 +59,7 @@ pub struct Request {
 }
 
 /// A flow to be added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct FlowConfig {
     /// Where the data comes from.
     pub source: HostId,
@@ -87,7 +87,7 @@ pub struct FlowConfig {
 }
 
 /// A message that is complete, or that its flow or the run ended with: then what did not happen is at [`Time::NEVER`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct MessageRecord {
     /// The flow it was sent on.
     pub flow: FlowId,
@@ -108,7 +108,7 @@ pub struct MessageRecord {
 }
 
 /// How a flow ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum FlowOutcome {
     /// Everything was sent and, by a reliable transport, acknowledged.
     Completed,
@@ -120,7 +120,7 @@ pub enum FlowOutcome {
 
 /// Packets of flows, as hosts see them. Injected = delivered + dropped + in flight, where the fabric counts what it
 /// copied and what it lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct PacketCounts {
     /// Handed out by the transports.
     pub injected: u64,
@@ -144,7 +144,7 @@ impl PacketCounts {
 }
 
 /// What the reorder buffer of the receiving host counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct ReorderBufferStatistics {
     /// Packets that had to wait for others.
     pub packets_held: u64,
@@ -170,7 +170,7 @@ impl ReorderBufferStatistics {
 }
 
 /// How far a flow has got: what a probe in its two hosts would see.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct FlowProgress {
     /// Bytes that the sender lets be in flight; 0 when it counts none.
     pub congestion_window_bytes: u64,
@@ -185,7 +185,7 @@ pub struct FlowProgress {
 }
 
 /// A flow that has ended. What its receiving end knows is added when both ends are [joined](crate::FlowRecords::join).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct FlowRecord {
     /// Its number.
     pub flow: FlowId,
@@ -221,7 +221,7 @@ pub struct FlowRecord {
 
 /// What the sending end of a flow tells the receiving end when it has ended. Not a packet: it stands for the end of the
 /// connection, which both programs know of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SenderEnd {
     /// The flow.
     pub flow: FlowId,
@@ -234,7 +234,7 @@ pub struct SenderEnd {
 }
 
 /// The receiving end of a flow that has ended, or the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct ReceiverRecord {
     /// The flow.
     pub flow: FlowId,

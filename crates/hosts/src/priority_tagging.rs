@@ -3,10 +3,10 @@
 
 use std::num::NonZeroU32;
 
-use hitless_wire::Duration;
+use hitless_core::wire::Duration;
 
 /// What the rank in a mark says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Rank {
     /// Bytes of the message that remain to be sent, this packet's first: shortest remaining first. Of a flow without an
     /// end more remain than the field can say.
@@ -18,7 +18,7 @@ pub enum Rank {
 }
 
 /// How the packets of a flow are marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct PriorityTagging {
     /// What the rank says.
     pub rank: Rank,

@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use hitless_interfaces::{MonotonicTime, monotonic_ns, wait_readable};
+use crate::interfaces::{MonotonicTime, monotonic_ns, wait_readable};
 
 /// A clock that never goes back.
 pub trait Clock {

@@ -10,6 +10,7 @@ pub mod carrier;
 pub mod clock;
 pub mod driver;
 pub mod fabric;
+pub mod interfaces;
 pub mod lateness;
 pub mod recording;
 pub mod self_test;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hitless_interfaces::Counters;
+use crate::interfaces::Counters;
 use hitless_simulation::run::Counted;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! What a mechanism keeps for each port at which it has a part.
 
-use hitless_state::{Damaged, Reader, State, Writer};
-use hitless_wire::PortId;
+use hitless_core::state::{Damaged, Reader, State, Writer};
+use hitless_core::wire::PortId;
 
 /// By port, as far as the highest one that has an entry; those between have a default.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! What a mechanism keeps for the ports that it was configured for: mostly counters.
 
-use hitless_state::{Damaged, Reader, State, Writer};
-use hitless_wire::PortId;
+use hitless_core::state::{Damaged, Reader, State, Writer};
+use hitless_core::wire::PortId;
 
 /// An entry for each of some ports, in the order in which they were named; one is found by its port in one step.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! How often packets are detoured: in the packet, wherever it goes in the fabric, and in what a switch counts of it.
 
 use hdrhistogram::Histogram;
+use hitless_core::wire::Packet;
+use hitless_core::wire::shim::DetourCount;
 use hitless_switch::Report;
-use hitless_wire::Packet;
-use hitless_wire::shim::DetourCount;
 
 /// What a report calls it.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Detours {
     uncounted: u64,
 }
 
-hitless_state::state!(Detours { values: most, uncounted; parts: ended });
+hitless_core::state!(Detours { values: most, uncounted; parts: ended });
 
 impl Detours {
     /// None yet.

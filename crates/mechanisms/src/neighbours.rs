@@ -1,12 +1,12 @@
 //! The ports that face switches, and which of them may get a packet that is not to leave by its own.
 
-use hitless_engine::Stream;
-use hitless_engine::draws::below;
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::below;
+use hitless_core::wire::PortId;
 use hitless_switch::{Context, Event, PortState};
-use hitless_wire::PortId;
 
 /// The ports of a switch that face switches.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub(crate) struct Neighbours {
     /// Whether a packet may go to the port by which it came.
     to_arrival_port: bool,

@@ -1,10 +1,10 @@
 //! What a queue of a mechanism may hold.
 
-use hitless_network::switch::BufferSettings;
-use hitless_network::topology::Topology;
-use hitless_network::topology::select::SwitchPort;
+use hitless_core::settings::quantity::QueueLength;
 use hitless_scenario::Scenario;
-use hitless_settings::quantity::QueueLength;
+use hitless_scenario::network::switch::BufferSettings;
+use hitless_scenario::network::topology::Topology;
+use hitless_scenario::network::topology::select::SwitchPort;
 use hitless_switch::QueueLimit;
 
 /// The limit that a length means. In a checked scenario 32 bits can count its packets.

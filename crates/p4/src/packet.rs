@@ -25,7 +25,7 @@ pub enum Instance {
 }
 
 /// What a program asked for, done at the end of the control.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Requests {
     /// A clone: its session and the list of fields that it keeps.
     pub clone: Option<(u32, u32)>,
@@ -42,7 +42,7 @@ pub struct Requests {
 }
 
 /// A packet. Its vectors keep their room from packet to packet, so that a used one costs no allocation.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct Packet {
     /// The values of all headers and metadata.
     pub values: Vec<u8>,

@@ -9,7 +9,7 @@ use crate::program::{Call, Entry, Lookup, MatchKind, Table};
 pub const KEY_WORDS_MAX: usize = 64;
 
 /// The entries of a table.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct TableState {
     /// Entries, with what belongs to each.
     pub entries: Vec<Row>,
@@ -29,7 +29,7 @@ pub struct TableState {
 }
 
 /// An entry and what it counts.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Row {
     /// The entry.
     pub entry: Entry,

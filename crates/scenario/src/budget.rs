@@ -1,6 +1,6 @@
 //! Whether the switches have what their mechanisms take of them (`checked = true`).
 
-use hitless_settings::Problem;
+use hitless_core::settings::Problem;
 
 use crate::Scenario;
 use crate::resources::{Shortage, SwitchResources, survey};

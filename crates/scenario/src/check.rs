@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use hitless_settings::document::Document;
-use hitless_settings::{Finding, Problem, SettingsError, structure, without_byte_order_mark};
+use hitless_core::settings::document::Document;
+use hitless_core::settings::{Finding, Problem, SettingsError, structure, without_byte_order_mark};
 use toml::Table;
 
 use crate::kind::{Registry, Surroundings};

@@ -1,8 +1,8 @@
 //! `[host]`: the part of a host that is no transport: delays of its network stack, its NIC, its timers.
 
+use hitless_core::settings::quantity::{Optional, QueueLength, Text};
+use hitless_core::wire::Duration;
 use hitless_hosts::Jitter;
-use hitless_settings::quantity::{Optional, QueueLength, Text};
-use hitless_wire::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -162,7 +162,7 @@ impl Default for HostSettings {
             tcp_small_queues: true,
             nic_queue: QueueLength::Packets(4_000),
             timer_tick: Duration::ZERO,
-            time_to_live: hitless_wire::Packet::INITIAL_TTL,
+            time_to_live: hitless_core::wire::Packet::INITIAL_TTL,
             priority_tagger: None,
             reorder_buffer: None,
         }

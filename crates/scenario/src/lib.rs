@@ -14,6 +14,7 @@
 
 pub mod kind;
 pub mod memory;
+pub mod network;
 pub mod plan;
 pub mod resources;
 pub mod switches;

@@ -1,7 +1,7 @@
 //! The file of failures that a scenario names.
 
-use hitless_network::failure::read_failures;
-use hitless_settings::Problem;
+use crate::network::failure::read_failures;
+use hitless_core::settings::Problem;
 
 use crate::Scenario;
 

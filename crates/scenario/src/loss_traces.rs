@@ -1,7 +1,7 @@
 //! Files of loss traces that a scenario names.
 
-use hitless_network::loss::LossModel;
-use hitless_settings::Problem;
+use crate::network::loss::LossModel;
+use hitless_core::settings::Problem;
 
 use crate::Scenario;
 

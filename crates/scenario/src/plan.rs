@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hitless_network::topology::{SwitchId, Topology};
+use crate::network::topology::{SwitchId, Topology};
+use hitless_core::wire::{Bytes, Time};
 use hitless_switch::Mechanism;
-use hitless_wire::{Bytes, Time};
 
 use crate::Scenario;
 use crate::kind::{Entries, Entry, Surroundings};

@@ -1,9 +1,9 @@
 //! What the mechanisms of a scenario take of its switches: nothing is run.
 
-use hitless_engine::RandomStreams;
-use hitless_network::topology::SwitchId;
+use crate::network::topology::SwitchId;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::BitRate;
 use hitless_switch::{Budget, Footprint, Half, Kept, RegisterUse, Resources};
-use hitless_wire::BitRate;
 use serde_json::{Map, Value, json};
 
 use crate::{Scenario, plan, switches};

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::network::failure::LinkFailure;
+use crate::network::link::LinkImpairment;
+use crate::network::recovery::RecoverySettings;
+use crate::network::routing::RoutingSettings;
+use crate::network::switch::SwitchSettings;
+use crate::network::topology::{Topology, TopologySettings};
+use hitless_core::settings::quantity::{Optional, Text};
+use hitless_core::wire::Time;
 use hitless_hosts::TransportConfig;
-use hitless_network::failure::LinkFailure;
-use hitless_network::link::LinkImpairment;
-use hitless_network::recovery::RecoverySettings;
-use hitless_network::routing::RoutingSettings;
-use hitless_network::switch::SwitchSettings;
-use hitless_network::topology::{Topology, TopologySettings};
-use hitless_settings::quantity::{Optional, Text};
-use hitless_wire::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

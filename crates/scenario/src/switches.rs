@@ -1,11 +1,11 @@
 //! The switches of a scenario, ready to run.
 
-use hitless_engine::RandomStreams;
-use hitless_network::routing::PathRule;
-use hitless_network::switch::hardware;
-use hitless_network::topology::{SwitchId, Topology};
+use crate::network::routing::PathRule;
+use crate::network::switch::hardware;
+use crate::network::topology::{SwitchId, Topology};
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::Bytes;
 use hitless_switch::{Mechanism, PortConfig, Switch};
-use hitless_wire::Bytes;
 use rand::Rng;
 
 use crate::Scenario;

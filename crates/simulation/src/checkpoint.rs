@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use hitless_state::{Damaged, Reader, Value, Writer};
+use hitless_core::state::{Damaged, Reader, Value, Writer};
 
 /// How every checkpoint begins.
 const BEGINNING: &[u8; 20] = b"hitless checkpoint 1";
 
 /// Whose checkpoint it is.
-#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Mark {
     /// What tells one build of the program from another: bytes are read by the build that wrote them.
     pub program: String,

@@ -1,6 +1,6 @@
 //! A switch as bytes.
 
-use hitless_state::{Damaged, Reader, State, Writer};
+use hitless_core::state::{Damaged, Reader, State, Writer};
 
 use crate::switch::Switch;
 

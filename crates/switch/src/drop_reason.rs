@@ -1,6 +1,6 @@
 //! Why packets end in a switch.
 
-use hitless_state::{Damaged, Reader, Value, Writer};
+use hitless_core::state::{Damaged, Reader, Value, Writer};
 
 /// Why a packet ended in a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

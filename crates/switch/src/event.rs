@@ -1,10 +1,10 @@
 //! What a mechanism is told beside the way of packets.
 
-use hitless_wire::{OrderedSet, PortId, QueueId};
+use hitless_core::wire::{OrderedSet, PortId, QueueId};
 
 /// The state of a port as the switch knows it: what failure detection and route recovery have told it, each after its
 /// own delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub enum PortState {
     /// Its link is whole, and is the way of its packets.
     Up,

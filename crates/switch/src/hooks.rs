@@ -1,7 +1,7 @@
 //! The calls of hooks: one mechanism after the other, and after each of them what it has caused.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{PortId, Time};
 
 use crate::context::{Context, Visit};
 use crate::environment::Environment;

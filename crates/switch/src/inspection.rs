@@ -1,8 +1,8 @@
 //! What a control plane, or who runs the switch, reads of it: counters, depths and reports. Nothing here is of a
 //! packet's way.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Packet, PortId, QueueId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Packet, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;

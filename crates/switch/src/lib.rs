@@ -39,7 +39,7 @@ pub mod testing;
 pub mod verdict;
 
 /// What checkpoints are made of, for mechanisms of other crates.
-pub use hitless_state as state;
+pub use hitless_core::state;
 
 pub use architecture::{Architecture, DepthVisibility};
 pub use context::Context;

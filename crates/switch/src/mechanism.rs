@@ -1,7 +1,7 @@
 //! What a mechanism is to the switch: what it needs, and its hooks.
 
-use hitless_state::State;
-use hitless_wire::{Packet, PortId, Time};
+use hitless_core::state::State;
+use hitless_core::wire::{Packet, PortId, Time};
 
 use crate::context::Context;
 use crate::drop_reason::DropReason;
@@ -86,7 +86,7 @@ pub trait Mechanism: Send {
     fn on(&mut self, _event: Event, _context: &mut Context<'_>) {}
 }
 
-/// In an `impl Mechanism`: what changes in it is itself, as its `state!` of crates/state says.
+/// In an `impl Mechanism`: what changes in it is itself, as its `state!` of crates/core/src/state says.
 #[macro_export]
 macro_rules! is_its_own_state {
     () => {

@@ -1,7 +1,7 @@
 //! What a hook causes: it is written down, and happens in that order as soon as the hook has returned.
 
-use hitless_engine::{PacketHandle, PacketStore};
-use hitless_wire::{OrderedSet, PortId, Time};
+use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::{OrderedSet, PortId, Time};
 
 use crate::drop_reason::DropReason;
 use crate::environment::{Environment, SwitchEvent};

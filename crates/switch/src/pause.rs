@@ -1,11 +1,11 @@
 //! Pause frames of the link partner: which traffic classes wait, and until when (IEEE 802.1Qbb).
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use crate::explore::{Digest, State};
 
 /// Until when the partner's pause frames stop each traffic class.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(crate) struct Pauses {
     /// [`Time::NEVER`]: a frame has taken the pause back.
     ends_at: [Time; 8],

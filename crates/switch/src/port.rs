@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hitless_wire::{BitRate, Duration, LineClock, Packet, PortId, QueueId};
+use hitless_core::wire::{BitRate, Duration, LineClock, Packet, PortId, QueueId};
 
 use crate::explore::{Digest, State};
 use crate::hook_set::PortHooks;
@@ -30,7 +30,7 @@ pub struct MacCounters {
 
 /// What a MAC counts for every frame. What is counted together is not side by side: as vectors two additions cost twice
 /// as much.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 #[repr(C)]
 pub(crate) struct FrameCounters {
     frames_received_ok: u64,
@@ -114,7 +114,7 @@ pub(crate) struct Line {
 }
 
 /// Packets or bytes that count at a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub(crate) struct Backlog {
     pub packets: usize,
     pub bytes: u64,
@@ -145,7 +145,7 @@ pub(crate) enum Scheduler {
     Flow(Box<FlowScheduler>),
 }
 
-hitless_state::state!(
+hitless_core::state!(
     enum Scheduler {
         Fifo(fifo),
         Queued(queued),
@@ -180,7 +180,7 @@ impl Scheduler {
 }
 
 /// What most ports never need.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub(crate) struct Rare {
     /// By queue: packets that an event will bring there.
     underway: Vec<Backlog>,
@@ -211,7 +211,7 @@ pub(crate) struct Port {
     rare: Option<Box<Rare>>,
 }
 
-hitless_state::state!(Port {
+hitless_core::state!(Port {
     values: frames, rare;
     parts: scheduler;
     configured: enters_fast_path, leaves_on_fast_path, queues_at_once, overhead_bytes, line, clock, hooks, config

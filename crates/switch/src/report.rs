@@ -1,7 +1,7 @@
 //! What a mechanism tells about itself at the end of a run.
 
 use hdrhistogram::Histogram;
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 /// Scope, quantity, and its value from each of these times on.
 pub type Series = (String, &'static str, Vec<(Time, u64)>);
@@ -85,7 +85,7 @@ macro_rules! counters {
             }
         }
 
-        $crate::state::state!($type { values: $($field),+ });
+        $crate::state!($type { values: $($field),+ });
 
         impl $type {
             /// Adds each counter to a report.

@@ -1,6 +1,6 @@
 //! What a hook decides about a packet.
 
-use hitless_wire::{Duration, PortId, QueueId};
+use hitless_core::wire::{Duration, PortId, QueueId};
 
 use crate::drop_reason::DropReason;
 

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use super::message::Message;
 
 /// A message that is not complete.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Appended {
     bytes: u64,
     /// Bytes of the connection up to its end.
@@ -18,7 +18,7 @@ struct Appended {
 }
 
 /// The messages of a connection. They share its byte stream: one is complete when all before it are.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct AppendedMessages {
     /// Not acknowledged, oldest first.
     messages: VecDeque<Appended>,

@@ -1,7 +1,7 @@
 //! A connection while it is active: the flow, and the request before it, if it is an answer.
 
-use hitless_engine::RandomStreams;
-use hitless_wire::{FlowId, HostId, Time};
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::{FlowId, HostId, Time};
 
 use super::environment::HostEnvironment;
 use super::event::{Direction, HostEvent, Side, Timer};
@@ -22,7 +22,7 @@ use crate::transport::{ReceiverStatistics, SenderStatistics};
 /// Its two ends talk by packets, and by [`SenderEnd`], so each may be in another partition: that has a connection of
 /// its own, of which the other end is never used. They are one only where a client asks first, and where messages are
 /// appended.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Connection {
     pub flow: HalfConnection,
     /// Whether the sending end is in this partition and has not ended.

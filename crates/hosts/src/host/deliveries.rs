@@ -1,11 +1,11 @@
 //! What the receiving end of a flow knows of its messages: where they end, and when their last bytes have come.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use crate::application::{Application, SenderEnd};
 
 /// The messages of a flow at its receiving end. It knows their lengths as the receiving program does.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Deliveries {
     /// Nothing is to be done before so many bytes are delivered.
     goal: u64,

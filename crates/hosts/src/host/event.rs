@@ -1,10 +1,10 @@
 //! What happens at hosts: the events that a driver hands back.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{FlowId, HostId};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{FlowId, HostId};
 
 /// Which way of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Direction {
     /// That of the flow.
     Flow,
@@ -13,7 +13,7 @@ pub enum Direction {
 }
 
 /// One end of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Side {
     /// That which has data.
     Sender,
@@ -32,7 +32,7 @@ impl Side {
 }
 
 /// The timers of the two ends of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Timer {
     /// Of the sending transport.
     Sender,
@@ -43,7 +43,7 @@ pub enum Timer {
 }
 
 /// Something that happens at a host at a time. To be handed back to [`Hosts::handle`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum HostEvent {
     /// A flow starts.
     FlowStart(FlowId),

@@ -3,8 +3,8 @@
 //! Everything that happens per packet is generic over the transport: [`super::half_connection::HalfConnection`] finds
 //! out once per visit which it is, and the compiler sees through the rest.
 
-use hitless_engine::{PacketHandle, PacketStore};
-use hitless_wire::{FlowId, HostId, Packet, Time};
+use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::{FlowId, HostId, Packet, Time};
 
 use super::deliveries::Deliveries;
 use super::environment::HostEnvironment;
@@ -46,7 +46,7 @@ impl<'a, E: HostEnvironment> Visit<'a, E> {
 }
 
 /// What a host keeps for one end of a flow beside the transport.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Endpoint {
     host: HostId,
     /// What all packets of this end have in common.
@@ -94,7 +94,7 @@ impl Endpoint {
 }
 
 /// What came before an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Asked {
     /// When the client began to open the connection.
     pub started: Time,
@@ -103,7 +103,7 @@ pub struct Asked {
 }
 
 /// An active flow without its transports.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct FlowEndpoints {
     pub id: FlowId,
     pub direction: Direction,

@@ -1,7 +1,7 @@
 //! The collection: who is meant by a packet or an event, and what becomes of flows.
 
-use hitless_engine::{PacketHandle, RandomStreams, Stream};
-use hitless_wire::{FlowId, HostId, Time};
+use hitless_core::engine::{PacketHandle, RandomStreams, Stream};
+use hitless_core::wire::{FlowId, HostId, Time};
 
 use super::config::HostConfig;
 use super::connection::Connection;
@@ -17,7 +17,7 @@ use crate::application::{
 use crate::flow::TransportConfig;
 
 /// What all hosts counted together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct HostTotals {
     /// Packets of all flows, strays counted as dropped.
     pub packets: PacketCounts,
@@ -63,7 +63,7 @@ pub struct Hosts {
     totals: HostTotals,
 }
 
-hitless_state::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
+hitless_core::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
 
 impl Hosts {
     /// No hosts; flows draw from `streams`, each from its own.

@@ -1,6 +1,6 @@
 //! A message of an application.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 /// A message and what its sender knows of it; the rest is at [`Time::NEVER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

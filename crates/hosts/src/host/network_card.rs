@@ -2,9 +2,9 @@
 //!
 //! A FIFO whose rate never changes needs no queue in memory: when a frame will leave is known when it is put in.
 
-use hitless_engine::Ring;
-use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
-use hitless_wire::{BitRate, Bytes, Duration, LineClock, Time};
+use hitless_core::engine::Ring;
+use hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES;
+use hitless_core::wire::{BitRate, Bytes, Duration, LineClock, Time};
 
 use super::card_timing::{CardClock, CardTiming};
 
@@ -49,7 +49,7 @@ impl NetworkCardConfig {
 }
 
 /// What remains to be checked of the capacity, in the unit that costs least.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 enum Room {
     /// When the frames before the last one will leave, at most so many. Frames that found the card idle are not in it,
     /// because everything before them had left.
@@ -96,7 +96,7 @@ impl Room {
 /// Two clocks: `busy_until` is when the last frame in the queue will have left; `committed_until` says the same of
 /// what transports have handed out, which may still be on its way through the host's stack. Without a stack delay
 /// they agree. Senders are held back by the second, so that a stack delay does not let them overrun the queue.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct NetworkCard {
     rate: BitRate,
     clock: LineClock,

@@ -1,6 +1,6 @@
 //! Which bytes of its flow a packet carries: what the layers below a transport read from its header.
 
-use hitless_wire::{PacketPairHeader, RoceOpcode, Transport};
+use hitless_core::wire::{PacketPairHeader, RoceOpcode, Transport};
 
 /// Where a data packet is in its flow, in the units in which its transport counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! How far a flow's sending application has come: what to write next, which message is complete, whether all is done.
 
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 use super::appended::AppendedMessages;
 use super::message::Message;
 use crate::application::Application;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 enum Phase {
     /// A message is under way.
     Message,
@@ -39,7 +39,7 @@ pub enum Step {
 
 /// The sending application of a flow. Whoever drives it calls [`Self::start`] once, and [`Self::advance`] after
 /// everything that happens to the flow until it returns `None`.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Progress {
     application: Application,
     phase: Phase,

@@ -4,8 +4,8 @@
 //! [`HalfConnection`] of its own in the other direction; both share the flow's number, its path and its counters. The
 //! first data of the answer acknowledges the request, as it does where acknowledgements ride on data.
 
-use hitless_engine::RandomStreams;
-use hitless_wire::{Duration, FlowId, Time};
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::{Duration, FlowId, Time};
 
 use super::event::Direction;
 use super::half_connection::HalfConnection;
@@ -15,7 +15,7 @@ use crate::flow::TransportConfig;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
 /// What a connection has before its flow, the answer, begins.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Rpc {
     /// The way of the request; none when the answer has begun to arrive.
     pub half: Option<Box<HalfConnection>>,

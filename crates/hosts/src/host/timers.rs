@@ -4,7 +4,7 @@
 //! only when none is pending that comes early enough; one that comes too early finds nothing to do, and a new one is
 //! scheduled then. As a rule one event is pending per end of a flow.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 const SLOTS: usize = 3;
 
@@ -12,7 +12,7 @@ const SLOTS: usize = 3;
 ///
 /// There is more than one after a deadline was moved closer (a paced packet before a retransmission timeout): the
 /// later event cannot be taken back, but is remembered so that it is used rather than scheduled again.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub struct PendingTimers {
     /// The earliest: all that is looked at per packet.
     earliest: Time,

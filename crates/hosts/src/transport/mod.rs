@@ -10,7 +10,7 @@ pub mod roce;
 pub mod tcp;
 pub mod udp;
 
-use hitless_wire::{Duration, Ecn, Packet, Time, Transport};
+use hitless_core::wire::{Duration, Ecn, Packet, Time, Transport};
 
 /// A packet that a transport wants to send; addresses are filled in by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Outgoing {
 }
 
 /// What the sending end counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SenderStatistics {
     /// Data packets sent, retransmissions included.
     pub packets_sent: u64,
@@ -55,7 +55,7 @@ impl SenderStatistics {
 }
 
 /// What selective acknowledgements said to a sender (LinkGuardian, section 4.4 and figure 13).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SackRecord {
     /// The most bytes that were selectively acknowledged at once: held by the receiver above a gap. 0: there was no
     /// selective acknowledgement.
@@ -68,7 +68,7 @@ pub struct SackRecord {
 }
 
 /// What the receiving end counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct ReceiverStatistics {
     /// Data packets received, duplicates included.
     pub packets_received: u64,

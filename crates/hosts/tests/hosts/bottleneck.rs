@@ -1,8 +1,8 @@
 //! Flows that share one link: in the order of arrival, or in turn, a packet each.
 
 use crate::pipe::{Arrivals, Way};
+use hitless_core::wire::{BitRate, Duration, Packet, Time};
 use hitless_hosts::transport::{Receiver, Sender};
-use hitless_wire::{BitRate, Duration, Packet, Time};
 use std::collections::VecDeque;
 
 /// What a frame costs on the link beyond itself.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hitless_network::topology::DirectedLink;
+use hitless_core::wire::{BitRate, Duration};
+use hitless_scenario::network::topology::DirectedLink;
 use hitless_simulation::run::{Counted, counted};
-use hitless_wire::{BitRate, Duration};
 
 use crate::status::LinkStatus;
 

@@ -2,11 +2,11 @@
 
 use crate::fabric::LiveFabric;
 use crate::fabric::LiveSettings;
+use hitless_core::wire::Duration;
+use hitless_core::wire::frame::{EtherType, MacAddress};
+use hitless_core::wire::link::LinkFormat;
 use hitless_scenario::Purpose;
 use hitless_scenario::kind::Registry;
-use hitless_wire::Duration;
-use hitless_wire::frame::{EtherType, MacAddress};
-use hitless_wire::link::LinkFormat;
 use serde::{Deserialize, Serialize};
 
 /// The first line of a recording.

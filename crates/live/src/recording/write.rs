@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use crate::fabric::{Decision, Witness};
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 use serde::Serialize;
 
 use super::format::{Header, MAGIC, hash, put_number, tag};

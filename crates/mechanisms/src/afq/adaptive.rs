@@ -2,8 +2,8 @@
 //! has it. When the queue of the next round comes close to what it may hold, packets that are due soon will be lost for
 //! those that are due late, and fewer rounds are let in.
 
+use hitless_core::wire::{PortId, QueueId};
 use hitless_switch::{Context, Report, Rounds};
-use hitless_wire::{PortId, QueueId};
 
 use super::settings::AfqAdaptive;
 
@@ -20,7 +20,7 @@ pub struct ActiveQueues {
     extensions: u64,
 }
 
-hitless_state::state!(ActiveQueues {
+hitless_core::state!(ActiveQueues {
     values: queues, active, reduced_in, least, reductions, extensions;
     configured: config
 });

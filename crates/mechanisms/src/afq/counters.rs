@@ -1,7 +1,7 @@
 //! What AFQ counts.
 
+use hitless_core::wire::PortId;
 use hitless_switch::Report;
-use hitless_wire::PortId;
 
 hitless_switch::counters! {
     /// Counters of one port.

@@ -17,13 +17,13 @@ mod round_trip;
 mod settings;
 pub mod sketch;
 
-use hitless_settings::quantity::Quantity;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
     Context, DropReason, Event, GroupDiscipline, HookSet, LatePackets, Mechanism, Needs, QueueConfig, QueueGroup,
     QueueLimit, Report, Resources, Rounds, Verdict,
 };
-use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use adaptive::ActiveQueues;
 use charge::Charge;
@@ -67,7 +67,7 @@ pub struct Afq {
     short_queues: Option<String>,
 }
 
-hitless_state::state!(Afq {
+hitless_core::state!(Afq {
     values: bytes_per_round, place;
     parts: ports;
     configured: settings, charges, short_queues
@@ -85,7 +85,7 @@ struct PortState {
     counters: PortCounters,
 }
 
-hitless_state::state!(PortState { values: estimate, swaps, counters; parts: sketch, active, exact; configured: of });
+hitless_core::state!(PortState { values: estimate, swaps, counters; parts: sketch, active, exact; configured: of });
 
 /// What of a packet's first cache line AFQ needs.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +115,7 @@ impl Facts {
 }
 
 /// What the control plane is about to do with the two groups of a port.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct SwapState {
     /// The number of the period, which every swap ends.
     period: u16,

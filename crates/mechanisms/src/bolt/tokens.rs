@@ -1,6 +1,6 @@
 //! What a port has to give: bandwidth that nobody used, and bandwidth that is about to fall free.
 
-use hitless_wire::{BitRate, Duration, Time};
+use hitless_core::wire::{BitRate, Duration, Time};
 
 /// Why a packet may ask for more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Tokens {
     ramp_up_most: u32,
 }
 
-hitless_state::state!(Tokens {
+hitless_core::state!(Tokens {
     values: overhead_bytes, supply_ps, supply_most_ps, last, ramp_up, ramp_up_most;
     configured: rate
 });

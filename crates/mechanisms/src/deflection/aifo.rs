@@ -4,8 +4,8 @@
 //! urgent is at most (C - q) / (C (1 - k)). Else it is dropped. The window takes in samples of all packets, admitted or
 //! not.
 
+use hitless_core::wire::{Packet, PortId, PriorityMark, Time};
 use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{Packet, PortId, PriorityMark, Time};
 
 use super::capacity::{Place, Queues};
 use super::priority::{DivideBy, QuantileOf, QuantileSettings, Window};
@@ -31,7 +31,7 @@ pub struct Aifo {
     ports: ConfiguredPorts<PortCounters>,
 }
 
-hitless_state::state!(Aifo { values: queues; parts: windows, ports; configured: settings });
+hitless_core::state!(Aifo { values: queues; parts: windows, ports; configured: settings });
 
 impl Aifo {
     /// AIFO that admits or drops the packets of `ports`.

@@ -1,8 +1,8 @@
 //! What a queue may hold.
 
-use hitless_settings::quantity::Text;
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::{Bytes, PortId, QueueId};
 use hitless_switch::Context;
-use hitless_wire::{Bytes, PortId, QueueId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ impl Capacity {
 }
 
 /// The queues of all ports of a switch, by one number.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(crate) struct Queues {
     /// By port: where its queues begin. Then how many there are.
     first: Vec<usize>,

@@ -11,9 +11,9 @@
 //! hardware that shows depths in ingress. A packet that is on its way to a queue counts as being there; one that will
 //! have left the queue when the next arrives is not foreseen.
 
-use hitless_engine::Stream;
+use hitless_core::engine::Stream;
+use hitless_core::wire::{PortId, QueueId, Time};
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{PortId, QueueId, Time};
 
 use super::counters::{Counted, SwitchCounters};
 use super::resources;
@@ -30,7 +30,7 @@ pub struct Dibs {
     counters: SwitchCounters,
 }
 
-hitless_state::state!(Dibs { values: relieved, to_full_ports, stream, neighbours; parts: counters });
+hitless_core::state!(Dibs { values: relieved, to_full_ports, stream, neighbours; parts: counters });
 
 impl Dibs {
     /// DIBS that detours the packets of `relieved` when their queue is full. The choices are drawn from `stream`.

@@ -1,8 +1,8 @@
 //! Single steps of deflection outside of any switch, by the code that runs in one: for what the paper shows in small
 //! examples.
 
-use hitless_engine::RandomStreams;
-use hitless_engine::draws::unit;
+use hitless_core::engine::RandomStreams;
+use hitless_core::engine::draws::unit;
 
 use super::priority::{Arithmetic, QuantileSettings, QueuedRanks, Window, exponential_share};
 use super::scan::{ScanStart, first_free};

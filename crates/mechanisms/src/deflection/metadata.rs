@@ -4,16 +4,16 @@
 //! Both are metadata of one switch and never on a link. The authors' program puts the second into a packet of its
 //! own, whose 72 bytes on the recirculation port have room for it.
 
-use hitless_wire::shim::{Shim, ShimId};
+use hitless_core::wire::shim::{Shim, ShimId};
 
 /// The new moving average of a queue's ranks, which a packet takes from ingress to egress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct CarriedMean(pub u32);
 
-hitless_wire::metadata_number!(CarriedMean, ShimId::new(4, 3));
+hitless_core::metadata_number!(CarriedMean, ShimId::new(4, 3));
 
 /// What a control packet says of one queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct QueueState {
     /// Which queue of the switch.
     pub index: u16,
@@ -52,7 +52,7 @@ impl Shim for QueueState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_wire::Packet;
+    use hitless_core::wire::Packet;
 
     #[test]
     fn both_are_read_back_and_take_no_room_on_a_line() {

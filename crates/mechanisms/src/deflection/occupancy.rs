@@ -8,9 +8,9 @@
 
 use crate::deflection::metadata::QueueState;
 use hdrhistogram::Histogram;
-use hitless_settings::quantity::Text;
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::{Context, HookSet, Report, Verdict};
-use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +74,7 @@ pub struct ControlPackets {
 }
 
 /// What egress and ingress keep of a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Known {
     /// Whether a packet as long as the one that left last would have found no room before that, with another one like
     /// it on the line: when a packet leaves, there is always room for one.
@@ -86,7 +86,7 @@ pub struct Known {
 }
 
 /// A register of egress, and what it held at the last tick.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct TickedRegister {
     value: Known,
     written_at: Time,
@@ -122,7 +122,7 @@ pub fn last_tick(now: Time, gap: Duration) -> Time {
 }
 
 /// What ingress has from a control packet.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct ReportedOccupancy {
     known: Known,
     /// When the packet read it in egress.
@@ -147,7 +147,7 @@ pub(crate) struct View {
     age_ns: Histogram<u64>,
 }
 
-hitless_state::state!(View {
+hitless_core::state!(View {
     values: recirculation_ports, egress, told, control_packets, recirculations;
     parts: between_updates_ns, age_ns;
     configured: occupancy

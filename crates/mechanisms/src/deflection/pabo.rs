@@ -7,11 +7,11 @@
 //! sends it again. A packet that is back where it bounced to, on its way forward, does not bounce to the switch that it
 //! is to go to.
 
-use hitless_engine::Stream;
-use hitless_engine::draws::{exp, unit};
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::{exp, unit};
+use hitless_core::wire::shim::DetourCount;
+use hitless_core::wire::{PortId, Time};
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::shim::DetourCount;
-use hitless_wire::{PortId, Time};
 
 use super::capacity::{Capacity, Place};
 use super::counters::{Counted, SwitchCounters};
@@ -40,7 +40,7 @@ pub struct Pabo {
     counters: SwitchCounters,
 }
 
-hitless_state::state!(Pabo {
+hitless_core::state!(Pabo {
     values: relieved, threshold, lambda, stream, neighbours;
     parts: counters;
     configured: capacity

@@ -7,11 +7,11 @@
 
 use std::fmt;
 
-use hitless_wire::ordered_set::OrderedSet;
-use hitless_wire::shim::{Shim, ShimId};
+use hitless_core::wire::ordered_set::OrderedSet;
+use hitless_core::wire::shim::{Shim, ShimId};
 
 /// Where a frame stands among those of its link: 20 bits that wrap.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct SequenceNumber(u32);
 
 impl SequenceNumber {
@@ -54,7 +54,7 @@ impl fmt::Debug for SequenceNumber {
 }
 
 /// The number in a frame's preamble.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct PreambleSequence(pub SequenceNumber);
 
 impl Shim for PreambleSequence {
@@ -73,7 +73,7 @@ impl Shim for PreambleSequence {
 }
 
 /// What a control ordered set says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Control {
     /// The transmitter begins, with this number on its first frame (LLR_INIT).
     Init(SequenceNumber),

@@ -1,6 +1,6 @@
 //! The timers of the two ends of a link.
 
-use hitless_wire::PortId;
+use hitless_core::wire::PortId;
 
 /// What a timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

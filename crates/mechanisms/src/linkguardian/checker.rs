@@ -1,7 +1,7 @@
 //! Watches the promises of a protected link, independently of the protocol's own numbers.
 //!
-//! Every packet that enters the link gets a [`hitless_wire::shim::CheckNumber`], which no mechanism reads and which
-//! takes no room on the wire. At the far end the checker sees what came out, in what order, and how often.
+//! Every packet that enters the link gets a [`hitless_core::wire::shim::CheckNumber`], which no mechanism reads and
+//! which takes no room on the wire. At the far end the checker sees what came out, in what order, and how often.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 const WINDOW: usize = 1 << 16;
 
 /// What the far end of a link has delivered.
-#[derive(Debug, Default, Hash, hitless_state::Value)]
+#[derive(Debug, Default, Hash, hitless_core::state::Value)]
 pub struct Checker {
     /// One past the highest number delivered.
     next: u64,

@@ -1,7 +1,7 @@
 //! What the control plane may tell one end of a link, and the number by which a switch passes it on.
 
+use hitless_core::wire::PortId;
 use hitless_switch::LinkEnd;
-use hitless_wire::PortId;
 
 use super::settings::Mode;
 

@@ -5,13 +5,13 @@
 
 use std::collections::VecDeque;
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 /// More than cross within any latency: one for each of the smallest frames at 800 Gb/s for 800 ns.
 const UNDERWAY_MAX: usize = 1_024;
 
 /// A value on its way from ingress to egress.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub struct EgressView<T> {
     arrived: T,
     underway: VecDeque<(Time, T)>,

@@ -7,7 +7,7 @@
 //! short.
 
 use crate::linkguardian::headers::Level;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 use super::settings::FallbackSettings;
 
@@ -25,7 +25,7 @@ pub struct Fallback {
     changes: u64,
 }
 
-hitless_state::state!(Fallback {
+hitless_core::state!(Fallback {
     values: level, frames, losses, bad_periods, low_since, hold, recovered_at, changes;
     configured: config
 });

@@ -1,8 +1,8 @@
 //! The packets that LinkGuardian owns, and the headers of those that it does not.
 
 use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, LossNotification};
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::{Packet, Shim};
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::{Packet, Shim};
 
 /// What a packet that LinkGuardian owns is to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Which recirculation port serves which end of a link protected by LinkGuardian, and whether it can.
 
-use hitless_network::topology::{DirectedLink, Endpoint, Node, SwitchId};
+use hitless_core::wire::{Bytes, Time};
 use hitless_scenario::kind::Surroundings;
+use hitless_scenario::network::topology::{DirectedLink, Endpoint, Node, SwitchId};
 use hitless_switch::LinkEnd;
-use hitless_wire::{Bytes, Time};
 
 use super::admission::{EndNeeds, NoRoom, PortRoom, admit};
 use super::settings::{Buffering, LinkGuardianSettings};

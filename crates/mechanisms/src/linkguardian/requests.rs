@@ -1,7 +1,7 @@
 //! What both ends of a link ask of their switch: queues, and timers.
 
+use hitless_core::wire::{PortId, QueueId};
 use hitless_switch::{Needs, QueueConfig};
-use hitless_wire::{PortId, QueueId};
 
 /// Above normal traffic: what repairs must not wait for what it repairs.
 pub const REPAIR_PRIORITY: u8 = 200;

@@ -1,15 +1,15 @@
 //! The headers that mechanisms put on packets, as they stand in a frame: what of a descriptor's shims a program sees,
 //! and what of the bytes that it leaves goes back into shims.
 //!
-//! A frame of a protected link carries the packet behind its own headers, as crates/wire/src/link has it; RIMM's three
-//! follow the Ethernet header under types of their own; the mark of a priority is between IPv4 and the transport.
+//! A frame of a protected link carries the packet behind its own headers, as crates/core/src/wire/link has it; RIMM's
+//! three follow the Ethernet header under types of their own; the mark of a priority is between IPv4 and the transport.
 
 use crate::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use crate::rimm::headers::{DetourHeader, MessageHeader, TelemetryHeader};
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::priority_mark::PriorityMark;
-use hitless_wire::shim::ShimStackFull;
-use hitless_wire::{Packet, Shim, ShimId};
+use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::priority_mark::PriorityMark;
+use hitless_core::wire::shim::ShimStackFull;
+use hitless_core::wire::{Packet, Shim, ShimId};
 
 /// Bytes of an Ethernet header.
 pub const ETHERNET_BYTES: usize = 14;

@@ -12,7 +12,7 @@ use super::bytes::{Cause, Limit};
 use super::queues::Queues;
 
 /// A destination that is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_core::state::Value)]
 pub enum Missing {
     /// A port.
     Port(u32),
@@ -25,7 +25,7 @@ pub enum Missing {
 }
 
 /// Counts by what was asked for.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub struct InVain {
     missing: BTreeMap<Missing, u64>,
     /// By limit; the field where the program wrote one, and whether it is the length.

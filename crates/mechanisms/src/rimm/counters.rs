@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use hitless_state::{Damaged, Reader, State, Writer};
+use hitless_core::state::{Damaged, Reader, State, Writer};
+use hitless_core::wire::{PortId, Time};
 use hitless_switch::Report;
-use hitless_wire::{PortId, Time};
 
 use super::alarm::End;
 use super::sequencer::{ReturnTurn, Sequencer};
@@ -47,7 +47,7 @@ hitless_switch::counters! {
 }
 
 /// Series of one watched port, for who asks for them.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 struct Series {
     alarms: Vec<(Time, u64)>,
     choices: Vec<(Time, u64)>,
@@ -61,7 +61,7 @@ struct PortRecords {
     series: Option<Series>,
 }
 
-hitless_state::state!(PortRecords { values: counters, above, series });
+hitless_core::state!(PortRecords { values: counters, above, series });
 
 /// What was noted, up to [`VALUE_MAX`]; takes no room before anything is.
 #[derive(Debug, Default)]
@@ -115,7 +115,7 @@ pub struct SwitchCounters {
     forwarded: u64,
 }
 
-hitless_state::state!(SwitchCounters {
+hitless_core::state!(SwitchCounters {
     values: away, strays, depths_written, depths_read, detoured, forwarded;
     parts: ports, peak_segments, message_ns, circulations, away_ns, alarm_ns
 });

@@ -5,10 +5,10 @@
 //! says. A packet bears one of the three at most: the depth that rides on any packet is a field of the header of a
 //! detoured one.
 
-use hitless_wire::link::{LinkHeader, LinkHeaders, parse};
-use hitless_wire::packet::{MINIMUM_FRAME_BYTES, Packet, PortId};
-use hitless_wire::shim::{Shim, ShimId, ShimStack};
-use hitless_wire::transport::Transport;
+use hitless_core::wire::link::{LinkHeader, LinkHeaders, parse};
+use hitless_core::wire::packet::{MINIMUM_FRAME_BYTES, Packet, PortId};
+use hitless_core::wire::shim::{Shim, ShimId, ShimStack};
+use hitless_core::wire::transport::Transport;
 
 const ETHER_TYPE_BYTES: u32 = 2;
 
@@ -30,7 +30,7 @@ pub static ON_LINKS: LinkHeaders = LinkHeaders {
 };
 
 /// On a detoured packet (section III-B: 32 bits of number; what else is here, the paper leaves open).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct DetourHeader {
     /// The packet's place among the detoured packets of its slot; wraps.
     pub sequence: u32,
@@ -66,7 +66,7 @@ impl Shim for DetourHeader {
 }
 
 /// In-band telemetry on any packet from one switch to another (section III-A, detouring-port selector).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct TelemetryHeader {
     /// Depth of the queue that the packet left, that of the port towards the switch that reads it.
     pub depth_segments: u16,
@@ -89,7 +89,7 @@ impl Shim for TelemetryHeader {
 
 /// By which the egress of a switch tells its ingress of a depth, through a neighbour (section III-A, microburst
 /// detector).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct MessageHeader {
     /// The switch that is to read it, which sent it.
     pub origin: u8,

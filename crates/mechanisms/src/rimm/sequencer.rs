@@ -8,9 +8,9 @@
 //! | 10 | S_a | 32 | per slot |
 //! | 11 | neighbour of the detour under way | 9 | per slot |
 
+use hitless_core::wire::{Duration, PortId};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, register_cell};
-use hitless_wire::{Duration, PortId};
 
 use super::alarm::Phase;
 use super::clock::{Stamp, ticks};
@@ -55,7 +55,7 @@ pub enum Gate {
 }
 
 /// Whether the packets of a slot are being detoured.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Flow {
     state: FlowState,
     since: Stamp,
@@ -64,7 +64,7 @@ struct Flow {
     towards: PortId,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 enum FlowState {
     #[default]
     Direct,
@@ -74,7 +74,7 @@ enum FlowState {
 }
 
 /// S_f, the number of the packet to be released next, and since when others have waited for it.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Next {
     number: u32,
     /// Low bits of nanoseconds; 0: nobody waits.
@@ -130,7 +130,7 @@ pub struct Sequencer {
     hash_bits: u8,
 }
 
-hitless_state::state!(Sequencer {
+hitless_core::state!(Sequencer {
     values: gap, detour_max, timeout_ns, hash_bits;
     parts: flows, next, attached, neighbours;
     configured: release

@@ -1,7 +1,7 @@
 //! Which port the packets of a protected port leave by, as failure detection and route recovery have told.
 
+use hitless_core::wire::PortId;
 use hitless_switch::{Half, Pass, PortState, RegisterArray, RegisterUse};
-use hitless_wire::PortId;
 
 /// What a change means for the packets of a protected port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum PathChange {
     },
 }
 
-#[derive(Clone, Copy, Debug, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Hash, hitless_core::state::Value)]
 struct Path {
     primary: PortId,
     /// The port that packets were last sent by.
@@ -42,7 +42,7 @@ pub struct BackupPaths {
     next_ports: RegisterArray<Option<PortId>>,
 }
 
-hitless_state::state!(BackupPaths { values: states, paths; parts: next_ports });
+hitless_core::state!(BackupPaths { values: states, paths; parts: next_ports });
 
 impl BackupPaths {
     /// Every port is up, and its own way.

@@ -1,7 +1,7 @@
 //! What SQR counts.
 
+use hitless_core::wire::{PortId, Time};
 use hitless_switch::Report;
-use hitless_wire::{PortId, Time};
 
 hitless_switch::counters! {
     /// Counters of one protected port.
@@ -32,7 +32,7 @@ hitless_switch::counters! {
 }
 
 /// How many bytes are in the cache, over time.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub struct CachedBytes {
     now_bytes: u64,
     peak_bytes: u64,
@@ -73,7 +73,7 @@ impl CachedBytes {
 }
 
 /// The counters of a switch.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub struct SwitchCounters {
     ports: Vec<PortCounters>,
     /// The cache.

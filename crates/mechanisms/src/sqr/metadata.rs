@@ -1,10 +1,10 @@
 //! What SQR writes on the packets it keeps (section III-F). It never leaves the switch.
 
-use hitless_wire::packet::PortId;
-use hitless_wire::shim::{Shim, ShimId};
+use hitless_core::wire::packet::PortId;
+use hitless_core::wire::shim::{Shim, ShimId};
 
 /// The metadata of a packet in SQR's cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct CacheMetadata {
     /// Position among the protected packets of the primary port (PktTag); wraps.
     pub tag: u32,
@@ -19,7 +19,7 @@ pub struct CacheMetadata {
 }
 
 /// A run of tags that nobody has any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Skip {
     /// The first of them.
     pub from: u32,

@@ -10,11 +10,11 @@
 //!   time. The control plane gives up what is left when no copy has left for long.
 
 use crate::sqr::metadata::{CacheMetadata, Skip};
+use hitless_core::wire::PortId;
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
-use hitless_wire::PortId;
 
 /// One register pair: the tag of the next original (PktTag), and that of the next packet to be sent (NextPktTag).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 struct Tags {
     assigned: u32,
     next: u32,
@@ -67,7 +67,7 @@ impl CachedTurn {
 const MISSING_PLACES: usize = 1_024;
 
 /// Since when the order has been waiting for the same packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 struct Stall {
     next: u32,
     since_ns: u32,
@@ -88,7 +88,7 @@ pub struct PacketOrder {
     stall_timeout_ns: u32,
 }
 
-hitless_state::state!(PacketOrder {
+hitless_core::state!(PacketOrder {
     values: stall_timeout_ns;
     parts: tags, stalls, lowest_waiting, retired, missing, kept_from
 });

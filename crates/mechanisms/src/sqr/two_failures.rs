@@ -1,11 +1,11 @@
 //! Links that may be down at the same time under local rerouting: one switch keeps or moves packets that another, on
 //! the way before or after it, reroutes. Those arrive by different ways, and no switch can keep them in order.
 
-use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, Direction, LinkId, Topology};
+use hitless_core::settings::Problem;
+use hitless_core::wire::{Duration, Time};
 use hitless_scenario::Check;
-use hitless_settings::Problem;
-use hitless_wire::{Duration, Time};
+use hitless_scenario::network::topology::select::select_links;
+use hitless_scenario::network::topology::{DirectedLink, Direction, LinkId, Topology};
 
 use super::settings::SqrSettings;
 

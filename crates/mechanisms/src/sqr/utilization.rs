@@ -1,19 +1,19 @@
 //! Tracking port utilization, and the least loaded port (section III-D).
 
+use hitless_core::wire::PortId;
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
-use hitless_wire::PortId;
 
 use super::clock::Clock;
 
 /// Bytes of a port since a window began.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Window {
     started_ns: u32,
     bytes: u32,
 }
 
 /// The port that was last seen least loaded (LeastLoadedPort), and its load then (LeastUtilization).
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Least {
     port: PortId,
     bytes: u32,
@@ -33,7 +33,7 @@ pub struct Utilization {
     window_ns: u32,
 }
 
-hitless_state::state!(Utilization { values: is_caching, caching_ports, window_ns; parts: windows, least });
+hitless_core::state!(Utilization { values: is_caching, caching_ports, window_ns; parts: windows, least });
 
 impl Utilization {
     /// Idle ports; the ring begins with the first of `caching_ports`.

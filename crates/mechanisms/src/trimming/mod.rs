@@ -8,15 +8,15 @@
 //! load for want of that. NDP sends acknowledgements by the queue of the headers, too.
 //!
 //! The arriving packet is cut; NDP cuts the last in the queue instead by a coin. Only packets whose receiver
-//! understands it are cut ([`hitless_wire::Packet::trim`]); others end as they would without the mechanism. A header
-//! for which the queue of the headers has no room ends, and its sender has to wait for its timer; NDP sends such
+//! understands it are cut ([`hitless_core::wire::Packet::trim`]); others end as they would without the mechanism. A
+//! header for which the queue of the headers has no room ends, and its sender has to wait for its timer; NDP sends such
 //! headers back to the sender.
 
 mod kind;
 mod settings;
 
+use hitless_core::wire::{PortId, QueueId, Time};
 use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, QueueConfig, Report, Resources, Verdict};
-use hitless_wire::{PortId, QueueId, Time};
 
 use crate::configured_ports::ConfiguredPorts;
 use crate::queue_limit::queue_limit;
@@ -48,7 +48,7 @@ pub struct Trimming {
     header_queues: Vec<Option<QueueId>>,
 }
 
-hitless_state::state!(Trimming { values: header_queues; parts: ports; configured: settings });
+hitless_core::state!(Trimming { values: header_queues; parts: ports; configured: settings });
 
 impl Trimming {
     /// What the ports that `ports` lists refuse is cut; those that the settings name are not looked at.

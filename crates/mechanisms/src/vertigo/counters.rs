@@ -1,8 +1,8 @@
 //! What Vertigo counts.
 
 use hdrhistogram::Histogram;
+use hitless_core::wire::PortId;
 use hitless_switch::Report;
-use hitless_wire::PortId;
 
 use crate::configured_ports::ConfiguredPorts;
 use crate::detours::{Detours, Names};
@@ -38,7 +38,7 @@ struct PortRecords {
     ranks: Option<Histogram<u64>>,
 }
 
-hitless_state::state!(PortRecords { values: counters; parts: ranks });
+hitless_core::state!(PortRecords { values: counters; parts: ranks });
 
 /// Counters of one switch.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub struct SwitchCounters {
     pub detours: Detours,
 }
 
-hitless_state::state!(SwitchCounters { parts: ports, detours });
+hitless_core::state!(SwitchCounters { parts: ports, detours });
 
 impl SwitchCounters {
     /// Of these ports, nothing yet.

@@ -3,8 +3,8 @@
 //! simulator" is what was published with "Practical Packet Deflection in Datacenters" (PACMNET 1, CoNEXT3, 2023), where
 //! it is called Selective Deflection.
 //!
-//! Senders mark packets with what remains of their flow ([`hitless_wire::PriorityMark`]). Each queue is sorted by that
-//! mark and serves the smallest first (section 3.2). A packet that meets a full queue drives out those of strictly
+//! Senders mark packets with what remains of their flow ([`hitless_core::wire::PriorityMark`]). Each queue is sorted by
+//! that mark and serves the smallest first (section 3.2). A packet that meets a full queue drives out those of strictly
 //! larger rank from its end, as many as it takes; if that is not enough the packet itself is the victim. Victims go to
 //! the less loaded of two random ports that face switches, never to a host. There they are put into their place even if
 //! the queue is full: then its worst packets are dropped, and the victim may be one of them. So no packet is deflected
@@ -17,17 +17,17 @@ mod counters;
 mod kind;
 mod settings;
 
-use hitless_engine::Stream;
-use hitless_engine::draws::below;
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::below;
+use hitless_core::wire::{Packet, PortId, Time};
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, QueueOrder, Report, Resources, Verdict};
-use hitless_wire::{Packet, PortId, Time};
 
 use crate::neighbours::Neighbours;
 use counters::SwitchCounters;
 pub use settings::VertigoSettings;
 
 /// A port whose queues are sorted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SortedPort {
     /// The port.
     pub port: PortId,
@@ -45,7 +45,7 @@ pub struct Vertigo {
     counters: SwitchCounters,
 }
 
-hitless_state::state!(Vertigo { values: ports, candidates, stream, neighbours; parts: counters });
+hitless_core::state!(Vertigo { values: ports, candidates, stream, neighbours; parts: counters });
 
 impl Vertigo {
     /// Vertigo at `ports`, which are sorted, and whose victims are deflected. The choices are drawn from `stream`.

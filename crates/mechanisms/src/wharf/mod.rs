@@ -21,8 +21,8 @@ pub mod header;
 mod kind;
 mod settings;
 
+use hitless_core::wire::{Packet, PortId, Time};
 use hitless_switch::{Context, Event, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{Packet, PortId, Time};
 
 use crate::by_port::ByPort;
 
@@ -37,7 +37,7 @@ struct Ends {
     decoder: Option<Decoder>,
 }
 
-hitless_state::state!(Ends { parts: encoder, decoder });
+hitless_core::state!(Ends { parts: encoder, decoder });
 
 /// Wharf on one switch.
 #[derive(Default)]
@@ -45,7 +45,7 @@ pub struct Wharf {
     ports: ByPort<Ends>,
 }
 
-hitless_state::state!(Wharf { parts: ports });
+hitless_core::state!(Wharf { parts: ports });
 
 impl Wharf {
     /// Makes `port` the sending end of a link; `settings` are those of both ends.

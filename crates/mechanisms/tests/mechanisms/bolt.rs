@@ -1,12 +1,12 @@
 //! Bolt on one switch: whom it tells, and which packets keep their wish.
 
+use hitless_core::wire::{
+    BitRate, BoltFlags, Bytes, CongestionNotice, Duration, FlowId, HostId, Packet, PortId, TcpHeader, Time, Transport,
+};
 use hitless_mechanisms::Bolt;
 use hitless_mechanisms::bolt::{BoltPort, BoltSettings};
 use hitless_switch::testing::Left;
 use hitless_switch::{Architecture, BufferPolicy, DepthVisibility, PortConfig, QueueConfig, QueueLimit, Switch};
-use hitless_wire::{
-    BitRate, BoltFlags, Bytes, CongestionNotice, Duration, FlowId, HostId, Packet, PortId, TcpHeader, Time, Transport,
-};
 
 use crate::one_switch::OneSwitch;
 

@@ -1,11 +1,11 @@
 //! What mechanisms state that they take, beside figures worked out by hand from the papers' configurations.
 
+use hitless_core::wire::{Duration, PortId};
 use hitless_mechanisms::afq::{AfqPort, AfqSettings, AfqSketch};
 use hitless_mechanisms::rimm::{Neighbour, RimmConfig, RimmRelease, RimmSettings, WatchedPort};
 use hitless_mechanisms::sqr::{SqrConfig, SqrSettings};
 use hitless_mechanisms::{Afq, LinkLayerRetry, Rimm, Sqr, Wharf};
 use hitless_switch::{Budget, Footprint, Mechanism, QueueLimit, Resources};
-use hitless_wire::{Duration, PortId};
 
 /// Of a switch with so many ports of one queue.
 fn stated(mechanism: &mut impl Mechanism, ports: usize) -> (Resources, Footprint) {

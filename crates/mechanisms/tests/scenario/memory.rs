@@ -1,9 +1,9 @@
 //! Scenarios that would take all memory are refused before they run, with a figure and the field that makes it.
 
+use hitless_core::settings::SettingsError;
 use hitless_mechanisms::builtin;
 use hitless_scenario::memory::{Execution, Limit, of_run, overloads};
 use hitless_scenario::{Purpose, Scenario, check, check_for};
-use hitless_settings::SettingsError;
 
 const GB: u64 = 1_000_000_000;
 

@@ -1,6 +1,6 @@
 //! What users are told.
 
-use hitless_settings::SettingsError;
+use hitless_core::settings::SettingsError;
 
 use super::*;
 

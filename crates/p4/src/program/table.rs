@@ -108,7 +108,7 @@ impl MatchKind {
 }
 
 /// An action with its data.
-#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Call {
     /// The action.
     pub action: u32,
@@ -117,7 +117,7 @@ pub struct Call {
 }
 
 /// What an entry of a table does.
-#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Target {
     /// Runs an action.
     Call(Call),
@@ -128,7 +128,7 @@ pub enum Target {
 }
 
 /// An entry of a table.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Entry {
     /// What the key must be; of a range its start.
     pub key: Box<[u64]>,

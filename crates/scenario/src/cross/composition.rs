@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hitless_network::switch::SchedulerKind;
-use hitless_network::topology::SwitchId;
-use hitless_settings::Problem;
+use crate::network::switch::SchedulerKind;
+use crate::network::topology::SwitchId;
+use hitless_core::settings::Problem;
 
 use super::check::Check;
 use crate::kind::{Entries, Entry, Stage, Surroundings};

@@ -1,7 +1,7 @@
 //! What does not go together: pairs of claims at one place.
 
-use hitless_network::topology::{SwitchId, Topology};
-use hitless_settings::Problem;
+use crate::network::topology::{SwitchId, Topology};
+use hitless_core::settings::Problem;
 
 use super::check::Check;
 use crate::kind::{Claim, Claimed, Entries, Entry, Surroundings};

@@ -1,12 +1,12 @@
 //! Failures of links and their repair.
 
-use hitless_network::failure::LinkFailure;
-use hitless_network::recovery::{BackupChoice, Detection, RecoveryScheme};
-use hitless_network::topology::select::select_links;
-use hitless_network::topology::{LinkId, Topology};
-use hitless_settings::Problem;
-use hitless_settings::quantity::Quantity;
-use hitless_wire::Duration;
+use crate::network::failure::LinkFailure;
+use crate::network::recovery::{BackupChoice, Detection, RecoveryScheme};
+use crate::network::topology::select::select_links;
+use crate::network::topology::{LinkId, Topology};
+use hitless_core::settings::Problem;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::Duration;
 
 use super::check::Check;
 

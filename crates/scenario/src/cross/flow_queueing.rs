@@ -1,8 +1,8 @@
 //! Queueing by flow: what it goes with, and whether its parameters make sense.
 
-use hitless_network::switch::{BufferSettings, EcnPoint, FlowQueueingSettings, FqCodelSettings, SchedulerKind};
-use hitless_settings::Problem;
-use hitless_wire::{Bytes, Duration};
+use crate::network::switch::{BufferSettings, EcnPoint, FlowQueueingSettings, FqCodelSettings, SchedulerKind};
+use hitless_core::settings::Problem;
+use hitless_core::wire::{Bytes, Duration};
 
 use super::check::Check;
 

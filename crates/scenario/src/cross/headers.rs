@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hitless_settings::Problem;
-use hitless_wire::{PriorityMark, ShimStack};
+use hitless_core::settings::Problem;
+use hitless_core::wire::{PriorityMark, ShimStack};
 
 use super::check::Check;
 use crate::kind::{Header, Reach, Surroundings};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::link::{LinkImpairment, LinkState};
-use hitless_network::loss::LossModel;
-use hitless_network::topology::Topology;
-use hitless_settings::Problem;
+use crate::network::link::{LinkImpairment, LinkState};
+use crate::network::loss::LossModel;
+use crate::network::topology::Topology;
+use hitless_core::settings::Problem;
 
 use super::check::Check;
 

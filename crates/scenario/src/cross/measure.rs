@@ -1,9 +1,9 @@
 //! What is recorded.
 
-use hitless_network::topology::Topology;
-use hitless_network::topology::select::select_switch_ports;
-use hitless_settings::{Problem, closest};
-use hitless_wire::Duration;
+use crate::network::topology::Topology;
+use crate::network::topology::select::select_switch_ports;
+use hitless_core::settings::{Problem, closest};
+use hitless_core::wire::Duration;
 
 use super::check::Check;
 

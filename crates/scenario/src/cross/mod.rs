@@ -12,8 +12,8 @@ mod run;
 mod switch;
 mod traffic;
 
-use hitless_network::topology::{Topology, TopologySettings};
-use hitless_settings::Problem;
+use crate::network::topology::{Topology, TopologySettings};
+use hitless_core::settings::Problem;
 
 use crate::kind::Surroundings;
 use crate::{Purpose, Scenario};

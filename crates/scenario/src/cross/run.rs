@@ -1,8 +1,8 @@
 //! The run as a whole: its name, its end.
 
-use hitless_settings::Problem;
-use hitless_settings::quantity::Quantity;
-use hitless_wire::{Duration, Time};
+use hitless_core::settings::Problem;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::{Duration, Time};
 
 use super::check::Check;
 use crate::{Purpose, Until};

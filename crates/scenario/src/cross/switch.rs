@@ -1,13 +1,13 @@
 //! Switches, their ports, routing, hosts.
 
+use crate::network::recovery::RecoveryScheme;
+use crate::network::routing::PathRule;
+use crate::network::switch::{BufferSettings, DepthVisible, EcnSettings, PortSettings, SchedulerKind, SwitchSettings};
+use crate::network::topology::Topology;
+use hitless_core::settings::quantity::QueueLength;
+use hitless_core::settings::{Problem, closest};
+use hitless_core::wire::{Bytes, Duration};
 use hitless_hosts::Jitter;
-use hitless_network::recovery::RecoveryScheme;
-use hitless_network::routing::PathRule;
-use hitless_network::switch::{BufferSettings, DepthVisible, EcnSettings, PortSettings, SchedulerKind, SwitchSettings};
-use hitless_network::topology::Topology;
-use hitless_settings::quantity::QueueLength;
-use hitless_settings::{Problem, closest};
-use hitless_wire::{Bytes, Duration};
 
 use super::check::{Check, LENGTH_RULE, is_length};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::topology::select::SwitchPort;
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
+use crate::network::topology::select::SwitchPort;
+use crate::network::topology::{DirectedLink, SwitchId, Topology};
 use serde::Deserialize;
 
 /// What a mechanism does that another may not do at the same place, or does not go with what another does. Which pairs

@@ -1,8 +1,8 @@
 //! What a kind makes of its entries for a run.
 
-use hitless_network::topology::SwitchId;
+use crate::network::topology::SwitchId;
+use hitless_core::wire::{Bytes, Time};
 use hitless_switch::Mechanism;
-use hitless_wire::{Bytes, Time};
 
 /// Mechanisms, each with its switch. A switch has one of a kind, or one of each entry.
 pub type Built = Vec<(SwitchId, Box<dyn Mechanism>)>;

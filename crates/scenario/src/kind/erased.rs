@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
+use crate::network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_core::wire::link::LinkHeaders;
+use hitless_core::wire::{Duration, PortId};
 use hitless_switch::LinkEnd;
-use hitless_wire::link::LinkHeaders;
-use hitless_wire::{Duration, PortId};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use toml::{Table, Value};
 

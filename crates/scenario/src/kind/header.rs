@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::topology::select::SwitchPort;
-use hitless_wire::{Shim, ShimStack};
+use crate::network::topology::select::SwitchPort;
+use hitless_core::wire::{Shim, ShimStack};
 
 /// Headers that a mechanism writes on a packet, and where the packet bears them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Protections of links that a control plane may switch on and off while the run goes on.
 
-use hitless_network::topology::SwitchId;
+use crate::network::topology::SwitchId;
+use hitless_core::wire::PortId;
 use hitless_switch::LinkEnd;
-use hitless_wire::PortId;
 
 /// What one end of a protected link is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

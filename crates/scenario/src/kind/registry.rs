@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use hitless_network::topology::Topology;
-use hitless_settings::schema::completed;
+use crate::network::topology::Topology;
+use hitless_core::settings::schema::completed;
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};

@@ -3,13 +3,13 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 
-use hitless_engine::Stream;
-use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{SwitchId, Topology};
-use hitless_settings::Problem;
-use hitless_settings::defaults::{fill_missing, read};
+use crate::network::topology::select::{SwitchPort, select_ports_by_switch};
+use crate::network::topology::{SwitchId, Topology};
+use hitless_core::engine::Stream;
+use hitless_core::settings::Problem;
+use hitless_core::settings::defaults::{fill_missing, read};
+use hitless_core::wire::PortId;
 use hitless_switch::Mechanism;
-use hitless_wire::PortId;
 use schemars::{Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::Value;

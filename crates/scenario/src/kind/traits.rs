@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
+use crate::network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_core::wire::link::LinkHeaders;
+use hitless_core::wire::{Duration, PortId};
 use hitless_switch::LinkEnd;
-use hitless_wire::link::LinkHeaders;
-use hitless_wire::{Duration, PortId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

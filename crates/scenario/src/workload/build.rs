@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use hitless_engine::{RandomStreams, Stream};
-use hitless_network::topology::Topology;
-use hitless_network::topology::select::select_hosts;
-use hitless_settings::{Problem, closest, input};
-use hitless_wire::{Bytes, Duration, HostId, Time};
+use crate::network::topology::Topology;
+use crate::network::topology::select::select_hosts;
+use hitless_core::engine::{RandomStreams, Stream};
+use hitless_core::settings::{Problem, closest, input};
+use hitless_core::wire::{Bytes, Duration, HostId, Time};
 
 use crate::workload::asking::Asking;
 use crate::workload::generators::{

@@ -3,8 +3,8 @@
 //! "50 % load" means little without it: the same flows are 2.5 times as much of the leaf-spine links of an
 //! oversubscribed fabric as of its host links.
 
-use hitless_network::topology::Topology;
-use hitless_wire::HostId;
+use crate::network::topology::Topology;
+use hitless_core::wire::HostId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -4,11 +4,11 @@
 //! the first, and are to be compared with FIFO queues of two switches. Senders, links and receiver cost the same for
 //! all, and are part of the figures: the difference of two disciplines is what they differ by.
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
+use hitless_core::settings::SettingsError;
+use hitless_core::wire::Time;
 use hitless_scenario::kind::Registry;
 use hitless_scenario::{Scenario, check};
-use hitless_settings::SettingsError;
-use hitless_wire::Time;
 
 use crate::results::{Column, Outcome};
 use crate::run::Simulation;

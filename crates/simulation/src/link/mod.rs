@@ -5,13 +5,13 @@ mod impairment;
 use std::collections::BTreeMap;
 use std::ops::Index;
 
-use hitless_engine::{PacketHandle, Ring, Stream};
-use hitless_network::link::LinkState;
-use hitless_network::loss::{ArrivingFrame, LossModel};
-use hitless_network::topology::{Endpoint, Node, SwitchId};
-use hitless_state::{Damaged, Reader, State, Writer};
-use hitless_wire::ordered_set::ORDERED_SET_BYTES;
-use hitless_wire::{BitRate, Duration, HostId, PortId, Time};
+use hitless_core::engine::{PacketHandle, Ring, Stream};
+use hitless_core::state::{Damaged, Reader, State, Writer};
+use hitless_core::wire::ordered_set::ORDERED_SET_BYTES;
+use hitless_core::wire::{BitRate, Duration, HostId, PortId, Time};
+use hitless_scenario::network::link::LinkState;
+use hitless_scenario::network::loss::{ArrivingFrame, LossModel};
+use hitless_scenario::network::topology::{Endpoint, Node, SwitchId};
 
 pub use impairment::Fate;
 use impairment::Impairment;
@@ -48,7 +48,7 @@ const NOTHING: PacketHandle = PacketHandle(u32::MAX);
 const ELSEWHERE: PacketHandle = PacketHandle(u32::MAX - 1);
 
 /// A frame behind the first, and when it arrives. Twelve bytes: five of them share a cache line.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct UnderWay([u32; 3]);
 
 impl UnderWay {
@@ -82,7 +82,7 @@ pub struct Link {
     last_arrival: Time,
 }
 
-hitless_state::state!(Link {
+hitless_core::state!(Link {
     values: node, first, following, frames_sent, bytes_arrived, last_arrival;
     configured: delay_and_port
 });
@@ -96,7 +96,7 @@ impl Link {
     /// A healthy link.
     ///
     /// # Panics
-    /// With a delay of more than [`hitless_network::topology::DELAY_MAX`] and some: a topology has none.
+    /// With a delay of more than [`hitless_scenario::network::topology::DELAY_MAX`] and some: a topology has none.
     pub fn new(to: Endpoint, delay: Duration) -> Self {
         assert!(delay.as_ps() < 1 << (u64::BITS - PORT_BITS), "a link's delay of {} ps", delay.as_ps());
         let (number, kind) = match to.node {
@@ -241,7 +241,7 @@ impl Link {
     }
 }
 
-/// All links, each direction by itself, by [`hitless_network::topology::DirectedLink::index`].
+/// All links, each direction by itself, by [`hitless_scenario::network::topology::DirectedLink::index`].
 #[derive(Clone)]
 pub struct Links {
     all: Vec<Link>,

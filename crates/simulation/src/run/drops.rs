@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use hitless_engine::Pages;
-use hitless_network::topology::Topology;
+use hitless_core::engine::Pages;
+use hitless_core::wire::{FlowId, HostId};
 use hitless_scenario::FlowGroup;
+use hitless_scenario::network::topology::Topology;
 use hitless_switch::DropReason;
-use hitless_wire::{FlowId, HostId};
 
 use crate::results::Table;
 
 /// Packets and bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub(super) struct Lost {
     pub packets: u64,
     pub bytes: u64,
@@ -29,7 +29,7 @@ impl Lost {
 }
 
 /// A flow: its group, what switches lost of it, and packets that the cards of its own hosts had no room for.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct OfFlow {
     group: u32,
     lost: Lost,
@@ -50,7 +50,7 @@ pub(super) struct DropLedger {
     of_flows: Pages<OfFlow>,
 }
 
-hitless_state::state!(DropLedger { values: entries, of_hosts, of_flows; configured: columns });
+hitless_core::state!(DropLedger { values: entries, of_hosts, of_flows; configured: columns });
 
 impl DropLedger {
     pub fn new(switches: usize, groups: usize) -> Self {

@@ -1,7 +1,7 @@
 //! What is of a whole run, whether its network is one or divided into partitions.
 
+use hitless_core::wire::Time;
 use hitless_scenario::{Scenario, Until};
-use hitless_wire::Time;
 
 use super::control_plane::ControlPlane;
 use super::flow_starts::FlowStarts;

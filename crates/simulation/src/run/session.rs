@@ -3,15 +3,15 @@
 //! What a control plane does to a switch. A session that is given no commands runs as [`crate::Simulation::run`] does,
 //! to the same trace: stopping leaves no mark.
 
-use hitless_engine::Progress;
-use hitless_network::link::LinkState;
-use hitless_network::loss::LossModel;
-use hitless_network::topology::select::{SwitchPort, select_links};
-use hitless_network::topology::{self, DirectedLink, Node};
+use hitless_core::engine::Progress;
+use hitless_core::wire::{PortId, Time};
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::ProtectionOrder;
+use hitless_scenario::network::link::LinkState;
+use hitless_scenario::network::loss::LossModel;
+use hitless_scenario::network::topology::select::{SwitchPort, select_links};
+use hitless_scenario::network::topology::{self, DirectedLink, Node};
 use hitless_switch::{LinkEnd, Switch};
-use hitless_wire::{PortId, Time};
 
 use super::build::build;
 use super::control_plane::Change;

@@ -1,5 +1,5 @@
 //! Pairs of mechanisms in one switch are refused with a message, or run and break nothing that must hold. Whatever else
-//! is combined is drawn by the swarm (crates/swarm).
+//! is combined is drawn by the swarm (tools/swarm).
 
 use std::collections::BTreeSet;
 

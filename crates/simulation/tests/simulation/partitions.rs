@@ -1,6 +1,6 @@
 //! A run gives the same bytes in any number of partitions and on any number of threads.
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
 use hitless_scenario::Scenario;
 use hitless_simulation::Outcome;
 use proptest::prelude::*;

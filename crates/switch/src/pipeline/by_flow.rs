@@ -3,8 +3,8 @@
 //! As through a queued scheduler, but the scheduler may give up packets that it had admitted, when one arrives and when
 //! one leaves; each of them ends here, for its reason.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Ecn, PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Ecn, PortId, Time};
 
 use crate::core::Core;
 use crate::environment::{Environment, SwitchEvent};

@@ -3,8 +3,8 @@
 //! As into any queue of a queued scheduler, but packets may have to go for it that had been admitted; each of them is
 //! refused, after the fact.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{PortId, Time};
 
 use crate::core::Core;
 use crate::drop_reason::DropReason;

@@ -1,7 +1,7 @@
 //! The whole way of a packet that nobody but the queue has a say in, in one step.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Packet, PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Packet, PortId, Time};
 
 use crate::core::Core;
 use crate::drop_reason::DropReason;

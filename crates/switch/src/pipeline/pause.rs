@@ -1,7 +1,7 @@
 //! What pause frames of the link partner do to the queues of a port (IEEE 802.1Qbb).
 
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::{PortId, Time};
+use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::{PortId, Time};
 
 use crate::canary::{Canary, sings};
 use crate::environment::{Environment, SwitchEvent};

@@ -1,7 +1,7 @@
 //! What becomes of a packet for which the traffic manager has no room.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Packet, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Packet, Time};
 
 use crate::context::Visit;
 use crate::core::Core;

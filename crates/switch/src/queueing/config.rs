@@ -67,9 +67,9 @@ pub enum QueueOrder {
     /// First come, first served.
     #[default]
     ByArrival,
-    /// Smallest [`hitless_wire::Packet::urgency`] first, and those of the same rank as they came: a priority queue like
-    /// pFabric's (SIGCOMM 2013, section 4.1). When it is full, a packet that arrives may drive out packets of strictly
-    /// larger rank from the end. The frame in transmission is never one of them.
+    /// Smallest [`hitless_core::wire::Packet::urgency`] first, and those of the same rank as they came: a priority
+    /// queue like pFabric's (SIGCOMM 2013, section 4.1). When it is full, a packet that arrives may drive out packets
+    /// of strictly larger rank from the end. The frame in transmission is never one of them.
     ByRank,
 }
 

@@ -1,14 +1,14 @@
 //! A FIFO queue whose departures are known at arrival.
 
-use hitless_engine::Ring;
-use hitless_wire::{Duration, Time};
+use hitless_core::engine::Ring;
+use hitless_core::wire::{Duration, Time};
 
 use super::config::{QueueConfig, QueueLimit};
 use super::marking::EcnMarker;
 use crate::explore::{Digest, State};
 
 /// When a packet leaves, and its length. Twelve bytes: five of them share a cache line.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Waiting([u32; 3]);
 
 impl Waiting {
@@ -50,7 +50,7 @@ pub struct FifoScheduler {
     marker: EcnMarker,
 }
 
-hitless_state::state!(FifoScheduler {
+hitless_core::state!(FifoScheduler {
     values: busy_until, offered_at, waiting, bytes;
     parts: marker;
     configured: mark_free_packets, mark_free_bytes, limit

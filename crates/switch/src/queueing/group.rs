@@ -3,7 +3,7 @@
 //! To the other queues of its port a group is like one queue of its level. Queue `round mod count` of a group is for
 //! the packets of that round; the discipline of the group serves one round after the other and tells which it is at.
 
-use hitless_wire::{Duration, QueueId, Time};
+use hitless_core::wire::{Duration, QueueId, Time};
 
 use super::config::{QueueConfig, QueueLimit};
 use super::deficit::DeficitRoundRobin;
@@ -55,7 +55,7 @@ pub struct QueueGroup {
 }
 
 /// Where a group is in its rounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Rounds {
     /// The first queue of the group: that of round r is `first + r mod count`.
     pub first: QueueId,
@@ -107,7 +107,7 @@ pub(super) struct Group {
     pub counters: GroupCounters,
 }
 
-hitless_state::state!(Group {
+hitless_core::state!(Group {
     values: turn, turn_round, is_served_out, first_round, left_over, deficits, choice, packets, bytes, idle_since,
         counters;
     configured: config, first

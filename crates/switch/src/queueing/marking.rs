@@ -1,7 +1,7 @@
 //! Which packets are marked at enqueue, by the depth of their queue.
 
-use hitless_engine::{RandomStreams, Stream, draws};
-use hitless_state::{Damaged, Reader, State, Writer};
+use hitless_core::engine::{RandomStreams, Stream, draws};
+use hitless_core::state::{Damaged, Reader, State, Writer};
 
 /// From what instantaneous depth on an ECN-capable packet is marked at enqueue (RFC 8257, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::entry::Entry;
 /// Packets in line. By rank they lie in a ring that is kept sorted: the place of a packet is found by bisection, and
 /// those on the shorter side of it move up by one, which among the few hundred packets of a port is a copy of 2 KB at
 /// most.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub(super) struct Waiting {
     entries: VecDeque<Entry>,
     /// The rank of each entry; none: they are in the order of their arrival.

@@ -1,6 +1,6 @@
 //! What a switch has to give.
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use super::statement::{WORD_BITS, WORDS};
 

@@ -1,6 +1,6 @@
 //! How many bits of a register a value takes.
 
-use hitless_wire::{PortId, Time};
+use hitless_core::wire::{PortId, Time};
 
 /// What an entry of a register array can be, and its bits in a switch.
 ///

@@ -1,6 +1,6 @@
 //! Whether what a switch has is enough.
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use super::budget::Budget;
 use super::footprint::Footprint;

@@ -1,6 +1,6 @@
 //! The harness when every way of its world is gone through: time in steps, and a state that can be told.
 
-use hitless_wire::{Duration, Packet, Time};
+use hitless_core::wire::{Duration, Packet, Time};
 
 use super::{Happening, Harness, World};
 use crate::environment::SwitchEvent;

@@ -1,6 +1,6 @@
 //! Which packets merge, rule by rule, and when a ring is polled.
 
-use hitless_wire::{Ecn, PriorityMark, UdpHeader};
+use hitless_core::wire::{Ecn, PriorityMark, UdpHeader};
 use proptest::prelude::*;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! Packet pair as a scenario describes it, and as a connection is run.
 
-use hitless_settings::quantity::Text;
-use hitless_wire::{Bytes, Duration};
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

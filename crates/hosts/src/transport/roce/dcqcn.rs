@@ -7,13 +7,15 @@
 //!
 //! Nothing here sets a timer: what timers would have done by now is done when the rate is asked for.
 
-use hitless_settings::quantity::{Optional, Text};
-use hitless_wire::{BitRate, Bytes, Duration, Time};
+use hitless_core::settings::quantity::{Optional, Text};
+use hitless_core::wire::{BitRate, Bytes, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Named sets of parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum DcqcnPreset {
     /// Those of the paper, section 5.
@@ -25,7 +27,7 @@ pub enum DcqcnPreset {
 }
 
 /// When alpha moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlphaUpdate {
     /// Up with each notification, and down when there was none for `alpha_timer` (the paper, section 3.1).
@@ -36,7 +38,7 @@ pub enum AlphaUpdate {
 }
 
 /// Parameters of DCQCN, by the paper's names; defaults are those of `preset`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct DcqcnSettings {
     /// Where the values come from that are left out. `dcqcn = "vendor"` is `dcqcn = { preset = "vendor" }`.
@@ -159,7 +161,7 @@ impl DcqcnSettings {
 }
 
 /// The reaction point: rate, target and what raises them.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct ReactionPoint {
     config: DcqcnSettings,
     line_bps: f64,
@@ -340,7 +342,7 @@ impl ReactionPoint {
 
 /// The notification point: at most one notification an interval, if any packet of the interval was marked (section
 /// 3.1).
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct NotificationPoint {
     interval: Duration,
     /// No notification before this.

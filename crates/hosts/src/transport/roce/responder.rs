@@ -1,6 +1,6 @@
 //! The responder: the end that is written into.
 
-use hitless_wire::{Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
+use hitless_core::wire::{Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
 use super::config::{RoceRecovery, RoceSettings};
 use super::dcqcn::NotificationPoint;
@@ -14,7 +14,7 @@ use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 /// acknowledgement, the following ones draw nothing until the expected packet has arrived (specification, section
 /// 9.7.5.1.2), so when the packet is lost a second time, only the requester's timeout helps. With selective repeat it
 /// takes all, and each packet beyond a gap draws a negative acknowledgement.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct RoceResponder {
     config: RoceSettings,
     expected: u64,

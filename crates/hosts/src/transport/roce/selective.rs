@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 
 /// The requester's record of a connection with selective repeat.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Selective {
     /// Of each packet from the first unacknowledged one on, whether it came; shorter than the window as a rule.
     arrived: VecDeque<bool>,
@@ -24,7 +24,7 @@ pub(super) struct Selective {
 }
 
 /// A recovery under way.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Recovery {
     /// It ends when everything below this is acknowledged.
     ends_at: u64,
@@ -100,7 +100,7 @@ impl Selective {
 /// The responder's buffer of a connection with selective repeat: what came beyond the packet expected.
 ///
 /// A card writes such packets to their place in memory at once; what waits is their bookkeeping.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct OutOfOrder {
     /// Of each packet from the expected one on, its payload bytes, if it came.
     packets: VecDeque<Option<u32>>,

@@ -6,10 +6,10 @@
 
 use super::delivery::Delivery;
 use super::ring::Ring;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// What a segment remembers of the moment it was sent (the draft's per-packet state).
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct SendRecord {
     /// P.delivered.
     delivered_bytes: u64,
@@ -42,7 +42,7 @@ impl RateSample {
 }
 
 /// The connection's state, and the records of the segments in flight under the numbers that the scoreboard gives them.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct DeliveryRate {
     records: Ring<SendRecord>,
     /// C.delivered.

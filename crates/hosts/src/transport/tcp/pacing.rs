@@ -4,7 +4,7 @@
 //! discipline): what goes out as one burst of segmentation offload is released together, and the next when that burst
 //! would have been sent at the rate.
 
-use hitless_wire::{BitRate, Duration, Time};
+use hitless_core::wire::{BitRate, Duration, Time};
 
 /// Segments at the start of a connection that are not paced, so that short flows do not wait (Linux: 10).
 const UNPACED_SEGMENTS: u64 = 10;
@@ -26,7 +26,7 @@ pub(super) fn quantum_segments(rate: BitRate, mss_bytes: u64, most: Option<u32>)
 }
 
 /// When the next packet may go.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Pacer {
     /// No burst begins before this.
     next_burst_at: Time,

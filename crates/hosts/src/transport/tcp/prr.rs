@@ -1,7 +1,7 @@
 //! Proportional rate reduction (RFC 9937): the window on its way down to the threshold.
 
 /// PRR's state; in bytes.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct ProportionalRateReduction {
     /// prr_delivered.
     delivered: u64,

@@ -1,10 +1,10 @@
 //! RACK: which segments are lost, by the time they were sent (RFC 8985, section 6).
 
 use super::delivery::Delivery;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// RACK's state.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Rack {
     /// When the most recently sent segment that arrived had been sent (RACK.xmit_ts).
     sent_at: Time,

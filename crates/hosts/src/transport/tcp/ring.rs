@@ -1,6 +1,6 @@
 //! A queue whose entries keep their numbers: the scoreboard's segments.
 
-use hitless_state::{Damaged, Reader, Value, Writer};
+use hitless_core::state::{Damaged, Reader, Value, Writer};
 
 /// A growing ring. Entries are numbered from 0 in the order they came and lie at their number modulo the capacity,
 /// which is a power of two: no index needs a comparison.

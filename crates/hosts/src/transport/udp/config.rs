@@ -1,8 +1,8 @@
 //! Parameters of a constant-rate flow.
 
-use hitless_settings::quantity::Text;
-use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
-use hitless_wire::{BitRate, Bytes, Duration};
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
+use hitless_core::wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub const LINGER: Duration = Duration::from_ms(1);
 
 /// Parameters of UDP.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct UdpSettings {
     /// Rate on the wire, preamble and gap included: the link's own rate fills the link exactly.

@@ -19,7 +19,7 @@ pub enum Arrival {
 }
 
 /// Remembers the last [`WINDOW`] numbers.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct NumberWindow {
     /// One beyond the highest number seen.
     end: u64,

@@ -1,13 +1,13 @@
 //! What a sender sends when, under a script of acknowledgements.
 
 use super::script::{Alone, First, MSS, Script, Second, acknowledgement, config};
+use hitless_core::wire::{Duration, PacketPairAcknowledgement};
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::packet_pair::PacketPairSettings;
-use hitless_wire::{Duration, PacketPairAcknowledgement};
 
 /// Times and segments of the pairs of which the second packet left at once; other packets are a failure.
 #[track_caller]
-fn pairs(sent: &[(u64, u64, hitless_wire::PairPosition)]) -> Vec<(u64, u64)> {
+fn pairs(sent: &[(u64, u64, hitless_core::wire::PairPosition)]) -> Vec<(u64, u64)> {
     let (pairs, rest) = sent.as_chunks::<2>();
     assert_eq!(rest, []);
     let pair = |&[first, second]: &[_; 2]| -> (u64, u64) {

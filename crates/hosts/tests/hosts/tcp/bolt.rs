@@ -1,9 +1,9 @@
 //! Bolt from outside: what its packets say, what its receiver reflects, and what a notice does.
 
 use super::script::{MSS, Script, acknowledgement, at, config, header_of};
+use hitless_core::wire::{BitRate, BoltFlags, CongestionNotice, Duration, Packet, TcpFlags, TcpHeader, Transport};
 use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender};
-use hitless_wire::{BitRate, BoltFlags, CongestionNotice, Duration, Packet, TcpFlags, TcpHeader, Transport};
 
 fn bolt() -> TcpSettings {
     TcpSettings { congestion: Congestion::Bolt, ..config() }

@@ -1,12 +1,12 @@
 //! Whatever the network does, every byte arrives once and in order, and nothing is left in flight.
 
 use crate::faults::{Faults, assert_repeats, faults, run};
+use hitless_core::wire::{Bytes, Duration};
 use hitless_hosts::transport::tcp::{
     BoltTransportSettings, Congestion, RtoFormula, SwiftSettings, TcpReceiver, TcpRecovery, TcpSender, TcpSettings,
     WindowGrowth,
 };
 use hitless_hosts::transport::{Receiver, Sender};
-use hitless_wire::{Bytes, Duration};
 use proptest::prelude::*;
 
 /// A control with parameters that a short run sees: BBR that drains its flight often enough, Swift with targets around

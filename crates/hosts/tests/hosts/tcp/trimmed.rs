@@ -1,9 +1,9 @@
 //! Segments that come without their payload: what the receiver says, and what the sender does about it.
 
 use super::script::{Flow, MSS, Script, at, config, header_of};
+use hitless_core::wire::{Bytes, Duration, Packet, TcpFlags, TcpHeader, Transport};
 use hitless_hosts::transport::tcp::{Congestion, CongestionState, TcpReceiver, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender, SenderStatistics};
-use hitless_wire::{Bytes, Duration, Packet, TcpFlags, TcpHeader, Transport};
 use proptest::prelude::*;
 
 fn data(segment: u64) -> Packet {

@@ -10,7 +10,7 @@ use super::tables::tabled_change;
 ///
 /// Departures need no hook: the bytes that are still there tell how many of the last packets they are. Packets of
 /// others in the same queue make some seem to be there that have left.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct QueuedRanks {
     /// Oldest first: rank and bytes.
     packets: VecDeque<(u32, u32)>,
@@ -56,7 +56,7 @@ pub struct MovingAverage {
     mean: u32,
 }
 
-hitless_state::state!(MovingAverage { values: mean; configured: parts, arithmetic });
+hitless_core::state!(MovingAverage { values: mean; configured: parts, arithmetic });
 
 impl MovingAverage {
     /// Of nothing yet.

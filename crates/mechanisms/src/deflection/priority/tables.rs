@@ -4,7 +4,7 @@
 //! The authors' program has ranges from 2 to 64; here they go over all ranks. A table whose result is the new average
 //! would never leave a range, since one packet moves an average by much less than a power of two: it says what to add.
 
-use hitless_engine::draws::exp;
+use hitless_core::engine::draws::exp;
 
 /// The range of a number: that of 0, and one between each power of two and the next.
 pub const fn bucket(value: u32) -> u32 {

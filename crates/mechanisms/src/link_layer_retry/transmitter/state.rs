@@ -1,8 +1,8 @@
 //! The sending end as an exploration sees it.
 
 use crate::link_layer_retry::header::SequenceNumber;
+use hitless_core::wire::Duration;
 use hitless_switch::explore::{self, Digest};
-use hitless_wire::Duration;
 
 use super::{State, Transmitter};
 

@@ -9,10 +9,10 @@
 //! A reader that does not know a kind drops the frame: what a message is for is then not done, and nothing else.
 
 use super::sequence::{Era, SequenceNumber};
-use hitless_wire::shim::{Shim, ShimId};
+use hitless_core::wire::shim::{Shim, ShimId};
 
 /// How much protection an end asks for, best first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_core::state::Value)]
 pub enum Level {
     /// As the control plane has said.
     #[default]
@@ -38,7 +38,7 @@ impl Level {
 }
 
 /// What is said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Message {
     /// Sender: the next numbered packet will have this number, whatever has been before.
     Start,
@@ -95,7 +95,7 @@ impl Message {
 }
 
 /// A message with the channel and the number that it is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct ControlHeader {
     /// What is said.
     pub message: Message,

@@ -1,9 +1,9 @@
 //! What the receiving end counts.
 
-use hitless_wire::Duration;
+use hitless_core::wire::Duration;
 
 /// What the receiving end counted.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct ReceiverCounters {
     /// Packets found missing.
     pub losses: u64,

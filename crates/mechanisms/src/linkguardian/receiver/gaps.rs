@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::linkguardian::headers::SequenceNumber;
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 /// A gap that no repair has answered yet.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub struct Gap {
     pub first_lost: SequenceNumber,
     pub count: u32,
@@ -26,7 +26,7 @@ impl Gap {
 }
 
 /// All of them, in the order of their numbers. The first is being reported.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub struct Reports {
     pub gaps: VecDeque<Gap>,
     /// When the first was reported last.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::linkguardian::headers::SequenceNumber;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// More missing numbers than this at a time are no losses of a link that carries anything: a timeout gives up all that
 /// come before the last of them.
@@ -12,7 +12,7 @@ const AWAITED_MAX: usize = 256;
 const REMEMBERED_MAX: usize = 2_048;
 
 /// A number that is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct MissingNumber {
     pub sequence: SequenceNumber,
     /// When it was found missing.
@@ -22,7 +22,7 @@ pub struct MissingNumber {
 }
 
 /// All of them, in the order of their numbers.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub struct Missing(VecDeque<MissingNumber>);
 
 impl Missing {

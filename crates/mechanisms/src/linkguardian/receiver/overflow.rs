@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::linkguardian::headers::SequenceNumber;
 
 /// The numbers of those packets that are still to be stepped over.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub struct Overflow {
     /// Each as its place on the circle of numbers.
     numbers: BTreeSet<u32>,

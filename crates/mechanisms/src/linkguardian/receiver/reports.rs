@@ -6,8 +6,8 @@
 //! notification is sent again. Since a notification acknowledges what it reports, gaps are reported one after another.
 
 use crate::linkguardian::headers::SequenceNumber;
+use hitless_core::wire::{Duration, Time};
 use hitless_switch::Context;
-use hitless_wire::{Duration, Time};
 
 use super::super::requests::{TimerKind, timer_token};
 use super::Receiver;

@@ -1,12 +1,12 @@
 //! Whether the sender numbers packets, and whose wish that is.
 
 use crate::linkguardian::headers::{Level, SequenceNumber};
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use super::super::settings::Mode;
 
 /// Whether packets are numbered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub(super) enum Phase {
     /// No.
     Off,
@@ -25,7 +25,7 @@ pub(super) enum Phase {
 }
 
 /// What has been said about protection, and what came of it.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub(super) struct Lifecycle {
     pub phase: Phase,
     /// What the control plane wants.

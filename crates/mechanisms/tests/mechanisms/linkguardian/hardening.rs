@@ -1,10 +1,10 @@
 //! What the published programs lack: each test is named after what would go wrong.
 
+use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::{BitRate, Duration, Packet, Time};
 use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use hitless_mechanisms::linkguardian::{Action, Buffering, Command, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
 use hitless_switch::LinkEnd;
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::{BitRate, Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, delaying, is_dummy, losing as losing_if};
 use super::{

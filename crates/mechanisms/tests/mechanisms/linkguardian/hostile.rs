@@ -1,12 +1,12 @@
 //! Somebody else sends on the protected link: whatever is forged, nothing panics, nothing grows without bound, blocking
 //! mode delivers no packet twice, and when the forger stops, order comes back.
 
+use hitless_core::wire::{HostId, Packet, Shim, Time, Transport, UdpHeader};
 use hitless_mechanisms::linkguardian::headers::{
     AckHeader, ControlHeader, DataHeader, Era, LossNotification, Message, PacketType, SequenceNumber,
 };
 use hitless_mechanisms::linkguardian::{Action, Buffering, Command, Mode};
 use hitless_switch::LinkEnd;
-use hitless_wire::{HostId, Packet, Shim, Time, Transport, UdpHeader};
 use proptest::prelude::*;
 
 use super::{BUFFERINGS, in_order, losing, microseconds, pair, random_loss};

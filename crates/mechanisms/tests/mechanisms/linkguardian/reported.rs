@@ -1,8 +1,8 @@
 //! A loss notification that is lost is sent again, and until it is answered the sender keeps its copies.
 
+use hitless_core::wire::{Duration, Packet, Time};
 use hitless_mechanisms::linkguardian::headers::LossNotification;
 use hitless_mechanisms::linkguardian::{Buffering, Mode, ReceiverConfig, SenderConfig};
-use hitless_wire::{Duration, Packet, Time};
 
 use super::losses::{Bursts, losing as losing_if};
 use super::{BUFFERINGS, guardians, in_order, losing, pair_with_fates, receiver, sender};

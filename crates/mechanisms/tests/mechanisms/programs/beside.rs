@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::priority_mark::PriorityMark;
+use hitless_core::wire::shim::{CheckNumber, DetourCount};
+use hitless_core::wire::{Duration, Ecn, FlowId, HostId, Packet, PortId, QueueId, Time, Transport};
 use hitless_mechanisms::builtin;
 use hitless_scenario::plan::plan;
 use hitless_scenario::switches;
 use hitless_switch::testing::{Harness, Left};
 use hitless_switch::{DropReason, PortState, Switch};
-use hitless_wire::priority_mark::PriorityMark;
-use hitless_wire::shim::{CheckNumber, DetourCount};
-use hitless_wire::{Duration, Ecn, FlowId, HostId, Packet, PortId, QueueId, Time, Transport};
 
 /// Two leaves and two spines: at leaf0 the ports 0 and 1 are of the hosts h0 and h1, and 2 and 3 of the spines. A line
 /// of 10 Gbps takes 800 ps for a byte.

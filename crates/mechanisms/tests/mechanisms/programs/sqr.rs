@@ -2,8 +2,8 @@
 //! When the protected link fails, the program keeps new packets back in a separate queue, but Rust stops the queues
 //! that they are in: then the same packets leave in the same order, at other times.
 
+use hitless_core::wire::{Duration, PortId, Time};
 use hitless_switch::{DropReason, PortState};
-use hitless_wire::{Duration, PortId, Time};
 use proptest::prelude::*;
 
 use super::beside::{Arrival, BYTE, Happening, both, program, schedule};

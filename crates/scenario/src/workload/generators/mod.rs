@@ -7,9 +7,9 @@ mod template;
 
 use std::iter::Peekable;
 
-use hitless_engine::Stream;
-use hitless_engine::draws::{below, unit};
-use hitless_wire::{Duration, HostId, Time};
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::{below, unit};
+use hitless_core::wire::{Duration, HostId, Time};
 
 use super::{FlowSize, FlowSpec, Offer};
 

@@ -1,9 +1,9 @@
 //! Flows between random hosts, at random moments or at regular ones.
 
-use hitless_engine::Stream;
-use hitless_engine::draws::below;
-use hitless_network::topology::{SwitchId, Topology};
-use hitless_wire::HostId;
+use crate::network::topology::{SwitchId, Topology};
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::below;
+use hitless_core::wire::HostId;
 
 use super::template::Starts;
 use crate::workload::FlowSpec;
@@ -66,7 +66,7 @@ pub struct PairGenerator {
     pub asking: Option<Asking>,
 }
 
-hitless_state::state!(PairGenerator {
+hitless_core::state!(PairGenerator {
     values: stream;
     parts: starts, asking;
     configured: pairs, sizes, connections

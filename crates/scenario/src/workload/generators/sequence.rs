@@ -1,6 +1,6 @@
 //! Flows one after the other: each starts when the one before is done.
 
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 use super::pairs::PairGenerator;
 use super::template::Template;
@@ -15,7 +15,7 @@ pub struct Sequence {
     pub(in crate::workload) gap: Duration,
 }
 
-hitless_state::state!(Sequence { parts: flows; configured: gap });
+hitless_core::state!(Sequence { parts: flows; configured: gap });
 
 impl Sequence {
     /// What it asks of a fabric until `end`: one flow at a time.

@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use hitless_engine::RandomStreams;
-use hitless_network::topology::{LeafSpine, LinkSpec, Topology, TopologySettings};
-use hitless_wire::BitRate;
+use crate::network::topology::{LeafSpine, LinkSpec, Topology, TopologySettings};
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::BitRate;
 use proptest::prelude::*;
 
 use super::*;

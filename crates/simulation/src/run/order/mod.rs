@@ -8,14 +8,14 @@ mod path;
 
 use std::collections::{BTreeMap, HashSet};
 
-use hitless_engine::Pages;
-use hitless_wire::{Duration, FlowId, HostId, Packet, TcpHeader, Time, Transport};
+use hitless_core::engine::Pages;
+use hitless_core::wire::{Duration, FlowId, HostId, Packet, TcpHeader, Time, Transport};
 
 use crate::results::OrderCounts;
 use path::PathOrder;
 
 /// One flow: the packets of its two directions.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 struct FlowOrder {
     /// The host that sent first: where the data comes from.
     source: Option<HostId>,
@@ -47,7 +47,7 @@ pub(super) struct FlowVerdict {
 }
 
 /// Packets of all flows.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub(super) struct OrderChecker {
     flows: Pages<FlowOrder>,
     /// Of flows that were let go, all together.

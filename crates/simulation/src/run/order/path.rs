@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use hitless_wire::{Duration, Time, Transport};
+use hitless_core::wire::{Duration, Time, Transport};
 
 use crate::results::OrderCounts;
 
@@ -10,7 +10,7 @@ use crate::results::OrderCounts;
 const WINDOW: Duration = Duration::from_ms(10);
 
 /// A packet that was sent.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Sent {
     /// Its place among all of this direction.
     number: u64,
@@ -21,7 +21,7 @@ struct Sent {
 }
 
 /// The packets of one direction of a flow.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub(super) struct PathOrder {
     /// The latest, in order and without gaps.
     recent: VecDeque<Sent>,
@@ -141,7 +141,7 @@ impl PathOrder {
 
 #[cfg(test)]
 mod tests {
-    use hitless_wire::UdpHeader;
+    use hitless_core::wire::UdpHeader;
     use proptest::prelude::*;
 
     use super::*;

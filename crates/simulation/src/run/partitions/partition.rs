@@ -1,6 +1,6 @@
 //! One partition: what it holds, and what it does in a window.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use super::mail::Post;
 use crate::run::edge::Closed;

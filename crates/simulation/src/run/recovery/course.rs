@@ -1,7 +1,7 @@
 //! The course of a failure: when it is detected, when there is a path round it, when it is over.
 
-use hitless_network::recovery::{Detection, RecoveryScheme};
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
+use hitless_scenario::network::recovery::{Detection, RecoveryScheme};
 
 /// What detects failures at the two ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,7 +135,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use hitless_network::recovery::{BackupChoice, FixedDetection, LocalRerouteScheme, ProbeDetection, SamePortScheme};
+    use hitless_scenario::network::recovery::{
+        BackupChoice, FixedDetection, LocalRerouteScheme, ProbeDetection, SamePortScheme,
+    };
 
     fn us(count: u64) -> Time {
         Time(Duration::from_us(count).as_ps())

@@ -1,13 +1,13 @@
 //! The flows of a group that have not ended.
 
-use hitless_engine::Pages;
+use hitless_core::engine::Pages;
+use hitless_core::wire::FlowId;
 use hitless_scenario::workload::FlowSpec;
-use hitless_wire::FlowId;
 
 use crate::run::fabric::Fabric;
 
 /// Flows that had not ended when last looked at.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct ActiveFlows {
     flows: Vec<FlowId>,
     /// How many flows of the run have been looked at.

@@ -1,11 +1,11 @@
 //! How many packets each flow has in the buffer of a port: counted at each sample, kept as a histogram.
 
-use hitless_wire::{PortId, Time};
+use hitless_core::wire::{PortId, Time};
 
 use crate::run::fabric::Fabric;
 
 /// The histogram of one port.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Occupancy {
     /// By packets: how many flows had so many, all samples together. The first, of none, stays 0.
     flows: Vec<u64>,

@@ -1,6 +1,6 @@
 //! CoDel: a queue that has had too much delay for too long signals it, ever more often (RFC 8289). Whole numbers only.
 
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 use super::entry::Waiting;
 
@@ -26,7 +26,7 @@ pub(super) struct Head {
 }
 
 /// What CoDel knows of one queue; names and rules are those of RFC 8289, section 5.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Codel {
     /// When the delay will have been above the target for an interval; none: it is not above.
     first_above_at: Option<Time>,

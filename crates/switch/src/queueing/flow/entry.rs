@@ -1,6 +1,6 @@
 //! Packets of a port that queues by flow: as they come, as they wait, and as they are given up.
 
-use hitless_engine::PacketHandle;
+use hitless_core::engine::PacketHandle;
 
 use super::flows::FlowKey;
 use crate::drop_reason::DropReason;
@@ -27,7 +27,7 @@ impl Arriving {
 }
 
 /// A packet in the scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Waiting {
     /// The packet.
     pub entry: Entry,
@@ -38,7 +38,7 @@ pub struct Waiting {
 }
 
 /// A packet that the scheduler has given up. It counted as admitted, the one that had just arrived included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Ended {
     /// The packet.
     pub packet: PacketHandle,

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use hitless_state::{Damaged, Reader, Value, Writer};
-use hitless_wire::Packet;
+use hitless_core::state::{Damaged, Reader, Value, Writer};
+use hitless_core::wire::Packet;
 
 /// What tells flows apart exactly: number and hash. The number alone is not enough where several packets share it (a
 /// live switch that knows flows by their hash), the hash alone is not where two flows share it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct FlowKey(u64);
 
 impl FlowKey {

@@ -1,6 +1,6 @@
 //! FQ-CoDel (RFC 8290): flows hashed to queues that take turns, new ones first, each controlled by CoDel.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use super::chain::{Chain, Links};
 use super::codel::{Codel, CodelConfig, Head};
@@ -26,7 +26,7 @@ pub struct FqCodelConfig {
 }
 
 /// In which of the two lists of queues a queue is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 enum Place {
     #[default]
     Neither,
@@ -34,7 +34,7 @@ enum Place {
     Old,
 }
 
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Queue {
     list: PacketList,
     credit_bytes: i64,
@@ -53,7 +53,7 @@ pub(super) struct FqCodel {
     old: Chain,
 }
 
-hitless_state::state!(FqCodel { values: packets, queues, links, new, old; configured: config });
+hitless_core::state!(FqCodel { values: packets, queues, links, new, old; configured: config });
 
 impl FqCodel {
     pub fn new(config: FqCodelConfig) -> Self {

@@ -4,7 +4,7 @@
 const NOWHERE: u32 = u32::MAX;
 
 /// The smallest key first. No two keys may be equal, or which of them is first would depend on the past.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub(super) struct IndexedHeap<K> {
     nodes: Vec<(K, u32)>,
     /// By item: its place among the nodes.

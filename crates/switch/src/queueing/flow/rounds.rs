@@ -4,7 +4,7 @@
 //! for it. A round that is under way when a flow comes takes so much longer. What the line has sent of it is kept as
 //! bits times 10^12, since that is what a rate in bits per second makes of a picosecond: nothing is ever rounded.
 
-use hitless_wire::{BitRate, Time};
+use hitless_core::wire::{BitRate, Time};
 
 use super::heap::IndexedHeap;
 
@@ -26,7 +26,7 @@ pub(super) struct Rounds {
     weight_of: Vec<u32>,
 }
 
-hitless_state::state!(Rounds { values: made, begun, now, weights, active, weight_of; configured: rate_bps });
+hitless_core::state!(Rounds { values: made, begun, now, weights, active, weight_of; configured: rate_bps });
 
 impl Rounds {
     pub fn new(rate: BitRate) -> Self {

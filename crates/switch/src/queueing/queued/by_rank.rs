@@ -1,6 +1,6 @@
 //! Queues that are served by rank, and give up packets of larger rank when they are full.
 
-use hitless_wire::QueueId;
+use hitless_core::wire::QueueId;
 
 use super::QueuedScheduler;
 use crate::canary::{Canary, sings};

@@ -17,7 +17,7 @@
 //!
 //! `bytes` is what a packet takes of the line, so with preamble and gap if the line has them.
 
-use hitless_wire::{BitRate, Time};
+use hitless_core::wire::{BitRate, Time};
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 

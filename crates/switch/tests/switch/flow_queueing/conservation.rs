@@ -1,11 +1,11 @@
 //! All disciplines in a switch: what comes in leaves or ends for a reason, and the buffer returns to zero.
 
+use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::{BitRate, Ecn, FlowId, Packet, PortId, QueueId, Time};
 use hitless_switch::testing::Harness;
 use hitless_switch::{
     Architecture, BufferPolicy, DropReason, FlowQueueing, PortConfig, QueueConfig, QueueLimit, Switch,
 };
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::{BitRate, Ecn, FlowId, Packet, PortId, QueueId, Time};
 use proptest::prelude::*;
 
 use super::scheduler::{DRR, disciplines};

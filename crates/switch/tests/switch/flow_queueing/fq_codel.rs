@@ -1,8 +1,8 @@
 //! FQ-CoDel: turns, and what a full queue loses. CoDel itself has tests beside it.
 
+use hitless_core::wire::{Duration, Time};
 use hitless_switch::queueing::flow::{CodelConfig, FqCodelConfig};
 use hitless_switch::{DropReason, FlowQueueing, QueueLimit};
-use hitless_wire::{Duration, Time};
 
 use super::scheduler::{FlowScheduler, arriving, drain, ended, offer, scheduler};
 

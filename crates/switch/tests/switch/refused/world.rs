@@ -1,8 +1,8 @@
 //! A switch with packets in it, and what becomes of them.
 
+use hitless_core::wire::{Packet, PortId};
 use hitless_switch::Switch;
 use hitless_switch::testing::Harness;
-use hitless_wire::{Packet, PortId};
 
 pub const IN: PortId = PortId(0);
 /// Where routing sends every packet.

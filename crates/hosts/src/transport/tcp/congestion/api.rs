@@ -1,12 +1,12 @@
 //! What a congestion control is asked and told, and the window that it moves.
 
 use crate::transport::tcp::delivery_rate::RateSample;
-use hitless_wire::{BitRate, Duration, Time};
+use hitless_core::wire::{BitRate, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What an acknowledgement adds to the congestion window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowGrowth {
     /// All bytes that it delivers in slow start, a segment for each window of them afterwards (RFC 3465 without its
@@ -18,7 +18,7 @@ pub enum WindowGrowth {
 }
 
 /// What the sender does about congestion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub enum CongestionState {
     /// Nothing: the window grows.
     #[default]
@@ -43,7 +43,7 @@ pub(in crate::transport::tcp) enum CongestionSign {
 }
 
 /// The congestion window and what bounds it, all in bytes.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Window {
     /// cwnd.
     pub cwnd_bytes: u64,
@@ -118,7 +118,7 @@ impl Window {
 
 /// Grows a window by a segment for each window of bytes acknowledged (RFC 3465, section 2.1), or by RFC 5681's equation
 /// 3 for each acknowledgement.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct AdditiveIncrease {
     acknowledged_bytes: u64,
 }

@@ -3,7 +3,7 @@
 use crate::transport::tcp::congestion::{AckEvent, Algorithm, CongestionControl, CongestionSign, Window, WindowGrowth};
 use crate::transport::tcp::delivery_rate::DeliveryRate;
 use crate::transport::tcp::settings::TcpSettings;
-use hitless_wire::{BitRate, Duration, Packet, Time};
+use hitless_core::wire::{BitRate, Duration, Packet, Time};
 
 /// By how much the pace of a control that knows a window only exceeds the window per smoothed round-trip time, so that
 /// the window is what limits it: while the window is below half of the slow start threshold (Linux,
@@ -12,7 +12,7 @@ const SLOW_START_GAIN: f64 = 2.0;
 const AVOIDANCE_GAIN: f64 = 1.2;
 
 /// Congestion control of one connection.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(super) struct CongestionController {
     pub window: Window,
     pub algorithm: Algorithm,

@@ -1,7 +1,7 @@
 //! Header prediction: which of the usual cases may be handled without looking at the rest.
 
 /// Which short ways may be taken. What makes one of them wrong must close it.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct FastPath {
     /// Nothing is lost, sacked, sent twice or otherwise wrong: an acknowledgement in order asks for growth only.
     pub acks: bool,

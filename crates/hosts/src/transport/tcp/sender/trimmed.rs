@@ -3,7 +3,7 @@
 use super::TcpSender;
 use crate::transport::tcp::congestion::AckEvent;
 use crate::transport::tcp::delivery::Timestamp;
-use hitless_wire::{TcpFlags, TcpHeader, Time};
+use hitless_core::wire::{TcpFlags, TcpHeader, Time};
 
 impl TcpSender {
     /// The segment named is lost, for certain; to congestion control it is a loss like any other, once for each window.

@@ -2,7 +2,7 @@
 //!
 //! Linux since 5.1; the draft has nothing of it. Without this room the window runs dry between two bunches.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 /// Round trips for which each of the two maxima is kept in turn.
 const WINDOW_ROUNDS: u32 = 5;
@@ -10,7 +10,7 @@ const WINDOW_ROUNDS: u32 = 5;
 const EPOCH_SEGMENTS: u64 = 1 << 20;
 
 /// What was acknowledged beyond the rate, as a maximum over five to ten round trips.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct AckAggregation {
     epoch_began_at: Time,
     epoch_bytes: u64,
@@ -57,7 +57,7 @@ impl AckAggregation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_wire::Duration;
+    use hitless_core::wire::Duration;
 
     #[test]
     fn a_bunch_is_what_exceeds_the_rate() {

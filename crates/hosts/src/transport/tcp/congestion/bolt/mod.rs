@@ -3,7 +3,7 @@
 //! A switch with a long queue tells the sender at once, by a packet of its own, and the window shrinks by a segment,
 //! as often as the flow's part of the queue asks for (section 3.1). A switch with bandwidth to spare, or that knows
 //! of flows about to end, leaves INC on a packet, and the window grows by a segment when it comes back (sections 3.2
-//! and 3.3). Beside that it grows by a segment in a round-trip time. [`hitless_wire::bolt`] has what is said.
+//! and 3.3). Beside that it grows by a segment in a round-trip time. [`hitless_core::wire::bolt`] has what is said.
 //!
 //! # Exceptions
 //! - When the packet that met the queue was sent, the sender looks up instead of having it echoed: a notice about a
@@ -16,12 +16,12 @@ mod tests;
 
 use super::api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 use super::fractional::FractionalWindow;
-use hitless_wire::{BoltFlags, CongestionNotice, Duration, Time};
+use hitless_core::wire::{BoltFlags, CongestionNotice, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A flow's part of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoltReaction {
     /// The queue times the flow's part of the link's rate (algorithm 3).
@@ -32,7 +32,7 @@ pub enum BoltReaction {
 
 /// Parameters of Bolt's senders (section 3, algorithm 3). Where the paper gives no value, defaults are those of the
 /// simulator that its authors published. Notices from switches are counted as congestion echoes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct BoltTransportSettings {
     /// Segments that the window grows by in a round-trip time, beside what switches grant.
@@ -60,7 +60,7 @@ impl Default for BoltTransportSettings {
 }
 
 /// Bolt's state.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Bolt {
     config: BoltTransportSettings,
     /// cwnd.

@@ -21,8 +21,8 @@ mod tests;
 
 use super::api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 use super::fractional::FractionalWindow;
-use hitless_settings::quantity::Text;
-use hitless_wire::{Duration, Time};
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::{Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 /// those of the simulator that its authors published with Bolt, and where that has none those of htsim. Hops are
 /// counted by the time to live with which packets arrive; the delay is the whole round-trip time, both hosts' stacks
 /// included.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct SwiftSettings {
     /// Target delay of a path without switches and of a large window.
@@ -92,7 +92,7 @@ impl Default for SwiftSettings {
 }
 
 /// Swift's state.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Swift {
     config: SwiftSettings,
     /// alpha of section 3.5, in picoseconds.
