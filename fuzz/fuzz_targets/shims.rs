@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use hitless_core::wire::Shim;
-use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::shim::CheckNumber;
 use hitless_mechanisms::link_layer_retry::header::PreambleSequence;
 use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
-use crate::fabric::{LiveFabric, Order};
-use crate::interfaces::{Counters, Interface, MonotonicTime, Refusal};
 use hitless_core::wire::Time;
 use hitless_simulation::Outcome;
 
 use crate::carrier::{CarrierSource, Carriers};
 use crate::clock::Clock;
-use crate::lateness::{Lateness, LatenessStatus};
+use crate::clock::{Lateness, LatenessStatus};
+use crate::fabric::{LiveFabric, Order};
+use crate::interfaces::{Counters, Interface, MonotonicTime, Refusal};
 use crate::self_test::SelfTest;
 use crate::status::{Notice, PortStatus, Status};
 

@@ -1,14 +1,14 @@
 //! What the machine can do, measured before a run, against what the scenario asks.
 
-use crate::fabric::{LiveFabric, LiveSettings};
-use crate::interfaces::MonotonicTime;
 use hitless_core::wire::packet::MTU_FRAME_BYTES;
 use hitless_core::wire::{BitRate, Duration, Time};
 use hitless_scenario::Scenario;
 use serde::Serialize;
 
 use crate::clock::Clock;
-use crate::lateness::{Lateness, LatenessStatus};
+use crate::clock::{Lateness, LatenessStatus};
+use crate::fabric::{LiveFabric, LiveSettings};
+use crate::interfaces::MonotonicTime;
 
 /// What was measured, and what is asked.
 #[derive(Clone, Debug, Serialize)]

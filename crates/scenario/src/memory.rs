@@ -4,13 +4,13 @@
 //! can grow without bound: the fabric, flows with their records, packets in flight, tables of mechanisms, samples. It
 //! is meant to be too high rather than too low.
 
-use crate::network::switch::BufferSettings;
-use crate::network::topology::Topology;
 use hitless_core::engine::RandomStreams;
 use hitless_core::settings::Problem;
 use hitless_core::wire::{Duration, HostId, Time};
 
 use crate::kind::Surroundings;
+use crate::network::switch::BufferSettings;
+use crate::network::topology::Topology;
 use crate::workload::{Offer, build_group};
 use crate::{FlowPattern, Scenario};
 

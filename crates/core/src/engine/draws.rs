@@ -3,8 +3,9 @@
 //! Addition, multiplication and division are exact to the bit everywhere (IEEE 754); the logarithms and powers of
 //! system libraries are not. Hence our own, accurate to a few units in the last place.
 
-use crate::engine::Stream;
 use rand::Rng;
+
+use crate::engine::Stream;
 
 /// Uniform on [0, 1), a multiple of 2^-53.
 #[inline]

@@ -35,6 +35,13 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(|_| io::Error::other("it is not text in UTF-8"))
 }
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// The text without the mark before it, if there is one.
+pub fn without_byte_order_mark(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

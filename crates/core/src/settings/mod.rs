@@ -13,11 +13,10 @@ pub mod quantity;
 pub mod schema;
 pub mod structure;
 
-mod byte_order_mark;
 mod error;
 mod shape;
 mod suggest;
 
-pub use byte_order_mark::without_byte_order_mark;
 pub use error::{Finding, LineError, Lines, Problem, SettingsError};
+pub use input::without_byte_order_mark;
 pub use suggest::closest;

@@ -11,18 +11,11 @@
 //! tags, but the reader trusts nothing: whatever the bytes are, it ends with a value or with [`Damaged`], and takes
 //! no more memory than a multiple of what it was given.
 
-mod access;
+mod bytes;
 mod collections;
-mod foreign;
 mod macros;
-mod names;
 mod numbers;
-mod reader;
-mod traits;
-mod writer;
 
+pub use bytes::{Damaged, Reader, State, Value, Writer};
 pub use hitless_core_derive::Value;
-pub use names::kept;
-pub use reader::{Damaged, Reader};
-pub use traits::{State, Value};
-pub use writer::Writer;
+pub use numbers::kept;

@@ -1,12 +1,12 @@
 //! Numbers, truth values, text and what holds one of a type.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
-use crate::state::reader::{Damaged, Reader};
-use crate::state::traits::{State, Value};
-use crate::state::writer::Writer;
+use crate::state::bytes::{Damaged, Reader, State, Value, Writer};
 
 macro_rules! numbers {
     ($($number:ty),*) => {$(
@@ -171,3 +171,33 @@ macro_rules! tuples {
 }
 
 tuples!((A)(A B)(A B C)(A B C D)(A B C D E)(A B C D E F));
+
+/// Names that were kept, each once however often it comes.
+static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+const LENGTH_MAX: usize = 1_000;
+
+impl Value for &'static str {
+    fn write(&self, out: &mut Writer) {
+        self.len().write(out);
+        out.bytes(self.as_bytes());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let name = String::read(from)?;
+        if name.len() > LENGTH_MAX {
+            return Err(from.damaged("a name"));
+        }
+        Ok(kept(&name))
+    }
+}
+
+/// A text for as long as the program runs.
+pub fn kept(text: &str) -> &'static str {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = kept.get(text) {
+        return known;
+    }
+    let text: &'static str = text.to_owned().leak();
+    kept.insert(text);
+    text
+}

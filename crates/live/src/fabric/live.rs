@@ -7,7 +7,7 @@
 use hitless_core::wire::link::{LinkHeaderSet, PRIORITIES};
 use hitless_core::wire::{Duration, Time};
 use hitless_hosts::host::NetworkCard;
-use hitless_scenario::network::failure::LinkFailure;
+use hitless_scenario::network::link::LinkFailure;
 use hitless_scenario::network::topology::{DirectedLink, Node, Topology};
 use hitless_scenario::{RankedBy, Scenario, Until};
 use hitless_simulation::Outcome;

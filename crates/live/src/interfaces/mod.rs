@@ -1,6 +1,6 @@
 //! Ports of a live switch: frames in and out of real Linux interfaces.
 //!
-//! The only crate that talks to the kernel about packets. It knows frames as bytes and nothing of what is in them.
+//! The only module that talks to the kernel about packets. It knows frames as bytes and nothing of what is in them.
 //!
 //! - [`interface`]: what a port can do;
 //! - [`open`](mod@open): how one is opened; [`OpenError`]: why that fails;
@@ -29,6 +29,5 @@ pub mod xdp;
 pub use error::OpenError;
 pub use interface::{Counters, Interface, MonotonicTime, Received, Refusal};
 pub use open::{Options, Preference, open};
-pub use sys::affinity::pin;
+pub use sys::machine::{monotonic_ns, pin};
 pub use sys::socket::wait_readable;
-pub use sys::time::monotonic_ns;

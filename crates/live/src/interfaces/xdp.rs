@@ -15,7 +15,7 @@ use crate::interfaces::frame::{HEADER_BYTES, TAG_BYTES, limit_bytes};
 use crate::interfaces::interface::{Counters, Interface, MonotonicTime, Received, Refusal};
 use crate::interfaces::link::{EmptyLooks, Link};
 use crate::interfaces::sys::bpf::{Attachment, Hook, SocketMap};
-use crate::interfaces::sys::time::monotonic_ns;
+use crate::interfaces::sys::machine::monotonic_ns;
 use crate::interfaces::sys::xdp::{HEADROOM_BYTES, Shape, XdpSocket};
 
 /// Frames per ring at most: the memory is locked, and a process may lock 8 MB unless more is granted.

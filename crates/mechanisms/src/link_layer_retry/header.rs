@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use hitless_core::wire::ordered_set::OrderedSet;
+use hitless_core::wire::mac_control::OrderedSet;
 use hitless_core::wire::shim::{Shim, ShimId};
 
 /// Where a frame stands among those of its link: 20 bits that wrap.

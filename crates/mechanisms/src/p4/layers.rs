@@ -6,7 +6,7 @@
 
 use crate::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use crate::rimm::headers::{DetourHeader, MessageHeader, TelemetryHeader};
-use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::priority_mark::PriorityMark;
 use hitless_core::wire::shim::ShimStackFull;
 use hitless_core::wire::{Packet, Shim, ShimId};

@@ -8,7 +8,7 @@ use hitless_core::wire::link::{
     CannotEncode, INNER_BYTES_MAX, LinkFormat, LinkFrame, LinkHeader, LinkHeaderSet, LinkHeaders, PRIORITIES, Refusal,
     inner_mtu, outer_mtu,
 };
-use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::shim::{CheckNumber, DetourCount};
 use hitless_core::wire::{PortId, PriorityMark, Shim, ShimId, ShimStack};
 use hitless_mechanisms::linkguardian::headers::{

@@ -1,7 +1,5 @@
 //! Transports and flows.
 
-use crate::network::topology::Topology;
-use crate::network::topology::select::select_hosts;
 use hitless_core::engine::RandomStreams;
 use hitless_core::settings::quantity::Quantity;
 use hitless_core::settings::{Problem, closest};
@@ -14,6 +12,8 @@ use hitless_hosts::transport::tcp::{
 use hitless_hosts::transport::udp::UdpSettings;
 
 use super::check::Check;
+use crate::network::topology::Topology;
+use crate::network::topology::select::select_hosts;
 use crate::workload::{LoadDenominator, build_group, load_of};
 use crate::{FlowGroup, FlowPattern, Protocol, Until};
 

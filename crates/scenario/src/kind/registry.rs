@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-use crate::network::topology::Topology;
 use hitless_core::settings::schema::completed;
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -13,6 +12,7 @@ use super::erased::{Erased, ErasedKind};
 use super::runtime::{Profile, RuntimeKind, made};
 use super::{Entry, Kind};
 use crate::Scenario;
+use crate::network::topology::Topology;
 
 /// The kinds of mechanisms that a scenario may name.
 #[derive(Clone, Default)]

@@ -3,8 +3,6 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 
-use crate::network::topology::select::{SwitchPort, select_ports_by_switch};
-use crate::network::topology::{SwitchId, Topology};
 use hitless_core::engine::Stream;
 use hitless_core::settings::Problem;
 use hitless_core::settings::defaults::{fill_missing, read};
@@ -20,9 +18,11 @@ use super::command::Built;
 use super::entry::ErasedSettings;
 use super::erased::ErasedKind;
 use super::facts::Facts;
-use super::stage::{Entries, Stage};
+use super::facts::{Entries, Stage};
 use super::surroundings::Surroundings;
 use crate::Check;
+use crate::network::topology::select::{SwitchPort, select_ports_by_switch};
+use crate::network::topology::{SwitchId, Topology};
 
 /// What the constants of a [`Kind`](super::Kind) are to a kind that is made while the program runs. It puts no headers
 /// on packets and takes no commands, and a switch is named by one entry of it.

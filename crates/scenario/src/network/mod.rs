@@ -2,7 +2,6 @@
 //!
 //! Each part has its settings beside it, as a scenario file writes them.
 
-pub mod failure;
 pub mod link;
 pub mod loss;
 pub mod recovery;

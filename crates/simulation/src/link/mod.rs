@@ -7,7 +7,7 @@ use std::ops::Index;
 
 use hitless_core::engine::{PacketHandle, Ring, Stream};
 use hitless_core::state::{Damaged, Reader, State, Writer};
-use hitless_core::wire::ordered_set::ORDERED_SET_BYTES;
+use hitless_core::wire::mac_control::ORDERED_SET_BYTES;
 use hitless_core::wire::{BitRate, Duration, HostId, PortId, Time};
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::loss::{ArrivingFrame, LossModel};

@@ -11,7 +11,7 @@ use hitless_scenario::network::routing::Routing;
 use hitless_scenario::network::topology::select::select_links;
 use hitless_scenario::network::topology::{DirectedLink, Topology};
 use hitless_scenario::plan::{self, Plan, PlannedCommand};
-use hitless_scenario::{Clocks, FlowGroup, HostSettings, Scenario, StackSettings, switches, workload};
+use hitless_scenario::{Clocks, FlowGroup, HostSettings, Scenario, StackSettings, workload};
 use hitless_switch::Switch;
 use rand::Rng;
 
@@ -91,8 +91,8 @@ fn hosts(scenario: &Scenario, topology: &Topology, streams: RandomStreams) -> Ho
 fn switches_of(plan: Plan, scenario: &Scenario, topology: &Topology, streams: &RandomStreams) -> Vec<Switch> {
     let Plan { mechanisms, recirculation_limits, .. } = plan;
     let of_switch = topology.switch_ids().zip(mechanisms).zip(&recirculation_limits);
-    let switches = of_switch
-        .map(|((id, mechanisms), limits)| switches::switch(scenario, topology, id, streams, limits, mechanisms));
+    let switches =
+        of_switch.map(|((id, mechanisms), limits)| plan::switch(scenario, topology, id, streams, limits, mechanisms));
     switches.collect()
 }
 

@@ -1,6 +1,6 @@
 //! The MAC of a port, and the ports of the switch, as a hook sees them.
 
-use hitless_core::wire::ordered_set::ORDERED_SET_BYTES;
+use hitless_core::wire::mac_control::ORDERED_SET_BYTES;
 use hitless_core::wire::{Duration, OrderedSet, Packet, PortId, QueueId};
 
 use super::visit::Reach;

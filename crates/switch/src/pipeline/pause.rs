@@ -1,6 +1,6 @@
 //! What pause frames of the link partner do to the queues of a port (IEEE 802.1Qbb).
 
-use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::{PortId, Time};
 
 use crate::canary::{Canary, sings};

@@ -1,7 +1,7 @@
 //! The first stage: the MAC that receives.
 
 use hitless_core::engine::PacketHandle;
-use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::{PortId, Time};
 
 use crate::drop_reason::DropReason;

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES;
-use hitless_core::wire::pause::PauseFrame;
 use hitless_core::wire::{BitRate, Duration, Ecn, Packet, PortId, QueueId, Time};
 use hitless_switch::testing::{Harness, Left};
 use hitless_switch::{

@@ -2,9 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::wire::Time;
-
 use crate::engine::random::mix;
+use crate::wire::Time;
 
 /// Where an event stands among the events of the same time: kind, then node, then sequence (see [`Ties`]).
 ///

@@ -1,9 +1,8 @@
 //! The pending events as bytes: their numbers and slots decide nothing, so they are pushed again.
 
+use super::{EventQueue, IDLE, NONE, OrderKey, RESOLUTION_BITS, Source};
 use crate::state::{Damaged, Reader, State, Value, Writer};
 use crate::wire::Time;
-
-use super::{EventQueue, IDLE, NONE, OrderKey, RESOLUTION_BITS, Source};
 
 impl<P: Copy> EventQueue<P> {
     /// By number of the node: whether its event is pending.

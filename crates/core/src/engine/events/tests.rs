@@ -3,9 +3,8 @@ use std::collections::BinaryHeap;
 
 use proptest::prelude::*;
 
-use crate::wire::Duration;
-
 use super::*;
+use crate::wire::Duration;
 
 fn key(sequence: u64) -> OrderKey {
     OrderKey::new(1, 0, sequence)

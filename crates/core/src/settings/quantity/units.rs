@@ -5,9 +5,8 @@
 
 use std::fmt;
 
-use crate::wire::{BitRate, Bytes, Duration, Time};
-
 use crate::settings::closest;
+use crate::wire::{BitRate, Bytes, Duration, Time};
 
 /// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,6 @@
-//! Addresses, VLAN tags and the type of what follows.
+//! Ethernet: lengths, addresses, VLAN tags and the type of what follows.
 
 use std::fmt;
-
-use super::bytes::array;
-use super::lengths::{ETHERNET_HEADER_BYTES, MINIMUM_BYTES};
 
 /// An Ethernet address.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,4 +157,32 @@ impl Header {
         self.payload_at += 4;
         Some(VlanTag::from_bits(u16::from_be_bytes([control_high, control_low])))
     }
+}
+
+/// Destination, source and EtherType.
+pub const ETHERNET_HEADER_BYTES: usize = 14;
+/// The shortest Ethernet frame without its check sequence (IEEE 802.3, clause 4A.4.2); shorter ones are padded.
+pub const MINIMUM_BYTES: usize = 60;
+/// The frame check sequence, which no frame here contains and every length on a link counts.
+pub const CHECK_SEQUENCE_BYTES: usize = 4;
+
+/// What [`crate::wire::Packet::frame_bytes`] has to be for a frame of so many bytes: padded to the minimum, check
+/// sequence added.
+///
+/// A veth pair hands short frames over unpadded; on an Ethernet link they would not be shorter than this.
+pub const fn frame_bytes(length_bytes: usize) -> u32 {
+    let padded = if length_bytes < MINIMUM_BYTES { MINIMUM_BYTES } else { length_bytes };
+    (padded + CHECK_SEQUENCE_BYTES) as u32
+}
+
+/// `N` bytes from `at` on.
+#[inline]
+pub fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.first_chunk().copied()
+}
+
+/// A 16-bit number in network order.
+#[inline]
+pub fn word(bytes: &[u8], at: usize) -> Option<u16> {
+    array(bytes, at).map(u16::from_be_bytes)
 }

@@ -1,10 +1,11 @@
-//! What tells flows apart, and its hash.
+//! What tells flows apart, its hash, and the descriptor of a frame.
 
 use std::net::IpAddr;
 
-use super::ethernet::{EtherType, MacAddress};
+use super::ethernet::{EtherType, MacAddress, frame_bytes};
 use super::ip::{Fragment, Ports, protocol};
 use super::parse::Frame;
+use crate::wire::packet::Packet;
 
 /// What the packets of a flow have in common.
 ///
@@ -165,6 +166,22 @@ impl Frame {
     /// What the frame's flow is told by: see [`FlowKey`].
     pub fn flow_key(&self) -> FlowKey {
         FlowKey::of(self)
+    }
+}
+
+impl Frame {
+    /// The descriptor of this frame: length, class, ECN and hash. What only a fabric knows (hosts, flow, ports of the
+    /// switch) is left as it is by default. Its hops are those of switches and not of routers, so the packet begins
+    /// with all of them: a frame whose IP hop limit is 1 crosses a switch like any other.
+    pub fn describe(&self, seed: FlowHashSeed) -> Packet {
+        Packet {
+            frame_bytes: frame_bytes(self.length_bytes),
+            flow_hash: self.flow_key().hash(seed),
+            class: self.class(),
+            ecn: self.ecn(),
+            ttl: Packet::INITIAL_TTL,
+            ..Packet::default()
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::bytes::{array, word};
+use super::ethernet::{array, word};
 use crate::wire::packet::Ecn;
 
 const IPV6_HEADER_BYTES: usize = 40;

@@ -7,20 +7,17 @@
 //! A frame here runs from the destination address to the end of the payload or padding: a packet socket shows no
 //! frame check sequence. [`crate::wire::Packet::frame_bytes`] counts it all the same; see [`frame_bytes`].
 
-mod bytes;
-mod describe;
 mod ethernet;
 mod flow;
 mod ip;
-mod lengths;
-mod mark;
+mod marks;
 mod parse;
-mod priority;
 
-pub use ethernet::{EtherType, FrameTooShort, MacAddress, VlanTag, VlanTags};
+pub use ethernet::{
+    CHECK_SEQUENCE_BYTES, ETHERNET_HEADER_BYTES, EtherType, FrameTooShort, MINIMUM_BYTES, MacAddress, VlanTag,
+    VlanTags, frame_bytes,
+};
 pub use flow::{FlowHashSeed, FlowKey};
 pub use ip::{Fragment, IpHeader, Ports};
-pub use lengths::{CHECK_SEQUENCE_BYTES, ETHERNET_HEADER_BYTES, MINIMUM_BYTES, frame_bytes};
-pub use mark::mark_ce;
+pub use marks::{mark_ce, rank_of_dscp};
 pub use parse::Frame;
-pub use priority::rank_of_dscp;

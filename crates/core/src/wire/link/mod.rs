@@ -22,13 +22,12 @@
 //! **Length.** LinkGuardian's paper adds 3 bytes for data and 3 for a piggybacked acknowledgement, and so does the
 //! simulator ([`crate::wire::Shim::WIRE_BYTES`]). This format adds up to 26 bytes instead.
 
-mod decode;
-mod encode;
+mod codec;
 mod format;
 mod headers;
 mod refusal;
 
-pub use encode::CannotEncode;
+pub use codec::CannotEncode;
 pub use format::{ADDED_BYTES_WITH_ALL_SHIMS, INNER_BYTES_MAX, LinkFormat, LinkFrame, VERSION, inner_mtu, outer_mtu};
 pub use headers::{LinkHeader, LinkHeaderSet, LinkHeaders, PRIORITIES, parse};
 pub use refusal::{Refusal, RefusalCounters};

@@ -12,12 +12,13 @@ mod transmit;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::interfaces::error::OpenError;
-use crate::interfaces::interface::{Counters, Interface, Received, Refusal};
-use crate::interfaces::link::{EmptyLooks, Link};
 use receive::ReceiveRing;
 use ring::Ring;
 use transmit::TransmitRing;
+
+use crate::interfaces::error::OpenError;
+use crate::interfaces::interface::{Counters, Interface, Received, Refusal};
+use crate::interfaces::link::{EmptyLooks, Link};
 
 /// Slots of each ring unless asked for otherwise: with frames of up to 1500 bytes 8 MB, and at a million frames per
 /// second 4 ms in which nobody looks at it.

@@ -9,9 +9,9 @@ use super::ring::{self, Ring, open_socket};
 use crate::interfaces::frame::{self, insert_tag, limit_bytes};
 use crate::interfaces::interface::{Counters, MonotonicTime, Received};
 use crate::interfaces::link::Link;
+use crate::interfaces::sys::machine::{monotonic_ns, realtime_ns};
 use crate::interfaces::sys::slots::{Direction, Slots};
 use crate::interfaces::sys::socket::Socket;
-use crate::interfaces::sys::time::{monotonic_ns, realtime_ns};
 
 /// The receive ring and its socket.
 #[derive(Debug)]

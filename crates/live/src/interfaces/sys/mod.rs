@@ -6,12 +6,11 @@
 #![allow(unsafe_code)]
 #![warn(clippy::undocumented_unsafe_blocks)]
 
-pub mod affinity;
 pub mod bpf;
 pub mod ethtool;
+pub mod machine;
 mod mapping;
 pub mod network;
 pub mod slots;
 pub mod socket;
-pub mod time;
 pub mod xdp;

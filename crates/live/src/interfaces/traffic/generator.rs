@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::datagram::{Stamp, Template};
 use crate::interfaces::Interface;
-use crate::interfaces::sys::time::monotonic_ns;
+use crate::interfaces::sys::machine::monotonic_ns;
 
 /// Frames between two kicks at full speed: a kick costs a system call.
 const BATCH: u64 = 64;

@@ -4,23 +4,19 @@
 //! and sink are one process on one machine: both times are of the same clock.
 
 mod datagram;
-mod forward;
 mod generator;
 mod sink;
 
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
-
-pub use datagram::FRAME_BYTES_MIN;
-pub use forward::forward;
-pub use generator::{Generated, Stream, generate};
-pub use sink::{Arrivals, Sink};
+use std::{io, thread};
 
 use crate::interfaces::Interface;
-use crate::interfaces::sys::affinity::pin;
-use crate::interfaces::sys::time::monotonic_ns;
+use crate::interfaces::sys::machine::{monotonic_ns, pin};
+
+pub use datagram::FRAME_BYTES_MIN;
+pub use generator::{Generated, Stream, generate};
+pub use sink::{Arrivals, Sink};
 
 /// What came of a stream.
 #[derive(Clone, Debug)]
@@ -95,4 +91,28 @@ fn collect(to: &mut dyn Interface, stream: &Stream, sent_all: &AtomicBool) -> io
 /// The ring holds what comes meanwhile; a sink that spins would take time from what is measured.
 fn nap() {
     thread::sleep(Duration::from_micros(200));
+}
+
+/// Frames that one side may bring before the other one is looked at.
+const TURN_FRAMES: usize = 64;
+
+/// Hands every frame of each side to the other one until `ended` is set. What the other side refuses is in its
+/// counters.
+///
+/// # Errors
+/// When an interface is gone.
+pub fn forward(left: &mut dyn Interface, right: &mut dyn Interface, ended: &AtomicBool) -> io::Result<()> {
+    while !ended.load(Ordering::Relaxed) {
+        turn(left, right)?;
+        turn(right, left)?;
+    }
+    Ok(())
+}
+
+fn turn(from: &mut dyn Interface, to: &mut dyn Interface) -> io::Result<()> {
+    from.receive(TURN_FRAMES, &mut |frame| {
+        let _ = to.send(frame.bytes);
+    })?;
+    // Also without new frames: the kernel may have had no room for the last ones.
+    to.flush().map(|_| ())
 }

@@ -1,7 +1,7 @@
 //! LinkGuardian's headers on links between processes.
 
 use hitless_core::wire::link::{LinkHeader, LinkHeaders, parse};
-use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::shim::ShimStack;
 
 use super::{AckHeader, ControlHeader, DataHeader, LossNotification, Message, SequenceNumber};

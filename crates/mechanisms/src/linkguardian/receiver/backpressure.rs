@@ -1,7 +1,7 @@
 //! Backpressure (paper, section 3.3 and algorithm 2).
 
 use hitless_core::wire::Packet;
-use hitless_core::wire::pause::{PAUSE_FRAME_BYTES, PauseFrame};
+use hitless_core::wire::mac_control::{PAUSE_FRAME_BYTES, PauseFrame};
 use hitless_switch::Context;
 
 use super::super::frames::Role;

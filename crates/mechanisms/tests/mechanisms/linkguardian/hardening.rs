@@ -1,6 +1,6 @@
 //! What the published programs lack: each test is named after what would go wrong.
 
-use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::{BitRate, Duration, Packet, Time};
 use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use hitless_mechanisms::linkguardian::{Action, Buffering, Command, LinkGuardian, Mode, ReceiverConfig, SenderConfig};

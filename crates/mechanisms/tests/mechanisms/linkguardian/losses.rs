@@ -1,6 +1,6 @@
 //! Losses by a small generator, so that a case replays from its seed.
 
-use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::{Duration, Packet};
 use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 

@@ -15,7 +15,7 @@ use hitless_core::wire::{BitRate, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::frame::ArrivingFrame;
+use super::arrival::ArrivingFrame;
 
 const SYMBOL_BITS: u32 = 10;
 const CODEWORD_DATA_BITS: u64 = 5_120;

@@ -4,9 +4,9 @@ use hitless_core::engine::Stream;
 use hitless_core::state::{Damaged, Reader, State, Writer};
 use hitless_core::wire::BitRate;
 
+use super::arrival::ArrivingFrame;
+use super::arrival::Chance;
 use super::bit_errors::BitErrors;
-use super::chance::Chance;
-use super::frame::ArrivingFrame;
 use super::gilbert_elliott::GilbertElliott;
 use super::model::LossModel;
 use super::trace::Playback;

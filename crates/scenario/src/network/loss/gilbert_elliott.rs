@@ -4,7 +4,7 @@ use hitless_core::engine::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::chance::Chance;
+use super::arrival::Chance;
 
 /// Losses in bursts. The chain takes a step with each frame, whatever its length, and none in pauses; its first state
 /// is drawn from its stationary distribution.

@@ -3,17 +3,16 @@
 //! [`Corruption`] decides frame by frame, in the order of arrival, by a [`LossModel`]; [`trace`] reads losses that were
 //! recorded.
 
+mod arrival;
 mod bit_errors;
-mod chance;
 mod corruption;
-mod frame;
 mod gilbert_elliott;
 mod model;
 pub mod trace;
 
+pub use arrival::ArrivingFrame;
 pub use bit_errors::{BitErrorLoss, ErrorCorrection};
 pub use corruption::Corruption;
-pub use frame::ArrivingFrame;
 pub use gilbert_elliott::GilbertElliottLoss;
 pub use model::{BernoulliLoss, LossModel};
 pub use trace::{TraceEnd, TraceLoss};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use hitless_core::engine::identity::fmix32;
 use hitless_core::wire::PortId;
 
-use super::settings::PathRule;
+use super::PathRule;
 use super::table::{BLOCK, Block, HopSet, HostPlace, NO_EDGE, SwitchPlace, Table};
 use crate::network::topology::{LinkId, SwitchId, Topology};
 

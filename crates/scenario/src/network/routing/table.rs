@@ -3,8 +3,8 @@
 use hitless_core::engine::identity::fmix32;
 use hitless_core::wire::{HostId, Packet, PortId};
 
+use super::PathRule;
 use super::hash;
-use super::settings::PathRule;
 use crate::network::topology::SwitchId;
 
 /// Where a host is attached.

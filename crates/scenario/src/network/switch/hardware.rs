@@ -3,16 +3,16 @@
 use hitless_core::engine::Stream;
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::{BitRate, Bytes, QueueId};
+use hitless_switch::queueing::flow::{ClassWeights, CodelConfig, DrrConfig, FqCodelConfig, IdealFqConfig, SfqConfig};
 use hitless_switch::{
-    Architecture, BufferPolicy, DepthUnit, DepthVisibility, EcnRamp, EcnThreshold, MarkingPoint, PortConfig,
-    QueueConfig, QueueLimit,
+    Architecture, BufferPolicy, DepthUnit, DepthVisibility, EcnRamp, EcnThreshold, FlowQueueing, MarkingPoint,
+    PortConfig, QueueConfig, QueueLimit,
 };
 use rand::Rng;
 
+use super::flow_queueing::FlowQueueingSettings;
 use super::queues::{BufferSettings, EcnPoint, EcnSettings, SchedulerKind};
 use super::settings::{DepthVisible, SwitchSettings};
-
-pub use super::disciplines::discipline;
 
 /// A port of the switch that sends at `rate`, with `overhead_bytes` for each frame. What marks by chance draws from
 /// streams of which `marking` gives the seeds; it is asked for only then.
@@ -98,5 +98,41 @@ pub fn architecture(settings: &SwitchSettings) -> Architecture {
         budget: settings.budget.map(Into::into),
         checked: settings.checked,
         ..Architecture::tofino_like()
+    }
+}
+
+/// The discipline of a port that `settings` describe, where the longest frame is `frame_max` and flows are hashed with
+/// `salt`.
+pub fn discipline(settings: &FlowQueueingSettings, frame_max: Bytes, salt: u32) -> FlowQueueing {
+    let given = settings.weights();
+    let weights = ClassWeights(std::array::from_fn(|class| given.get(class).copied().unwrap_or(1)));
+    match settings {
+        FlowQueueingSettings::IdealFq(settings) => {
+            let bits = settings.bytes_per_round.0 * 8;
+            let mark_rounds = settings.mark_rounds.map(|rounds| u64::from(rounds) * bits);
+            FlowQueueing::IdealFq(IdealFqConfig { weights, mark_rounds, charge_drops: settings.charge_drops })
+        }
+        FlowQueueingSettings::Drr(settings) => {
+            FlowQueueing::Drr(DrrConfig { quantum_bytes: settings.quantum.0 as u32, weights })
+        }
+        FlowQueueingSettings::Sfq(settings) => FlowQueueing::Sfq(SfqConfig {
+            queues: settings.queues,
+            quantum_bytes: settings.quantum.0 as u32,
+            perturbation: settings.perturbation,
+            salt,
+        }),
+        FlowQueueingSettings::FqCodel(settings) => FlowQueueing::FqCodel(FqCodelConfig {
+            flows: settings.flows,
+            quantum_bytes: settings.quantum.0 as u32,
+            limit_packets: settings.limit,
+            drop_batch: settings.drop_batch,
+            codel: CodelConfig {
+                target: settings.target,
+                interval: settings.interval,
+                small_queue_bytes: frame_max.0 as u32,
+                marks: settings.ecn,
+            },
+            salt,
+        }),
     }
 }

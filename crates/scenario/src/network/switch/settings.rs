@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::BudgetSettings;
 use super::flow_queueing::FlowQueueingSettings;
-use super::ports::PortSettings;
+use super::queues::PortSettings;
 use super::queues::{BufferSettings, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer};
 use crate::network::topology::{Port, SwitchId, Topology};
 

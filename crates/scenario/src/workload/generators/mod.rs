@@ -2,7 +2,6 @@
 
 mod incast;
 mod pairs;
-mod sequence;
 mod template;
 
 use std::iter::Peekable;
@@ -14,8 +13,7 @@ use hitless_core::wire::{Duration, HostId, Time};
 use super::{FlowSize, FlowSpec, Offer};
 
 pub use incast::{Answers, IncastGenerator};
-pub use pairs::{PairGenerator, PairSampler};
-pub use sequence::Sequence;
+pub use pairs::{PairGenerator, PairSampler, Sequence};
 pub use template::{Arrivals, Starts, Template};
 
 /// The flows of one group, in order of time.

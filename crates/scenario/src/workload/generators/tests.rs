@@ -1,11 +1,11 @@
 use std::collections::BTreeSet;
 
-use crate::network::topology::{LeafSpine, LinkSpec, Topology, TopologySettings};
 use hitless_core::engine::RandomStreams;
 use hitless_core::wire::BitRate;
 use proptest::prelude::*;
 
 use super::*;
+use crate::network::topology::{LeafSpine, LinkSpec, Topology, TopologySettings};
 use crate::workload::size::SizeSampler;
 
 fn fabric() -> Topology {

@@ -11,7 +11,7 @@ mod report;
 use hitless_core::engine::{RandomStreams, Stream};
 use hitless_core::wire::{Duration, PortId, Time};
 use hitless_scenario::Scenario;
-use hitless_scenario::network::failure::LinkFailure;
+use hitless_scenario::network::link::LinkFailure;
 use hitless_scenario::network::link::LinkState;
 use hitless_scenario::network::recovery::RecoverySettings;
 use hitless_scenario::network::routing::Routing;

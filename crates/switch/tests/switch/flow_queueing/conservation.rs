@@ -1,6 +1,6 @@
 //! All disciplines in a switch: what comes in leaves or ends for a reason, and the buffer returns to zero.
 
-use hitless_core::wire::pause::PauseFrame;
+use hitless_core::wire::mac_control::PauseFrame;
 use hitless_core::wire::{BitRate, Ecn, FlowId, Packet, PortId, QueueId, Time};
 use hitless_switch::testing::Harness;
 use hitless_switch::{

@@ -1,7 +1,19 @@
-//! Probabilities as whole numbers.
+//! A frame that arrives, and the chance of losing it.
 
 use hitless_core::engine::Stream;
+use hitless_core::wire::Time;
 use rand::Rng;
+
+/// What a loss model knows of a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct ArrivingFrame {
+    /// When its last bit arrives.
+    pub at: Time,
+    /// Its length, check sequence included.
+    pub frame_bytes: u32,
+    /// Whether a mechanism of the link sends it again.
+    pub is_link_retransmission: bool,
+}
 
 /// A probability as a threshold for 64 random bits, so that no rounding of a library decides.
 #[derive(Clone, Copy, Debug)]

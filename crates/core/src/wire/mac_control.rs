@@ -1,4 +1,4 @@
-//! Priority flow control frames (IEEE 802.1Qbb): pause or resume one traffic class of the link partner.
+//! What the MACs at the two ends of a link tell each other: pause frames and ordered sets.
 
 use crate::wire::shim::{Shim, ShimId};
 
@@ -47,6 +47,13 @@ impl Shim for PauseFrame {
         Self { class: bytes[0], quanta: u16::from_be_bytes([bytes[1], bytes[2]]) }
     }
 }
+
+/// Bytes of the line's time that a set takes: one 64-bit block.
+pub const ORDERED_SET_BYTES: u32 = 8;
+
+/// What a set says: the 32 bits that are of use to whoever defines it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, crate::state::Value)]
+pub struct OrderedSet(pub u32);
 
 #[cfg(test)]
 mod tests {

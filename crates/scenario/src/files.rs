@@ -1,12 +1,23 @@
-//! Files of loss traces that a scenario names.
+//! Files that a scenario names: failures and loss traces.
 
-use crate::network::loss::LossModel;
 use hitless_core::settings::Problem;
 
 use crate::Scenario;
+use crate::network::link::read_failures;
+use crate::network::loss::LossModel;
 
-/// Reads them, and reports those that cannot be read.
-pub(crate) fn read(scenario: &mut Scenario) -> Vec<Problem> {
+/// Adds the failures of the file to those of the scenario, or reports that it cannot be read.
+pub(crate) fn failures(scenario: &mut Scenario) -> Option<Problem> {
+    let file = scenario.failure_file.take()?;
+    match read_failures(&scenario.folder, &file) {
+        Ok(failures) => scenario.failures.extend(failures),
+        Err(rule) => return Some(Problem::new("failure_file", "", rule)),
+    }
+    None
+}
+
+/// Reads the loss traces, and reports those that cannot be read.
+pub(crate) fn loss_traces(scenario: &mut Scenario) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, link) in scenario.links.iter_mut().enumerate() {
         let of_start = (format!("link[{index}].loss"), &mut link.loss);
