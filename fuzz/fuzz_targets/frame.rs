@@ -1,8 +1,8 @@
 //! Any bytes as an Ethernet frame: read, described and marked.
 #![no_main]
 
-use hitless_wire::Ecn;
-use hitless_wire::frame::{FlowHashSeed, Frame, mark_ce};
+use hitless_core::wire::Ecn;
+use hitless_core::wire::frame::{FlowHashSeed, Frame, mark_ce};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,9 +1,9 @@
 //! Any bytes as a frame of a link: what is taken is encoded to the same bytes.
 #![no_main]
 
+use hitless_core::wire::frame::{EtherType, MacAddress};
+use hitless_core::wire::link::{LinkFormat, LinkHeaderSet, PRIORITIES};
 use hitless_mechanisms::{linkguardian, rimm};
-use hitless_wire::frame::{EtherType, MacAddress};
-use hitless_wire::link::{LinkFormat, LinkHeaderSet, PRIORITIES};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,7 +1,7 @@
 //! Any text as a trace of losses: what is taken has a frame, and never more losses than frames.
 #![no_main]
 
-use hitless_network::loss::trace::LossTrace;
+use hitless_scenario::network::loss::trace::LossTrace;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -3,11 +3,11 @@
 
 use std::fmt::Debug;
 
-use hitless_wire::Shim;
+use hitless_core::wire::Shim;
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::shim::CheckNumber;
 use hitless_mechanisms::link_layer_retry::header::PreambleSequence;
 use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::shim::CheckNumber;
 use hitless_mechanisms::sqr::metadata::CacheMetadata;
 use hitless_mechanisms::wharf::header::WharfHeader;
 use libfuzzer_sys::fuzz_target;

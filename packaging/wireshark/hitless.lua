@@ -1,4 +1,4 @@
--- Wireshark dissector of hitless' link format, version 1: crates/wire/src/link describes it.
+-- Wireshark dissector of hitless' link format, version 1: crates/core/src/wire/link describes it.
 --
 -- Copy it to the folder of personal Lua plugins (Help, About, Folders), or: tshark -X lua_script:hitless.lua -r FILE.
 -- The EtherType is a preference of the protocol; 0x88b5 unless the link was told another one.

@@ -21,26 +21,6 @@ class CheckpointError(Exception):
 class Cancelled(Exception):
     """The run was ended early by `Simulation.cancel`."""
 
-class Swarm:
-    """Random worlds, judged; `cancel` and `take_found` are for other threads."""
-
-    def __init__(
-        self,
-        seed: int,
-        worlds: int | None = None,
-        seconds: float | None = None,
-        threads: int = 1,
-        canary: str | None = None,
-    ) -> None: ...
-    def run(self) -> str:
-        """Go through the worlds; totals as JSON."""
-
-    def take_found(self) -> str:
-        """What was found since this was last asked: a JSON list."""
-
-    def cancel(self) -> None:
-        """Ask a hunt under way to end."""
-
 class Checkpoints:
     """The file of a run's newest checkpoint: written every so much of the wall clock, or of the simulated one."""
 
@@ -445,12 +425,6 @@ def scenario_example(name: str) -> str | None:
 
 def scenario_check(text: str, file_name: str, keeps_rows: bool = True, threads: int = 1) -> str:
     """The scenario with every default spelled out; raises `ScenarioError`."""
-
-def swarm_judges() -> list[tuple[str, str]]:
-    """Name of each judge, and what must hold."""
-
-def swarm_judge(text: str) -> str:
-    """What the judges say of one scenario, as JSON."""
 
 def scenario_memory(
     text: str, file_name: str, keeps_rows: bool = True, threads: int = 1

@@ -180,44 +180,6 @@ def scenario_memory(text, file_name, keeps_rows=True, threads=1):
     return 18e6, [("topology", "3 links", 9e3)]
 
 
-def swarm_judges():
-    return [("named-loss", "What is sent arrives, or was lost to a cause that is counted.")]
-
-
-def swarm_judge(text):
-    faults = [{"judge": "progress", "fault": "2 of 2 flows had not ended"}] if "broken" in text else []
-    return json.dumps({"judged": ["progress", "replay"], "faults": faults, "packets": 1234})
-
-
-class Swarm:
-    def __init__(self, seed, worlds=None, seconds=None, threads=1, canary=None):
-        if canary is not None:
-            raise ValueError(
-                "canaries are compiled in with debug assertions only: HITLESS_PROFILE=dev ./hitless swarm has them"
-            )
-        self._worlds = worlds or 7
-        self._found = []
-
-    def cancel(self):
-        self._worlds = 0
-
-    def run(self):
-        finding = {
-            "seed": 41,
-            "judge": "replay",
-            "fault": "two runs differ",
-            "times": 2,
-            "scenario": 'name = "world"\n',
-        }
-        self._found = [finding] if self._worlds > 100 else []
-        totals = {"worlds": self._worlds, "refused": 1, "packets": 9000, "judged": {"replay": self._worlds}}
-        return json.dumps({**totals, "findings": self._found})
-
-    def take_found(self):
-        found, self._found = self._found, []
-        return json.dumps(found)
-
-
 def bench_switch_disciplines():
     return [("fifo", "fifo"), ("sfq", "fifo")]
 

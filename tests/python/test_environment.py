@@ -122,8 +122,6 @@ def test_a_folder_whose_name_has_a_nul_is_refused(tmp_path):
         ("fleet", "trace", "--hours", "9" * 30),
         ("fleet", "trace", "--mttf-hours", "inf"),
         ("fleet", "compare", "--years", "9" * 30),
-        ("swarm", "--minutes", "inf"),
-        ("swarm", "--worlds", "9" * 30),
         ("run", "mine.toml", "--checkpoint", "1e300 s simulated"),
         ("run", "mine.toml", "--memory", "1e400GB"),
     ],

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["ARCHITECTURE.md", "CONTRIBUTING.md"]
-PLACE = re.compile(r"(?<![\w./])(?:crates|data|docs|examples|fuzz|packaging|python|scripts|tests)/[\w./-]*\w")
+PLACE = re.compile(r"(?<![\w./])(?:crates|data|docs|examples|fuzz|packaging|python|scripts|tests|tools)/[\w./-]*\w")
 
 
 def places(text):
@@ -48,16 +48,23 @@ def test_each_step_of_a_packets_way_is_in_the_file_that_it_names():
     assert missing == {}
 
 
+def used_by(manifest):
+    """Our crates that a crate uses."""
+    dependencies = tomllib.loads(manifest.read_text()).get("dependencies", {})
+    return [name.removeprefix("hitless-") for name in dependencies if name.startswith("hitless-")]
+
+
 def test_the_table_of_crates_says_what_each_uses():
     """The table is that of the Cargo.toml files, from the lowest crate up."""
     table = (ROOT / PAGES[0]).read_text().split("## Layers")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| ([a-z0-9-]+) \|.*\|.*\| ?([a-z0-9, -]*) \|$", table, re.MULTILINE)
+    rows = re.findall(r"^\| ([a-z0-9/]+) \|.*\|.*\| ?([a-z0-9, -]*) \|$", table, re.MULTILINE)
     said = {crate: uses.split(", ") if uses else [] for crate, uses in rows if crate != "crate"}
     found = {}
-    for manifest in (ROOT / "crates").glob("*/Cargo.toml"):
-        dependencies = tomllib.loads(manifest.read_text()).get("dependencies", {})
-        ours = [name.removeprefix("hitless-") for name in dependencies if name.startswith("hitless-")]
-        found[manifest.parent.name] = sorted(ours)
+    for room in [*(ROOT / "crates").iterdir(), *(ROOT / "tools").iterdir()]:
+        name = room.relative_to(ROOT).as_posix().removeprefix("crates/")
+        # The crates inside of a room are parts of it.
+        dependencies = {of for manifest in room.rglob("Cargo.toml") for of in used_by(manifest)}
+        found[name] = sorted(of for of in dependencies if of.split("-")[0] != name)
     assert said == found
     order = list(said)
     assert all(order.index(used) < order.index(crate) for crate, uses in said.items() for used in uses)

@@ -1,6 +1,6 @@
 //! What LinkGuardian makes of a corrupting link.
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use crate::LossRate;
 

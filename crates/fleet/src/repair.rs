@@ -1,7 +1,7 @@
 //! How long repairs take: drawn, or replayed from a file.
 
-use hitless_engine::draws::below;
-use hitless_engine::{RandomStreams, Stream};
+use hitless_core::engine::draws::below;
+use hitless_core::engine::{RandomStreams, Stream};
 
 use crate::Problem;
 use crate::topology::LinkId;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
 
 use crate::network::Network;
 use crate::policy::{Deployment, Policy};

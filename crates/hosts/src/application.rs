@@ -3,18 +3,18 @@
 //! A flow is one direction of a connection, or the response to a [`Request`]. For closed loops the driver adds flows
 //! when a message of another flow is complete.
 
-use hitless_engine::FlowIdentity;
-use hitless_wire::{Duration, FlowId, HostId, Time};
+use hitless_core::engine::FlowIdentity;
+use hitless_core::wire::{Duration, FlowId, HostId, Time};
 
 use crate::priority_tagging::PriorityTagging;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
 /// The number of a transport registered with [`crate::Hosts::add_transport`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct TransportId(pub u16);
 
 /// The behaviour of the sending application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Application {
     /// Messages of equal length, one after the other. Each starts a gap after the previous one was acknowledged.
     Messages {
@@ -49,7 +49,7 @@ impl Application {
 }
 
 /// A client's request before a flow: it opens the connection, and the flow is the response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct Request {
     /// Length of the request; not 0.
     pub bytes: u64,
@@ -58,7 +58,7 @@ pub struct Request {
 }
 
 /// The configuration of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct FlowConfig {
     pub source: HostId,
     /// The receiving host; must differ from `source`.
@@ -82,7 +82,7 @@ pub struct FlowConfig {
 
 /// A message that is complete or ended with its flow or the run. Times of steps that did not happen are
 /// [`Time::NEVER`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct MessageRecord {
     pub flow: FlowId,
     pub tag: u32,
@@ -100,7 +100,7 @@ pub struct MessageRecord {
 }
 
 /// How a flow ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum FlowOutcome {
     /// Everything was sent and, with a reliable transport, acknowledged.
     Completed,
@@ -112,7 +112,7 @@ pub enum FlowOutcome {
 
 /// Packets of flows as counted by hosts. Injected = delivered + dropped + in flight, if the fabric's copies and losses
 /// are counted too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct PacketCounts {
     /// Sent by the transports.
     pub injected: u64,
@@ -136,7 +136,7 @@ impl PacketCounts {
 }
 
 /// The counters of a receiving host's reorder buffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct ReorderBufferStatistics {
     /// Packets that waited for others.
     pub packets_held: u64,
@@ -162,7 +162,7 @@ impl ReorderBufferStatistics {
 }
 
 /// The progress of a flow, as a probe in its two hosts would see it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct FlowProgress {
     /// Maximum bytes in flight; 0 for a sender without a window.
     pub congestion_window_bytes: u64,
@@ -177,7 +177,7 @@ pub struct FlowProgress {
 }
 
 /// A flow that has ended. The receiving end's data is added when both ends are [joined](crate::FlowRecords::join).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct FlowRecord {
     pub flow: FlowId,
     pub tag: u32,
@@ -204,7 +204,7 @@ pub struct FlowRecord {
 
 /// The sending end's notification to the receiving end that it has ended. It is not a packet: it stands for the close
 /// of the connection, which both programs know about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SenderEnd {
     pub flow: FlowId,
     /// Time when the sending end ended.
@@ -215,7 +215,7 @@ pub struct SenderEnd {
 }
 
 /// The receiving end of a flow, at the end of the flow or of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct ReceiverRecord {
     pub flow: FlowId,
     pub tag: u32,

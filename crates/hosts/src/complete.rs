@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use hitless_wire::{FlowId, Time};
+use hitless_core::wire::{FlowId, Time};
 
 use crate::application::{FlowRecord, MessageRecord};
 use crate::records::{FlowRecords, join_ends, order_of_flows, order_of_messages};

@@ -1,8 +1,8 @@
 //! A flow's transport: enums over all transports instead of virtual calls.
 
-use hitless_engine::Stream;
-use hitless_wire::packet::VLAN_TAG_BYTES;
-use hitless_wire::{Bytes, Duration, Packet, Time};
+use hitless_core::engine::Stream;
+use hitless_core::wire::packet::VLAN_TAG_BYTES;
+use hitless_core::wire::{Bytes, Duration, Packet, Time};
 
 use crate::host::NetworkCard;
 use crate::stack::{DelayConfig, StackDelay};
@@ -155,7 +155,7 @@ macro_rules! dispatch {
 pub(crate) use dispatch;
 
 /// The sending end of a flow. Boxed, so that the kind is known without a load from the transport.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub enum SenderState {
     /// TCP.
     Tcp(Box<TcpSender>),
@@ -257,7 +257,7 @@ impl Sender for SenderState {
     }
 }
 
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub enum ReceiverState {
     /// TCP.
     Tcp(Box<TcpReceiver>),

@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU32;
 
-use hitless_wire::Duration;
+use hitless_core::wire::Duration;
 
 /// The meaning of the rank in a mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Rank {
     /// Unsent bytes of the message, including this packet: shortest remaining first. A flow without an end has the
     /// maximum of the field.
@@ -17,7 +17,7 @@ pub enum Rank {
 }
 
 /// The configuration of priority marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct PriorityTagging {
     pub rank: Rank,
     /// Divisor of a lying host's ranks; 1 is honest. A fixed rank is written unchanged.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use hitless_wire::{FlowId, Time};
+use hitless_core::wire::{FlowId, Time};
 
 use crate::application::{FlowOutcome, FlowRecord, MessageRecord, ReceiverRecord};
 
 /// The delivery of a message's last byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_core::state::Value)]
 pub(crate) struct Delivery {
     pub flow: u32,
     pub number: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Delivery {
 
 /// Records of flows and messages. [`Self::merge`] combines partitions. [`Self::join`] combines both ends of each flow,
 /// or, during a run, [`Self::take_complete`].
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct FlowRecords {
     /// Complete messages.
     pub messages: Vec<MessageRecord>,

@@ -8,15 +8,17 @@
 
 mod portable;
 
-use hitless_engine::Stream;
-use hitless_settings::quantity::Text;
-use hitless_wire::{Duration, Time};
+use hitless_core::engine::Stream;
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::{Duration, Time};
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A random delay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value,
+)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Jitter {
     /// No random part.
@@ -29,7 +31,7 @@ pub enum Jitter {
 }
 
 /// An exponential delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct ExponentialJitter {
     /// Mean.
@@ -38,7 +40,7 @@ pub struct ExponentialJitter {
 }
 
 /// A lognormal delay, given by two quantiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct LognormalJitter {
     /// Median.
@@ -50,7 +52,7 @@ pub struct LognormalJitter {
 }
 
 /// The configuration of a delay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct DelayConfig {
     /// Constant part for every packet.
     pub fixed: Duration,
@@ -141,7 +143,7 @@ impl StackDelay {
 }
 
 /// A direction of a flow through a stack; keeps its packets in order.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub struct DelayLine {
     last_entry: Option<Time>,
     last_exit: Time,
@@ -164,7 +166,7 @@ impl DelayLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_engine::RandomStreams;
+    use hitless_core::engine::RandomStreams;
     use proptest::prelude::*;
 
     fn jitters() -> impl Strategy<Value = Jitter> {

@@ -7,8 +7,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use hitless_interfaces::link::{Carrier, Link};
-use hitless_interfaces::watch::{LinkChange, LinkWatch};
+use crate::interfaces::link::{Carrier, Link};
+use crate::interfaces::watch::{LinkChange, LinkWatch};
 
 /// Who knows of carriers.
 pub trait CarrierSource: Send {

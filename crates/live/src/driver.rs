@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
-use crate::fabric::{LiveFabric, Order};
-use hitless_interfaces::{Counters, Interface, MonotonicTime, Refusal};
+use hitless_core::wire::Time;
 use hitless_simulation::Outcome;
-use hitless_wire::Time;
 
 use crate::carrier::{CarrierSource, Carriers};
 use crate::clock::Clock;
-use crate::lateness::{Lateness, LatenessStatus};
+use crate::clock::{Lateness, LatenessStatus};
+use crate::fabric::{LiveFabric, Order};
+use crate::interfaces::{Counters, Interface, MonotonicTime, Refusal};
 use crate::self_test::SelfTest;
 use crate::status::{Notice, PortStatus, Status};
 
@@ -279,7 +279,7 @@ impl<C: Clock> Driver<C> {
     fn take_arrivals(&mut self) {
         let (fabric, origin) = (&mut self.fabric, self.origin);
         for (number, port) in self.ports.iter_mut().enumerate().filter(|(_, port)| port.failed.is_none()) {
-            let mut take = |frame: hitless_interfaces::Received<'_>| {
+            let mut take = |frame: crate::interfaces::Received<'_>| {
                 fabric.receive(number as u16, since(origin, frame.at), frame.bytes);
             };
             if let Err(error) = port.interface.receive(self.options.arrivals_per_turn, &mut take) {

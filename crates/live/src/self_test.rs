@@ -1,14 +1,14 @@
 //! What the machine can do, measured before a run, against what the scenario asks.
 
-use crate::fabric::{LiveFabric, LiveSettings};
-use hitless_interfaces::MonotonicTime;
+use hitless_core::wire::packet::MTU_FRAME_BYTES;
+use hitless_core::wire::{BitRate, Duration, Time};
 use hitless_scenario::Scenario;
-use hitless_wire::packet::MTU_FRAME_BYTES;
-use hitless_wire::{BitRate, Duration, Time};
 use serde::Serialize;
 
 use crate::clock::Clock;
-use crate::lateness::{Lateness, LatenessStatus};
+use crate::clock::{Lateness, LatenessStatus};
+use crate::fabric::{LiveFabric, LiveSettings};
+use crate::interfaces::MonotonicTime;
 
 /// What was measured, and what is asked.
 #[derive(Clone, Debug, Serialize)]
@@ -71,7 +71,7 @@ pub fn measure<C: Clock>(
 }
 
 fn time_of_a_frame(rate: BitRate) -> Duration {
-    rate.time_for(u64::from(MTU_FRAME_BYTES + hitless_wire::packet::ETHERNET_OVERHEAD_BYTES))
+    rate.time_for(u64::from(MTU_FRAME_BYTES + hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES))
 }
 
 fn sleep<C: Clock>(clock: &mut C, slack_ns: u64) -> LatenessStatus {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hitless_interfaces::Counters;
 use hitless_simulation::run::Counted;
 use serde::Serialize;
 
-use crate::lateness::LatenessStatus;
+use crate::clock::LatenessStatus;
+use crate::interfaces::Counters;
 use crate::self_test::SelfTest;
 
 /// A moment of a run.

@@ -1,7 +1,7 @@
 //! Values of a mechanism for each port with an active part.
 
-use hitless_state::{Damaged, Reader, State, Writer};
-use hitless_wire::PortId;
+use hitless_core::state::{Damaged, Reader, State, Writer};
+use hitless_core::wire::PortId;
 
 /// Values by port, up to the highest port with an entry; ports between have the default.
 #[derive(Clone, Debug, Default)]

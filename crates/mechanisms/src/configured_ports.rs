@@ -1,7 +1,7 @@
 //! Values of a mechanism for its configured ports, mostly counters.
 
-use hitless_state::{Damaged, Reader, State, Writer};
-use hitless_wire::PortId;
+use hitless_core::state::{Damaged, Reader, State, Writer};
+use hitless_core::wire::PortId;
 
 /// Entries of some ports, in the order of the configuration. Finding an entry by its port takes one step.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! The number of detours of packets: in the packet across the fabric, and in a switch's counters.
 
 use hdrhistogram::Histogram;
+use hitless_core::wire::Packet;
+use hitless_core::wire::shim::DetourCount;
 use hitless_switch::Report;
-use hitless_wire::Packet;
-use hitless_wire::shim::DetourCount;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
@@ -26,7 +26,7 @@ pub(crate) struct Detours {
     uncounted: u64,
 }
 
-hitless_state::state!(Detours { values: most, uncounted; parts: ended });
+hitless_core::state!(Detours { values: most, uncounted; parts: ended });
 
 impl Detours {
     pub fn new() -> Self {

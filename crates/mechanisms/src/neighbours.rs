@@ -1,11 +1,11 @@
 //! Ports with neighbouring switches, and which of them may take a packet that does not leave through its own port.
 
-use hitless_engine::Stream;
-use hitless_engine::draws::below;
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::below;
+use hitless_core::wire::PortId;
 use hitless_switch::{Context, Event, PortState};
-use hitless_wire::PortId;
 
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub(crate) struct Neighbours {
     /// Whether a packet may return through its arrival port.
     to_arrival_port: bool,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::topology::select::{SwitchPort, select_links};
-use hitless_network::topology::{DirectedLink, LinkSpec, SwitchId, Topology};
 use hitless_scenario::kind::{Surroundings, switches_at_ends};
+use hitless_scenario::network::topology::select::{SwitchPort, select_links};
+use hitless_scenario::network::topology::{DirectedLink, LinkSpec, SwitchId, Topology};
 use toml::{Table, Value};
 
 /// The links of that name.

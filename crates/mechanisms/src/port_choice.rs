@@ -3,15 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hitless_network::switch::DepthVisible;
-use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_core::settings::Problem;
+use hitless_core::wire::PortId;
+use hitless_core::wire::shim::DetourCount;
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Header, Reach, built};
-use hitless_settings::Problem;
+use hitless_scenario::network::switch::DepthVisible;
+use hitless_scenario::network::topology::select::{SwitchPort, select_ports_by_switch};
+use hitless_scenario::network::topology::{SwitchId, Topology};
 use hitless_switch::Mechanism;
-use hitless_wire::PortId;
-use hitless_wire::shim::DetourCount;
 
 /// A mechanism that chooses the port of packets.
 #[derive(Clone, Copy)]

@@ -1,10 +1,10 @@
 //! Limits of a mechanism's queues.
 
-use hitless_network::switch::BufferSettings;
-use hitless_network::topology::Topology;
-use hitless_network::topology::select::SwitchPort;
+use hitless_core::settings::quantity::QueueLength;
 use hitless_scenario::Scenario;
-use hitless_settings::quantity::QueueLength;
+use hitless_scenario::network::switch::BufferSettings;
+use hitless_scenario::network::topology::Topology;
+use hitless_scenario::network::topology::select::SwitchPort;
 use hitless_switch::QueueLimit;
 
 /// Converts a length to a limit. A checked scenario guarantees that the packets fit into 32 bits.

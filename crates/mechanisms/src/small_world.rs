@@ -12,13 +12,13 @@ use std::rc::Rc;
 
 use crate::link_layer_retry::header::PreambleSequence;
 use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, LossNotification};
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
+use hitless_core::wire::{BitRate, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
 use hitless_switch::canary::{ARE_COMPILED_IN, Canary, sow};
 use hitless_switch::explore::{Choices, Digest, Explored, State, Visit};
 use hitless_switch::testing::{Fate, Harness, Shared};
 use hitless_switch::{Architecture, BufferPolicy, Mechanism, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
-use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::{BitRate, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
 
 /// The host side of both switches.
 pub const EDGE: PortId = PortId(0);

@@ -1,7 +1,7 @@
 //! For tests: three linked switches, and mechanisms on them.
 
-use hitless_network::topology::Topology;
 use hitless_scenario::kind::{Kind, Registry};
+use hitless_scenario::network::topology::Topology;
 use hitless_scenario::{Scenario, check};
 
 /// sw3 has the ports h, sw4 and sw5; sw4 and sw5 are linked too.

@@ -1,7 +1,7 @@
 //! Counters of packets and bytes.
 
 /// A counter of packets and bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Counter {
     /// Packets.
     pub packets: u64,

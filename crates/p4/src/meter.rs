@@ -2,7 +2,7 @@
 //! colour-blind mode. A meter with one rate is the single bucket of RFC 2697 with an excess burst of 0.
 
 /// A rate of a meter.
-#[derive(Clone, Copy, Debug, PartialEq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, hitless_core::state::Value)]
 pub struct Rate {
     /// Bytes or packets per microsecond.
     pub per_us: f64,
@@ -10,7 +10,7 @@ pub struct Rate {
     pub burst: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, hitless_core::state::Value)]
 struct Bucket {
     rate: Rate,
     tokens: u64,
@@ -19,7 +19,7 @@ struct Bucket {
 }
 
 /// A meter; without rates, all packets are green.
-#[derive(Clone, Debug, Default, PartialEq, hitless_state::Value)]
+#[derive(Clone, Debug, Default, PartialEq, hitless_core::state::Value)]
 pub struct Meter {
     /// Sorted from the highest rate to the lowest.
     buckets: Vec<Bucket>,

@@ -25,7 +25,7 @@ pub enum Instance {
 }
 
 /// Requests of a program that are executed at the end of the control.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Requests {
     /// Clone: session and list of preserved fields.
     pub clone: Option<(u32, u32)>,
@@ -42,7 +42,7 @@ pub struct Requests {
 }
 
 /// A packet. Its vectors keep their capacity between packets, so a reused one needs no allocation.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct Packet {
     /// The values of all headers and metadata.
     pub values: Vec<u8>,

@@ -52,7 +52,7 @@ pub struct Stay {
 }
 
 /// A packet in a queue of [`Switch::process`].
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 struct Queued {
     port: u32,
     queue: u32,
@@ -85,7 +85,7 @@ pub struct Switch {
     out: Vec<u8>,
 }
 
-hitless_state::state!(Switch {
+hitless_core::state!(Switch {
     values: last_queue, waiting, queued, held;
     parts: state;
     configured: program, spare, out

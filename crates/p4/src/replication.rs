@@ -19,7 +19,7 @@ const FIRST_SESSION_GROUP: u32 = GROUP_MAX + 1;
 const PORT_BITS: u32 = 9;
 
 /// The destination of a session's copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Mirror {
     /// A port.
     Port(u32),
@@ -28,7 +28,7 @@ pub enum Mirror {
 }
 
 /// A copy in a multicast group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Replica {
     /// The replication id, which distinguishes the copies.
     pub rid: u16,
@@ -37,7 +37,7 @@ pub struct Replica {
 }
 
 /// A node of simple_switch_CLI: replicas with the same rid, in the order of their ports.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 struct Node {
     rid: u16,
     replicas: Vec<Replica>,
@@ -45,7 +45,7 @@ struct Node {
     group: Option<u32>,
 }
 
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 struct Group {
     /// Direct replicas, from P4Runtime.
     own: Vec<Replica>,
@@ -64,7 +64,7 @@ pub struct Replication {
     port_bits: u32,
 }
 
-hitless_state::state!(Replication { values: sessions, groups, nodes; configured: port_bits });
+hitless_core::state!(Replication { values: sessions, groups, nodes; configured: port_bits });
 
 impl Replication {
     /// Creates an empty state.

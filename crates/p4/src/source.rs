@@ -8,7 +8,7 @@ use crate::packet::Packet;
 use crate::program::{Instruction, Program};
 
 /// A field of a header instance, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_core::state::Value)]
 pub struct FieldNumber {
     /// The header instance.
     pub header: u32,

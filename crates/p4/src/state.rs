@@ -41,14 +41,14 @@ pub struct State {
     pub(crate) parameters: Vec<u8>,
 }
 
-hitless_state::state!(State {
+hitless_core::state!(State {
     values: tables, profiles, counters, meters, value_sets, random, digests, tally;
     parts: registers, replication;
     configured: buffer, parameters
 });
 
 /// Counts of errors and lost packets, which a correct program avoids, and of digests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Tally {
     /// Packets aborted by an `assert` or `assume`.
     pub asserts_failed: u64,
@@ -65,7 +65,7 @@ pub struct Tally {
 }
 
 /// A digest for the control plane.
-#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Digest {
     /// The program's field list.
     pub list: u32,
@@ -84,7 +84,7 @@ pub struct Registers {
     pub words: Vec<u64>,
 }
 
-hitless_state::state!(Registers { values: words; configured: cell_words, width });
+hitless_core::state!(Registers { values: words; configured: cell_words, width });
 
 impl Registers {
     /// The words of a cell, or `None` beyond the array's end.
@@ -112,7 +112,7 @@ impl Registers {
 }
 
 /// Members and groups of an action profile.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct ProfileState {
     /// Members by handle; `None` where one was deleted.
     pub members: Vec<Option<crate::program::Call>>,

@@ -8,7 +8,7 @@ use crate::program::{Call, Entry, Lookup, MatchKind, Table};
 pub const KEY_WORDS_MAX: usize = 64;
 
 /// The entries of a table.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct TableState {
     /// Entries, with their counters and meters.
     pub entries: Vec<Row>,
@@ -28,7 +28,7 @@ pub struct TableState {
 }
 
 /// An entry with its counter and meter.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Row {
     /// The entry.
     pub entry: Entry,

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use hitless_interfaces::link::Link;
-use hitless_interfaces::namespace::Namespace;
-use hitless_interfaces::traffic::{Measured, Processors, Stream, forward, measure};
-use hitless_interfaces::{Interface, OpenError, Options, pin};
+use hitless_live::interfaces::link::Link;
+use hitless_live::interfaces::namespace::Namespace;
+use hitless_live::interfaces::traffic::{Measured, Processors, Stream, forward, measure};
+use hitless_live::interfaces::{Interface, OpenError, Options, pin};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -130,7 +130,7 @@ pub fn switch_off_offloads_in(namespace: &str, interface: &str) -> PyResult<Vec<
 }
 
 fn open_in(namespace: &str, name: &str, options: Options) -> PyResult<Port> {
-    within(namespace, || hitless_interfaces::open(name, options))?.map_err(refused)
+    within(namespace, || hitless_live::interfaces::open(name, options))?.map_err(refused)
 }
 
 fn within<T: Send>(namespace: &str, work: impl FnOnce() -> T + Send) -> PyResult<T> {

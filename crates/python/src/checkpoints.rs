@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
-use hitless_engine::Progress;
-use hitless_settings::input;
+use hitless_core::engine::Progress;
+use hitless_core::settings::input;
+use hitless_core::wire::Duration;
 use hitless_simulation::{Outcome, Resumable, Simulation};
-use hitless_wire::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
 use hitless_fleet::repair::{self, Repair};
 use hitless_fleet::series::Metrics;
 use hitless_fleet::trace::{self, Hazard};

@@ -20,7 +20,6 @@
 //! - [`rows`]: rows of a run that is under way;
 //! - [`kinds`]: which kinds of mechanisms there are;
 //! - [`network_interface`]: the Python class `NetworkInterface`, what is under a port of a live run;
-//! - [`swarm`]: the Python class `Swarm`, random worlds and what they break;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
 
 #[cfg(feature = "live")]
@@ -41,7 +40,6 @@ mod rows;
 mod session;
 mod simulation;
 mod simulator;
-mod swarm;
 mod tables;
 
 use hitless_mechanisms::linkguardian::copies_for;
@@ -130,13 +128,13 @@ fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> PyResult
 /// The MTU for hosts whose frames, with so many VLAN tags at most, cross a protected link of this MTU.
 #[pyfunction]
 fn link_inner_mtu(outer_mtu: usize, vlan_tags: usize) -> Option<usize> {
-    hitless_wire::link::inner_mtu(outer_mtu, vlan_tags)
+    hitless_core::wire::link::inner_mtu(outer_mtu, vlan_tags)
 }
 
 /// The MTU that a protected link needs for hosts with this MTU.
 #[pyfunction]
 fn link_outer_mtu(inner_mtu: usize, vlan_tags: usize) -> usize {
-    hitless_wire::link::outer_mtu(inner_mtu, vlan_tags)
+    hitless_core::wire::link::outer_mtu(inner_mtu, vlan_tags)
 }
 
 /// The distribution of flow sizes `name` that comes with the program: bytes, and the share of flows up to them.
@@ -185,9 +183,6 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<checkpoints::Checkpoints>()?;
     module.add_class::<session::Session>()?;
-    module.add_class::<swarm::Swarm>()?;
-    module.add_function(wrap_pyfunction!(swarm::swarm_judges, module)?)?;
-    module.add_function(wrap_pyfunction!(swarm::swarm_judge, module)?)?;
     module.add_class::<fleet::FleetTopology>()?;
     module.add_class::<fleet::FleetTrace>()?;
     module.add_class::<fleet::FleetYear>()?;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hitless_interfaces::link::{Carrier, Link};
+use hitless_live::interfaces::link::{Carrier, Link};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 

@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hitless_engine::Progress;
-use hitless_network::loss::LossModel;
+use hitless_core::engine::Progress;
+use hitless_core::wire::Time;
+use hitless_scenario::network::loss::LossModel;
 use hitless_switch::LinkEnd;
-use hitless_wire::Time;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

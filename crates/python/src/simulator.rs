@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use hitless_engine::Progress;
-use hitless_network::topology::{DirectedLink, Topology};
+use hitless_core::engine::Progress;
 pub use hitless_scenario::memory::Execution;
 use hitless_scenario::memory::{Limit, of_run};
+use hitless_scenario::network::topology::{DirectedLink, Topology};
 use hitless_scenario::resources::{SwitchResources, survey};
 use hitless_scenario::{Purpose, Scenario};
 use hitless_simulation::bench::Work;

@@ -1,14 +1,14 @@
 //! Bounds that follow from a scenario: how long a frame flies, how long a failure lasts.
 
-use hitless_network::failure::LinkFailure;
-use hitless_network::recovery::{Detection, RecoveryScheme};
-use hitless_network::switch::{BufferSettings, StaticBuffer};
-use hitless_network::topology::select::{SwitchPort, select_links};
-use hitless_network::topology::{DirectedLink, LinkId, LinkSpec, Topology};
-use hitless_settings::quantity::QueueLength;
-use hitless_wire::packet::{MTU_FRAME_BYTES, VLAN_TAG_BYTES};
-use hitless_wire::{Bytes, Duration, PriorityMark, Shim};
+use hitless_core::settings::quantity::QueueLength;
+use hitless_core::wire::packet::{MTU_FRAME_BYTES, VLAN_TAG_BYTES};
+use hitless_core::wire::{Bytes, Duration, PriorityMark, Shim};
 
+use crate::network::link::LinkFailure;
+use crate::network::recovery::{Detection, RecoveryScheme};
+use crate::network::switch::{BufferSettings, StaticBuffer};
+use crate::network::topology::select::{SwitchPort, select_links};
+use crate::network::topology::{DirectedLink, LinkId, LinkSpec, Topology};
 use crate::{Protocol, Scenario};
 
 /// The sum; beyond the range of time, the end of it.

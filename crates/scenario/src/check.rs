@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use hitless_settings::document::Document;
-use hitless_settings::{Finding, Problem, SettingsError, structure, without_byte_order_mark};
+use hitless_core::settings::document::Document;
+use hitless_core::settings::{Finding, Problem, SettingsError, structure, without_byte_order_mark};
 use toml::Table;
 
 use crate::kind::{Registry, Surroundings};
 use crate::memory::Limit;
-use crate::{Purpose, Scenario, budget, cross, defaults, listed_failures, loss_traces, memory};
+use crate::{Purpose, Scenario, cross, defaults, files, memory, resources};
 
 /// Reads a scenario for a simulation, as [`check_for`] does, without a limit.
 ///
@@ -52,12 +52,12 @@ pub fn check_for(
     if let Some(problem) = limit.and_then(|limit| memory::of_fabric(&scenario, limit.execution).beyond(limit.bytes)) {
         return fail(vec![locate(&document, problem)]);
     }
-    let mut problems = loss_traces::read(&mut scenario);
-    problems.extend(listed_failures::read(&mut scenario));
+    let mut problems = files::loss_traces(&mut scenario);
+    problems.extend(files::failures(&mut scenario));
     let mut scenario = resolve(scenario);
     problems.extend(cross::check(&scenario, purpose));
     if problems.is_empty() && scenario.switch.checked && purpose != Purpose::Survey {
-        problems.extend(budget::check(&scenario));
+        problems.extend(resources::check(&scenario));
     }
     if problems.is_empty() && purpose == Purpose::Simulation {
         problems.extend(limit.and_then(|limit| beyond(&scenario, limit)));

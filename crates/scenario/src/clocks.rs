@@ -1,8 +1,8 @@
 //! `clocks`: how alike the clocks of transmitters are.
 
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::line_clock::CLOCK_OFFSET_MAX_PPB;
 use hitless_hosts::CardClock;
-use hitless_wire::line_clock::CLOCK_OFFSET_MAX_PPB;
 use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,13 +3,13 @@
 //! They are filled in as TOML, before the structs are read, so that the structs hold plain values. What the file
 //! says always wins.
 
+use hitless_core::settings::defaults::{fill_missing, read};
 use hitless_hosts::transport::roce::{DcqcnPreset, DcqcnSettings};
-use hitless_network::switch::{SwitchPreset, SwitchSettings};
-use hitless_network::topology::TopologySettings;
-use hitless_settings::defaults::{fill_missing, read};
 use toml::{Table, Value};
 
 use crate::kind::Registry;
+use crate::network::switch::{SwitchPreset, SwitchSettings};
+use crate::network::topology::TopologySettings;
 
 /// Fills them in.
 pub(super) fn fill(scenario: &mut Table, registry: &Registry) {

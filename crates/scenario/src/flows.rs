@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use hitless_settings::quantity::{Optional, Text};
-use hitless_wire::{Bytes, Duration, Time};
+use hitless_core::settings::quantity::{Optional, Text};
+use hitless_core::wire::{Bytes, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

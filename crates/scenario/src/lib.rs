@@ -14,33 +14,28 @@
 
 pub mod kind;
 pub mod memory;
+pub mod network;
 pub mod plan;
 pub mod resources;
-pub mod switches;
 pub mod workload;
 
 mod bounds;
-mod budget;
 mod check;
 mod clocks;
 mod cross;
 mod defaults;
-mod division;
 mod examples;
+mod files;
 mod flows;
 mod host;
-mod listed_failures;
 mod listing;
-mod loss_traces;
 mod measure;
-mod purpose;
 mod scenario;
-mod transport;
 
 pub use check::{check, check_for};
 pub use clocks::Clocks;
 pub use cross::check::{Check, LENGTH_RULE, is_length};
-pub use cross::headers::MARKS;
+pub use cross::composition::MARKS;
 pub use examples::{EXAMPLES, Example, example};
 pub use flows::{
     Across, CdfSizes, FixedSizes, FlowGroup, FlowPattern, FlowSizes, IncastFlows, ListedFlows, PairedFlows,
@@ -50,8 +45,7 @@ pub use flows::{
 pub use host::{
     GroSettings, HostSettings, KernelSettings, PriorityTaggerSettings, RankedBy, ReorderBufferSettings, StackSettings,
 };
+pub use host::{Protocol, TransportSettings};
 pub use listing::schema_text;
 pub use measure::{FlowSampling, MeasureSettings, QueueSampling, ThroughputSampling};
-pub use purpose::Purpose;
-pub use scenario::{Scenario, Until};
-pub use transport::{Protocol, TransportSettings};
+pub use scenario::{Purpose, Scenario, Until};

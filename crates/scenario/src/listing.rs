@@ -1,6 +1,6 @@
 //! The schema as text for people, and the tables and lists that come with the program.
 
-use hitless_settings::listing::Listing;
+use hitless_core::settings::listing::Listing;
 
 use crate::kind::Registry;
 use crate::workload::{Cdf, cdf, flow_list};

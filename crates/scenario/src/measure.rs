@@ -1,7 +1,7 @@
 //! `[measure]`: what is recorded beside the flows, which always are.
 
-use hitless_settings::quantity::Text;
-use hitless_wire::Duration;
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

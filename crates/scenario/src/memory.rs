@@ -4,13 +4,13 @@
 //! can grow without bound: the fabric, flows with their records, packets in flight, tables of mechanisms, samples. It
 //! is meant to be too high rather than too low.
 
-use hitless_engine::RandomStreams;
-use hitless_network::switch::BufferSettings;
-use hitless_network::topology::Topology;
-use hitless_settings::Problem;
-use hitless_wire::{Duration, HostId, Time};
+use hitless_core::engine::RandomStreams;
+use hitless_core::settings::Problem;
+use hitless_core::wire::{Duration, HostId, Time};
 
 use crate::kind::Surroundings;
+use crate::network::switch::BufferSettings;
+use crate::network::topology::Topology;
 use crate::workload::{Offer, build_group};
 use crate::{FlowPattern, Scenario};
 
@@ -249,7 +249,7 @@ fn packets_of(scenario: &Scenario, index: usize, offer: &Offer, open: f64, of_pa
 fn packets_of_path(scenario: &Scenario, topology: &Topology) -> f64 {
     const SWITCHES: f64 = 5.0;
     let (switch, port) = topology.attachment(HostId(0));
-    let place = hitless_network::topology::select::SwitchPort { switch, port };
+    let place = crate::network::topology::select::SwitchPort { switch, port };
     let queue_bytes = match scenario.switch.buffer {
         BufferSettings::Static(_) => scenario.queue_max(topology, place).0,
         BufferSettings::Shared(buffer) => buffer.total.0,
@@ -265,7 +265,7 @@ fn buffered(scenario: &Scenario, topology: &Topology) -> f64 {
         BufferSettings::Static(_) => {
             let at = |host| {
                 let (switch, port) = topology.attachment(host);
-                scenario.queue_max(topology, hitless_network::topology::select::SwitchPort { switch, port }).0 as f64
+                scenario.queue_max(topology, crate::network::topology::select::SwitchPort { switch, port }).0 as f64
             };
             topology.host_ids().map(at).sum::<f64>()
         }

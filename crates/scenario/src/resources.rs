@@ -1,12 +1,13 @@
 //! What the mechanisms of a scenario take of its switches: nothing is run.
 
-use hitless_engine::RandomStreams;
-use hitless_network::topology::SwitchId;
+use hitless_core::engine::RandomStreams;
+use hitless_core::settings::Problem;
+use hitless_core::wire::BitRate;
 use hitless_switch::{Budget, Footprint, Half, Kept, RegisterUse, Resources};
-use hitless_wire::BitRate;
 use serde_json::{Map, Value, json};
 
-use crate::{Scenario, plan, switches};
+use crate::network::topology::SwitchId;
+use crate::{Scenario, plan};
 
 /// Switches whose mechanisms take the same.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +52,7 @@ pub fn survey(scenario: &Scenario) -> Result<Vec<SwitchResources>, String> {
         }
         let id = SwitchId(number as u32);
         let limits = &plan.recirculation_limits[number];
-        let switch = switches::switch(scenario, &topology, id, &streams, limits, mechanisms);
+        let switch = plan::switch(scenario, &topology, id, &streams, limits, mechanisms);
         let (budget, sum) = (switch.budget(), switch.footprint());
         let each = switch.resources().into_iter().map(|of| (Footprint::of(&of, &budget), of));
         let mut found = SwitchResources {
@@ -148,4 +149,32 @@ fn register(of: &RegisterUse) -> Value {
         "blocks": of.blocks(),
         "modelled_outside": of.kept == Kept::Outside,
     })
+}
+
+const HINT: &str = "hitless scenario resources FILE shows all of it. Leave out a mechanism, make its tables \
+                    smaller, or \
+    give switch.budget what your switch has";
+
+/// A problem for each kind of switch and each thing of which there is not enough. The scenario is sound otherwise.
+pub(super) fn check(scenario: &Scenario) -> Vec<Problem> {
+    match survey(scenario) {
+        Ok(switches) => switches.iter().flat_map(problems).collect(),
+        // What a file of flows says is found out when the run is built.
+        Err(_) => Vec::new(),
+    }
+}
+
+fn problems(switch: &SwitchResources) -> impl Iterator<Item = Problem> + '_ {
+    switch.shortages.iter().map(|shortage| Problem::new("switch.checked", "", sentence(switch, shortage)).hint(HINT))
+}
+
+fn sentence(switch: &SwitchResources, shortage: &Shortage) -> String {
+    let name = &switch.switches[0];
+    let others = switch.switches.len() - 1;
+    let also = if others > 0 { format!(" (and {others} more like it)") } else { String::new() };
+    let each = shortage.taken.iter().filter(|(_, amount)| *amount > 0);
+    let each: Vec<String> = each.map(|(mechanism, amount)| format!("{mechanism} {amount}")).collect();
+    let Shortage { what, needed, available, .. } = shortage;
+    let of = if each.is_empty() { String::new() } else { format!(" ({})", each.join(", ")) };
+    format!("the mechanisms of {name}{also} take {needed} {what}{of}, and the switch has {available}")
 }

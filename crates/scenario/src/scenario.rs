@@ -2,24 +2,24 @@
 
 use std::path::PathBuf;
 
+use hitless_core::settings::quantity::{Optional, Text};
+use hitless_core::wire::Time;
 use hitless_hosts::TransportConfig;
-use hitless_network::failure::LinkFailure;
-use hitless_network::link::LinkImpairment;
-use hitless_network::recovery::RecoverySettings;
-use hitless_network::routing::RoutingSettings;
-use hitless_network::switch::SwitchSettings;
-use hitless_network::topology::{Topology, TopologySettings};
-use hitless_settings::quantity::{Optional, Text};
-use hitless_wire::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clocks::Clocks;
-use crate::flows::FlowGroup;
+use crate::flows::{FlowGroup, FlowPattern};
 use crate::host::HostSettings;
+use crate::host::TransportSettings;
 use crate::kind::Entry;
 use crate::measure::MeasureSettings;
-use crate::transport::TransportSettings;
+use crate::network::link::LinkFailure;
+use crate::network::link::LinkImpairment;
+use crate::network::recovery::RecoverySettings;
+use crate::network::routing::RoutingSettings;
+use crate::network::switch::SwitchSettings;
+use crate::network::topology::{Topology, TopologySettings};
 
 /// A scenario: everything that decides a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -147,5 +147,36 @@ impl Scenario {
     /// scenario.
     pub fn effective_toml(&self) -> String {
         toml::to_string(self).unwrap_or_else(|error| unreachable!("a scenario is always valid TOML: {error}"))
+    }
+}
+
+/// What a scenario is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A simulation: its flows send, and it has an end.
+    Simulation,
+    /// A live run: real programs send, and somebody ends it.
+    Live,
+    /// None: somebody asks what its mechanisms take of a switch, also when that is more than there is.
+    Survey,
+}
+
+impl Scenario {
+    /// Why a run of this scenario cannot be divided into parts; `None`: it can.
+    ///
+    /// Parts talk by packets only, which take a time from one to the other. What takes none cannot be divided.
+    pub fn undivided_because(&self) -> Option<&'static str> {
+        if self.measure.order {
+            return Some("the order of packets is measured, which compares what is sent with what arrives elsewhere");
+        }
+        if self.mechanisms.iter().any(|entry| entry.facts.shares_state) {
+            return Some("a mechanism shares more between switches than packets tell");
+        }
+        self.flows.iter().find_map(|group| match &group.pattern {
+            FlowPattern::Sequence(_) => Some("flows of a sequence start when others end elsewhere"),
+            FlowPattern::Poisson(flows) if flows.connections.is_some() => Some("flows share open connections"),
+            pattern if pattern.request().is_some() => Some("flows answer requests"),
+            _ => None,
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
 use hitless_simulation::bench::Work;
 
 fn main() {

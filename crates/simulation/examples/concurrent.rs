@@ -3,7 +3,7 @@
 //! `cargo run --release -p hitless-simulation --example concurrent -- packet-pair 100000 5` runs 100,000 flows until 5
 //! ms after the first start; the transport is "packet-pair" or "dctcp".
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
 use hitless_scenario::check;
 use hitless_simulation::Simulation;
 

@@ -4,13 +4,13 @@
 
 use std::fmt;
 
-use hitless_state::{Damaged, Reader, Value, Writer};
+use hitless_core::state::{Damaged, Reader, Value, Writer};
 
 /// The first bytes of every checkpoint; the digit is the version of the format.
 const BEGINNING: &[u8; 20] = b"hitless checkpoint 1";
 
 /// The run that a checkpoint belongs to.
-#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Mark {
     /// Identity of the program's build: only the build that wrote the bytes can read them.
     pub program: String,

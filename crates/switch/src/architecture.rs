@@ -1,6 +1,6 @@
 //! The hardware's latencies, clocks and limits, as named presets with the source of each figure.
 
-use hitless_wire::{BitRate, Duration};
+use hitless_core::wire::{BitRate, Duration};
 
 use crate::resources::Budget;
 

@@ -1,6 +1,6 @@
 //! A switch as bytes, for checkpoints.
 
-use hitless_state::{Damaged, Reader, State, Writer};
+use hitless_core::state::{Damaged, Reader, State, Writer};
 
 use crate::switch::Switch;
 

@@ -1,7 +1,7 @@
 //! A switch but for its mechanisms: ports, buffer and the way of a packet that no mechanism acts on.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Duration, PortId, QueueId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Duration, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::canary::{Canary, sings};
@@ -33,7 +33,7 @@ pub(crate) struct Core {
     pub two_choices: Option<TwoChoices>,
 }
 
-hitless_state::state!(Core {
+hitless_core::state!(Core {
     values: packets_created, drops;
     parts: ports, pass, buffer, two_choices;
     configured: lead, egress_latency, architecture

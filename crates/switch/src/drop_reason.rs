@@ -1,6 +1,6 @@
 //! The reasons why packets end in a switch.
 
-use hitless_state::{Damaged, Reader, Value, Writer};
+use hitless_core::state::{Damaged, Reader, Value, Writer};
 
 /// The reason why a packet ended in a switch. The order matters: losses come before [`DropReason::Duplicate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! The interface between a switch and its driver, and the events that a switch schedules for itself.
 
-use hitless_engine::{PacketHandle, PacketStore};
-use hitless_wire::{OrderedSet, Packet, PortId, QueueId, ServiceKey, Time};
+use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::{OrderedSet, Packet, PortId, QueueId, ServiceKey, Time};
 
 use crate::drop_reason::DropReason;
 use crate::half::Half;
@@ -70,7 +70,7 @@ pub trait Environment {
 }
 
 /// An event that a switch schedules for itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum SwitchEvent {
     /// A packet enters ingress from within the switch: it returns from a recirculation port, or a mechanism has made
     /// it.

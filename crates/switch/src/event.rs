@@ -1,9 +1,9 @@
 //! Events that mechanisms receive outside the path of a packet.
 
-use hitless_wire::{OrderedSet, PortId, QueueId};
+use hitless_core::wire::{OrderedSet, PortId, QueueId};
 
 /// The state of a port as the switch knows it. Failure detection and route recovery report it, each after its delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub enum PortState {
     /// The link works, and packets use it.
     Up,

@@ -1,6 +1,6 @@
 //! The choice among next hops of equal cost by the depth of the switch's queues.
 
-use hitless_engine::Stream;
+use hitless_core::engine::Stream;
 
 /// Power of two choices, per packet: draws two different next hops at random and takes the one with fewer bytes in its
 /// queue (Vertigo, CoNEXT 2021, section 3; DRILL, SIGCOMM 2017). It reorders packets within a flow.
@@ -9,7 +9,7 @@ pub(crate) struct TwoChoices {
     pub stream: Stream,
 }
 
-hitless_state::state!(TwoChoices { values: stream });
+hitless_core::state!(TwoChoices { values: stream });
 
 impl TwoChoices {
     pub const fn new(stream: Stream) -> Self {

@@ -1,7 +1,7 @@
 //! Calls the hooks of mechanisms, one after the other, and applies the effects of each.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{PortId, Time};
 
 use crate::context::{Context, Visit};
 use crate::environment::Environment;

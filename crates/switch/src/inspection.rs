@@ -1,7 +1,7 @@
 //! Counters, depths and reports that the control plane and the driver read. Nothing here is on a packet's path.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Packet, PortId, QueueId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Packet, PortId, QueueId, Time};
 
 use crate::architecture::Architecture;
 use crate::drop_reason::DropReason;

@@ -43,7 +43,7 @@ pub mod testing;
 pub mod verdict;
 
 /// Checkpoint primitives, re-exported for mechanisms in other crates.
-pub use hitless_state as state;
+pub use hitless_core::state;
 
 pub use architecture::{Architecture, DepthVisibility};
 pub use context::Context;

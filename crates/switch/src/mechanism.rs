@@ -1,7 +1,7 @@
 //! The interface between a mechanism and the switch: its needs and its hooks.
 
-use hitless_state::State;
-use hitless_wire::{Packet, PortId, Time};
+use hitless_core::state::State;
+use hitless_core::wire::{Packet, PortId, Time};
 
 use crate::context::Context;
 use crate::drop_reason::DropReason;
@@ -90,7 +90,7 @@ pub trait Mechanism: Send {
 }
 
 /// For use in an `impl Mechanism`: the mechanism is itself the state to save, as declared by its `state!` of
-/// crates/state.
+/// crates/core/src/state.
 #[macro_export]
 macro_rules! is_its_own_state {
     () => {

@@ -1,6 +1,6 @@
 //! A mechanism's requirements on the ports of its switch.
 
-use hitless_wire::PortId;
+use hitless_core::wire::PortId;
 
 use crate::hook_set::HookSet;
 use crate::queueing::{QueueConfig, QueueGroup, QueueOrder};

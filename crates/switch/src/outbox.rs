@@ -3,8 +3,8 @@
 //! A hook does not know the type of the environment, so that [`crate::Mechanism`] can be a trait object. Its effects
 //! therefore reach the environment as data.
 
-use hitless_engine::{PacketHandle, PacketStore};
-use hitless_wire::{OrderedSet, PortId, Time};
+use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::{OrderedSet, PortId, Time};
 
 use crate::drop_reason::DropReason;
 use crate::environment::{Environment, SwitchEvent};

@@ -3,12 +3,12 @@
 //! A resume frame can be lost, so a pause ends at its time at the latest. An event is scheduled for this end; a longer
 //! pause in the meantime reuses the event instead of scheduling another.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use crate::explore::{Digest, State};
 
 /// End of the pause of each traffic class.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(crate) struct Pauses {
     /// [`Time::NEVER`] means that a frame has cancelled the pause.
     ends_at: [Time; 8],

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hitless_wire::{BitRate, Duration, LineClock, Packet, PortId, QueueId};
+use hitless_core::wire::{BitRate, Duration, LineClock, Packet, PortId, QueueId};
 
 use crate::explore::{Digest, State};
 use crate::hook_set::PortHooks;
@@ -30,7 +30,7 @@ pub struct MacCounters {
 
 /// Counters that change with every frame. Fields counted together are not adjacent: the compiler would combine two
 /// additions into one vector addition, which costs twice as much.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 #[repr(C)]
 pub(crate) struct FrameCounters {
     frames_received_ok: u64,
@@ -113,7 +113,7 @@ pub(crate) struct Line {
 }
 
 /// Packets and bytes counted at a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub(crate) struct Backlog {
     pub packets: usize,
     pub bytes: u64,
@@ -144,7 +144,7 @@ pub(crate) enum Scheduler {
     Flow(Box<FlowScheduler>),
 }
 
-hitless_state::state!(
+hitless_core::state!(
     enum Scheduler {
         Fifo(fifo),
         Queued(queued),
@@ -181,7 +181,7 @@ impl Scheduler {
 }
 
 /// State that most ports never need.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub(crate) struct Rare {
     /// Packets that an event will bring to a queue, by queue.
     underway: Vec<Backlog>,
@@ -213,7 +213,7 @@ pub(crate) struct Port {
     rare: Option<Box<Rare>>,
 }
 
-hitless_state::state!(Port {
+hitless_core::state!(Port {
     values: frames, rare;
     parts: scheduler;
     configured: enters_fast_path, leaves_on_fast_path, queues_at_once, overhead_bytes, line, clock, hooks, config

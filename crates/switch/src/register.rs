@@ -6,14 +6,14 @@
 
 use std::fmt;
 
-use hitless_state::{Damaged, Reader, State, Value, Writer};
-use hitless_wire::{PortId, QueueId};
+use hitless_core::state::{Damaged, Reader, State, Value, Writer};
+use hitless_core::wire::{PortId, QueueId};
 
 use crate::half::Half;
 use crate::resources::{Footprint, Kept, RegisterCell, RegisterUse};
 
 /// An operation of a mechanism that the hardware cannot do.
-#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Violation {
     /// The register array (or the depth) accessed.
     pub what: &'static str,
@@ -32,7 +32,7 @@ const MOST_ACCESSES: usize = 32;
 const MECHANISMS_MAX: usize = 8;
 
 /// Resources that packets have used so far (checked mode).
-#[derive(Clone, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Observed {
     /// Register arrays that packets have accessed.
     pub arrays: Vec<&'static str>,
@@ -70,7 +70,7 @@ pub struct Pass {
     stated: Option<Stated>,
 }
 
-hitless_state::state!(Pass {
+hitless_core::state!(Pass {
     values: half, mechanism, stages, stage_count, accessed, count, violation, observed;
     configured: checked, stated
 });

@@ -1,7 +1,7 @@
 //! A mechanism's report at the end of a run.
 
 use hdrhistogram::Histogram;
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 /// Scope, quantity, and the steps of its value: each value holds from its time onwards.
 pub type Series = (String, &'static str, Vec<(Time, u64)>);
@@ -85,7 +85,7 @@ macro_rules! counters {
             }
         }
 
-        $crate::state::state!($type { values: $($field),+ });
+        $crate::state!($type { values: $($field),+ });
 
         impl $type {
             /// Adds all counters to a report.

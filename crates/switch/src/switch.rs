@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use hitless_engine::Stream;
-use hitless_wire::{Duration, LineClock, PortId, Time};
+use hitless_core::engine::Stream;
+use hitless_core::wire::{Duration, LineClock, PortId, Time};
 
 use crate::architecture::Architecture;
 use crate::core::Core;

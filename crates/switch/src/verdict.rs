@@ -1,6 +1,6 @@
 //! A hook's decision about a packet.
 
-use hitless_wire::{Duration, PortId, QueueId};
+use hitless_core::wire::{Duration, PortId, QueueId};
 
 use crate::drop_reason::DropReason;
 

@@ -32,8 +32,8 @@ def workspace() -> dict[str, Any]:
 def files() -> list[Path]:
     """All that goes into the packaged module: data and examples are compiled in."""
     base = root()
-    found = [base / "Cargo.toml", base / "Cargo.lock", *base.glob("crates/*/Cargo.toml")]
-    for pattern in ("crates/*/src/**/*", "data/**/*", "examples/*.toml"):
+    found = [base / "Cargo.toml", base / "Cargo.lock", *base.glob("crates/**/Cargo.toml")]
+    for pattern in ("crates/**/src/**/*", "data/**/*", "examples/*.toml"):
         found += [path for path in base.glob(pattern) if path.is_file()]
     return sorted(found)
 

@@ -38,13 +38,14 @@ def write(folder: Path, crates: Sequence[Crate], profiles: Mapping[str, Any]) ->
     _link(folder / _CRATES, sources.root() / "crates")
     shutil.rmtree(folder / _OWN, ignore_errors=True)
     own = {crate.name: {"path": str(_stand_in(folder, crate.path))} for crate in crates}
+    shared = sources.workspace()["workspace"]
     simulator = {"workspace": True, "features": ["live"]}
     manifest = {
         "package": {"name": "hitless-own-module", "version": "0.0.0", "edition": "2024", "publish": False},
         "lib": {"name": LIBRARY, "path": "lib.rs", "crate-type": ["cdylib"]},
         "dependencies": {"hitless-python": simulator, "pyo3": {"workspace": True}, **own},
         "profile": dict(profiles),
-        "workspace": sources.workspace()["workspace"],
+        "workspace": shared | {"members": [member for member in shared["members"] if member.startswith(_CRATES)]},
     }
     entries = ", ".join(f'("{crate.name}", {crate.identifier}::register)' for crate in crates)
     (folder / "Cargo.toml").write_text(tomli_w.dumps(manifest), encoding="utf-8")

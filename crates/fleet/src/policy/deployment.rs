@@ -1,7 +1,7 @@
 //! Where LinkGuardian can run.
 
-use hitless_engine::RandomStreams;
-use hitless_engine::draws::below;
+use hitless_core::engine::RandomStreams;
+use hitless_core::engine::draws::below;
 
 use crate::Share;
 use crate::topology::{LinkId, Topology};

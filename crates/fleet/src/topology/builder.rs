@@ -1,6 +1,6 @@
 //! Putting a topology together.
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use super::shape::Shape;
 use super::tiers::{Link, LinkId, Switch, SwitchId, Topology};

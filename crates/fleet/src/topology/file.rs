@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use super::builder::Builder;
 use super::shape::Shape;

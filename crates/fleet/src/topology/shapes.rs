@@ -1,6 +1,6 @@
 //! The shapes that have a name.
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use super::builder::Builder;
 use super::shape::Shape;

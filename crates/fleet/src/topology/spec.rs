@@ -1,6 +1,6 @@
 //! Topologies by name: `fabric:pods=261,tors=48`.
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use super::shape::Shape;
 use super::tiers::Topology;

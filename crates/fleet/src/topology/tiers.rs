@@ -4,7 +4,7 @@
 //! (a pod of the Facebook fabric or of a fat tree, a single leaf of a leaf-spine), so that no two pods share a path
 //! from a ToR to a spine, and a link belongs to the pod of its lower end.
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use super::shape::Shape;
 

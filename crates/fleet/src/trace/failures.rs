@@ -1,6 +1,6 @@
 //! Traces: which link begins to corrupt when, and how badly.
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use crate::topology::{LinkId, Shape, Topology};
 use crate::{LossRate, Problem};

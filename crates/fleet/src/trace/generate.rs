@@ -1,7 +1,7 @@
 //! The paper's trace generator (LinkGuardian, appendix D), seeded.
 
-use hitless_engine::draws::{below, exp, exponential, ln, unit};
-use hitless_engine::{RandomStreams, Stream};
+use hitless_core::engine::draws::{below, exp, exponential, ln, unit};
+use hitless_core::engine::{RandomStreams, Stream};
 
 use super::failures::{Failure, LATEST_S, Trace};
 use crate::series::MARGIN_S;

@@ -1,7 +1,7 @@
 //! The incremental year against a slow one that recomputes everything at each event and tries all subsets.
 
 use super::slow;
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
 use hitless_fleet::repair::Repair;
 use hitless_fleet::topology::{LinkId, Topology, from_spec, from_text};
 use hitless_fleet::trace::{Failure, Hazard, Trace, generate};

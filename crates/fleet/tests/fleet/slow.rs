@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hitless_engine::RandomStreams;
-use hitless_engine::draws::below;
+use hitless_core::engine::RandomStreams;
+use hitless_core::engine::draws::below;
 use hitless_fleet::repair::Repair;
 use hitless_fleet::series::Metrics;
 use hitless_fleet::topology::{LinkId, SwitchId, Topology};

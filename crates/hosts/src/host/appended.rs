@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use super::message::Message;
 
 /// An incomplete message.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Appended {
     bytes: u64,
     /// End of the message in bytes of the connection.
@@ -18,7 +18,7 @@ struct Appended {
 }
 
 /// The messages of a connection. They share its byte stream, so they complete in order.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct AppendedMessages {
     /// Unacknowledged messages, oldest first.
     messages: VecDeque<Appended>,

@@ -4,7 +4,7 @@
 //! free place in the queue. Floyd and Jacobson ("On Traffic Phase Effects in Packet-Switched Gateways", 1992) show the
 //! effect and its remedy: a random delay of up to the time of one frame.
 
-use hitless_wire::{Duration, LineClock, Time};
+use hitless_core::wire::{Duration, LineClock, Time};
 
 /// Maximum delay of the first frame of an idle card.
 const IDLE_DELAY_MAX: Duration = Duration::from_ns(10);
@@ -30,7 +30,7 @@ pub struct CardClock {
 ///
 /// Frames keep their order and the line's rate: a late frame of a backlog is followed by shorter gaps until the card
 /// has caught up.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct CardTiming {
     /// A linear congruential generator (Knuth's MMIX): a few instructions per frame; only its upper bits are used.
     state: u64,
@@ -83,7 +83,7 @@ impl CardTiming {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_wire::BitRate;
+    use hitless_core::wire::BitRate;
 
     const FRAME: u32 = 1_538;
 

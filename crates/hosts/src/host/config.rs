@@ -1,6 +1,6 @@
 //! Parameters of a host.
 
-use hitless_wire::{Duration, Packet};
+use hitless_core::wire::{Duration, Packet};
 
 use super::gro::GroConfig;
 use super::network_card::NetworkCardConfig;

@@ -1,7 +1,7 @@
 //! An active connection: the flow and, if it is a response, the request before it.
 
-use hitless_engine::RandomStreams;
-use hitless_wire::{FlowId, HostId, Time};
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::{FlowId, HostId, Time};
 
 use super::environment::HostEnvironment;
 use super::event::{Direction, HostEvent, Side, Timer};
@@ -22,7 +22,7 @@ use crate::transport::{ReceiverStatistics, SenderStatistics};
 /// The two ends communicate only by packets and by [`SenderEnd`], so they can be in different partitions. Each
 /// partition then has a connection with one unused end. The ends must share a connection only for requests and for
 /// appended messages.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Connection {
     pub flow: HalfConnection,
     /// Whether the sending end is in this partition and still open.

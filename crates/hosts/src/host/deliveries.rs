@@ -1,11 +1,11 @@
 //! Messages at the receiving end of a flow: where they end, and when their last bytes arrived.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use crate::application::{Application, SenderEnd};
 
 /// The messages of a flow at its receiving end. It knows their lengths, as the receiving program does.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Deliveries {
     /// Delivered bytes at which there is something to do next.
     goal: u64,

@@ -1,7 +1,7 @@
 //! The interface between hosts and their driver.
 
-use hitless_engine::{PacketHandle, PacketStore};
-use hitless_wire::{Duration, FlowId, HostId, Time};
+use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::{Duration, FlowId, HostId, Time};
 
 use super::event::HostEvent;
 use crate::application::{FlowRecord, ReceiverRecord, SenderEnd};

@@ -1,10 +1,10 @@
 //! Events at hosts, which the driver returns when they are due.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{FlowId, HostId};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{FlowId, HostId};
 
 /// A direction of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Direction {
     /// The direction of the flow's data.
     Flow,
@@ -13,7 +13,7 @@ pub enum Direction {
 }
 
 /// One end of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Side {
     /// The end that sends data.
     Sender,
@@ -32,7 +32,7 @@ impl Side {
 }
 
 /// The timers of one direction of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Timer {
     /// Timer of the sending transport.
     Sender,
@@ -43,7 +43,7 @@ pub enum Timer {
 }
 
 /// An event at a host; the driver passes it to [`Hosts::handle`](crate::Hosts::handle) when it is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum HostEvent {
     FlowStart(FlowId),
     /// An unlimited flow stops writing.

@@ -3,8 +3,8 @@
 //! The code for packets is generic over the transport: [`super::half_connection::HalfConnection`] dispatches once per
 //! visit, and the compiler can inline the rest.
 
-use hitless_engine::{PacketHandle, PacketStore};
-use hitless_wire::{FlowId, HostId, Packet, Time};
+use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::{FlowId, HostId, Packet, Time};
 
 use super::deliveries::Deliveries;
 use super::environment::HostEnvironment;
@@ -46,7 +46,7 @@ impl<'a, E: HostEnvironment> Visit<'a, E> {
 }
 
 /// The host's state for one end of a flow, besides the transport.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Endpoint {
     host: HostId,
     /// Fields that all packets of this end share.
@@ -95,7 +95,7 @@ impl Endpoint {
 }
 
 /// The request before a response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Asked {
     /// Time when the client began to open the connection.
     pub started: Time,
@@ -104,7 +104,7 @@ pub struct Asked {
 }
 
 /// An active flow without its transports.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct FlowEndpoints {
     pub id: FlowId,
     pub direction: Direction,

@@ -9,7 +9,7 @@ use super::connection::Connection;
 use crate::application::FlowConfig;
 
 /// A flow's entry in the table: 16 bytes in any state.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(super) enum FlowSlot {
     /// Not started.
     Waiting(Box<FlowConfig>),
@@ -22,7 +22,7 @@ pub(super) enum FlowSlot {
 const LATEST: usize = 1 << 19;
 
 /// All flows, by number.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct FlowTable {
     latest: Vec<FlowSlot>,
     /// Number of the first flow in `latest`.
@@ -98,8 +98,8 @@ impl FlowTable {
 
 #[cfg(test)]
 mod tests {
-    use hitless_engine::FlowIdentity;
-    use hitless_wire::{HostId, Time};
+    use hitless_core::engine::FlowIdentity;
+    use hitless_core::wire::{HostId, Time};
 
     use super::*;
     use crate::application::{Application, TransportId};

@@ -9,11 +9,11 @@
 //!
 //! Each end of a flow has a separate ring, as if the card spread flows over queues by their hash without collisions.
 
-use hitless_engine::{PacketHandle, PacketStore};
-use hitless_wire::{Duration, Packet, TcpFlags, TcpHeader, Time, Transport};
+use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::{Duration, Packet, TcpFlags, TcpHeader, Time, Transport};
 
 /// Interrupt moderation of a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct GroConfig {
     /// Time from the first packet to the interrupt.
     pub interrupt_delay: Duration,
@@ -38,7 +38,7 @@ impl From<PacketHandle> for Segment {
 }
 
 /// The ring of one end of a flow.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct ReceiveRing {
     config: GroConfig,
     packets: Vec<PacketHandle>,

@@ -1,7 +1,7 @@
 //! One direction of an active connection: both transports, their timers, and the application.
 
-use hitless_engine::{FlowIdentity, RandomStreams, Stream};
-use hitless_wire::{Duration, FlowId, Packet, Time};
+use hitless_core::engine::{FlowIdentity, RandomStreams, Stream};
+use hitless_core::wire::{Duration, FlowId, Packet, Time};
 
 use super::deliveries::Deliveries;
 use super::environment::{HostDrop, HostEnvironment};
@@ -23,7 +23,7 @@ fn connection_stream(flow: FlowIdentity, direction: Direction, streams: &RandomS
 }
 
 /// One direction of a connection: data goes from the sender to the receiver.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct HalfConnection {
     pub endpoints: FlowEndpoints,
     sender: SenderState,

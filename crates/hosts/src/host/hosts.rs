@@ -1,7 +1,7 @@
 //! The collection of hosts and flows: it routes packets and events to flows, and starts and ends them.
 
-use hitless_engine::{PacketHandle, RandomStreams, Stream};
-use hitless_wire::{FlowId, HostId, Time};
+use hitless_core::engine::{PacketHandle, RandomStreams, Stream};
+use hitless_core::wire::{FlowId, HostId, Time};
 
 use super::config::HostConfig;
 use super::connection::Connection;
@@ -17,7 +17,7 @@ use crate::application::{
 use crate::flow::TransportConfig;
 
 /// The counters of all hosts together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct HostTotals {
     /// Packets of all flows; strays count as dropped.
     pub packets: PacketCounts,
@@ -61,7 +61,7 @@ pub struct Hosts {
     totals: HostTotals,
 }
 
-hitless_state::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
+hitless_core::state!(Hosts { values: flows, totals; parts: hosts; configured: transports, streams });
 
 impl Hosts {
     /// Creates an empty collection. Each flow draws from a separate stream of `streams`.

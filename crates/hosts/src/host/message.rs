@@ -1,6 +1,6 @@
 //! A message of an application.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 /// A message, with its sender's knowledge; unknown times are [`Time::NEVER`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 //! The rate never changes, so the departure of a frame is known when it is queued, and the queue needs no memory for
 //! frames.
 
-use hitless_engine::Ring;
-use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
-use hitless_wire::{BitRate, Bytes, Duration, LineClock, Time};
+use hitless_core::engine::Ring;
+use hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES;
+use hitless_core::wire::{BitRate, Bytes, Duration, LineClock, Time};
 
 use super::card_timing::{CardClock, CardTiming};
 
@@ -50,7 +50,7 @@ impl NetworkCardConfig {
 }
 
 /// The capacity check, in the unit with the lowest cost.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 enum Room {
     /// Departures of the frames before the last one, and their maximum number. Frames that found the card idle are not
     /// included, because all earlier frames had left.
@@ -100,7 +100,7 @@ impl Room {
 /// It has two clocks. `busy_until` is the departure of the last frame in the queue. `committed_until` is the same for
 /// all frames that transports have sent, including those still in the host's stack; without a stack delay both are
 /// equal. Senders wait for the second, so that a stack delay does not let them overrun the queue.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct NetworkCard {
     rate: BitRate,
     clock: LineClock,

@@ -1,6 +1,6 @@
 //! The position of a packet's payload in its flow, as layers below the transport read it from the header.
 
-use hitless_wire::{PacketPairHeader, RoceOpcode, Transport};
+use hitless_core::wire::{PacketPairHeader, RoceOpcode, Transport};
 
 /// Position of a data packet in its flow, in the transport's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use hitless_wire::{Packet, PriorityMark, Time};
+use hitless_core::wire::{Packet, PriorityMark, Time};
 
 use super::payload::{Place, payload};
 use crate::application::Application;
 use crate::priority_tagging::{PriorityTagging, Rank};
 
 /// A message not known to have arrived, or the part of one between two pauses.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Flowlet {
     start_bytes: u64,
     end_bytes: u64,
@@ -22,7 +22,7 @@ struct Flowlet {
 }
 
 /// Marks the packets of one flow.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct PriorityTagger {
     tagging: PriorityTagging,
     /// Payload of a full packet, for transports that count packets.
@@ -182,7 +182,7 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
-    use hitless_wire::{Duration, TcpHeader, Transport, UdpHeader};
+    use hitless_core::wire::{Duration, TcpHeader, Transport, UdpHeader};
 
     const MSS: u64 = 1_000;
 

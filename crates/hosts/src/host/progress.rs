@@ -1,12 +1,12 @@
 //! The state of a flow's sending application: the next bytes to write, completed messages, and the end.
 
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 use super::appended::AppendedMessages;
 use super::message::Message;
 use crate::application::Application;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 enum Phase {
     /// A message is under way.
     Message,
@@ -39,7 +39,7 @@ pub enum Step {
 
 /// The sending application of a flow. The driver calls [`Self::start`] once. After every event of the flow it calls
 /// [`Self::advance`] until that returns `None`.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Progress {
     application: Application,
     phase: Phase,

@@ -4,8 +4,8 @@
 //! A packet beyond the expected one is held until the gap is filled, or until a timeout after the arrival of the oldest
 //! held packet; there is one timer per flow. A packet before the expected one is a retransmission and passes at once.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Duration, Packet, PriorityMark, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Duration, Packet, PriorityMark, Time};
 
 use super::payload::{Place, payload};
 use super::timers::PendingTimers;
@@ -13,7 +13,7 @@ use crate::application::{Application, ReorderBufferStatistics};
 use crate::priority_tagging::{PriorityTagging, Rank};
 
 /// The source of a packet's position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 enum PositionBy {
     /// The mark, which decreases by the payload.
     RemainingBytes,
@@ -37,14 +37,14 @@ impl PositionBy {
 }
 
 /// The range of a packet in its flowlet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 struct Span {
     start: u64,
     end: u64,
 }
 
 /// A packet that waits for others.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Held {
     span: Span,
     arrived_at: Time,
@@ -65,7 +65,7 @@ pub enum Arrival {
 }
 
 /// The reorder buffer of a flow.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct ReorderBuffer {
     by: PositionBy,
     timeout: Duration,

@@ -4,8 +4,8 @@
 //! [`HalfConnection`] in the opposite direction. Both share the flow's number, its path and its counters. The first
 //! data of the response acknowledges the request, like an acknowledgement that rides on data.
 
-use hitless_engine::RandomStreams;
-use hitless_wire::{Duration, FlowId, Time};
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::{Duration, FlowId, Time};
 
 use super::event::Direction;
 use super::half_connection::HalfConnection;
@@ -15,7 +15,7 @@ use crate::flow::TransportConfig;
 use crate::transport::{ReceiverStatistics, SenderStatistics};
 
 /// The part of a connection before its flow, the response, starts.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Rpc {
     /// Direction of the request; `None` once the response has started to arrive.
     pub half: Option<Box<HalfConnection>>,

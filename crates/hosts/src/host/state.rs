@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use hitless_engine::{PacketHandle, Stream};
-use hitless_wire::{Duration, FlowId, HostId, Time};
+use hitless_core::engine::{PacketHandle, Stream};
+use hitless_core::wire::{Duration, FlowId, HostId, Time};
 
 use super::config::HostConfig;
 use super::environment::{HostDrop, HostEnvironment};
@@ -49,7 +49,7 @@ pub struct HostState {
     pub is_here: bool,
 }
 
-hitless_state::state!(HostState {
+hitless_core::state!(HostState {
     values: card, stream, waiting, drain_pending, dropped_packets, counts;
     configured: id, tcp_small_queues, timer_phase, time_to_live, reorder_timeout, gro, kernel_stack,
         network_card_stack, is_here

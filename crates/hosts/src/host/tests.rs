@@ -8,8 +8,8 @@ mod unfinished;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use hitless_engine::{FlowIdentity, PacketHandle, PacketStore, RandomStreams};
-use hitless_wire::{BitRate, Bytes, Duration, FlowId, HostId, Time, Transport};
+use hitless_core::engine::{FlowIdentity, PacketHandle, PacketStore, RandomStreams};
+use hitless_core::wire::{BitRate, Bytes, Duration, FlowId, HostId, Time, Transport};
 use proptest::prelude::*;
 
 use super::*;
@@ -216,7 +216,7 @@ impl Bench {
             match self.world.happenings[number as usize] {
                 Happening::Host(event) => self.hosts.handle(now, event, &mut self.world),
                 Happening::Arrival(host, packet) => {
-                    let hitless_wire::Packet { destination, flow, .. } = self.world.packets()[packet];
+                    let hitless_core::wire::Packet { destination, flow, .. } = self.world.packets()[packet];
                     self.hosts.receive(now, host, packet, (destination, flow), &mut self.world);
                 }
             }

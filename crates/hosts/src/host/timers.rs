@@ -4,7 +4,7 @@
 //! only if no pending event comes early enough. An event that comes too early does nothing, and a new one is scheduled
 //! then. Usually one event is pending per end of a flow.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 const SLOTS: usize = 3;
 
@@ -12,7 +12,7 @@ const SLOTS: usize = 3;
 ///
 /// There can be several after a deadline was moved closer (a paced packet before a retransmission timeout). The later
 /// event cannot be cancelled, but it is remembered for reuse instead of scheduling another.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub struct PendingTimers {
     /// Earliest event: the only field read per packet.
     earliest: Time,

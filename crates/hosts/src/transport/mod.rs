@@ -10,7 +10,7 @@ pub mod roce;
 pub mod tcp;
 pub mod udp;
 
-use hitless_wire::{Duration, Ecn, Packet, Time, Transport};
+use hitless_core::wire::{Duration, Ecn, Packet, Time, Transport};
 
 /// A packet that a transport wants to send; the host fills in addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Outgoing {
 }
 
 /// The counters of a sending end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SenderStatistics {
     /// Data packets sent, including retransmissions.
     pub packets_sent: u64,
@@ -53,7 +53,7 @@ impl SenderStatistics {
 }
 
 /// A sender's observations from selective acknowledgements (LinkGuardian, section 4.4 and figure 13).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SackRecord {
     /// Maximum bytes selectively acknowledged at once: held by the receiver above a gap. 0 without any SACK.
     pub peak_bytes: u64,
@@ -65,7 +65,7 @@ pub struct SackRecord {
 }
 
 /// The counters of a receiving end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct ReceiverStatistics {
     /// Data packets received, including duplicates.
     pub packets_received: u64,

@@ -1,8 +1,8 @@
 //! Flows that share a link, served in order of arrival or in turn, one packet each.
 
 use crate::pipe::{Arrivals, Way};
+use hitless_core::wire::{BitRate, Duration, Packet, Time};
 use hitless_hosts::transport::{Receiver, Sender};
-use hitless_wire::{BitRate, Duration, Packet, Time};
 use std::collections::VecDeque;
 
 /// Overhead of a frame on the link.

@@ -1,8 +1,8 @@
 //! Random behaviour of a pipe: loss, reordering, duplication and marking.
 
 use crate::pipe::{Delays, Pipe, Way};
+use hitless_core::wire::{Duration, Packet};
 use hitless_hosts::transport::{Receiver, Sender};
-use hitless_wire::{Duration, Packet};
 use proptest::prelude::*;
 use rand::{Rng, RngExt, SeedableRng};
 

@@ -1,7 +1,7 @@
 //! A sender and a receiver at the ends of a pipe; the test decides the fate of each packet.
 
+use hitless_core::wire::{Duration, Packet, Time};
 use hitless_hosts::transport::{Outgoing, Receiver, Sender};
-use hitless_wire::{Duration, Packet, Time};
 use std::collections::BTreeMap;
 
 /// The direction of a packet.

@@ -1,7 +1,7 @@
 //! How a frame that has come gets into the fabric.
 
+use hitless_core::wire::{Duration, Packet, Time};
 use hitless_simulation::run::Landing;
-use hitless_wire::{Duration, Packet, Time};
 
 use super::counts::Refused;
 use super::external::{EVERYONE, External};

@@ -4,8 +4,8 @@
 //! pushes out entries that were learned, the oldest of a set first, and takes no memory. Entries that the
 //! configuration gives stay. VLANs share one table (shared learning; IEEE 802.1Q, clause 8.8.8).
 
-use hitless_wire::frame::MacAddress;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::frame::MacAddress;
+use hitless_core::wire::{Duration, Time};
 
 const WAYS: usize = 4;
 

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use hitless_network::link::LinkState;
-use hitless_network::loss::LossModel;
-use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, Node};
+use hitless_core::wire::{Duration, Time};
 use hitless_scenario::kind::ProtectionOrder;
+use hitless_scenario::network::link::LinkState;
+use hitless_scenario::network::loss::LossModel;
+use hitless_scenario::network::topology::select::select_links;
+use hitless_scenario::network::topology::{DirectedLink, Node};
 use hitless_simulation::run::Change;
 use hitless_switch::LinkEnd;
-use hitless_wire::{Duration, Time};
 
 use super::live::LiveFabric;
 use super::points::is_one_here;

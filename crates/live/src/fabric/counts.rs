@@ -16,7 +16,7 @@ pub enum Refused {
     CardFull,
     /// Its destination is where it comes from.
     SameSide,
-    /// It is none that a switch elsewhere may send; [`hitless_wire::link::Refusal`] says why.
+    /// It is none that a switch elsewhere may send; [`hitless_core::wire::link::Refusal`] says why.
     NotOfTheLink,
 }
 

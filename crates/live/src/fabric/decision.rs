@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use hitless_core::wire::{PortId, QueueId, Time};
 use hitless_switch::{DropReason, Half, Verdict};
-use hitless_wire::{PortId, QueueId, Time};
 
 /// A decision about one packet at one switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

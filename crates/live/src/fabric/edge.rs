@@ -1,10 +1,10 @@
 //! The edge of a live run: what becomes of packets that have a frame of their own.
 
-use hitless_engine::{PacketHandle, PacketStore};
+use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::{HostId, Packet, PortId, QueueId, ServiceKey, Time};
 use hitless_simulation::link::Fate;
 use hitless_simulation::run::Edge;
 use hitless_switch::{DropReason, Half, Verdict};
-use hitless_wire::{HostId, Packet, PortId, QueueId, ServiceKey, Time};
 
 use super::decision::{Action, Decision};
 use super::external::{Departure, EVERYONE, External};

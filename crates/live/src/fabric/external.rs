@@ -1,9 +1,9 @@
 //! What a live run knows of the nodes that are real, and of the frames that come from them.
 
+use hitless_core::wire::frame::FlowHashSeed;
+use hitless_core::wire::link::{LinkHeaderSet, RefusalCounters};
+use hitless_core::wire::{HostId, Packet, Time};
 use hitless_scenario::{RankedBy, Scenario};
-use hitless_wire::frame::FlowHashSeed;
-use hitless_wire::link::{LinkHeaderSet, RefusalCounters};
-use hitless_wire::{HostId, Packet, Time};
 
 use super::bridge::Bridge;
 use super::counts::{FrameCounts, Refused};

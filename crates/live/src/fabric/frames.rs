@@ -1,6 +1,6 @@
 //! The bodies of real frames: a bounded pool, in which copies of a packet share one body.
 
-use hitless_wire::{Ecn, PriorityMark, ServiceKey};
+use hitless_core::wire::{Ecn, PriorityMark, ServiceKey};
 
 /// What is known of a frame beside its bytes, from its arrival on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,8 +35,8 @@ struct Place {
     info: FrameInfo,
 }
 
-/// Frames that are in the fabric. A frame is named by a number from 1 on, as in [`hitless_wire::Packet::frame`]; 0
-/// names none.
+/// Frames that are in the fabric. A frame is named by a number from 1 on, as in [`hitless_core::wire::Packet::frame`];
+/// 0 names none.
 #[derive(Debug)]
 pub struct FramePool {
     bytes: Box<[u8]>,

@@ -4,14 +4,14 @@
 //! driver is; an arrival is handled at the time of its own stamp, or right after what was handled already. So a run is
 //! a function of its arrivals and commands, and whoever repeats them gets the same decisions.
 
+use hitless_core::wire::link::{LinkHeaderSet, PRIORITIES};
+use hitless_core::wire::{Duration, Time};
 use hitless_hosts::host::NetworkCard;
-use hitless_network::failure::LinkFailure;
-use hitless_network::topology::{DirectedLink, Node, Topology};
+use hitless_scenario::network::link::LinkFailure;
+use hitless_scenario::network::topology::{DirectedLink, Node, Topology};
 use hitless_scenario::{RankedBy, Scenario, Until};
 use hitless_simulation::Outcome;
 use hitless_simulation::run::{Run, build, network_card, stop};
-use hitless_wire::link::{LinkHeaderSet, PRIORITIES};
-use hitless_wire::{Duration, Time};
 
 use super::counts::{FrameCounts, Refused};
 use super::external::{Departure, External, Witness};

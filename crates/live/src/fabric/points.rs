@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use hitless_core::wire::link::{LinkFormat, LinkHeaderSet};
+use hitless_core::wire::{HostId, Time};
 use hitless_hosts::host::NetworkCard;
-use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
-use hitless_wire::link::{LinkFormat, LinkHeaderSet};
-use hitless_wire::{HostId, Time};
+use hitless_scenario::network::topology::select::select_links;
+use hitless_scenario::network::topology::{DirectedLink, Node, SwitchId, Topology};
 
 /// A link to a node that is real: a host, or a switch that runs elsewhere.
 #[derive(Debug)]
@@ -219,11 +219,11 @@ fn host_beyond(topology: &Topology, switch: SwitchId, next: SwitchId) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use hitless_core::wire::{BitRate, Duration};
     use hitless_hosts::NetworkCardConfig;
-    use hitless_wire::{BitRate, Duration};
 
     use super::*;
-    use hitless_network::topology::{LinkSpec, Tier, TopologyBuilder};
+    use hitless_scenario::network::topology::{LinkSpec, Tier, TopologyBuilder};
 
     /// h1 - sw1 = sw2 - sw3 - h3, with h2 on sw2 and two links between sw1 and sw2.
     fn chain() -> Topology {

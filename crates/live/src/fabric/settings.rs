@@ -1,8 +1,8 @@
 //! What a live run needs to know beside its scenario.
 
-use hitless_wire::Duration;
-use hitless_wire::frame::{EtherType, MacAddress};
-use hitless_wire::link::LinkFormat;
+use hitless_core::wire::Duration;
+use hitless_core::wire::frame::{EtherType, MacAddress};
+use hitless_core::wire::link::LinkFormat;
 
 /// What a live run needs to know beside its scenario.
 #[derive(Clone, Debug)]

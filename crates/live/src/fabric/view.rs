@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use hitless_network::topology::DirectedLink;
+use hitless_core::wire::{BitRate, Duration};
+use hitless_scenario::network::topology::DirectedLink;
 use hitless_simulation::run::{Counted, counted};
-use hitless_wire::{BitRate, Duration};
-
-use crate::status::LinkStatus;
 
 use super::counts::Refused;
 use super::live::LiveFabric;
 use super::points::Point;
+use crate::status::LinkStatus;
 
 /// A moment of a live run.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! What of a frame's bytes the fabric needs, and what of a packet the bytes must show.
 
-use hitless_wire::frame::{FlowHashSeed, Frame, MINIMUM_BYTES, MacAddress, mark_ce};
-use hitless_wire::link::{ADDED_BYTES_WITH_ALL_SHIMS, LinkFormat, LinkHeaderSet, Refusal};
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::shim::{CheckNumber, DetourCount, ShimStack};
-use hitless_wire::{Ecn, Packet, PriorityMark, ServiceKey};
+use hitless_core::wire::frame::{FlowHashSeed, Frame, MINIMUM_BYTES, MacAddress, mark_ce};
+use hitless_core::wire::link::{ADDED_BYTES_WITH_ALL_SHIMS, LinkFormat, LinkHeaderSet, Refusal};
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::shim::{CheckNumber, DetourCount, ShimStack};
+use hitless_core::wire::{Ecn, Packet, PriorityMark, ServiceKey};
 
 use super::frames::FrameInfo;
 

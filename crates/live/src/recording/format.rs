@@ -1,13 +1,14 @@
 //! The parts of a recording.
 
-use crate::fabric::LiveFabric;
-use crate::fabric::LiveSettings;
+use hitless_core::wire::Duration;
+use hitless_core::wire::frame::{EtherType, MacAddress};
+use hitless_core::wire::link::LinkFormat;
 use hitless_scenario::Purpose;
 use hitless_scenario::kind::Registry;
-use hitless_wire::Duration;
-use hitless_wire::frame::{EtherType, MacAddress};
-use hitless_wire::link::LinkFormat;
 use serde::{Deserialize, Serialize};
+
+use crate::fabric::LiveFabric;
+use crate::fabric::LiveSettings;
 
 /// The first line of a recording.
 pub(super) const MAGIC: &[u8] = b"hitless recording 1\n";

@@ -2,10 +2,10 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use crate::fabric::{Action, Decision};
-use hitless_wire::{PortId, QueueId, Time};
+use hitless_core::wire::{PortId, QueueId, Time};
 
 use super::format::{Header, MAGIC, hash, tag};
+use crate::fabric::{Action, Decision};
 
 /// A record.
 #[derive(Clone, Debug, PartialEq)]

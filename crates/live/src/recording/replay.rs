@@ -5,14 +5,14 @@ use std::fmt;
 use std::io::Read;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::fabric::{Action, Decision, Witness};
-use crate::fabric::{LiveCommand, LiveFabric};
+use hitless_core::wire::{PortId, QueueId, Time};
 use hitless_scenario::kind::Registry;
 use hitless_simulation::Outcome;
 use hitless_switch::DropReason;
-use hitless_wire::{PortId, QueueId, Time};
 
 use super::read::{Reader, Record};
+use crate::fabric::{Action, Decision, Witness};
+use crate::fabric::{LiveCommand, LiveFabric};
 
 /// The first decision that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use crate::fabric::{Decision, Witness};
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 use serde::Serialize;
 
 use super::format::{Header, MAGIC, hash, put_number, tag};
+use crate::fabric::{Decision, Witness};
 
 /// How much is recorded.
 #[derive(Clone, Copy, Debug)]

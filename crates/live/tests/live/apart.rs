@@ -1,12 +1,12 @@
 //! Mechanisms whose switches are in two processes: their headers cross the link between them, and a frame with headers
 //! of something that does not run there is refused.
 
+use hitless_core::wire::frame::{EtherType, MacAddress};
+use hitless_core::wire::link::{LinkFormat, LinkHeaderSet, PRIORITIES};
+use hitless_core::wire::{PortId, PriorityMark, Shim, ShimStack};
 use hitless_live::Options;
 use hitless_mechanisms::linkguardian::headers::{self, DataHeader, Era, PacketType, SequenceNumber};
 use hitless_mechanisms::rimm::headers::{self as of_neighbours, DetourHeader, MessageHeader, TelemetryHeader};
-use hitless_wire::frame::{EtherType, MacAddress};
-use hitless_wire::link::{LinkFormat, LinkHeaderSet, PRIORITIES};
-use hitless_wire::{PortId, PriorityMark, Shim, ShimStack};
 
 use super::deflected::{BY_DSCP, PREEMPTIVE, RIMM, datagram, leaf_spine};
 use super::lab::{Apart, Lab};

@@ -5,8 +5,8 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex};
 
-use hitless_interfaces::link::Carrier;
-use hitless_interfaces::watch::LinkChange;
+use hitless_live::interfaces::link::Carrier;
+use hitless_live::interfaces::watch::LinkChange;
 use hitless_live::{CarrierSource, Options};
 
 use super::apart::on_link;
@@ -127,7 +127,7 @@ fn with_recovery_the_switch_at_the_carrier_that_was_lost_finds_another_way() {
         (received[1].len(), received[2].len())
     };
     // b says where the station is.
-    lab.send(1, &on_link(&hitless_wire::ShimStack::default(), &frame(station(9), [0xff; 6], 60)));
+    lab.send(1, &on_link(&hitless_core::wire::ShimStack::default(), &frame(station(9), [0xff; 6], 60)));
     lab.run_for(1_000_000);
     lab.received();
     assert_eq!(to_h1(&mut lab), (1, 0));

@@ -1,8 +1,8 @@
 //! Links of a live run that somebody cuts: their ends find out, and do what the scenario's recovery says.
 
+use hitless_core::wire::frame::MacAddress;
+use hitless_core::wire::{Duration, Time};
 use hitless_live::fabric::{LiveCommand, LiveFabric, LiveSettings};
-use hitless_wire::frame::MacAddress;
-use hitless_wire::{Duration, Time};
 
 use super::lab::{graph, scenario_of};
 

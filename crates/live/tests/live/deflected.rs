@@ -110,7 +110,7 @@ fn acknowledgements_go_first_whatever_their_code_point() {
         let mut bytes = bytes[..length].to_vec();
         bytes[16..18].copy_from_slice(&((length - 14) as u16).to_be_bytes());
         bytes[14 + 20 + 12] = 5 << 4;
-        hitless_wire::frame::Frame::parse(&bytes).expect("it has a header").priority_mark()
+        hitless_core::wire::frame::Frame::parse(&bytes).expect("it has a header").priority_mark()
     });
     assert_eq!((with.map(|mark| mark.urgency()), without), (Some(1_835_008), None));
 }

@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
-use hitless_interfaces::{Interface, MonotonicTime};
 use hitless_live::fabric::LiveFabric;
 use hitless_live::fabric::LiveSettings;
+use hitless_live::interfaces::{Interface, MonotonicTime};
 
+use hitless_core::wire::frame::MacAddress;
 use hitless_live::{Clock, Command, Driver, Options, Status};
 use hitless_scenario::Scenario;
 use hitless_simulation::Outcome;
-use hitless_wire::frame::MacAddress;
 
 use super::memory::{FarEnd, pair};
 

@@ -1,4 +1,5 @@
-//! Live fabrics between interfaces in memory. One program, since each would instantiate the fabric anew.
+//! Live fabrics between interfaces in memory, and interfaces of Linux. One program, since each would instantiate the
+//! fabric anew.
 
 mod apart;
 mod carriers;
@@ -11,3 +12,4 @@ mod programs;
 mod replay;
 mod turns;
 mod two_boxes;
+mod veth;

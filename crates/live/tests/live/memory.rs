@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hitless_interfaces::{Counters, Interface, MonotonicTime, Received, Refusal};
+use hitless_live::interfaces::{Counters, Interface, MonotonicTime, Received, Refusal};
 
 #[derive(Debug, Default)]
 struct Wire {

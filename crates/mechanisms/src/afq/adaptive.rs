@@ -2,8 +2,8 @@
 //! program. When the queue of the next round comes close to its limit, packets due soon would be lost in favour of
 //! packets due late, so that fewer rounds are admitted.
 
+use hitless_core::wire::{PortId, QueueId};
 use hitless_switch::{Context, Report, Rounds};
-use hitless_wire::{PortId, QueueId};
 
 use super::settings::AfqAdaptive;
 
@@ -20,7 +20,7 @@ pub struct ActiveQueues {
     extensions: u64,
 }
 
-hitless_state::state!(ActiveQueues {
+hitless_core::state!(ActiveQueues {
     values: queues, active, reduced_in, least, reductions, extensions;
     configured: config
 });

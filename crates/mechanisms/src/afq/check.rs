@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::switch::{BufferSettings, DepthVisible};
-use hitless_network::topology::Topology;
-use hitless_network::topology::select::{SwitchPort, select_ports};
+use hitless_core::settings::Problem;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::packet::MTU_FRAME_BYTES;
+use hitless_core::wire::{Bytes, Duration};
 use hitless_scenario::Check;
 use hitless_scenario::kind::Surroundings;
-use hitless_settings::Problem;
-use hitless_settings::quantity::Quantity;
-use hitless_wire::packet::MTU_FRAME_BYTES;
-use hitless_wire::{Bytes, Duration};
+use hitless_scenario::network::switch::{BufferSettings, DepthVisible};
+use hitless_scenario::network::topology::Topology;
+use hitless_scenario::network::topology::select::{SwitchPort, select_ports};
 
 use super::round_trip::by_round_trip;
 use super::settings::{AfqHash, AfqIdleRound, AfqRound, AfqScheduler, AfqSettings, UpdateRule};
@@ -119,7 +119,7 @@ fn scheduler(check: &mut Check<'_>, settings: &AfqSettings, section: &str) {
         AfqScheduler::RotatingStrictPriority(_) => {}
         AfqScheduler::DeficitRoundRobin(deficit) => {
             // A quantum below a round ends turns before their queues are empty: the round would run away.
-            let least = settings.bytes_per_round().0.max(u64::from(hitless_wire::packet::MTU_FRAME_BYTES));
+            let least = settings.bytes_per_round().0.max(u64::from(hitless_core::wire::packet::MTU_FRAME_BYTES));
             let fits = (least..=u64::from(u32::MAX)).contains(&deficit.quantum.0);
             check.require_else(fits, || {
                 let rule = format!("must be from {least} B, which is a frame or a round of a flow, to 4294967295 B");

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hitless_core::wire::PortId;
 use hitless_switch::Report;
-use hitless_wire::PortId;
 
 use super::settings::UpdateRule;
 
@@ -36,7 +36,7 @@ pub struct ExactBids {
     error_max_bytes: u64,
 }
 
-hitless_state::state!(ExactBids {
+hitless_core::state!(ExactBids {
     values: bids, bytes_per_round, packets, later, dropped_by_mistake, earlier, error_max_bytes;
     configured: update
 });

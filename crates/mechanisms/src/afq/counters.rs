@@ -1,7 +1,7 @@
 //! AFQ's counters.
 
+use hitless_core::wire::PortId;
 use hitless_switch::Report;
-use hitless_wire::PortId;
 
 hitless_switch::counters! {
     pub struct PortCounters {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::topology::select::SwitchPort;
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_core::wire::Duration;
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Kind, Stage, Surroundings};
+use hitless_scenario::network::topology::select::SwitchPort;
+use hitless_scenario::network::topology::{SwitchId, Topology};
 use hitless_switch::QueueLimit;
-use hitless_wire::Duration;
 use rand::Rng;
 
 use super::{Afq, AfqIdleRound, AfqPort, AfqSettings, check, round_trip};
@@ -87,7 +87,7 @@ fn afq_port(settings: &AfqSettings, at: SwitchPort, around: Surroundings<'_>) ->
 
 #[cfg(test)]
 mod tests {
-    use hitless_wire::PortId;
+    use hitless_core::wire::PortId;
 
     use super::*;
     use crate::triangle::triangle_with;

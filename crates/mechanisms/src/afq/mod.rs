@@ -18,13 +18,13 @@ mod round_trip;
 mod settings;
 pub mod sketch;
 
-use hitless_settings::quantity::Quantity;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
     Context, DropReason, Event, GroupDiscipline, HookSet, LatePackets, Mechanism, Needs, QueueConfig, QueueGroup,
     QueueLimit, Report, Resources, Rounds, Verdict,
 };
-use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use adaptive::ActiveQueues;
 use charge::Charge;
@@ -67,7 +67,7 @@ pub struct Afq {
     short_queues: Option<String>,
 }
 
-hitless_state::state!(Afq {
+hitless_core::state!(Afq {
     values: bytes_per_round, place;
     parts: ports;
     configured: settings, charges, short_queues
@@ -84,7 +84,7 @@ struct PortState {
     counters: PortCounters,
 }
 
-hitless_state::state!(PortState { values: estimate, swaps, counters; parts: sketch, active, exact; configured: of });
+hitless_core::state!(PortState { values: estimate, swaps, counters; parts: sketch, active, exact; configured: of });
 
 /// Packet fields that AFQ reads, all in the first cache line.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +114,7 @@ impl Facts {
 }
 
 /// Pending work of the control plane for the two groups of a port.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct SwapState {
     /// The number of the period; every swap ends a period.
     period: u16,

@@ -1,12 +1,12 @@
 //! The round as the enqueue side can infer it from empty queues (section 4).
 
+use hitless_core::wire::{Duration, PortId, QueueId, Time};
 use hitless_switch::{Context, Report, Rounds};
-use hitless_wire::{Duration, PortId, QueueId, Time};
 
 use super::settings::AfqOccupancy;
 
 /// `roundEstimate` and `lastAssigned` of a port, and the error of the estimate.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub struct RoundEstimate {
     queues: u8,
     granularity_bytes: u64,

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use hitless_network::topology::select::SwitchPort;
-use hitless_network::topology::{LinkSpec, Node};
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::packet::MTU_FRAME_BYTES;
+use hitless_core::wire::{BitRate, Bytes, Duration};
 use hitless_scenario::Protocol;
 use hitless_scenario::kind::Surroundings;
-use hitless_settings::quantity::Quantity;
-use hitless_wire::packet::MTU_FRAME_BYTES;
-use hitless_wire::{BitRate, Bytes, Duration};
+use hitless_scenario::network::topology::select::SwitchPort;
+use hitless_scenario::network::topology::{LinkSpec, Node};
 
 use super::settings::{AfqScheduler, AfqSettings};
 

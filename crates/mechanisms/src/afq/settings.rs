@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use hitless_network::switch::BufferSettings;
-use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_core::settings::quantity::{Optional, QueueLength, Text};
+use hitless_core::wire::packet::MTU_FRAME_BYTES;
+use hitless_core::wire::{Bytes, Duration};
 use hitless_scenario::Scenario;
-use hitless_settings::quantity::{Optional, QueueLength, Text};
-use hitless_wire::packet::MTU_FRAME_BYTES;
-use hitless_wire::{Bytes, Duration};
+use hitless_scenario::network::switch::BufferSettings;
+use hitless_scenario::network::topology::select::{SwitchPort, select_ports_by_switch};
+use hitless_scenario::network::topology::{SwitchId, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

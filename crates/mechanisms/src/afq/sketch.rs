@@ -36,7 +36,7 @@ pub enum Sketch {
     Wide(Cells<u64>),
 }
 
-hitless_state::state!(
+hitless_core::state!(
     enum Sketch {
         Narrow(narrow),
         Wide(wide),
@@ -144,7 +144,7 @@ pub struct Cells<C> {
     window_bytes: u64,
 }
 
-hitless_state::state!(where [C: hitless_state::Value] Cells<C> {
+hitless_core::state!(where [C: hitless_core::state::Value] Cells<C> {
     values: columns, window_bytes;
     parts: rows;
     configured: hashes, update

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use hitless_core::settings::Problem;
+use hitless_core::wire::Bytes;
 use hitless_hosts::transport::tcp::Congestion;
-use hitless_network::switch::DepthVisible;
-use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{SwitchId, Topology};
 use hitless_scenario::kind::{Built, Claim, Claimed, Kind, Stage, Surroundings};
+use hitless_scenario::network::switch::DepthVisible;
+use hitless_scenario::network::topology::select::{SwitchPort, select_ports_by_switch};
+use hitless_scenario::network::topology::{SwitchId, Topology};
 use hitless_scenario::{Check, Protocol, Purpose};
-use hitless_settings::Problem;
-use hitless_wire::Bytes;
 
 use super::{Bolt, BoltPort, BoltSettings};
 use crate::port_choice::on_each_switch;

@@ -14,10 +14,10 @@ mod kind;
 mod settings;
 mod tokens;
 
+use hitless_core::wire::{BitRate, BoltFlags, CongestionNotice, HostId, Packet, PortId, QueueId, Time, Transport};
 use hitless_switch::{
     Context, Half, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, RegisterUse, Report, Resources, Verdict,
 };
-use hitless_wire::{BitRate, BoltFlags, CongestionNotice, HostId, Packet, PortId, QueueId, Time, Transport};
 
 use crate::configured_ports::ConfiguredPorts;
 use tokens::{Grant, Tokens};
@@ -66,7 +66,7 @@ pub struct Bolt {
     counters: ConfiguredPorts<PortCounters>,
 }
 
-hitless_state::state!(Bolt { values: notice_queues; parts: tokens, counters; configured: settings });
+hitless_core::state!(Bolt { values: notice_queues; parts: tokens, counters; configured: settings });
 
 impl Bolt {
     /// Bolt on `ports`; the ports in the settings are ignored.

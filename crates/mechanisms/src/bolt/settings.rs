@@ -1,7 +1,7 @@
 //! Bolt's switch parameters. Sections refer to the paper (Arslan et al., NSDI 2023).
 
-use hitless_settings::quantity::Text;
-use hitless_wire::Bytes;
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

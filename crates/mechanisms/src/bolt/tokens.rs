@@ -1,6 +1,6 @@
 //! Spare bandwidth of a port: unused bandwidth, and bandwidth that is about to become free.
 
-use hitless_wire::{BitRate, Duration, Time};
+use hitless_core::wire::{BitRate, Duration, Time};
 
 /// The reason for granting a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Tokens {
     ramp_up_most: u32,
 }
 
-hitless_state::state!(Tokens {
+hitless_core::state!(Tokens {
     values: overhead_bytes, supply_ps, supply_most_ps, last, ramp_up, ramp_up_most;
     configured: rate
 });

@@ -4,8 +4,8 @@
 //! A packet enters a queue of capacity C with q bytes if q <= k C, or if the share of more urgent packets among recent
 //! ones is at most (C - q) / (C (1 - k)). Otherwise it is dropped. The window samples all packets, admitted or not.
 
+use hitless_core::wire::{Packet, PortId, PriorityMark, Time};
 use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{Packet, PortId, PriorityMark, Time};
 
 use super::capacity::{Place, Queues};
 use super::priority::{DivideBy, QuantileOf, QuantileSettings, Window};
@@ -29,7 +29,7 @@ pub struct Aifo {
     ports: ConfiguredPorts<PortCounters>,
 }
 
-hitless_state::state!(Aifo { values: queues; parts: windows, ports; configured: settings });
+hitless_core::state!(Aifo { values: queues; parts: windows, ports; configured: settings });
 
 impl Aifo {
     /// AIFO that admits or drops the packets of `ports`.

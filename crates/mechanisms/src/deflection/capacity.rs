@@ -1,8 +1,8 @@
 //! Capacities of queues.
 
-use hitless_settings::quantity::Text;
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::{Bytes, PortId, QueueId};
 use hitless_switch::Context;
-use hitless_wire::{Bytes, PortId, QueueId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ impl Capacity {
 }
 
 /// The queues of all ports of a switch, with consecutive numbers.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(crate) struct Queues {
     /// The first queue of each port, and finally the number of queues.
     first: Vec<usize>,

@@ -1,10 +1,10 @@
 //! Checks of an entry, except of its ports.
 
-use hitless_network::switch::{BufferSettings, StaticBuffer};
+use hitless_core::settings::Problem;
+use hitless_core::settings::quantity::QueueLength;
+use hitless_core::wire::{Bytes, Duration};
 use hitless_scenario::Check;
-use hitless_settings::Problem;
-use hitless_settings::quantity::QueueLength;
-use hitless_wire::{Bytes, Duration};
+use hitless_scenario::network::switch::{BufferSettings, StaticBuffer};
 
 use super::capacity::Capacity;
 use super::occupancy::Occupancy;

@@ -1,7 +1,7 @@
 //! Counters of deflection.
 
+use hitless_core::wire::{PortId, QueueId};
 use hitless_switch::{Context, Report, Verdict};
-use hitless_wire::{PortId, QueueId};
 
 use crate::configured_ports::ConfiguredPorts;
 use crate::detours::{Detours, Names};
@@ -27,7 +27,7 @@ pub(crate) struct PortCounters {
     pub nowhere_to_go: u64,
 }
 
-hitless_state::state!(PortCounters {
+hitless_core::state!(PortCounters {
     values: seen,
     preempted,
     full,
@@ -61,7 +61,7 @@ pub(crate) struct SwitchCounters {
     detours: Detours,
 }
 
-hitless_state::state!(SwitchCounters { parts: ports, detours; configured: name, counted });
+hitless_core::state!(SwitchCounters { parts: ports, detours; configured: name, counted });
 
 impl SwitchCounters {
     pub fn new(name: &'static str, counted: Counted, relieved: &[PortId]) -> Self {

@@ -11,9 +11,9 @@
 //! hardware that shows depths in ingress. A packet in transit to a queue counts as being there; departures before the
 //! next arrival are not foreseen.
 
-use hitless_engine::Stream;
+use hitless_core::engine::Stream;
+use hitless_core::wire::{PortId, QueueId, Time};
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{PortId, QueueId, Time};
 
 use super::counters::{Counted, SwitchCounters};
 use super::resources;
@@ -29,7 +29,7 @@ pub struct Dibs {
     counters: SwitchCounters,
 }
 
-hitless_state::state!(Dibs { values: relieved, to_full_ports, stream, neighbours; parts: counters });
+hitless_core::state!(Dibs { values: relieved, to_full_ports, stream, neighbours; parts: counters });
 
 impl Dibs {
     /// DIBS that detours packets of `relieved` if their queue is full, with random choices from `stream`.

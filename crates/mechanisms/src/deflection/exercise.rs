@@ -1,7 +1,7 @@
 //! Single steps of deflection outside a switch, with the switch's code: for the small examples in the paper.
 
-use hitless_engine::RandomStreams;
-use hitless_engine::draws::unit;
+use hitless_core::engine::RandomStreams;
+use hitless_core::engine::draws::unit;
 
 use super::priority::{Arithmetic, QuantileSettings, QueuedRanks, Window, exponential_share};
 use super::scan::{ScanStart, first_free};

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::topology::select::select_ports_by_switch;
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_core::wire::PortId;
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Header, Kind, Stage, Surroundings};
-use hitless_wire::PortId;
+use hitless_scenario::network::topology::select::select_ports_by_switch;
+use hitless_scenario::network::topology::{SwitchId, Topology};
 
 use super::settings::{
     AifoSettings, DibsSettings, PaboSettings, PreemptiveDeflectionSettings, SimpleDeflectionSettings,

@@ -3,16 +3,16 @@
 //! Both kinds stay within a switch and never go on a link. The authors' program puts the second into a separate packet
 //! of 72 bytes on the recirculation port.
 
-use hitless_wire::shim::{Shim, ShimId};
+use hitless_core::wire::shim::{Shim, ShimId};
 
 /// The new moving average of a queue's ranks, which a packet carries from ingress to egress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct CarriedMean(pub u32);
 
-hitless_wire::metadata_number!(CarriedMean, ShimId::new(4, 3));
+hitless_core::metadata_number!(CarriedMean, ShimId::new(4, 3));
 
 /// A control packet's report about a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct QueueState {
     /// Number of the queue on the switch.
     pub index: u16,
@@ -49,7 +49,7 @@ impl Shim for QueueState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_wire::Packet;
+    use hitless_core::wire::Packet;
 
     #[test]
     fn both_are_read_back_and_take_no_room_on_a_line() {

@@ -9,9 +9,9 @@
 
 use crate::deflection::metadata::QueueState;
 use hdrhistogram::Histogram;
-use hitless_settings::quantity::Text;
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::{Context, HookSet, Report, Verdict};
-use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ pub struct ControlPackets {
 }
 
 /// The state of a queue as kept by egress and ingress.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Known {
     /// Whether the queue was full before the last departure: a packet as long as the departed one would have found no
     /// room, with another one like it on the line. Right after a departure there is always room for a packet.
@@ -86,7 +86,7 @@ pub struct Known {
 }
 
 /// A register of egress, with its value at the last tick.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct TickedRegister {
     value: Known,
     written_at: Time,
@@ -121,7 +121,7 @@ pub fn last_tick(now: Time, gap: Duration) -> Time {
 }
 
 /// The report of a control packet in ingress.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct ReportedOccupancy {
     known: Known,
     /// Time at which the packet read it in egress.
@@ -146,7 +146,7 @@ pub(crate) struct View {
     age_ns: Histogram<u64>,
 }
 
-hitless_state::state!(View {
+hitless_core::state!(View {
     values: recirculation_ports, egress, told, control_packets, recirculations;
     parts: between_updates_ns, age_ns;
     configured: occupancy

@@ -6,11 +6,11 @@
 //! queue is full. It leaves through its arrival port, if that faces a switch and has room; the switch there sends it
 //! again. A packet on its way forward does not bounce to the switch that it must go to.
 
-use hitless_engine::Stream;
-use hitless_engine::draws::{exp, unit};
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::{exp, unit};
+use hitless_core::wire::shim::DetourCount;
+use hitless_core::wire::{PortId, Time};
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::shim::DetourCount;
-use hitless_wire::{PortId, Time};
 
 use super::capacity::{Capacity, Place};
 use super::counters::{Counted, SwitchCounters};
@@ -39,7 +39,7 @@ pub struct Pabo {
     counters: SwitchCounters,
 }
 
-hitless_state::state!(Pabo {
+hitless_core::state!(Pabo {
     values: relieved, threshold, lambda, stream, neighbours;
     parts: counters;
     configured: capacity

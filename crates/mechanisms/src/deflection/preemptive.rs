@@ -6,10 +6,10 @@
 //! simulator takes the less occupied of two ports that pass, and tests it once more.
 
 use crate::deflection::metadata::CarriedMean;
-use hitless_engine::Stream;
-use hitless_engine::draws::unit;
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::unit;
+use hitless_core::wire::{PortId, Time};
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{PortId, Time};
 
 use super::capacity::{Place, Queues};
 use super::counters::{Counted, SwitchCounters};
@@ -41,7 +41,7 @@ pub struct PreemptiveDeflection {
     counters: SwitchCounters,
 }
 
-hitless_state::state!(PreemptiveDeflection {
+hitless_core::state!(PreemptiveDeflection {
     values: stream, neighbours, queues, taken_last;
     parts: view, estimators, counters;
     configured: settings

@@ -1,7 +1,7 @@
 //! The circular scan for a free port.
 
-use hitless_engine::Stream;
-use hitless_engine::draws::below;
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::below;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 //! Preemptive Deflection (Abdous et al., CoNEXT 2023), for DIBS to its own (Zarifis et al., EuroSys 2014); "the
 //! authors' simulator" and "program" are their published artifacts. The defaults are the papers'.
 
-use hitless_settings::quantity::Text;
-use hitless_wire::Bytes;
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,9 +3,9 @@
 //! A packet with a full queue goes to the first port that faces a switch and is not full, in a circle from a random
 //! start. If all are full, it stays with its own queue, which drops it. Packets of any kind are deflected.
 
-use hitless_engine::Stream;
+use hitless_core::engine::Stream;
+use hitless_core::wire::{PortId, QueueId, Time};
 use hitless_switch::{Context, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{PortId, QueueId, Time};
 
 use super::capacity::{Capacity, CurrentThreshold, Place, Queues};
 use super::counters::{Counted, SwitchCounters};
@@ -29,7 +29,7 @@ pub struct SimpleDeflection {
     counters: SwitchCounters,
 }
 
-hitless_state::state!(SimpleDeflection {
+hitless_core::state!(SimpleDeflection {
     values: relieved, stream, neighbours, queues;
     parts: view, counters;
     configured: start

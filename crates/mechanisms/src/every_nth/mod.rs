@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hitless_network::topology::{SwitchId, Topology, select::select_ports_by_switch};
+use hitless_core::wire::{PortId, Time};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claimed, Kind, Stage, Surroundings};
+use hitless_scenario::network::topology::{SwitchId, Topology, select::select_ports_by_switch};
 use hitless_switch::{Context, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict};
-use hitless_wire::{PortId, Time};
 
 /// Drops every Nth packet that leaves through a port, and marks every Nth.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -27,7 +27,7 @@ pub struct EveryNth {
     marked: u64,
 }
 
-hitless_state::state!(EveryNth { values: seen, dropped, marked; configured: settings });
+hitless_core::state!(EveryNth { values: seen, dropped, marked; configured: settings });
 
 impl Kind for EveryNth {
     const NAME: &'static str = "every-nth";

@@ -6,10 +6,10 @@
 //! is held, and the next packet would be sent.
 
 use crate::link_layer_retry::header::SequenceNumber;
+use hitless_core::wire::{Bytes, Duration, OrderedSet, Packet};
 use hitless_switch::PortState;
 use hitless_switch::explore::{Choices, Digest, Explored, State, explore};
 use hitless_switch::testing::Fate;
-use hitless_wire::{Bytes, Duration, OrderedSet, Packet};
 
 use super::{LinkLayerRetry, LinkLayerRetryAction, LinkLayerRetrySettings, Receiver};
 use crate::small_world::{Act, LINK, Scene, SmallWorld, steps};

@@ -7,11 +7,11 @@
 
 use std::fmt;
 
-use hitless_wire::ordered_set::OrderedSet;
-use hitless_wire::shim::{Shim, ShimId};
+use hitless_core::wire::mac_control::OrderedSet;
+use hitless_core::wire::shim::{Shim, ShimId};
 
 /// The position of a frame on its link: 20 bits that wrap.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct SequenceNumber(u32);
 
 impl SequenceNumber {
@@ -51,7 +51,7 @@ impl fmt::Debug for SequenceNumber {
 }
 
 /// The number in a frame's preamble.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct PreambleSequence(pub SequenceNumber);
 
 impl Shim for PreambleSequence {
@@ -70,7 +70,7 @@ impl Shim for PreambleSequence {
 }
 
 /// The content of a control ordered set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Control {
     /// The transmitter starts, with this number on its first frame (LLR_INIT).
     Init(SequenceNumber),

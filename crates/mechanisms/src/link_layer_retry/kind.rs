@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::link_layer_retry::header::PreambleSequence;
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_core::settings::Problem;
+use hitless_core::settings::defaults::fill_missing;
+use hitless_core::wire::shim::CheckNumber;
+use hitless_core::wire::{Bytes, Duration};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
-use hitless_settings::Problem;
-use hitless_settings::defaults::fill_missing;
-use hitless_wire::shim::CheckNumber;
-use hitless_wire::{Bytes, Duration};
+use hitless_scenario::network::topology::{SwitchId, Topology};
 use toml::Table;
 
 use super::LinkLayerRetry;

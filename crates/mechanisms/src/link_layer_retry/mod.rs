@@ -26,8 +26,8 @@ mod timer;
 mod transmitter;
 
 use crate::link_layer_retry::header::Control;
+use hitless_core::wire::{OrderedSet, Packet, PortId, Time};
 use hitless_switch::{Context, DropReason, Event, Mechanism, Needs, PortState, Report, Resources, Verdict};
-use hitless_wire::{OrderedSet, Packet, PortId, Time};
 
 use crate::by_port::ByPort;
 
@@ -42,14 +42,14 @@ struct Ends {
     receiver: Option<Receiver>,
 }
 
-hitless_state::state!(Ends { parts: transmitter, receiver });
+hitless_core::state!(Ends { parts: transmitter, receiver });
 
 #[derive(Default)]
 pub struct LinkLayerRetry {
     ports: ByPort<Ends>,
 }
 
-hitless_state::state!(LinkLayerRetry { parts: ports });
+hitless_core::state!(LinkLayerRetry { parts: ports });
 
 impl LinkLayerRetry {
     /// Makes `port` the sending end of a link with the settings of both ends.

@@ -5,16 +5,16 @@ mod state;
 
 use crate::link_layer_retry::header::{Control, PreambleSequence, SequenceNumber};
 use hdrhistogram::Histogram;
+use hitless_core::wire::shim::CheckNumber;
+use hitless_core::wire::{PortId, Time};
 use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
-use hitless_wire::shim::CheckNumber;
-use hitless_wire::{PortId, Time};
 
 use super::settings::LinkLayerRetrySettings;
 use super::timer::{Timer, timer_token};
 use crate::linkguardian::checker::Checker;
 
 /// The states of the receiver (SAI: `sai_port_llr_rx_status_t`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 enum State {
     /// No LLR_INIT has arrived yet.
     Off,
@@ -65,7 +65,7 @@ pub struct Receiver {
     counters: Counters,
 }
 
-hitless_state::state!(Receiver {
+hitless_core::state!(Receiver {
     values: port, spacing_bytes, state, expected, last, ack_is_due, next_slot, slot_is_awaited, missing_since,
         checker, counters;
     parts: recovery_delay_ns

@@ -1,8 +1,8 @@
 //! The profile of Link Layer Retry. Fields, ranges and meanings follow SONiC's `LLR_PROFILE`.
 
-use hitless_settings::quantity::Text;
-use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
-use hitless_wire::{BitRate, Bytes, Duration};
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
+use hitless_core::wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! The timers of the two ends of a link.
 
-use hitless_wire::PortId;
+use hitless_core::wire::PortId;
 
 /// The owner of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

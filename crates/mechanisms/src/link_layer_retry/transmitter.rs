@@ -6,9 +6,9 @@ mod state;
 use std::collections::VecDeque;
 
 use crate::link_layer_retry::header::{Control, PreambleSequence, SequenceNumber};
+use hitless_core::wire::shim::CheckNumber;
+use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::{Context, DropReason, HookSet, Needs, QueueConfig, QueueLimit, Report, Verdict};
-use hitless_wire::shim::CheckNumber;
-use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use super::settings::{LinkLayerRetryAction, LinkLayerRetrySettings};
 use super::timer::{Timer, timer_token};
@@ -19,7 +19,7 @@ const REPLAY_PRIORITY: u8 = u8::MAX;
 const REPLAYED: u8 = 1;
 
 /// The states of the transmitter (SAI: `sai_port_llr_tx_status_t`, with another state for a port without LLR).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 enum State {
     /// Sends LLR_INIT until it is answered; the time of the last one.
     Init { asked_at: Time },
@@ -32,7 +32,7 @@ enum State {
 }
 
 /// A frame in the replay buffer.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Held {
     packet: Packet,
     sent_at: Time,
@@ -86,7 +86,7 @@ pub struct Transmitter {
     counters: Counters,
 }
 
-hitless_state::state!(Transmitter {
+hitless_core::state!(Transmitter {
     values: port, replay_queue, state, next, held, held_bytes, replay_is_queued, replays_in_a_row, progress_at,
         down_since, wakes_at, is_shut, check_number, counters;
     configured: settings

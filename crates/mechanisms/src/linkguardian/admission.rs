@@ -6,8 +6,8 @@
 
 use std::fmt;
 
+use hitless_core::wire::{BitRate, Bytes};
 use hitless_switch::LinkEnd;
-use hitless_wire::{BitRate, Bytes};
 
 /// The capacity of a recirculation port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

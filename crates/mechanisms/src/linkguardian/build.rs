@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hitless_network::topology::SwitchId;
 use hitless_scenario::kind::{RecirculationLimit, Surroundings};
+use hitless_scenario::network::topology::SwitchId;
 use hitless_switch::LinkEnd;
 
 use super::protected_ends::{ProtectedEnd, protected_ends};

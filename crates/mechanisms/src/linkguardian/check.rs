@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::switch::BufferSettings;
+use hitless_core::settings::Problem;
+use hitless_core::wire::{Bytes, Duration, Time};
 use hitless_scenario::Check;
 use hitless_scenario::kind::Surroundings;
-use hitless_settings::Problem;
-use hitless_wire::{Bytes, Duration, Time};
+use hitless_scenario::network::switch::BufferSettings;
 
 use super::headers::SequenceNumber;
 use super::parameters::LinkShape;

@@ -1,6 +1,6 @@
 //! Checks the guarantees of a protected link, independently of the protocol's own numbers.
 //!
-//! Every packet that enters the link gets a [`hitless_wire::shim::CheckNumber`], which no mechanism reads and which
+//! Every packet that enters the link gets a [`hitless_core::wire::shim::CheckNumber`], which no mechanism reads and which
 //! takes no room on the wire. At the far end the checker records the order and the copies of delivered packets.
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 const WINDOW: usize = 1 << 16;
 
 /// Deliveries at the far end of a link.
-#[derive(Debug, Default, Hash, hitless_state::Value)]
+#[derive(Debug, Default, Hash, hitless_core::state::Value)]
 pub struct Checker {
     /// One past the highest number delivered.
     next: u64,

@@ -1,7 +1,7 @@
 //! Commands of the control plane for an end of a link, and their encoding as a number.
 
+use hitless_core::wire::PortId;
 use hitless_switch::LinkEnd;
-use hitless_wire::PortId;
 
 use super::settings::Mode;
 

@@ -1,6 +1,6 @@
 //! Configuration of the two ends of a protected link.
 
-use hitless_wire::{Bytes, Duration, PortId};
+use hitless_core::wire::{Bytes, Duration, PortId};
 
 use super::settings::{Buffering, FallbackSettings, LinkGuardianSettings, Mode};
 
@@ -42,7 +42,7 @@ pub struct SenderConfig {
     pub header_bytes_more: u32,
 }
 
-hitless_state::state!(SenderConfig {
+hitless_core::state!(SenderConfig {
     values: copies;
     configured: port, recirculation_port, mode, repair_latency, dummies, request_registers, buffering, buffer,
         is_on_at_start, channel, classes, first_number, handshake, follows_requests, tail_probes, probe_period,

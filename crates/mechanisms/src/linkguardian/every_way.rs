@@ -12,10 +12,10 @@ mod cases;
 use std::collections::BTreeSet;
 
 use crate::linkguardian::headers::{DataHeader, Era, SequenceNumber};
+use hitless_core::wire::{Packet, Time};
 use hitless_switch::DropReason;
 use hitless_switch::explore::{Choices, Digest, Explored, State, explore};
 use hitless_switch::testing::Fate;
-use hitless_wire::{Packet, Time};
 
 use super::{LinkGuardian, Mode, PortRoles, Receiver, ReceiverConfig, Sender, SenderConfig};
 use crate::small_world::{LINK, Scene, SmallWorld, number_of, steps};

@@ -7,7 +7,7 @@
 //! time it was too short.
 
 use crate::linkguardian::headers::Level;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 use super::settings::FallbackSettings;
 
@@ -24,7 +24,7 @@ pub struct Fallback {
     changes: u64,
 }
 
-hitless_state::state!(Fallback {
+hitless_core::state!(Fallback {
     values: level, frames, losses, bad_periods, low_since, hold, recovered_at, changes;
     configured: config
 });

@@ -1,8 +1,8 @@
 //! Packets that LinkGuardian owns, and the headers of other packets.
 
 use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, LossNotification};
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::{Packet, Shim};
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::{Packet, Shim};
 
 /// The role of a packet that LinkGuardian owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use crate::linkguardian::headers::{AckHeader, DataHeader};
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_core::wire::link::LinkHeaders;
+use hitless_core::wire::shim::CheckNumber;
+use hitless_core::wire::{Duration, PortId};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{
     Built, Claim, Claimed, ControlCommand, Entries, Header, Kind, Protection, ProtectionOrder, Reach,
     RecirculationLimit, Stage, Surroundings, built,
 };
+use hitless_scenario::network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_switch::LinkEnd;
-use hitless_wire::link::LinkHeaders;
-use hitless_wire::shim::CheckNumber;
-use hitless_wire::{Duration, PortId};
 
 use super::headers::ON_LINKS;
 use super::protected_ends::{ProtectedEnd, overload_of, protected_ends};

@@ -36,8 +36,8 @@ mod sender;
 mod settings;
 
 use crate::linkguardian::headers::{AckHeader, ControlHeader, DataHeader, Message};
+use hitless_core::wire::{PortId, QueueId, Time};
 use hitless_switch::{Context, DropReason, Event, LinkEnd, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{PortId, QueueId, Time};
 
 use crate::by_port::ByPort;
 
@@ -67,14 +67,14 @@ struct PortRoles {
     rode_last: usize,
 }
 
-hitless_state::state!(PortRoles { values: is_closed, rode_last; parts: senders, receivers });
+hitless_core::state!(PortRoles { values: is_closed, rode_last; parts: senders, receivers });
 
 #[derive(Default)]
 pub struct LinkGuardian {
     ports: ByPort<PortRoles>,
 }
 
-hitless_state::state!(LinkGuardian { parts: ports });
+hitless_core::state!(LinkGuardian { parts: ports });
 
 impl LinkGuardian {
     /// Makes `config.port` the sending end of a protected link, for the packets of its channel.

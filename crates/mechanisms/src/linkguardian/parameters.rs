@@ -3,8 +3,8 @@
 //! The paper gives values for 10G, 25G and 100G, full frames of 1,518 bytes, cables within a rack, and recirculation at
 //! 100G. Within that range these are the paper's values. Elsewhere each value grows with its inputs.
 
-use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
-use hitless_wire::{BitRate, Bytes, Duration};
+use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
+use hitless_core::wire::{BitRate, Bytes, Duration};
 
 /// Highest rate of a row in Gb/s, timeout in ns, resume and pause thresholds in cells: section 4, "Parameters" (25G,
 /// 100G), and the published switch programs (10G, and the thresholds in cells).

@@ -1,9 +1,9 @@
 //! The recirculation ports of the ends of protected links, and their capacity.
 
-use hitless_network::topology::{DirectedLink, Endpoint, Node, SwitchId};
+use hitless_core::wire::{Bytes, Time};
 use hitless_scenario::kind::Surroundings;
+use hitless_scenario::network::topology::{DirectedLink, Endpoint, Node, SwitchId};
 use hitless_switch::LinkEnd;
-use hitless_wire::{Bytes, Time};
 
 use super::admission::{EndNeeds, NoRoom, PortRoom, admit};
 use super::settings::{Buffering, LinkGuardianSettings};

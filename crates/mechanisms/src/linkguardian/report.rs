@@ -1,7 +1,7 @@
 //! Reports of the ends of protected links.
 
+use hitless_core::wire::{PortId, Time};
 use hitless_switch::Report;
-use hitless_wire::{PortId, Time};
 
 use super::receiver::Receiver;
 use super::sender::Sender;

@@ -1,7 +1,7 @@
 //! Queues and timers that both ends of a link request from their switch.
 
+use hitless_core::wire::{PortId, QueueId};
 use hitless_switch::{Needs, QueueConfig};
-use hitless_wire::{PortId, QueueId};
 
 /// Priority above normal traffic: repairs must not wait for the traffic that they repair.
 pub const REPAIR_PRIORITY: u8 = 200;

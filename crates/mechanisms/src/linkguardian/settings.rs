@@ -1,8 +1,8 @@
 //! LinkGuardian's parameters. Sections refer to Joshi et al., SIGCOMM 2023.
 
+use hitless_core::settings::quantity::{Optional, Text};
+use hitless_core::wire::{BitRate, Bytes, Duration, Time};
 use hitless_scenario::kind::Surroundings;
-use hitless_settings::quantity::{Optional, Text};
-use hitless_wire::{BitRate, Bytes, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -172,7 +172,7 @@ impl Default for FallbackSettings {
 }
 
 /// Whether packets are delivered in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "LinkGuardianMode")]
 pub enum Mode {

@@ -1,10 +1,10 @@
 //! Requests to the switch by functions beyond v1model.
 
-use hitless_engine::{Stream, draws};
+use hitless_core::engine::{Stream, draws};
+use hitless_core::wire::{Duration, PortId, QueueId};
 use hitless_p4::action::DROP_PORT;
 use hitless_p4::fabric::{Fabric, Rounds};
 use hitless_switch::Context;
-use hitless_wire::{Duration, PortId, QueueId};
 
 use super::queues::Queues;
 use super::told::InVain;

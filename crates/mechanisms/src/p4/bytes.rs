@@ -3,10 +3,10 @@
 //! A host has the IPv4 address 10.0.0.0 plus its number, and the MAC address 02:00:00:00:00:00 plus its number. The
 //! traffic class is in the upper three bits of the type of service, ECN in the lower two.
 
-use hitless_engine::identity::source_port;
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::priority_mark::PriorityMark;
-use hitless_wire::{Ecn, HostId, Packet, Shim, TcpFlags, Transport};
+use hitless_core::engine::identity::source_port;
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::priority_mark::PriorityMark;
+use hitless_core::wire::{Ecn, HostId, Packet, Shim, TcpFlags, Transport};
 
 use super::layers::{ETHERNET_BYTES, IPV4_BYTES, MARK_BYTES, MARK_PROTOCOL, base_bytes, unwrap, wrap};
 
@@ -115,7 +115,7 @@ pub struct Limit {
 }
 
 /// How a program exceeded a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_core::state::Value)]
 pub enum Cause {
     /// It wrote this byte of the departing frame.
     Byte(u32),
@@ -231,7 +231,7 @@ fn carry_back_base(before: &[u8], after: &[u8], hosts: u32, packet: &mut Packet)
 mod tests {
     use crate::linkguardian::headers::{AckHeader, DataHeader, Era, PacketType, SequenceNumber};
     use crate::rimm::headers::{DetourHeader, TelemetryHeader};
-    use hitless_wire::{FlowId, ShimId};
+    use hitless_core::wire::{FlowId, ShimId};
 
     use super::*;
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::topology::select::{select_ports, select_ports_by_switch};
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_core::settings::Problem;
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Kind, Stage, Surroundings, built};
-use hitless_settings::Problem;
+use hitless_scenario::network::topology::select::{select_ports, select_ports_by_switch};
+use hitless_scenario::network::topology::{SwitchId, Topology};
 
 use super::P4;
 use super::load::Loaded;

@@ -1,15 +1,15 @@
 //! Headers of mechanisms in a frame: the shims of a descriptor that a program sees, and the conversion of its bytes
 //! back to shims.
 //!
-//! A frame of a protected link carries the packet behind the link's headers, as in crates/wire/src/link. RIMM's three
+//! A frame of a protected link carries the packet behind the link's headers, as in crates/core/src/wire/link. RIMM's three
 //! headers follow the Ethernet header under separate types. The priority mark is between IPv4 and the transport.
 
 use crate::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use crate::rimm::headers::{DetourHeader, MessageHeader, TelemetryHeader};
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::priority_mark::PriorityMark;
-use hitless_wire::shim::ShimStackFull;
-use hitless_wire::{Packet, Shim, ShimId};
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::priority_mark::PriorityMark;
+use hitless_core::wire::shim::ShimStackFull;
+use hitless_core::wire::{Packet, Shim, ShimId};
 
 pub const ETHERNET_BYTES: usize = 14;
 const TYPE_AT: usize = 12;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use hitless_network::routing::{PathRule, Routing};
-use hitless_network::topology::{Node, SwitchId, Topology};
+use hitless_core::settings::input;
+use hitless_core::wire::HostId;
 use hitless_p4::commands::Commands;
 use hitless_p4::entries::{call, entry};
 use hitless_p4::number::{Number, Wide};
@@ -15,8 +15,8 @@ use hitless_p4::pipeline::Switch;
 use hitless_p4::program::{Beyond, Instruction, MatchKind, Program, Table, Target};
 use hitless_p4::values::{matched, number};
 use hitless_scenario::kind::Surroundings;
-use hitless_settings::input;
-use hitless_wire::HostId;
+use hitless_scenario::network::routing::{PathRule, Routing};
+use hitless_scenario::network::topology::{Node, SwitchId, Topology};
 
 use super::bytes::{address, card};
 use super::settings::{P4Entry, P4Routes, P4Settings};

@@ -20,7 +20,9 @@ mod told;
 
 use std::sync::Arc;
 
-use hitless_engine::Stream;
+use hitless_core::engine::Stream;
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::{Packet, PortId, QueueId, Time};
 use hitless_p4::action::DROP_PORT;
 use hitless_p4::deparse::deparse;
 use hitless_p4::observer::Nobody;
@@ -31,8 +33,6 @@ use hitless_p4::replication::Mirror;
 use hitless_p4::run::Outside;
 use hitless_p4::stf::{GENERATOR_PORT, generated};
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, PortState, Report, Resources, Verdict};
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::{Packet, PortId, QueueId, Time};
 
 use around::Around;
 use bytes::Written;
@@ -48,7 +48,7 @@ const NOWHERE: PortId = PortId(DROP_PORT as u16);
 /// The maximum number of resubmissions of a packet.
 const RESUBMITS_MAX: u32 = 16;
 
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Counters {
     came: u64,
     left: u64,
@@ -74,7 +74,7 @@ pub struct P4 {
     room: [Vec<u8>; 2],
 }
 
-hitless_state::state!(P4 {
+hitless_core::state!(P4 {
     values: passes, stream, counters, in_vain;
     parts: switch, queues;
     configured: program, hosts, recirculation, sees_events, after, room

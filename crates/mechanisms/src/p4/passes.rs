@@ -1,7 +1,7 @@
 //! Packets of a program between its ingress and its egress: their metadata stays here, and the packet carries a number.
 
+use hitless_core::wire::{Shim, ShimId};
 use hitless_p4::packet::Packet;
-use hitless_wire::{Shim, ShimId};
 
 /// The place of a packet. It takes no room on a link; hardware carries it as bridged metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +25,14 @@ impl Shim for Bridged {
     }
 }
 
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 struct Place {
     turn: u8,
     kept: Option<Packet>,
 }
 
 /// All packets between ingress and egress.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub struct Passes {
     places: Vec<Place>,
     free: Vec<u32>,

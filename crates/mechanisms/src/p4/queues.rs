@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use hitless_network::topology::SwitchId;
-use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
+use hitless_core::wire::{Duration, PortId, QueueId};
 use hitless_p4::fabric::Rounds;
 use hitless_p4::pipeline::OWN_QUEUE;
 use hitless_scenario::kind::Surroundings;
+use hitless_scenario::network::topology::SwitchId;
+use hitless_scenario::network::topology::select::{SwitchPort, select_ports_by_switch};
 use hitless_switch::{Context, GroupDiscipline, LatePackets, QueueConfig, QueueGroup, QueueLimit};
-use hitless_wire::{Duration, PortId, QueueId};
 
 use super::settings::{P4Queue, P4Rounds, P4Settings};
 use super::told::Missing;
@@ -28,7 +28,7 @@ struct PortQueues {
     first_of_group: Option<u8>,
 }
 
-hitless_state::state!(PortQueues { values: first_of_group; configured: before, own, group });
+hitless_core::state!(PortQueues { values: first_of_group; configured: before, own, group });
 
 impl PortQueues {
     fn is_of_group(&self, queue: u8) -> bool {
@@ -44,7 +44,7 @@ pub struct Queues {
     ports: Vec<PortQueues>,
 }
 
-hitless_state::state!(Queues { parts: ports });
+hitless_core::state!(Queues { parts: ports });
 
 fn at<'e, S>(
     entries: impl IntoIterator<Item = &'e S>,

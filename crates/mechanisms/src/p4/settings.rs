@@ -1,6 +1,6 @@
 //! Settings of a P4 program.
 
-use hitless_settings::quantity::{Optional, QueueLength};
+use hitless_core::settings::quantity::{Optional, QueueLength};
 use hitless_switch::QueueConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@ use hitless_switch::Report;
 use super::bytes::{Cause, Limit};
 use super::queues::Queues;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, hitless_core::state::Value)]
 pub enum Missing {
     Port(u32),
     Queue(u32, u32),
@@ -21,7 +21,7 @@ pub enum Missing {
 }
 
 /// Counts of failed requests.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub struct InVain {
     missing: BTreeMap<Missing, u64>,
     /// Counts by limit, by the written field if there is one, and by whether the length was changed.

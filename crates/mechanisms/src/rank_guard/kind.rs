@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::topology::select::select_ports;
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_core::settings::Problem;
+use hitless_core::wire::PriorityMark;
+use hitless_core::wire::link::{LinkHeaders, PRIORITIES};
 use hitless_scenario::kind::{Built, Claimed, Header, Kind, Reach, Stage, Surroundings};
+use hitless_scenario::network::topology::select::select_ports;
+use hitless_scenario::network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_scenario::{Check, MARKS};
-use hitless_settings::Problem;
-use hitless_wire::PriorityMark;
-use hitless_wire::link::{LinkHeaders, PRIORITIES};
 
 use super::{RankGuard, RankGuardSettings};
 use crate::port_choice::on_each_switch;

@@ -23,15 +23,15 @@
 mod kind;
 mod settings;
 
+use hitless_core::wire::{Packet, PortId, PriorityMark, Time};
 use hitless_switch::{
     Context, Half, HookSet, Mechanism, Needs, RegisterArray, Report, Resources, Verdict, register_cell,
 };
-use hitless_wire::{Packet, PortId, PriorityMark, Time};
 
 pub use settings::RankGuardSettings;
 
 /// The state of a flow.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Slot {
     /// The flow's hash; `None` while the slot is unused.
     flow: Option<u32>,
@@ -84,7 +84,7 @@ pub struct RankGuard {
     counters: Counters,
 }
 
-hitless_state::state!(RankGuard { values: ports, counters; parts: table; configured: settings });
+hitless_core::state!(RankGuard { values: ports, counters; parts: table; configured: settings });
 
 impl RankGuard {
     /// A guard of `ports`, through which hosts send.
@@ -219,7 +219,7 @@ impl Mechanism for RankGuard {
 
 #[cfg(test)]
 mod tests {
-    use hitless_wire::{Bytes, Duration};
+    use hitless_core::wire::{Bytes, Duration};
 
     use super::*;
 

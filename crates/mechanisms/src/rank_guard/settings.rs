@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{SwitchId, Topology};
-use hitless_settings::quantity::Text;
-use hitless_wire::{Bytes, Duration};
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::{Bytes, Duration};
+use hitless_scenario::network::topology::select::{SwitchPort, select_ports_by_switch};
+use hitless_scenario::network::topology::{SwitchId, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,13 +2,13 @@
 //! If a queue towards a neighbour stays above its threshold, egress repeats the message, because messages can be lost.
 //! Ingress keeps an alarm per port, and ends the detour of an alarm that lasts too long (sections III-B and V).
 
+use hitless_core::wire::PortId;
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, register_cell};
-use hitless_wire::PortId;
 
 use super::clock::Stamp;
 
 /// The state of a port's alarm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Phase {
     /// The queue is below the threshold.
     NoAlarm,
@@ -26,7 +26,7 @@ pub enum End {
     NeighboursFull,
 }
 
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Alarm {
     phase: Phase,
     /// Time of the alarm, or of the first alarm of a row: packets waiting elsewhere keep bringing the queue back to the
@@ -52,7 +52,7 @@ pub struct Alarms {
     row_gap_ns: u64,
 }
 
-hitless_state::state!(Alarms { values: congestion_after_ns, row_gap_ns; parts: alarms });
+hitless_core::state!(Alarms { values: congestion_after_ns, row_gap_ns; parts: alarms });
 
 impl Alarms {
     /// Creates ports without an alarm. An alarm that comes `row_gap_ns` after the end of the previous one is a new
@@ -127,7 +127,7 @@ pub enum ThresholdEvent {
     StillAbove,
 }
 
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Depth {
     segments: u16,
     told_at: Stamp,
@@ -145,7 +145,7 @@ pub struct Detector {
     repeat_after_ns: Vec<Option<u64>>,
 }
 
-hitless_state::state!(Detector { values: thresholds, repeat_after_ns; parts: depths });
+hitless_core::state!(Detector { values: thresholds, repeat_after_ns; parts: depths });
 
 impl Detector {
     /// Empty queues, with the threshold and the repetition period of each port.

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::routing::{PathRule, Routing};
-use hitless_network::switch::SchedulerKind;
-use hitless_network::topology::select::SwitchPort;
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_core::settings::Problem;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::{Bytes, Duration};
 use hitless_scenario::Check;
 use hitless_scenario::kind::Surroundings;
-use hitless_settings::Problem;
-use hitless_settings::quantity::Quantity;
-use hitless_wire::{Bytes, Duration};
+use hitless_scenario::network::routing::{PathRule, Routing};
+use hitless_scenario::network::switch::SchedulerKind;
+use hitless_scenario::network::topology::select::SwitchPort;
+use hitless_scenario::network::topology::{SwitchId, Topology};
 
 use super::settings::{RimmRelease, RimmSettings, neighbours};
 

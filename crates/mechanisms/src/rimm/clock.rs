@@ -1,13 +1,13 @@
 //! Times in registers: nanoseconds of the switch's timestamp.
 
+use hitless_core::wire::Duration;
 use hitless_switch::RegisterCell;
-use hitless_wire::Duration;
 
 /// Bits of a timestamp in a register.
 const BITS: u32 = 48;
 
 /// A time in a register.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Stamp(u64);
 
 impl RegisterCell for Stamp {

@@ -1,6 +1,6 @@
 //! RIMM's configuration on a switch.
 
-use hitless_wire::PortId;
+use hitless_core::wire::PortId;
 
 use super::settings::RimmSettings;
 

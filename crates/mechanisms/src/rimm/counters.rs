@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use hitless_state::{Damaged, Reader, State, Writer};
+use hitless_core::state::{Damaged, Reader, State, Writer};
+use hitless_core::wire::{PortId, Time};
 use hitless_switch::Report;
-use hitless_wire::{PortId, Time};
 
 use super::alarm::End;
 use super::sequencer::{ReturnTurn, Sequencer};
@@ -45,7 +45,7 @@ hitless_switch::counters! {
 }
 
 /// Optional series of a watched port.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 struct Series {
     alarms: Vec<(Time, u64)>,
     choices: Vec<(Time, u64)>,
@@ -59,7 +59,7 @@ struct PortRecords {
     series: Option<Series>,
 }
 
-hitless_state::state!(PortRecords { values: counters, above, series });
+hitless_core::state!(PortRecords { values: counters, above, series });
 
 /// A histogram of values up to [`VALUE_MAX`]; takes no memory before the first value.
 #[derive(Debug, Default)]
@@ -112,7 +112,7 @@ pub struct SwitchCounters {
     forwarded: u64,
 }
 
-hitless_state::state!(SwitchCounters {
+hitless_core::state!(SwitchCounters {
     values: away, strays, depths_written, depths_read, detoured, forwarded;
     parts: ports, peak_segments, message_ns, circulations, away_ns, alarm_ns
 });

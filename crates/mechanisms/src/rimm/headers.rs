@@ -5,10 +5,10 @@
 //! them. A packet carries at most one of the three headers: on a detoured packet, the depth is a field of the detour
 //! header.
 
-use hitless_wire::link::{LinkHeader, LinkHeaders, parse};
-use hitless_wire::packet::{MINIMUM_FRAME_BYTES, Packet, PortId};
-use hitless_wire::shim::{Shim, ShimId, ShimStack};
-use hitless_wire::transport::Transport;
+use hitless_core::wire::link::{LinkHeader, LinkHeaders, parse};
+use hitless_core::wire::packet::{MINIMUM_FRAME_BYTES, Packet, PortId};
+use hitless_core::wire::shim::{Shim, ShimId, ShimStack};
+use hitless_core::wire::transport::Transport;
 
 const ETHER_TYPE_BYTES: u32 = 2;
 
@@ -30,7 +30,7 @@ pub static ON_LINKS: LinkHeaders = LinkHeaders {
 };
 
 /// The header of a detoured packet (section III-B: 32 bits of number; the paper leaves the other fields open).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct DetourHeader {
     /// Position among the detoured packets of the slot; wraps.
     pub sequence: u32,
@@ -65,7 +65,7 @@ impl Shim for DetourHeader {
 }
 
 /// In-band telemetry on any packet from one switch to another (section III-A, detouring-port selector).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct TelemetryHeader {
     /// Depth of the queue that the packet left, at the port towards the reading switch.
     pub depth_segments: u16,
@@ -88,7 +88,7 @@ impl Shim for TelemetryHeader {
 
 /// The message with a depth from egress of a switch to its ingress, through a neighbour (section III-A, microburst
 /// detector).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct MessageHeader {
     /// The switch that sent the message and reads it.
     pub origin: u8,

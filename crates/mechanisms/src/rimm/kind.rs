@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::rimm::headers::DetourHeader;
-use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
+use hitless_core::wire::PortId;
+use hitless_core::wire::link::LinkHeaders;
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
-use hitless_wire::PortId;
-use hitless_wire::link::LinkHeaders;
+use hitless_scenario::network::topology::select::{SwitchPort, select_ports_by_switch};
+use hitless_scenario::network::topology::{DirectedLink, Node, SwitchId, Topology};
 
 use super::headers::ON_LINKS;
 use super::{Neighbour, Rimm, RimmConfig, RimmMessages, RimmSettings, WatchedPort, check};

@@ -23,11 +23,11 @@ mod sequencer;
 mod settings;
 
 use crate::rimm::headers::{DetourHeader, MessageHeader, TelemetryHeader};
+use hitless_core::wire::{PortId, QueueId, Time};
 use hitless_switch::{
     Context, DropReason, Event, HookSet, Mechanism, Needs, PortState, QueueConfig, QueueLimit, Report, Resources,
     Verdict,
 };
-use hitless_wire::{PortId, QueueId, Time};
 
 use alarm::{Alarms, Detector, Phase, ThresholdEvent};
 use clock::{Stamp, ticks};
@@ -69,7 +69,7 @@ pub struct Rimm {
     counters: SwitchCounters,
 }
 
-hitless_state::state!(Rimm {
+hitless_core::state!(Rimm {
     values: is_up, message_queues, class_queues, is_told, is_watched, faces_switch;
     parts: detector, alarms, monitor, sequencer, counters;
     configured: config

@@ -1,8 +1,8 @@
 //! The detouring-port selector: the depths that neighbours reported for their queues towards us (section III-A2, the
 //! QDM table).
 
+use hitless_core::wire::PortId;
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
-use hitless_wire::PortId;
 
 use super::clock::{Stamp, ticks};
 use super::config::{Neighbour, RimmConfig};
@@ -20,7 +20,7 @@ const FIRST_STAGE: u8 = 6;
 
 /// The two depths of a path through a neighbour (section V: "two queue-depth values for one port and its connecting
 /// switch").
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Entry {
     /// The last depth from the neighbour.
     depth_segments: u16,
@@ -74,7 +74,7 @@ pub struct DepthMonitor {
     own_lifetime: u64,
 }
 
-hitless_state::state!(DepthMonitor { values: lifetime, own_lifetime; parts: entries; configured: neighbours });
+hitless_core::state!(DepthMonitor { values: lifetime, own_lifetime; parts: entries; configured: neighbours });
 
 impl DepthMonitor {
     /// A table of empty queues.
@@ -166,8 +166,8 @@ mod tests {
         let config = RimmConfig {
             neighbours: [1, 2, 4].map(neighbour).to_vec(),
             settings: RimmSettings {
-                telemetry_lifetime: lifetime.map(hitless_wire::Duration::from_ns),
-                crossing_lifetime: hitless_wire::Duration::from_ns(5_000),
+                telemetry_lifetime: lifetime.map(hitless_core::wire::Duration::from_ns),
+                crossing_lifetime: hitless_core::wire::Duration::from_ns(5_000),
                 ..RimmSettings::default()
             },
             ..RimmConfig::default()

@@ -8,9 +8,9 @@
 //! | 10 | S_a | 32 | per slot |
 //! | 11 | neighbour of the detour in progress | 9 | per slot |
 
+use hitless_core::wire::{Duration, PortId};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{Half, Pass, RegisterArray, RegisterCell, RegisterUse, register_cell};
-use hitless_wire::{Duration, PortId};
 
 use super::alarm::Phase;
 use super::clock::{Stamp, ticks};
@@ -51,7 +51,7 @@ pub enum Gate {
 }
 
 /// Whether the packets of a slot are being detoured.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Flow {
     state: FlowState,
     since: Stamp,
@@ -60,7 +60,7 @@ struct Flow {
     towards: PortId,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 enum FlowState {
     #[default]
     Direct,
@@ -70,7 +70,7 @@ enum FlowState {
 }
 
 /// S_f, the next number to be released, and the time since when others have waited for it.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Next {
     number: u32,
     /// Low bits of nanoseconds; 0 if no packet waits.
@@ -124,7 +124,7 @@ pub struct Sequencer {
     hash_bits: u8,
 }
 
-hitless_state::state!(Sequencer {
+hitless_core::state!(Sequencer {
     values: gap, detour_max, timeout_ns, hash_bits;
     parts: flows, next, attached, neighbours;
     configured: release

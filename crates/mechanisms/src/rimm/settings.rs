@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
+use hitless_core::settings::quantity::{Optional, Text};
+use hitless_core::wire::{Bytes, Duration, PortId};
 use hitless_scenario::Scenario;
-use hitless_settings::quantity::{Optional, Text};
-use hitless_wire::{Bytes, Duration, PortId};
+use hitless_scenario::network::topology::select::{SwitchPort, select_ports_by_switch};
+use hitless_scenario::network::topology::{DirectedLink, Node, SwitchId, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Egress ports of protected packets, as reported by failure detection and route recovery.
 
+use hitless_core::wire::PortId;
 use hitless_switch::{Half, Pass, PortState, RegisterArray, RegisterUse};
-use hitless_wire::PortId;
 
 /// The effect of a change on the packets of a protected port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum PathChange {
     },
 }
 
-#[derive(Clone, Copy, Debug, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Hash, hitless_core::state::Value)]
 struct Path {
     primary: PortId,
     /// The port in use, or the last one in use.
@@ -40,7 +40,7 @@ pub struct BackupPaths {
     next_ports: RegisterArray<Option<PortId>>,
 }
 
-hitless_state::state!(BackupPaths { values: states, paths; parts: next_ports });
+hitless_core::state!(BackupPaths { values: states, paths; parts: next_ports });
 
 impl BackupPaths {
     /// All ports are up, and each protected port is its own path.

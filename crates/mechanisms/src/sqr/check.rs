@@ -1,15 +1,15 @@
 //! Checks whether SQR can keep its guarantees: the paper's equation 1 and related bounds, with their numbers.
 
 use crate::sqr::metadata::CacheMetadata;
-use hitless_network::routing::{PathRule, Routing};
-use hitless_network::switch::BufferSettings;
-use hitless_network::topology::select::select_switch_ports;
-use hitless_network::topology::{DirectedLink, Node, Topology};
+use hitless_core::settings::Problem;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::{Bytes, Duration};
 use hitless_scenario::Check;
 use hitless_scenario::kind::Surroundings;
-use hitless_settings::Problem;
-use hitless_settings::quantity::Quantity;
-use hitless_wire::{Bytes, Duration};
+use hitless_scenario::network::routing::{PathRule, Routing};
+use hitless_scenario::network::switch::BufferSettings;
+use hitless_scenario::network::topology::select::select_switch_ports;
+use hitless_scenario::network::topology::{DirectedLink, Node, Topology};
 
 use super::clock::Clock;
 use super::constant_rates::constant_rates;

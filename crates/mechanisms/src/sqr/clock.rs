@@ -1,7 +1,7 @@
 //! The delay timer (section III-C, algorithm 1).
 
+use hitless_core::wire::Duration;
 use hitless_switch::Context;
-use hitless_wire::Duration;
 
 /// A clock of n bits of nanoseconds, which wraps.
 ///

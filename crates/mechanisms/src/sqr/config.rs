@@ -1,7 +1,7 @@
 //! SQR's configuration on a switch.
 
-use hitless_wire::PortId;
-use hitless_wire::packet::MTU_FRAME_BYTES;
+use hitless_core::wire::PortId;
+use hitless_core::wire::packet::MTU_FRAME_BYTES;
 
 use super::settings::SqrSettings;
 

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use hitless_network::routing::Routing;
-use hitless_network::switch::hardware::architecture;
-use hitless_network::topology::select::{select_hosts, select_switch_ports};
-use hitless_network::topology::{DirectedLink, Node, SwitchId, Topology};
+use hitless_core::settings::Problem;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::{BitRate, HostId, ServiceKey};
+use hitless_scenario::network::routing::Routing;
+use hitless_scenario::network::switch::hardware::architecture;
+use hitless_scenario::network::topology::select::{select_hosts, select_switch_ports};
+use hitless_scenario::network::topology::{DirectedLink, Node, SwitchId, Topology};
 use hitless_scenario::{Check, FlowGroup, FlowPattern, Protocol};
-use hitless_settings::Problem;
-use hitless_settings::quantity::Quantity;
-use hitless_wire::{BitRate, HostId, ServiceKey};
 
 use super::RING_SHARE;
 use super::settings::SqrSettings;

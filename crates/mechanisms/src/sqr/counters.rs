@@ -1,7 +1,7 @@
 //! SQR's counters.
 
+use hitless_core::wire::{PortId, Time};
 use hitless_switch::Report;
-use hitless_wire::{PortId, Time};
 
 hitless_switch::counters! {
     pub struct PortCounters {
@@ -31,7 +31,7 @@ hitless_switch::counters! {
 }
 
 /// Bytes in the cache over time.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub struct CachedBytes {
     now_bytes: u64,
     peak_bytes: u64,
@@ -69,7 +69,7 @@ impl CachedBytes {
     }
 }
 
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub struct SwitchCounters {
     ports: Vec<PortCounters>,
     pub cached: CachedBytes,

@@ -5,11 +5,11 @@
 //! all packets reach the receiver, in order on their first arrival, and nothing is kept in the end.
 
 use crate::sqr::metadata::CacheMetadata;
+use hitless_core::wire::{Duration, Packet, PortId, Time};
 use hitless_switch::PortState;
 use hitless_switch::canary::Canary;
 use hitless_switch::explore::{Choices, Digest, Explored, State, Visit, explore};
 use hitless_switch::testing::{Harness, Shared};
-use hitless_wire::{Duration, Packet, PortId, Time};
 
 use super::{Sqr, SqrCaching, SqrConfig, SqrRelease, SqrSettings};
 use crate::small_world::{STEP, found, number_of, packet, steps, switch};

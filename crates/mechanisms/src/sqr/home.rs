@@ -4,7 +4,7 @@
 //! milliseconds at 100G. Here blocks of tags take turns over several queues, and only the queue of the next tag is
 //! served, which divides the number of passes by the number of queues.
 
-use hitless_wire::{PortId, QueueId};
+use hitless_core::wire::{PortId, QueueId};
 
 /// The number of home queues of a protected port.
 pub const HOME_QUEUES: u8 = 8;
@@ -18,7 +18,7 @@ pub struct HomeQueues {
     block_shift: u32,
 }
 
-hitless_state::state!(HomeQueues { values: first, block_shift });
+hitless_core::state!(HomeQueues { values: first, block_shift });
 
 impl HomeQueues {
     /// Home queues that begin with `first` at each port, for `copies_max` copies.

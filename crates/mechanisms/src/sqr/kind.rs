@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::sqr::metadata::CacheMetadata;
-use hitless_network::switch::hardware::architecture;
-use hitless_network::topology::select::{SwitchPort, select_switch_ports};
-use hitless_network::topology::{DirectedLink, Port, SwitchId, Topology};
+use hitless_core::wire::PortId;
+use hitless_core::wire::packet::MTU_FRAME_BYTES;
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Header, Kind, Reach, Stage, Surroundings};
-use hitless_wire::PortId;
-use hitless_wire::packet::MTU_FRAME_BYTES;
+use hitless_scenario::network::switch::hardware::architecture;
+use hitless_scenario::network::topology::select::{SwitchPort, select_switch_ports};
+use hitless_scenario::network::topology::{DirectedLink, Port, SwitchId, Topology};
 
 use super::home::HOME_QUEUES;
 use super::{RING_SHARE, RingShare, Sqr, SqrConfig, SqrSettings, check};

@@ -1,9 +1,9 @@
 //! SQR's metadata on the packets it keeps (section III-F). It never leaves the switch.
 
-use hitless_wire::packet::PortId;
-use hitless_wire::shim::{Shim, ShimId};
+use hitless_core::wire::packet::PortId;
+use hitless_core::wire::shim::{Shim, ShimId};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct CacheMetadata {
     /// Position among the protected packets of the primary port (PktTag); wraps.
     pub tag: u32,
@@ -18,7 +18,7 @@ pub struct CacheMetadata {
 }
 
 /// A run of tags without a copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Skip {
     /// The first tag of the run.
     pub from: u32,

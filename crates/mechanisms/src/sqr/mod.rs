@@ -43,11 +43,11 @@ mod two_failures;
 mod utilization;
 
 use crate::sqr::metadata::CacheMetadata;
+use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
     Context, DropReason, Event, HookSet, Mechanism, Needs, QueueConfig, QueueLimit, Report, Resources, Verdict,
 };
-use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 
 use backup_paths::{BackupPaths, PathChange};
 pub use clock::Clock;
@@ -77,7 +77,7 @@ const ROUND_IN_DELAYS: u64 = 32;
 const LOOK: u32 = 1 << 31;
 
 /// The progress of a port's order when the control plane last looked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 struct Look {
     next: u32,
     /// The number of looks without progress.
@@ -108,7 +108,7 @@ pub struct Sqr {
     counters: SwitchCounters,
 }
 
-hitless_state::state!(Sqr {
+hitless_core::state!(Sqr {
     values: steady_delay, failure_delay, steady_delay_ns, failure_delay_ns, is_protected, caching_queues,
         looked_at, moved, is_paused_by_backstop, counters;
     parts: home, utilization, ways, order;

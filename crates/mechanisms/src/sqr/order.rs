@@ -10,11 +10,11 @@
 //!   progress. The control plane gives up the remaining copies if none has left for a long time.
 
 use crate::sqr::metadata::{CacheMetadata, Skip};
+use hitless_core::wire::PortId;
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
-use hitless_wire::PortId;
 
 /// A register pair: the tag of the next original (PktTag), and the next tag to be sent (NextPktTag).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 struct Tags {
     assigned: u32,
     next: u32,
@@ -65,7 +65,7 @@ impl CachedTurn {
 const MISSING_PLACES: usize = 1_024;
 
 /// The awaited tag, and the start of the wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 struct Stall {
     next: u32,
     since_ns: u32,
@@ -86,7 +86,7 @@ pub struct PacketOrder {
     stall_timeout_ns: u32,
 }
 
-hitless_state::state!(PacketOrder {
+hitless_core::state!(PacketOrder {
     values: stall_timeout_ns;
     parts: tags, stalls, lowest_waiting, retired, missing, kept_from
 });

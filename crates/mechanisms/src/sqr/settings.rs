@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_core::settings::quantity::{Optional, Text};
+use hitless_core::wire::{Bytes, Duration, ServiceKey};
 use hitless_scenario::Scenario;
-use hitless_settings::quantity::{Optional, Text};
-use hitless_wire::{Bytes, Duration, ServiceKey};
+use hitless_scenario::network::topology::select::select_links;
+use hitless_scenario::network::topology::{DirectedLink, SwitchId, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

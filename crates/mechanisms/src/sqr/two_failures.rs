@@ -1,11 +1,11 @@
 //! Checks for links that may be down at the same time under local rerouting. One switch then keeps or moves packets
 //! that another switch on the path reroutes. They arrive by different paths, and no switch can restore their order.
 
-use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, Direction, LinkId, Topology};
+use hitless_core::settings::Problem;
+use hitless_core::wire::{Duration, Time};
 use hitless_scenario::Check;
-use hitless_settings::Problem;
-use hitless_wire::{Duration, Time};
+use hitless_scenario::network::topology::select::select_links;
+use hitless_scenario::network::topology::{DirectedLink, Direction, LinkId, Topology};
 
 use super::settings::SqrSettings;
 

@@ -1,19 +1,19 @@
 //! Port utilization, and the least loaded port (section III-D).
 
+use hitless_core::wire::PortId;
 use hitless_switch::{Half, Pass, RegisterArray, RegisterUse, register_cell};
-use hitless_wire::PortId;
 
 use super::clock::Clock;
 
 /// The bytes of a port in a window.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Window {
     started_ns: u32,
     bytes: u32,
 }
 
 /// The least loaded port (LeastLoadedPort) and its load when last seen (LeastUtilization).
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Least {
     port: PortId,
     bytes: u32,
@@ -32,7 +32,7 @@ pub struct Utilization {
     window_ns: u32,
 }
 
-hitless_state::state!(Utilization { values: is_caching, caching_ports, window_ns; parts: windows, least });
+hitless_core::state!(Utilization { values: is_caching, caching_ports, window_ns; parts: windows, least });
 
 impl Utilization {
     /// Utilization of idle ports; the ring begins with the first of `caching_ports`.

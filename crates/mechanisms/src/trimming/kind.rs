@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::switch::SchedulerKind;
-use hitless_network::topology::select::select_ports_by_switch;
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_core::settings::Problem;
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::trimmed::Trimmed;
 use hitless_scenario::kind::{Built, Claim, Claimed, Header, Kind, Reach, Stage, Surroundings};
+use hitless_scenario::network::switch::SchedulerKind;
+use hitless_scenario::network::topology::select::select_ports_by_switch;
+use hitless_scenario::network::topology::{SwitchId, Topology};
 use hitless_scenario::{Check, LENGTH_RULE, Protocol, is_length};
-use hitless_settings::Problem;
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::trimmed::Trimmed;
 
 use super::{Trimming, TrimmingSettings};
 use crate::port_choice::on_each_switch;

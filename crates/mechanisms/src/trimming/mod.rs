@@ -8,15 +8,15 @@
 //! acknowledgements through the queue of the headers, too.
 //!
 //! The arriving packet is cut; NDP cuts the last packet of the queue instead with probability 1/2. Only packets whose
-//! receiver understands it are cut ([`hitless_wire::Packet::trim`]); others are dropped as without the mechanism. A
+//! receiver understands it are cut ([`hitless_core::wire::Packet::trim`]); others are dropped as without the mechanism. A
 //! header that finds no room in the queue of the headers is dropped, and its sender needs its timeout; NDP returns such
 //! headers to the sender.
 
 mod kind;
 mod settings;
 
+use hitless_core::wire::{PortId, QueueId, Time};
 use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, QueueConfig, Report, Resources, Verdict};
-use hitless_wire::{PortId, QueueId, Time};
 
 use crate::configured_ports::ConfiguredPorts;
 use crate::queue_limit::queue_limit;
@@ -46,7 +46,7 @@ pub struct Trimming {
     header_queues: Vec<Option<QueueId>>,
 }
 
-hitless_state::state!(Trimming { values: header_queues; parts: ports; configured: settings });
+hitless_core::state!(Trimming { values: header_queues; parts: ports; configured: settings });
 
 impl Trimming {
     /// Trimming at `ports`; the ports in the settings are ignored.

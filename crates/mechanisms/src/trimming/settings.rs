@@ -1,7 +1,7 @@
 //! Parameters of packet trimming. Sections refer to NDP (Handley et al., SIGCOMM 2017).
 
-use hitless_settings::quantity::{QueueLength, Text};
-use hitless_wire::Bytes;
+use hitless_core::settings::quantity::{QueueLength, Text};
+use hitless_core::wire::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

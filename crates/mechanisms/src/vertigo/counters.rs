@@ -1,8 +1,8 @@
 //! Vertigo's counters.
 
 use hdrhistogram::Histogram;
+use hitless_core::wire::PortId;
 use hitless_switch::Report;
-use hitless_wire::PortId;
 
 use crate::configured_ports::ConfiguredPorts;
 use crate::detours::{Detours, Names};
@@ -37,7 +37,7 @@ struct PortRecords {
     ranks: Option<Histogram<u64>>,
 }
 
-hitless_state::state!(PortRecords { values: counters; parts: ranks });
+hitless_core::state!(PortRecords { values: counters; parts: ranks });
 
 #[derive(Debug)]
 pub struct SwitchCounters {
@@ -46,7 +46,7 @@ pub struct SwitchCounters {
     pub detours: Detours,
 }
 
-hitless_state::state!(SwitchCounters { parts: ports, detours });
+hitless_core::state!(SwitchCounters { parts: ports, detours });
 
 impl SwitchCounters {
     pub fn new(sorted: &[PortId], records_ranks: bool) -> Self {

@@ -3,7 +3,7 @@
 //! published with "Practical Packet Deflection in Datacenters" (PACMNET 1, CoNEXT3, 2023), where Vertigo is called
 //! Selective Deflection.
 //!
-//! Senders mark packets with the remaining bytes of their flow ([`hitless_wire::PriorityMark`]). Each queue is sorted
+//! Senders mark packets with the remaining bytes of their flow ([`hitless_core::wire::PriorityMark`]). Each queue is sorted
 //! by that mark and serves the smallest first (section 3.2). A packet that meets a full queue evicts packets of
 //! strictly larger rank from its end, as many as needed; if that does not suffice, the packet itself is the victim.
 //! Victims go to the less loaded of two random ports that face switches, never to a host. There they are inserted even
@@ -17,17 +17,17 @@ mod counters;
 mod kind;
 mod settings;
 
-use hitless_engine::Stream;
-use hitless_engine::draws::below;
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::below;
+use hitless_core::wire::{Packet, PortId, Time};
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, QueueOrder, Report, Resources, Verdict};
-use hitless_wire::{Packet, PortId, Time};
 
 use crate::neighbours::Neighbours;
 use counters::SwitchCounters;
 pub use settings::VertigoSettings;
 
 /// A port with sorted queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct SortedPort {
     pub port: PortId,
     pub faces_host: bool,
@@ -42,7 +42,7 @@ pub struct Vertigo {
     counters: SwitchCounters,
 }
 
-hitless_state::state!(Vertigo { values: ports, candidates, stream, neighbours; parts: counters });
+hitless_core::state!(Vertigo { values: ports, candidates, stream, neighbours; parts: counters });
 
 impl Vertigo {
     /// Vertigo that sorts the queues of `ports` and deflects their victims, with random choices from `stream`.

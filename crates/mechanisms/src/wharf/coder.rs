@@ -7,8 +7,8 @@
 use std::fmt;
 
 use crate::wharf::header::WharfHeader;
-use hitless_wire::Shim;
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::Shim;
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
 
 /// Maximum number of data frames in a block (published programs).
 pub const DATA_FRAMES_MAX: usize = 50;

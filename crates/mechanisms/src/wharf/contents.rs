@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hitless_state::{Damaged, State};
-use hitless_wire::{Duration, Packet, Time};
+use hitless_core::state::{Damaged, State};
+use hitless_core::wire::{Duration, Packet, Time};
 
 use super::coder::{DATA_FRAMES_MAX, can_restore};
 
@@ -18,13 +18,13 @@ const BLOCKS_MAX: usize = 4_096;
 const LATEST: Duration = Duration::from_ms(10);
 
 /// A packet of a block, with its time of sending.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct Coded {
     pub packet: Packet,
     pub sent_at: Time,
 }
 
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 struct Blocks {
     /// The number of the first remembered block.
     first: u32,
@@ -41,11 +41,11 @@ pub struct Reader(Arc<Mutex<Blocks>>);
 
 /// Saves the shared state of both ends.
 impl State for Writer {
-    fn save(&self, out: &mut hitless_state::Writer) {
+    fn save(&self, out: &mut hitless_core::state::Writer) {
         out.value(&*self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn load(&mut self, from: &mut hitless_state::Reader<'_>) -> Result<(), Damaged> {
+    fn load(&mut self, from: &mut hitless_core::state::Reader<'_>) -> Result<(), Damaged> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = from.value()?;
         Ok(())
     }

@@ -2,16 +2,16 @@
 
 use crate::wharf::header::WharfHeader;
 use hdrhistogram::Histogram;
+use hitless_core::wire::shim::CheckNumber;
+use hitless_core::wire::{Packet, PortId};
 use hitless_switch::{Context, DropReason, HookSet, Needs, Report, Verdict};
-use hitless_wire::shim::CheckNumber;
-use hitless_wire::{Packet, PortId};
 
 use super::contents::{Coded, Reader};
 use super::settings::WharfSettings;
 use crate::linkguardian::checker::Checker;
 
 /// The received frames of a block.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Block {
     /// One bit per data frame.
     data: u64,
@@ -47,7 +47,7 @@ pub struct Decoder {
     counters: Counters,
 }
 
-hitless_state::state!(Decoder {
+hitless_core::state!(Decoder {
     values: port, newest, open, checker, peak_bytes, counters;
     parts: restoration_delay_ns;
     configured: settings, contents

@@ -1,9 +1,9 @@
 //! The sending end: puts frames into blocks and sends parity behind each block.
 
 use crate::wharf::header::WharfHeader;
+use hitless_core::wire::shim::CheckNumber;
+use hitless_core::wire::{Packet, PortId, QueueId, Shim, Time};
 use hitless_switch::{Context, HookSet, Needs, QueueConfig, QueueLimit, Report};
-use hitless_wire::shim::CheckNumber;
-use hitless_wire::{Packet, PortId, QueueId, Shim, Time};
 
 use super::coder::{DATA_FRAMES_MAX, PARITY_FRAMES_MAX, parity_frame_bytes};
 use super::contents::{Coded, Writer};
@@ -43,7 +43,7 @@ pub struct Encoder {
     counters: Counters,
 }
 
-hitless_state::state!(Encoder {
+hitless_core::state!(Encoder {
     values: port, parity_queue, block, coded, coded_bytes, wakes_at, check_number, counters;
     parts: contents;
     configured: settings

@@ -8,10 +8,10 @@
 //! there the field holds the number of data frames in the block. The published programs fill a short block with empty
 //! frames instead.
 
-use hitless_wire::shim::{Shim, ShimId};
+use hitless_core::wire::shim::{Shim, ShimId};
 
 /// The header of a data frame or a parity frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct WharfHeader {
     /// Traffic class, 3 bits. Each class has separate blocks.
     pub class: u8,

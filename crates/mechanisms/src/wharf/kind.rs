@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::wharf::header::WharfHeader;
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_core::wire::Duration;
+use hitless_core::wire::shim::CheckNumber;
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Entries, Header, Kind, Reach, Stage, Surroundings, built};
-use hitless_wire::Duration;
-use hitless_wire::shim::CheckNumber;
+use hitless_scenario::network::topology::{SwitchId, Topology};
 
 use super::{Wharf, WharfSettings, contents};
 use crate::one_link;

@@ -21,8 +21,8 @@ pub mod header;
 mod kind;
 mod settings;
 
+use hitless_core::wire::{Packet, PortId, Time};
 use hitless_switch::{Context, Event, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{Packet, PortId, Time};
 
 use crate::by_port::ByPort;
 
@@ -37,14 +37,14 @@ struct Ends {
     decoder: Option<Decoder>,
 }
 
-hitless_state::state!(Ends { parts: encoder, decoder });
+hitless_core::state!(Ends { parts: encoder, decoder });
 
 #[derive(Default)]
 pub struct Wharf {
     ports: ByPort<Ends>,
 }
 
-hitless_state::state!(Wharf { parts: ports });
+hitless_core::state!(Wharf { parts: ports });
 
 impl Wharf {
     /// Makes `port` the sending end of a link with the settings of both ends.

@@ -1,9 +1,9 @@
 //! Wharf's parameters, with the defaults and limits of the published programs (Flightplan).
 
+use hitless_core::settings::quantity::Optional;
+use hitless_core::wire::Duration;
+use hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES;
 use hitless_scenario::kind::Surroundings;
-use hitless_settings::quantity::Optional;
-use hitless_wire::Duration;
-use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

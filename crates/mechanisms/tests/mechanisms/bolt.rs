@@ -1,12 +1,12 @@
 //! Bolt on a switch: notices to senders, and packets with granted requests.
 
+use hitless_core::wire::{
+    BitRate, BoltFlags, Bytes, CongestionNotice, Duration, FlowId, HostId, Packet, PortId, TcpHeader, Time, Transport,
+};
 use hitless_mechanisms::Bolt;
 use hitless_mechanisms::bolt::{BoltPort, BoltSettings};
 use hitless_switch::testing::Left;
 use hitless_switch::{Architecture, BufferPolicy, DepthVisibility, PortConfig, QueueConfig, QueueLimit, Switch};
-use hitless_wire::{
-    BitRate, BoltFlags, Bytes, CongestionNotice, Duration, FlowId, HostId, Packet, PortId, TcpHeader, Time, Transport,
-};
 
 use crate::one_switch::OneSwitch;
 

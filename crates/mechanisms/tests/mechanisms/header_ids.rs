@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use hitless_core::wire::shim::{CheckNumber, DetourCount, ShimStackFull};
+use hitless_core::wire::{PortId, PriorityMark, ShimStack};
 use hitless_mechanisms::linkguardian::headers::{DataHeader, PacketType, SequenceNumber};
 use hitless_mechanisms::rimm::headers::DetourHeader;
 use hitless_mechanisms::sqr::metadata::CacheMetadata;
-use hitless_wire::shim::{CheckNumber, DetourCount, ShimStackFull};
-use hitless_wire::{PortId, PriorityMark, ShimStack};
 
 /// The ids of headers in the sources below `folder`, each with the files that define it.
 fn collect(folder: &Path, found: &mut BTreeMap<String, Vec<String>>) {

@@ -3,20 +3,20 @@
 use std::fs;
 use std::path::PathBuf;
 
+use hitless_core::wire::frame::{EtherType, MacAddress};
+use hitless_core::wire::link::{
+    CannotEncode, INNER_BYTES_MAX, LinkFormat, LinkFrame, LinkHeader, LinkHeaderSet, LinkHeaders, PRIORITIES, Refusal,
+    inner_mtu, outer_mtu,
+};
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::shim::{CheckNumber, DetourCount};
+use hitless_core::wire::{PortId, PriorityMark, Shim, ShimId, ShimStack};
 use hitless_mechanisms::linkguardian::headers::{
     AckHeader, ControlHeader, DataHeader, Era, LossNotification, Message, PacketType, SequenceNumber,
 };
 use hitless_mechanisms::rimm::headers::{DetourHeader, MessageHeader, TelemetryHeader};
 use hitless_mechanisms::sqr::metadata::CacheMetadata;
 use hitless_mechanisms::{linkguardian, rimm};
-use hitless_wire::frame::{EtherType, MacAddress};
-use hitless_wire::link::{
-    CannotEncode, INNER_BYTES_MAX, LinkFormat, LinkFrame, LinkHeader, LinkHeaderSet, LinkHeaders, PRIORITIES, Refusal,
-    inner_mtu, outer_mtu,
-};
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::shim::{CheckNumber, DetourCount};
-use hitless_wire::{PortId, PriorityMark, Shim, ShimId, ShimStack};
 use proptest::prelude::*;
 
 const NEAR: MacAddress = MacAddress([2, 0, 0, 0, 0, 0x0a]);

@@ -2,10 +2,10 @@
 
 use std::ops::{Deref, DerefMut};
 
+use hitless_core::wire::shim::DetourCount;
+use hitless_core::wire::{Packet, PortId, Time};
 use hitless_switch::testing::Harness;
 use hitless_switch::{DropReason, PortState, Report, Switch};
-use hitless_wire::shim::DetourCount;
-use hitless_wire::{Packet, PortId, Time};
 
 /// The number of detours of a packet.
 pub fn detours(packet: &Packet) -> Option<u8> {

@@ -1,9 +1,9 @@
 //! The rank guard: an honest flow keeps its claims, a liar gets the rank of its sent bytes.
 
+use hitless_core::wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
 use hitless_mechanisms::RankGuard;
 use hitless_mechanisms::rank_guard::RankGuardSettings;
 use hitless_switch::{Architecture, BufferPolicy, PortConfig, QueueConfig, QueueLimit, Switch};
-use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
 use proptest::prelude::*;
 
 use crate::one_switch::OneSwitch;

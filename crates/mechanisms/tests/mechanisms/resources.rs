@@ -1,11 +1,11 @@
 //! Resources stated by mechanisms, compared with figures computed by hand from the papers' configurations.
 
+use hitless_core::wire::{Duration, PortId};
 use hitless_mechanisms::afq::{AfqPort, AfqSettings, AfqSketch};
 use hitless_mechanisms::rimm::{Neighbour, RimmConfig, RimmRelease, RimmSettings, WatchedPort};
 use hitless_mechanisms::sqr::{SqrConfig, SqrSettings};
 use hitless_mechanisms::{Afq, LinkLayerRetry, Rimm, Sqr, Wharf};
 use hitless_switch::{Budget, Footprint, Mechanism, QueueLimit, Resources};
-use hitless_wire::{Duration, PortId};
 
 /// The resources on a switch with `ports` ports of one queue.
 fn stated(mechanism: &mut impl Mechanism, ports: usize) -> (Resources, Footprint) {

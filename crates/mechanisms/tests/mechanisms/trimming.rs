@@ -1,11 +1,11 @@
 //! Packet trimming on a switch: which packets are cut, and the order of headers and data.
 
+use hitless_core::settings::quantity::QueueLength;
+use hitless_core::wire::trimmed::Trimmed;
+use hitless_core::wire::{BitRate, Duration, Packet, PortId, TcpHeader, Time, Transport, UdpHeader};
 use hitless_mechanisms::Trimming;
 use hitless_mechanisms::trimming::TrimmingSettings;
-use hitless_settings::quantity::QueueLength;
 use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, QueueConfig, QueueLimit, Switch};
-use hitless_wire::trimmed::Trimmed;
-use hitless_wire::{BitRate, Duration, Packet, PortId, TcpHeader, Time, Transport, UdpHeader};
 use proptest::prelude::*;
 
 use crate::one_switch::OneSwitch;

@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
+use hitless_core::wire::{BitRate, Bytes, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
 use hitless_mechanisms::linkguardian::Command;
 use hitless_switch::testing::{Harness, Left};
 use hitless_switch::{
     Architecture, BufferPolicy, DropReason, Mechanism, PortConfig, PortState, QueueConfig, QueueLimit, Switch,
 };
-use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
-use hitless_wire::{BitRate, Bytes, Duration, HostId, OrderedSet, Packet, PortId, Time, Transport, UdpHeader};
 
 /// The host side of both switches.
 const EDGE: PortId = PortId(0);

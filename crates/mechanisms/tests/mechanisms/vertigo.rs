@@ -1,11 +1,11 @@
 //! Vertigo on a switch: the victims of a full queue, and their destinations.
 
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::shim::DetourCount;
+use hitless_core::wire::{Packet, PortId, PriorityMark, Time};
 use hitless_mechanisms::Vertigo;
 use hitless_mechanisms::vertigo::{SortedPort, VertigoSettings};
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
-use hitless_wire::shim::DetourCount;
-use hitless_wire::{Packet, PortId, PriorityMark, Time};
 use proptest::prelude::*;
 
 use crate::deflection::world::{HARDWARE, HOST, Hardware, NEIGHBOURS, OTHER_HOST, OUT, arrive_by, switch_with};

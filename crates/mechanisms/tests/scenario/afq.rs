@@ -1,7 +1,7 @@
 //! AFQ's settings: defaults, and refusals with the arithmetic.
 
+use hitless_core::wire::Bytes;
 use hitless_mechanisms::afq::{AfqSettings, AfqSketch};
-use hitless_wire::Bytes;
 
 use super::*;
 

@@ -1,8 +1,8 @@
 //! Bolt's settings of senders and of switches: defaults and refusals.
 
+use hitless_core::wire::Bytes;
 use hitless_mechanisms::bolt::BoltSettings;
-use hitless_network::topology::select::select_ports_by_switch;
-use hitless_wire::Bytes;
+use hitless_scenario::network::topology::select::select_ports_by_switch;
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Mechanisms that need more than a switch has are refused with the figures.
 
-use hitless_network::switch::BudgetSettings;
+use hitless_scenario::network::switch::BudgetSettings;
 
 use super::*;
 use crate::resources::survey;

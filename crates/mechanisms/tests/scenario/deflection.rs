@@ -3,7 +3,7 @@
 use hitless_mechanisms::deflection::priority::{DivideBy, QuantileOf, RelativePriority};
 use hitless_mechanisms::deflection::{DibsSettings, PreemptiveDeflectionSettings, SimpleDeflectionSettings};
 use hitless_mechanisms::vertigo::VertigoSettings;
-use hitless_network::topology::select::select_ports_by_switch;
+use hitless_scenario::network::topology::select::select_ports_by_switch;
 
 use super::*;
 

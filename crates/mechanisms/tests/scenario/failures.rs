@@ -1,7 +1,7 @@
 //! Failures, their repair, and SQR: defaults and refusals.
 
+use hitless_core::wire::Duration;
 use hitless_mechanisms::sqr::SqrSettings;
-use hitless_wire::Duration;
 
 use super::*;
 

@@ -1,6 +1,6 @@
-use hitless_network::switch::FlowQueueingSettings;
-use hitless_settings::Finding;
-use hitless_wire::{Bytes, Duration};
+use hitless_core::settings::Finding;
+use hitless_core::wire::{Bytes, Duration};
+use hitless_scenario::network::switch::FlowQueueingSettings;
 
 use super::*;
 

@@ -30,7 +30,7 @@ fn a_reorder_buffer_needs_marks_and_a_timeout() {
         assert!(error.contains(rule), "{error}");
     }
     let scenario = with(&format!("{MARKING}\nreorder_buffer = {{ timeout = \"360 us\" }}"), "").unwrap();
-    assert_eq!(scenario.host.reorder_buffer.unwrap().timeout, hitless_wire::Duration::from_us(360));
+    assert_eq!(scenario.host.reorder_buffer.unwrap().timeout, hitless_core::wire::Duration::from_us(360));
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_pause_that_ends_flowlets_is_a_time() {
     let marking =
         |gap: &str| with(&format!("priority_tagger = {{ by = \"attained-service\", flowlet_gap = \"{gap}\" }}"), "");
     let scenario = marking("360 us").unwrap();
-    assert_eq!(scenario.host.priority_tagger.unwrap().flowlet_gap, Some(hitless_wire::Duration::from_us(360)));
+    assert_eq!(scenario.host.priority_tagger.unwrap().flowlet_gap, Some(hitless_core::wire::Duration::from_us(360)));
     let error = marking("0 s").expect_err("every packet would be a flowlet");
     assert!(error.contains("host.priority_tagger.flowlet_gap") && error.contains("must be above zero"), "{error}");
 }

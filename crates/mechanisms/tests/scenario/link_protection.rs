@@ -51,8 +51,10 @@ fn what_a_profile_of_link_layer_retry_may_be() {
     assert_eq!(told(&from_host), rule);
     let settings: LinkLayerRetrySettings = first_settings(&with(&rival("link-layer-retry", "")));
     // 25G and a microsecond in each direction.
-    let defaults =
-        LinkLayerRetrySettings::for_link(hitless_wire::BitRate::from_gbps(25), hitless_wire::Duration::from_us(1));
+    let defaults = LinkLayerRetrySettings::for_link(
+        hitless_core::wire::BitRate::from_gbps(25),
+        hitless_core::wire::Duration::from_us(1),
+    );
     assert_eq!(settings, LinkLayerRetrySettings { link: "leaf0->spine1".into(), ..defaults });
 }
 
@@ -71,9 +73,9 @@ fn what_wharf_may_be() {
     assert_eq!(told(&to_host), "mechanism[0].link: Wharf needs a switch at both ends, and a host is at one");
     let flush_after = |lines: &str| first_settings::<WharfSettings>(&with(&rival("wharf", lines))).flush_time();
     // At 25G a full frame takes 492.16 ns.
-    assert_eq!(flush_after(""), hitless_wire::Duration::from_us(10));
-    assert_eq!(flush_after("data_frames = 25"), hitless_wire::Duration::from_ps(25 * 2 * 492_160));
-    assert_eq!(flush_after("flush_after = \"3 us\""), hitless_wire::Duration::from_us(3));
+    assert_eq!(flush_after(""), hitless_core::wire::Duration::from_us(10));
+    assert_eq!(flush_after("data_frames = 25"), hitless_core::wire::Duration::from_ps(25 * 2 * 492_160));
+    assert_eq!(flush_after("flush_after = \"3 us\""), hitless_core::wire::Duration::from_us(3));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hitless_network::topology::select::select_links;
+use hitless_scenario::network::topology::select::select_links;
 
 use super::*;
 

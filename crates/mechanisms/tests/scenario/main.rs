@@ -21,13 +21,13 @@ mod round_trip;
 mod together;
 mod trimming;
 
+use hitless_core::settings::SettingsError;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::Time;
 use hitless_mechanisms::builtin;
 use hitless_mechanisms::linkguardian::LinkGuardianSettings;
-use hitless_network::switch::{SwitchPreset, SwitchSettings};
+use hitless_scenario::network::switch::{SwitchPreset, SwitchSettings};
 use hitless_scenario::*;
-use hitless_settings::SettingsError;
-use hitless_settings::quantity::Quantity;
-use hitless_wire::Time;
 
 fn check(text: &str, file_name: &str) -> Result<Scenario, SettingsError> {
     hitless_scenario::check(text, file_name, builtin())
@@ -113,7 +113,7 @@ fn presets_fill_what_is_not_given() {
     let ideal = SwitchSettings::of(SwitchPreset::Ideal);
     assert_eq!(with_switch("preset = \"ideal\""), SwitchSettings { ecn, ..ideal });
     let kept = with_switch("ingress_latency = \"1 us\"");
-    assert_eq!(kept, SwitchSettings { ecn, ingress_latency: hitless_wire::Duration::from_us(1), ..tofino });
+    assert_eq!(kept, SwitchSettings { ecn, ingress_latency: hitless_core::wire::Duration::from_us(1), ..tofino });
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_load_is_a_fraction_of_the_capacity_that_it_names() {
         let text = BASE.replace("host-links", denominator).replace("duration = \"10 ms\"", "duration = \"20 s\"");
         let text = text.replace("load = 0.5", "load = 0.5\nstop = \"10 s\"");
         let scenario = check(&text, "base.toml").unwrap_or_else(|error| panic!("{error}"));
-        let streams = hitless_engine::RandomStreams::new(1);
+        let streams = hitless_core::engine::RandomStreams::new(1);
         let workload = hitless_scenario::workload::build(&scenario, &topology, &streams).unwrap();
         let bytes = workload
             .take_while(|flow| flow.start < Time(10_000_000_000_000))
@@ -216,7 +216,7 @@ fn the_loss_rate_of_a_link_is_the_highest_of_the_run() {
     let scenario = base();
     let topology = scenario.topology.build().unwrap();
     let rate = |name: &str| {
-        let link = hitless_network::topology::select::select_links(&topology, name).unwrap()[0];
+        let link = hitless_scenario::network::topology::select::select_links(&topology, name).unwrap()[0];
         scenario.loss_rate_max(&topology, link)
     };
     assert_eq!(rate("leaf0->spine1"), 1e-3);

@@ -1,9 +1,9 @@
 //! Scenarios that would exhaust memory are refused before they run, with a figure and the responsible field.
 
+use hitless_core::settings::SettingsError;
 use hitless_mechanisms::builtin;
 use hitless_scenario::memory::{Execution, Limit, of_run, overloads};
 use hitless_scenario::{Purpose, Scenario, check, check_for};
-use hitless_settings::SettingsError;
 
 const GB: u64 = 1_000_000_000;
 

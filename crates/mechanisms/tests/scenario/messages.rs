@@ -1,6 +1,6 @@
 //! Messages to users.
 
-use hitless_settings::SettingsError;
+use hitless_core::settings::SettingsError;
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! RIMM's settings: defaults, and refusals with the arithmetic.
 
+use hitless_core::wire::Duration;
 use hitless_mechanisms::rimm::RimmSettings;
-use hitless_wire::Duration;
 
 use super::*;
 

@@ -108,7 +108,7 @@ impl MatchKind {
 }
 
 /// An action with its data.
-#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Call {
     /// The action.
     pub action: u32,
@@ -117,7 +117,7 @@ pub struct Call {
 }
 
 /// The target of a table entry.
-#[derive(Clone, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Target {
     /// Runs an action.
     Call(Call),
@@ -128,7 +128,7 @@ pub enum Target {
 }
 
 /// An entry of a table.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct Entry {
     /// The key's value; for a range, its start.
     pub key: Box<[u64]>,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::Context;
-use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use hitless_core::wire::{Packet, PortId, QueueId, Time};
 use hitless_switch::{Context, DropReason, Event, HookSet, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{Packet, PortId, QueueId, Time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -1,7 +1,7 @@
 //! The ports and queues that a mechanism may name.
 
+use hitless_core::wire::{PortId, QueueId};
 use hitless_switch::{HookSet, Needs, Verdict};
-use hitless_wire::{PortId, QueueId};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -1,7 +1,7 @@
 //! What a mechanism of Python's asks for.
 
+use hitless_core::wire::{PortId, QueueId};
 use hitless_switch::{EcnThreshold, HookSet, MarkingPoint, Needs, QueueConfig, QueueLimit, QueueOrder};
-use hitless_wire::{PortId, QueueId};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -1,6 +1,6 @@
 //! A packet, as a hook of Python's sees it.
 
-use hitless_wire::{Ecn, HostId, Packet};
+use hitless_core::wire::{Ecn, HostId, Packet};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -1,6 +1,6 @@
 //! What a mechanism of Python's has counted.
 
-use hitless_state::kept;
+use hitless_core::state::kept;
 use hitless_switch::Report;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -1,7 +1,7 @@
 //! What a hook of Python's decides and is told: verdicts, reasons, events.
 
+use hitless_core::wire::{Duration, PortId, QueueId};
 use hitless_switch::{DropReason, Event, PortState, Verdict};
-use hitless_wire::{Duration, PortId, QueueId};
 use pyo3::prelude::*;
 
 /// Why a packet ends in a switch: the reasons of [`DropReason`], in their order.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::recovery::RecoveryScheme;
-use hitless_network::topology::select::{SwitchPort, select_links, select_ports};
-use hitless_network::topology::{DirectedLink, Topology};
-use hitless_settings::quantity::QueueLength;
-use hitless_settings::{Problem, closest};
-use hitless_wire::{Bytes, Time};
+use hitless_core::settings::quantity::QueueLength;
+use hitless_core::settings::{Problem, closest};
+use hitless_core::wire::{Bytes, Time};
 
+use crate::network::recovery::RecoveryScheme;
+use crate::network::topology::select::{SwitchPort, select_links, select_ports};
+use crate::network::topology::{DirectedLink, Topology};
 use crate::{Purpose, Scenario};
 
 /// What a queue may hold: something, and not more packets than 32 bits can count.

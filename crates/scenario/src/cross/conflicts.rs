@@ -1,10 +1,10 @@
 //! What does not go together: pairs of claims at one place.
 
-use hitless_network::topology::{SwitchId, Topology};
-use hitless_settings::Problem;
+use hitless_core::settings::Problem;
 
 use super::check::Check;
 use crate::kind::{Claim, Claimed, Entries, Entry, Surroundings};
+use crate::network::topology::{SwitchId, Topology};
 
 /// How near two claims must come to each other to be a conflict.
 #[derive(Clone, Copy)]

@@ -1,13 +1,18 @@
-//! Links and their faults.
+//! Links: their faults, their failures and the repair.
 
 use std::collections::BTreeSet;
 
-use hitless_network::link::{LinkImpairment, LinkState};
-use hitless_network::loss::LossModel;
-use hitless_network::topology::Topology;
-use hitless_settings::Problem;
+use hitless_core::settings::Problem;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::wire::Duration;
 
 use super::check::Check;
+use crate::network::link::LinkFailure;
+use crate::network::link::{LinkImpairment, LinkState};
+use crate::network::loss::LossModel;
+use crate::network::recovery::{BackupChoice, Detection, RecoveryScheme};
+use crate::network::topology::select::select_links;
+use crate::network::topology::{LinkId, Topology};
 
 impl Check<'_> {
     pub(super) fn links(&mut self, topology: &Topology) {
@@ -42,5 +47,94 @@ impl Check<'_> {
         let LossModel::GilbertElliott(loss) = model else { return };
         let problem = |(field, rule): (&str, String)| Problem::new(format!("{section}.{field}"), "", rule);
         self.report_all(loss.fault().map(problem));
+    }
+}
+
+impl Check<'_> {
+    pub(super) fn failures(&mut self, topology: &Topology) {
+        for (index, failure) in self.scenario.failures.iter().enumerate() {
+            let section = match failure.line {
+                Some(line) => format!("failure_file[{line}]"),
+                None => format!("failure[{index}]"),
+            };
+            self.failure(failure, &section);
+            if let Some(link) = self.failing_link(topology, failure, &section) {
+                self.repair(topology, failure, link, &section);
+            }
+        }
+        self.recovery();
+    }
+
+    /// The link that fails, if there is one that may.
+    fn failing_link(&mut self, topology: &Topology, failure: &LinkFailure, section: &str) -> Option<LinkId> {
+        let field = format!("{section}.link");
+        let links = self.links_named(topology, &failure.link, &field);
+        let [one, _other] = links.as_slice() else {
+            self.require(links.is_empty(), &field, "a failed link is dead both ways: \"a<->b\"");
+            return None;
+        };
+        let is_scheduled =
+            |name: &str| select_links(topology, name).is_ok_and(|links| links.iter().any(|link| link.link == one.link));
+        let scheduled = self.scenario.links.iter().any(|link| !link.schedule.is_empty() && is_scheduled(&link.name));
+        self.require(!scheduled, &field, "has a schedule in [[link]]: a link goes down by the one or the other");
+        let ends = topology.link(one.link);
+        let between_switches = ends.a.node.is_switch() && ends.b.node.is_switch();
+        self.require(between_switches || !self.reroutes(), &field, "a host has one port: nothing can be rerouted");
+        Some(one.link)
+    }
+
+    fn failure(&mut self, failure: &LinkFailure, section: &str) {
+        let field = |name: &str| format!("{section}.{name}");
+        self.require(self.is_within_run(failure.first), &field("first"), "must be before the run ends (duration)");
+        let has_period = failure.every.is_some();
+        self.require(has_period || failure.count.is_none(), &field("count"), "has no effect without every");
+        let lasts = failure.outage.is_none_or(|outage| outage > Duration::ZERO);
+        self.require(lasts, &field("outage"), "must be above zero");
+    }
+
+    /// How long the link stays dead must be known, and it must be whole before it fails again.
+    fn repair(&mut self, topology: &Topology, failure: &LinkFailure, link: LinkId, section: &str) {
+        let settings = topology.link(link).settings;
+        let Some(bound) = self.scenario.repair_bound(failure, settings) else {
+            let rule = "must be given: only the recovery scheme \"same-port\" repairs a link";
+            let problem = Problem::new(format!("{section}.outage"), "", rule);
+            self.report(problem.hint("give outage = \"5 ms\", or [recovery] scheme = { kind = \"same-port\" }"));
+            return;
+        };
+        self.outage_fits(failure, section);
+        let Some(every) = failure.every else { return };
+        let least = Duration(bound.as_ps().saturating_add(failure.jitter.as_ps()));
+        self.require_else(every > least, || {
+            let (bound, jitter) = (bound.text(), failure.jitter.text());
+            let rule = format!(
+                "must be longer than it takes to repair the link and to know of it ({bound}) and jitter ({jitter}) \
+                 together"
+            );
+            Problem::new(format!("{section}.every"), "", rule)
+        });
+    }
+
+    fn outage_fits(&mut self, failure: &LinkFailure, section: &str) {
+        let Some(recovery) = &self.scenario.recovery else { return };
+        let (RecoveryScheme::SamePort(scheme), Some(outage)) = (recovery.scheme, failure.outage) else { return };
+        let (detection, reconfiguration) = (recovery.detection.bound(), scheme.reconfiguration);
+        let fits = outage.as_ps() >= detection.as_ps().saturating_add(reconfiguration.as_ps());
+        self.require_else(fits, || {
+            let (detection, reconfiguration) = (detection.text(), reconfiguration.text());
+            let rule =
+                format!("is shorter than the repair takes: detection {detection}, reconfiguration {reconfiguration}");
+            Problem::new(format!("{section}.outage"), "", rule)
+        });
+    }
+
+    fn recovery(&mut self) {
+        let Some(recovery) = &self.scenario.recovery else { return };
+        if let Detection::Probes(probes) = recovery.detection {
+            self.require(probes.interval > Duration::ZERO, "recovery.detection.interval", "must be above zero");
+        }
+        if let RecoveryScheme::LocalReroute(scheme) = recovery.scheme {
+            let polls = scheme.backup != BackupChoice::Probed || scheme.probe_period > Duration::ZERO;
+            self.require(polls, "recovery.scheme.probe_period", "must be above zero");
+        }
     }
 }

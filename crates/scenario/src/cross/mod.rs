@@ -1,23 +1,19 @@
 //! Cross checks: what only holds between fields. Every refusal gives the reason.
 
 pub(crate) mod check;
-mod composition;
+pub(crate) mod composition;
 mod conflicts;
-mod failures;
-mod flow_queueing;
-pub(crate) mod headers;
 mod links;
-mod measure;
 mod run;
 mod switch;
 mod traffic;
 
-use hitless_network::topology::{Topology, TopologySettings};
-use hitless_settings::Problem;
+use check::Check;
+use hitless_core::settings::Problem;
 
 use crate::kind::Surroundings;
+use crate::network::topology::{Topology, TopologySettings};
 use crate::{Purpose, Scenario};
-use check::Check;
 
 /// All that does not fit together in `scenario`.
 pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {

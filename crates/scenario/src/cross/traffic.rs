@@ -1,19 +1,19 @@
 //! Transports and flows.
 
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::settings::quantity::Quantity;
+use hitless_core::settings::{Problem, closest};
+use hitless_core::wire::{Bytes, Duration, HostId};
 use hitless_hosts::transport::packet_pair::PacketPairSettings;
 use hitless_hosts::transport::roce::{AlphaUpdate, DcqcnSettings, RoceSettings};
 use hitless_hosts::transport::tcp::{
     BoltTransportSettings, Congestion, CubicTime, SwiftSettings, TcpRecovery, TcpSettings, WindowGrowth,
 };
 use hitless_hosts::transport::udp::UdpSettings;
-use hitless_network::topology::Topology;
-use hitless_network::topology::select::select_hosts;
-use hitless_settings::quantity::Quantity;
-use hitless_settings::{Problem, closest};
-use hitless_wire::{Bytes, Duration, HostId};
 
 use super::check::Check;
+use crate::network::topology::Topology;
+use crate::network::topology::select::select_hosts;
 use crate::workload::{LoadDenominator, build_group, load_of};
 use crate::{FlowGroup, FlowPattern, Protocol, Until};
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hitless_network::topology::select::SwitchPort;
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_core::wire::{Shim, ShimStack};
 use serde::Deserialize;
+
+use crate::network::topology::select::SwitchPort;
+use crate::network::topology::{DirectedLink, SwitchId, Topology};
 
 /// What a mechanism does that another may not do at the same place, or does not go with what another does. Which pairs
 /// do not go together is one table, that of conflicts among the checks.
@@ -107,4 +109,40 @@ impl Places {
 pub fn switches_at_ends(topology: &Topology, links: &[DirectedLink]) -> BTreeSet<SwitchId> {
     let ends = links.iter().map(|&link| topology.ends(link)).flat_map(|(from, to)| [from, to]);
     ends.filter_map(|end| end.node.switch()).collect()
+}
+
+/// Headers that a mechanism writes on a packet, and where the packet bears them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What they are, as messages call it. Headers of one name are the same headers: whoever finds them there writes
+    /// no others.
+    pub of: &'static str,
+    /// Their length in the descriptor of a packet, each with the byte of its kind.
+    pub bytes: usize,
+    /// Where packets bear them.
+    pub reach: Reach,
+}
+
+/// Where packets bear a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// From switch to switch, wherever they go.
+    Everywhere,
+    /// At these ports, whatever else packets bear there.
+    Along(BTreeSet<SwitchPort>),
+    /// At these ports, or on the links of these: a packet bears one header of this reach at a time.
+    OneHop(Vec<SwitchPort>),
+}
+
+impl Header {
+    /// A header of the type `S`.
+    pub const fn of<S: Shim>(of: &'static str, reach: Reach) -> Self {
+        Self { of, bytes: ShimStack::needed_bytes::<S>(), reach }
+    }
+
+    /// Another beside it, of the type `S`.
+    #[must_use]
+    pub fn and<S: Shim>(self) -> Self {
+        Self { bytes: self.bytes + ShimStack::needed_bytes::<S>(), ..self }
+    }
 }

@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::facts::Facts;
-use super::stage::Stage;
+use super::facts::Stage;
 
 /// Settings of some kind.
 pub(super) trait ErasedSettings: Any + erased_serde::Serialize + fmt::Debug + Send + Sync {

@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_core::wire::link::LinkHeaders;
+use hitless_core::wire::{Duration, PortId};
 use hitless_switch::LinkEnd;
-use hitless_wire::link::LinkHeaders;
-use hitless_wire::{Duration, PortId};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use toml::{Table, Value};
 
 use super::claim::Claimed;
+use super::claim::Header;
 use super::command::{Built, ControlCommand, RecirculationLimit};
+use super::command::{Protection, ProtectionOrder};
 use super::entry::{Entry, ErasedSettings};
 use super::facts::Facts;
-use super::header::Header;
-use super::protection::{Protection, ProtectionOrder};
 use super::surroundings::Surroundings;
 use super::traits::Kind;
 use crate::Check;
+use crate::network::topology::{DirectedLink, SwitchId, Topology};
 
 /// From one list of what a [`Kind`] says, of the settings of an entry or of itself: a trait of kinds whose settings are
 /// erased, its implementation for any kind, and the methods of entries. Behind `=` stands what a kind is that says

@@ -2,8 +2,7 @@
 
 use std::sync::OnceLock;
 
-use hitless_network::topology::Topology;
-use hitless_settings::schema::completed;
+use hitless_core::settings::schema::completed;
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -13,6 +12,7 @@ use super::erased::{Erased, ErasedKind};
 use super::runtime::{Profile, RuntimeKind, made};
 use super::{Entry, Kind};
 use crate::Scenario;
+use crate::network::topology::Topology;
 
 /// The kinds of mechanisms that a scenario may name.
 #[derive(Clone, Default)]

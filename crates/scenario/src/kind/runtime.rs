@@ -3,13 +3,11 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 
-use hitless_engine::Stream;
-use hitless_network::topology::select::{SwitchPort, select_ports_by_switch};
-use hitless_network::topology::{SwitchId, Topology};
-use hitless_settings::Problem;
-use hitless_settings::defaults::{fill_missing, read};
+use hitless_core::engine::Stream;
+use hitless_core::settings::Problem;
+use hitless_core::settings::defaults::{fill_missing, read};
+use hitless_core::wire::PortId;
 use hitless_switch::Mechanism;
-use hitless_wire::PortId;
 use schemars::{Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,9 +18,11 @@ use super::command::Built;
 use super::entry::ErasedSettings;
 use super::erased::ErasedKind;
 use super::facts::Facts;
-use super::stage::{Entries, Stage};
+use super::facts::{Entries, Stage};
 use super::surroundings::Surroundings;
 use crate::Check;
+use crate::network::topology::select::{SwitchPort, select_ports_by_switch};
+use crate::network::topology::{SwitchId, Topology};
 
 /// What the constants of a [`Kind`](super::Kind) are to a kind that is made while the program runs. It puts no headers
 /// on packets and takes no commands, and a switch is named by one entry of it.

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use hitless_engine::{RandomStreams, Stream};
-use hitless_network::topology::select::{SwitchPort, select_links, select_ports_by_switch};
-use hitless_network::topology::{DirectedLink, Endpoint, LinkSpec, SwitchId, Topology};
+use hitless_core::engine::{RandomStreams, Stream};
+use hitless_core::wire::PortId;
 use hitless_switch::Mechanism;
-use hitless_wire::PortId;
 
 use super::command::{Built, built};
 use crate::Scenario;
+use crate::network::topology::select::{SwitchPort, select_links, select_ports_by_switch};
+use crate::network::topology::{DirectedLink, Endpoint, LinkSpec, SwitchId, Topology};
 
 /// The scenario that an entry is part of, and its fabric.
 #[derive(Clone, Copy)]

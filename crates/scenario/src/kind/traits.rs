@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_core::wire::link::LinkHeaders;
+use hitless_core::wire::{Duration, PortId};
 use hitless_switch::LinkEnd;
-use hitless_wire::link::LinkHeaders;
-use hitless_wire::{Duration, PortId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,6 +16,7 @@ use super::{
     Surroundings,
 };
 use crate::Check;
+use crate::network::topology::{DirectedLink, SwitchId, Topology};
 
 /// A kind of mechanism: all that scenarios and runs ask of it. `settings` are those of one entry, `[[mechanism]]`, of a
 /// scenario. A name in them that means nothing is left out here; [`Kind::check`] reports it.

@@ -1,9 +1,9 @@
 //! What clients ask before flows.
 
-use hitless_engine::Stream;
-use hitless_engine::draws::normal;
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::normal;
+use hitless_core::wire::Duration;
 use hitless_hosts::Request;
-use hitless_wire::Duration;
 
 /// Requests of one size, about which servers think for a normally distributed time, cut at 0.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct Asking {
     pub stream: Stream,
 }
 
-hitless_state::state!(Asking { values: stream; configured: bytes, mean, deviation });
+hitless_core::state!(Asking { values: stream; configured: bytes, mean, deviation });
 
 impl Asking {
     /// The next request.
@@ -28,7 +28,7 @@ impl Asking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_engine::RandomStreams;
+    use hitless_core::engine::RandomStreams;
 
     #[test]
     fn thinking_takes_its_mean_with_its_deviation_and_never_less_than_nothing() {

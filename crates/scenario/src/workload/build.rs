@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use hitless_engine::{RandomStreams, Stream};
-use hitless_network::topology::Topology;
-use hitless_network::topology::select::select_hosts;
-use hitless_settings::{Problem, closest, input};
-use hitless_wire::{Bytes, Duration, HostId, Time};
+use hitless_core::engine::{RandomStreams, Stream};
+use hitless_core::settings::{Problem, closest, input};
+use hitless_core::wire::{Bytes, Duration, HostId, Time};
 
+use crate::network::topology::Topology;
+use crate::network::topology::select::select_hosts;
 use crate::workload::asking::Asking;
 use crate::workload::generators::{
     Answers, Arrivals, Generator, IncastGenerator, PairGenerator, PairSampler, Starts, Template, paired, permutation,

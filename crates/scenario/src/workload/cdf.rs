@@ -4,9 +4,9 @@
 //! where probability is that of a flow of at most that size. Between two points the distribution is linear, which is
 //! how the simulators that published these tables read them.
 
-use hitless_engine::Stream;
-use hitless_engine::draws::unit;
-use hitless_settings::{LineError, without_byte_order_mark};
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::unit;
+use hitless_core::settings::{LineError, without_byte_order_mark};
 
 /// A cumulative distribution of flow sizes, linear between its points.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Lists of flows in files: a line for each, `source destination size start_ns`.
 
-use hitless_settings::{LineError, without_byte_order_mark};
-use hitless_wire::{HostId, Time};
+use hitless_core::settings::{LineError, without_byte_order_mark};
+use hitless_core::wire::{HostId, Time};
 
 /// A line of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

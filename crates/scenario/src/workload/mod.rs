@@ -11,7 +11,6 @@ pub(crate) mod cdf;
 pub(crate) mod flow_list;
 mod generators;
 mod load;
-mod offer;
 mod size;
 mod spec;
 
@@ -22,4 +21,4 @@ pub use load::LoadDenominator;
 pub use spec::{FlowSize, FlowSpec, Messages};
 
 pub(crate) use build::{build_group, load_of};
-pub(crate) use offer::Offer;
+pub(crate) use load::Offer;

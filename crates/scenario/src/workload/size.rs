@@ -1,7 +1,7 @@
 //! Flow sizes: what a generator draws from.
 
-use hitless_engine::Stream;
-use hitless_engine::draws::{exp, ln, unit};
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::{exp, ln, unit};
 
 use super::cdf::Cdf;
 
@@ -75,7 +75,7 @@ impl Pareto {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_engine::RandomStreams;
+    use hitless_core::engine::RandomStreams;
 
     #[test]
     fn pareto_samples_match_their_mean_and_stay_in_range() {

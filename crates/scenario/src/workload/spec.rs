@@ -1,10 +1,10 @@
 //! What is known of a flow before it runs.
 
+use hitless_core::wire::{Duration, HostId, Time};
 use hitless_hosts::Request;
-use hitless_wire::{Duration, HostId, Time};
 
 /// How much a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub enum FlowSize {
     /// This many bytes of payload in each message.
     Bytes(u64),
@@ -13,7 +13,7 @@ pub enum FlowSize {
 }
 
 /// How many messages a flow sends over its connection, one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct Messages {
     /// Number of messages, at least 1.
     pub count: u64,
@@ -27,7 +27,7 @@ impl Messages {
 }
 
 /// One flow (connection) to be run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct FlowSpec {
     /// The host that sends.
     pub source: HostId,

@@ -2,11 +2,11 @@
 
 pub mod switch;
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
+use hitless_core::settings::SettingsError;
 use hitless_scenario::kind::Registry;
 use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_scenario::{Scenario, check};
-use hitless_settings::SettingsError;
 
 use crate::results::Outcome;
 use crate::run::Simulation;

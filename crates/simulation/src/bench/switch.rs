@@ -4,11 +4,11 @@
 //! row; compare them with FIFO queues on two switches. The figures include senders, links and receiver, which cost the
 //! same in every run, so the difference between two figures is the difference between two disciplines.
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
+use hitless_core::settings::SettingsError;
+use hitless_core::wire::Time;
 use hitless_scenario::kind::Registry;
 use hitless_scenario::{Scenario, check};
-use hitless_settings::SettingsError;
-use hitless_wire::Time;
 
 use crate::results::{Column, Outcome};
 use crate::run::Simulation;

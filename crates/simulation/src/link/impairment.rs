@@ -1,9 +1,9 @@
 //! Corruption and failure of a link.
 
-use hitless_engine::Stream;
-use hitless_network::link::LinkState;
-use hitless_network::loss::{ArrivingFrame, Corruption, LossModel};
-use hitless_wire::{BitRate, Duration, Time};
+use hitless_core::engine::Stream;
+use hitless_core::wire::{BitRate, Duration, Time};
+use hitless_scenario::network::link::LinkState;
+use hitless_scenario::network::loss::{ArrivingFrame, Corruption, LossModel};
 
 /// The fate of a frame on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) struct Impairment {
     pub lost_down: u64,
 }
 
-hitless_state::state!(Impairment { values: down_since, up_since, corrupted, lost_down; parts: corruption });
+hitless_core::state!(Impairment { values: down_since, up_since, corrupted, lost_down; parts: corruption });
 
 impl Default for Impairment {
     fn default() -> Self {
@@ -91,8 +91,8 @@ impl Impairment {
 
 #[cfg(test)]
 mod tests {
-    use hitless_engine::RandomStreams;
-    use hitless_network::loss::BernoulliLoss;
+    use hitless_core::engine::RandomStreams;
+    use hitless_scenario::network::loss::BernoulliLoss;
 
     use super::*;
 

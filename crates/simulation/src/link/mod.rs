@@ -8,13 +8,13 @@ mod impairment;
 use std::collections::BTreeMap;
 use std::ops::Index;
 
-use hitless_engine::{PacketHandle, Ring, Stream};
-use hitless_network::link::LinkState;
-use hitless_network::loss::{ArrivingFrame, LossModel};
-use hitless_network::topology::{Endpoint, Node, SwitchId};
-use hitless_state::{Damaged, Reader, State, Writer};
-use hitless_wire::ordered_set::ORDERED_SET_BYTES;
-use hitless_wire::{BitRate, Duration, HostId, PortId, Time};
+use hitless_core::engine::{PacketHandle, Ring, Stream};
+use hitless_core::state::{Damaged, Reader, State, Writer};
+use hitless_core::wire::mac_control::ORDERED_SET_BYTES;
+use hitless_core::wire::{BitRate, Duration, HostId, PortId, Time};
+use hitless_scenario::network::link::LinkState;
+use hitless_scenario::network::loss::{ArrivingFrame, LossModel};
+use hitless_scenario::network::topology::{Endpoint, Node, SwitchId};
 
 pub use impairment::Fate;
 use impairment::Impairment;
@@ -52,7 +52,7 @@ const NOTHING: PacketHandle = PacketHandle(u32::MAX);
 const ELSEWHERE: PacketHandle = PacketHandle(u32::MAX - 1);
 
 /// A frame in flight after the first, with its time of arrival. It takes 12 bytes, so five share a cache line.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct UnderWay([u32; 3]);
 
 impl UnderWay {
@@ -86,7 +86,7 @@ pub struct Link {
     last_arrival: Time,
 }
 
-hitless_state::state!(Link {
+hitless_core::state!(Link {
     values: node, first, following, frames_sent, bytes_arrived, last_arrival;
     configured: delay_and_port
 });
@@ -100,7 +100,7 @@ impl Link {
     /// Creates a healthy link.
     ///
     /// # Panics
-    /// If the delay is 2^48 ps or more, which is above [`hitless_network::topology::DELAY_MAX`].
+    /// If the delay is 2^48 ps or more, which is above [`hitless_scenario::network::topology::DELAY_MAX`].
     pub fn new(to: Endpoint, delay: Duration) -> Self {
         assert!(delay.as_ps() < 1 << (u64::BITS - PORT_BITS), "a link's delay of {} ps", delay.as_ps());
         let (number, kind) = match to.node {
@@ -247,7 +247,7 @@ impl Link {
     }
 }
 
-/// All links, one entry for each direction, by [`hitless_network::topology::DirectedLink::index`].
+/// All links, one entry for each direction, by [`hitless_scenario::network::topology::DirectedLink::index`].
 #[derive(Clone)]
 pub struct Links {
     all: Vec<Link>,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Packets by outcome. Sent = arrived + lost + in flight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, hitless_core::state::Value)]
 pub struct OrderCounts {
     /// Packets that hosts put on their links.
     pub packets_sent: u64,

@@ -48,7 +48,7 @@ impl Table {
     }
 
     /// Adds a column of times in picoseconds.
-    pub fn time<R>(self, name: &'static str, rows: &[R], value: impl Fn(&R) -> hitless_wire::Time) -> Self {
+    pub fn time<R>(self, name: &'static str, rows: &[R], value: impl Fn(&R) -> hitless_core::wire::Time) -> Self {
         let ps = |row| i64::try_from(value(row).as_ps()).unwrap_or(-1);
         self.with(name, Column::Signed(rows.iter().map(ps).collect()))
     }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::settings::quantity::QueueLength;
+use hitless_core::wire::{Duration, HostId, Time};
 use hitless_hosts::{HostConfig, Hosts, NetworkCardConfig, QueueCapacity};
-use hitless_network::link::LossChange;
-use hitless_network::routing::Routing;
-use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, Topology};
+use hitless_scenario::network::link::LossChange;
+use hitless_scenario::network::routing::Routing;
+use hitless_scenario::network::topology::select::select_links;
+use hitless_scenario::network::topology::{DirectedLink, Topology};
 use hitless_scenario::plan::{self, Plan, PlannedCommand};
-use hitless_scenario::{Clocks, FlowGroup, HostSettings, Scenario, StackSettings, switches, workload};
-use hitless_settings::quantity::QueueLength;
+use hitless_scenario::{Clocks, FlowGroup, HostSettings, Scenario, StackSettings, workload};
 use hitless_switch::Switch;
-use hitless_wire::{Duration, HostId, Time};
 use rand::Rng;
 
 use super::closed_loops::ClosedLoops;
@@ -90,8 +90,8 @@ fn hosts(scenario: &Scenario, topology: &Topology, streams: RandomStreams) -> Ho
 fn switches_of(plan: Plan, scenario: &Scenario, topology: &Topology, streams: &RandomStreams) -> Vec<Switch> {
     let Plan { mechanisms, recirculation_limits, .. } = plan;
     let of_switch = topology.switch_ids().zip(mechanisms).zip(&recirculation_limits);
-    let switches = of_switch
-        .map(|((id, mechanisms), limits)| switches::switch(scenario, topology, id, streams, limits, mechanisms));
+    let switches =
+        of_switch.map(|((id, mechanisms), limits)| plan::switch(scenario, topology, id, streams, limits, mechanisms));
     switches.collect()
 }
 

@@ -1,8 +1,8 @@
 //! Saving a run between two events, and resuming it.
 
-use hitless_engine::Progress;
-use hitless_state::{Damaged, Reader, State, Writer, state};
-use hitless_wire::{Duration, Time};
+use hitless_core::engine::Progress;
+use hitless_core::state::{Damaged, Reader, State, Writer};
+use hitless_core::wire::{Duration, Time};
 
 use super::edge::Closed;
 use super::event_loop::Run;
@@ -14,13 +14,13 @@ use super::simulation::Simulation;
 use crate::checkpoint::{Mark, Refusal, checked, sealed};
 use crate::results::Outcome;
 
-state!(Shared<Closed> {
+hitless_core::state!(Shared<Closed> {
     values: packets, clocks, copied, lost, control_packets, order;
     parts: queue, links, routing, records, services, drops;
     configured: host_links, switch_links, hosts_count, sender_end_delay, outbox, packets_elsewhere, is_idle_elsewhere,
         edge
 });
-state!(Network<Closed> { parts: shared, hosts, switches; configured: topology });
+hitless_core::state!(Network<Closed> { parts: shared, hosts, switches; configured: topology });
 
 impl State for Run<Closed> {
     fn save(&self, out: &mut Writer) {

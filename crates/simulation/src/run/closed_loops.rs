@@ -1,7 +1,7 @@
 //! Closed loops: each flow starts when the previous one has ended.
 
+use hitless_core::wire::Time;
 use hitless_scenario::workload::{FlowSpec, Sequence};
-use hitless_wire::Time;
 
 /// All sequences of flows in a run.
 #[derive(Default)]
@@ -11,7 +11,7 @@ pub(super) struct ClosedLoops {
     open: usize,
 }
 
-hitless_state::state!(ClosedLoops { values: open; parts: sequences });
+hitless_core::state!(ClosedLoops { values: open; parts: sequences });
 
 impl ClosedLoops {
     pub fn new(sequences: Vec<Sequence>) -> Self {

@@ -1,10 +1,10 @@
 //! The control plane: scheduled changes during a run (faults, commands), and the recovery from failures.
 
-use hitless_engine::RandomStreams;
-use hitless_network::link::LinkState;
-use hitless_network::loss::LossModel;
-use hitless_network::topology::{DirectedLink, LinkId};
-use hitless_wire::Time;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::Time;
+use hitless_scenario::network::link::LinkState;
+use hitless_scenario::network::loss::LossModel;
+use hitless_scenario::network::topology::{DirectedLink, LinkId};
 
 use super::event::{RecoveryEvent, SimulationEvent};
 use super::fabric::Fabric;
@@ -56,7 +56,7 @@ pub(super) struct ControlPlane {
     pub recovery: Recovery,
 }
 
-hitless_state::state!(ControlPlane { values: next; parts: recovery; configured: streams, changes });
+hitless_core::state!(ControlPlane { values: next; parts: recovery; configured: streams, changes });
 
 impl ControlPlane {
     /// Creates a control plane with these scheduled changes, in any order.

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use hitless_engine::Pages;
-use hitless_network::topology::Topology;
+use hitless_core::engine::Pages;
+use hitless_core::wire::{FlowId, HostId};
 use hitless_scenario::FlowGroup;
+use hitless_scenario::network::topology::Topology;
 use hitless_switch::DropReason;
-use hitless_wire::{FlowId, HostId};
 
 use crate::results::Table;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub(super) struct Lost {
     pub packets: u64,
     pub bytes: u64,
@@ -28,7 +28,7 @@ impl Lost {
 }
 
 /// Losses of a flow: in switches, and in its hosts' network cards.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct OfFlow {
     group: u32,
     lost: Lost,
@@ -49,7 +49,7 @@ pub(super) struct DropLedger {
     of_flows: Pages<OfFlow>,
 }
 
-hitless_state::state!(DropLedger { values: entries, of_hosts, of_flows; configured: columns });
+hitless_core::state!(DropLedger { values: entries, of_hosts, of_flows; configured: columns });
 
 impl DropLedger {
     pub fn new(switches: usize, groups: usize) -> Self {

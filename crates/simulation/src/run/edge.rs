@@ -1,8 +1,8 @@
 //! The edge of a fabric: absent in a simulation, the boundary to real nodes in a live run.
 
-use hitless_engine::{PacketHandle, PacketStore};
+use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::{Packet, ServiceKey, Time};
 use hitless_switch::{DropReason, Half, Verdict};
-use hitless_wire::{Packet, ServiceKey, Time};
 
 use crate::link::Fate;
 

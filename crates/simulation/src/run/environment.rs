@@ -1,11 +1,11 @@
 //! Adapters that present the run to switches and hosts as their environment.
 
-use hitless_engine::{OrderKey, PacketHandle, PacketStore};
+use hitless_core::engine::{OrderKey, PacketHandle, PacketStore};
+use hitless_core::wire::{HostId, OrderedSet, Packet, PortId, ServiceKey, Time, Transport};
 use hitless_hosts::{FlowRecord, FlowRecords, HostDrop, HostEnvironment, HostEvent, ReceiverRecord, SenderEnd};
-use hitless_network::routing::Routing;
-use hitless_network::topology::{Node, SwitchId};
+use hitless_scenario::network::routing::Routing;
+use hitless_scenario::network::topology::{Node, SwitchId};
 use hitless_switch::{DropReason, Environment, Half, SwitchEvent, Tables, Verdict};
-use hitless_wire::{HostId, OrderedSet, Packet, PortId, ServiceKey, Time, Transport};
 
 use super::edge::Edge;
 use super::event::{SimulationEvent, kind};

@@ -1,15 +1,15 @@
 //! The simulator's events, and their order at equal times.
 
-use hitless_engine::{OrderKey, TraceHash};
+use hitless_core::engine::{OrderKey, TraceHash};
+use hitless_core::wire::{OrderedSet, Time};
 use hitless_hosts::HostEvent;
 use hitless_switch::SwitchEvent;
-use hitless_wire::{OrderedSet, Time};
 
 /// A scheduled event.
-#[derive(Clone, Copy, Debug, PartialEq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, hitless_core::state::Value)]
 pub(super) enum SimulationEvent {
     /// The first frame in flight reaches the end of a link; `link` is the
-    /// [index](hitless_network::topology::DirectedLink::index).
+    /// [index](hitless_scenario::network::topology::DirectedLink::index).
     LinkArrival { link: u32 },
     /// A control ordered set reaches the end of a link between switches.
     OrderedSetArrival { link: u32, set: OrderedSet },
@@ -37,7 +37,7 @@ impl SimulationEvent {
 }
 
 /// A failure or one of its consequences; `failure` is the number of its record, `end` is 0 or 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub(super) enum RecoveryEvent {
     /// The next failure of an entry of the scenario is due.
     Fail { entry: u32 },
@@ -76,7 +76,7 @@ pub(super) mod kind {
 }
 
 /// Event counter and trace of one node.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct NodeClock {
     /// Number of events that the node has scheduled for itself; the last part of their order key.
     sequence: u64,
@@ -84,7 +84,7 @@ struct NodeClock {
 }
 
 /// The clocks of all nodes: hosts, switches, and one for global events.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub(super) struct NodeClocks(Vec<NodeClock>);
 
 impl NodeClocks {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hitless_engine::Progress;
-use hitless_network::link::LinkState;
-use hitless_network::topology::{DirectedLink, LinkId, SwitchId, Topology};
+use hitless_core::engine::Progress;
+use hitless_core::wire::{Duration, Packet, PortId, Time, Transport};
 use hitless_scenario::Scenario;
+use hitless_scenario::network::link::LinkState;
+use hitless_scenario::network::topology::{DirectedLink, LinkId, SwitchId, Topology};
 use hitless_switch::{DropReason, Report};
-use hitless_wire::{Duration, Packet, PortId, Time, Transport};
 
 use super::control_plane::Change;
 use super::edge::Edge;

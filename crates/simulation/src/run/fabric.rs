@@ -1,14 +1,14 @@
 //! Interface for run-wide actions (changes, failures, flow starts, samples), for a run of one partition ([`Network`])
 //! or several.
 
-use hitless_engine::{OrderKey, Stream};
+use hitless_core::engine::{OrderKey, Stream};
+use hitless_core::wire::{FlowId, Packet, PortId, Time, Transport};
 use hitless_hosts::{FlowConfig, FlowProgress};
-use hitless_network::link::LinkState;
-use hitless_network::loss::LossModel;
-use hitless_network::topology::{DirectedLink, SwitchId};
+use hitless_scenario::network::link::LinkState;
+use hitless_scenario::network::loss::LossModel;
+use hitless_scenario::network::topology::{DirectedLink, SwitchId};
 use hitless_scenario::workload::FlowSpec;
 use hitless_switch::PortState;
-use hitless_wire::{FlowId, Packet, PortId, Time, Transport};
 
 use super::edge::Edge;
 use super::event::{SimulationEvent, kind};

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 
-use hitless_engine::{FlowIdentity, OrderKey, Pages};
+use hitless_core::engine::{FlowIdentity, OrderKey, Pages};
+use hitless_core::state::{Damaged, Reader, State, Writer};
+use hitless_core::wire::frame::rank_of_dscp;
+use hitless_core::wire::{Duration, FlowId, HostId, Time};
 use hitless_hosts::{Application, FlowConfig, PriorityTagging, Rank, TransportId};
 use hitless_scenario::workload::{FlowSize, FlowSpec};
 use hitless_scenario::{RankedBy, Scenario};
-use hitless_state::{Damaged, Reader, State, Writer};
-use hitless_wire::frame::rank_of_dscp;
-use hitless_wire::{Duration, FlowId, HostId, Time};
 
 use super::closed_loops::ClosedLoops;
 use super::edge::Edge;

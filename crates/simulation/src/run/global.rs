@@ -1,7 +1,7 @@
 //! Run-wide state, for a run of one network or of several partitions.
 
+use hitless_core::wire::Time;
 use hitless_scenario::{Scenario, Until};
-use hitless_wire::Time;
 
 use super::control_plane::ControlPlane;
 use super::flow_starts::FlowStarts;

@@ -8,7 +8,7 @@ use hitless_scenario::Scenario;
 use crate::results::Table;
 
 /// Sums over the flows of a group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, hitless_core::state::Value)]
 struct Sums {
     flows: u64,
     completed: u64,
@@ -44,7 +44,7 @@ impl Sums {
 }
 
 /// Count, sum and sum of squares of the values in a group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, hitless_core::state::Value)]
 struct Shares {
     count: u64,
     sum: f64,
@@ -71,7 +71,7 @@ pub(super) struct GroupTotals {
     of_groups: Vec<Sums>,
 }
 
-hitless_state::state!(GroupTotals { values: of_groups });
+hitless_core::state!(GroupTotals { values: of_groups });
 
 impl GroupTotals {
     pub fn new(groups: usize) -> Self {

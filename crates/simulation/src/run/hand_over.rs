@@ -1,6 +1,6 @@
 //! When a run hands over rows, and the rows at its end.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use super::edge::Edge;
 use super::event_loop::Run;

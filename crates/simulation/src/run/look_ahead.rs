@@ -8,9 +8,9 @@
 
 use std::hint::black_box;
 
-use hitless_engine::PacketHandle;
-use hitless_network::topology::{Node, SwitchId};
-use hitless_wire::PortId;
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::PortId;
+use hitless_scenario::network::topology::{Node, SwitchId};
 
 use super::edge::Edge;
 use super::network::Network;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hitless_engine::{Event, OrderKey, PacketHandle, Turn};
+use hitless_core::engine::{Event, OrderKey, PacketHandle, Turn};
+use hitless_core::wire::{FlowId, HostId, OrderedSet, Packet, PortId, Time, Transport};
 use hitless_hosts::{HostEvent, Hosts};
-use hitless_network::loss::ArrivingFrame;
-use hitless_network::topology::{Node, SwitchId, Topology};
+use hitless_scenario::network::loss::ArrivingFrame;
+use hitless_scenario::network::topology::{Node, SwitchId, Topology};
 use hitless_switch::{DropReason, Report, Shortcut, Switch, SwitchEvent};
-use hitless_wire::{FlowId, HostId, OrderedSet, Packet, PortId, Time, Transport};
 
 use super::drops::NETWORK_CARD_FULL;
 use super::edge::Edge;

@@ -1,9 +1,9 @@
 //! The end of a run: final invariants and the outcome.
 
-use hitless_network::topology::{DirectedLink, SwitchId};
+use hitless_core::wire::Time;
 use hitless_scenario::memory;
+use hitless_scenario::network::topology::{DirectedLink, SwitchId};
 use hitless_switch::Report;
-use hitless_wire::Time;
 
 use super::edge::Edge;
 use super::event_loop::Run;
@@ -48,7 +48,7 @@ fn settle<E: Edge>(mut run: Run<E>, end: End, ended_at: Time) -> Outcome {
 /// Packet buffers whose byte counts differ from their queues' content.
 fn buffer_leaks<E: Edge>(run: &mut Run<E>, ended_at: Time) -> Vec<String> {
     let switches = run.network.switches.iter_mut().zip(&run.network.topology.switches);
-    let leak = |(switch, known): (&mut hitless_switch::Switch, &hitless_network::topology::Switch)| {
+    let leak = |(switch, known): (&mut hitless_switch::Switch, &hitless_scenario::network::topology::Switch)| {
         let (used, queued) = switch.buffer_imbalance(ended_at)?;
         Some(format!("the packet buffer of {} counts {used} bytes, and its queues hold {queued}", known.name))
     };

@@ -1,9 +1,9 @@
 //! Control plane of link protections that can be switched on and off during a run.
 
-use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, Endpoint, Node, Topology};
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::{Entry, Protection, ProtectionOrder, Surroundings};
+use hitless_scenario::network::topology::select::select_links;
+use hitless_scenario::network::topology::{DirectedLink, Endpoint, Node, Topology};
 use hitless_switch::{LinkEnd, Switch};
 
 use super::control_plane::Change;

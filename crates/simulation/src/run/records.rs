@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use hitless_engine::Pages;
+use hitless_core::engine::Pages;
+use hitless_core::wire::{FlowId, ServiceKey, Time};
 use hitless_hosts::FlowRecords;
 use hitless_scenario::FlowGroup;
-use hitless_wire::{FlowId, ServiceKey, Time};
 
 /// The services of flows.
 pub(super) struct Services {
@@ -15,7 +15,7 @@ pub(super) struct Services {
     of_flows: Pages<ServiceKey>,
 }
 
-hitless_state::state!(Services { values: of_flows; configured: of_groups });
+hitless_core::state!(Services { values: of_flows; configured: of_groups });
 
 impl Services {
     pub fn new(groups: &[FlowGroup]) -> Self {
@@ -58,7 +58,7 @@ pub(super) struct Records {
     lost_to_failures: BTreeMap<u32, u64>,
 }
 
-hitless_state::state!(Records {
+hitless_core::state!(Records {
     values: flows, flows_ended, last_ended, ended_in_loops, lost_to_failures;
     configured: sequence_of_group
 });

@@ -1,11 +1,11 @@
 //! Rows of the tables of flows and messages: all of a run, or the final ones during a run.
 
-use hitless_engine::Pages;
+use hitless_core::engine::Pages;
+use hitless_core::wire::{FlowId, HostId, Time};
 use hitless_hosts::{FlowOutcome, FlowRecord, MessageRecord};
-use hitless_network::topology::Topology;
 use hitless_scenario::Scenario;
+use hitless_scenario::network::topology::Topology;
 use hitless_scenario::workload::{FlowSize, FlowSpec};
-use hitless_wire::{FlowId, HostId, Time};
 
 use super::drops::Lost;
 use super::network::Network;

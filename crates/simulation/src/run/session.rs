@@ -3,15 +3,15 @@
 //! It offers what a control plane can do to a switch. A session without commands produces the same trace as
 //! [`crate::Simulation::run`]: stopping leaves no trace.
 
-use hitless_engine::Progress;
-use hitless_network::link::LinkState;
-use hitless_network::loss::LossModel;
-use hitless_network::topology::select::{SwitchPort, select_links};
-use hitless_network::topology::{self, DirectedLink, Node};
+use hitless_core::engine::Progress;
+use hitless_core::wire::{PortId, Time};
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::ProtectionOrder;
+use hitless_scenario::network::link::LinkState;
+use hitless_scenario::network::loss::LossModel;
+use hitless_scenario::network::topology::select::{SwitchPort, select_links};
+use hitless_scenario::network::topology::{self, DirectedLink, Node};
 use hitless_switch::{LinkEnd, Switch};
-use hitless_wire::{PortId, Time};
 
 use super::build::build;
 use super::control_plane::Change;

@@ -1,12 +1,12 @@
 //! State shared by hosts and switches: event queue, packets and links.
 
-use hitless_engine::{EventQueue, OrderKey, PacketHandle, PacketStore, Source, Ties};
+use hitless_core::engine::{EventQueue, OrderKey, PacketHandle, PacketStore, Source, Ties};
+use hitless_core::wire::{Duration, FlowId, HostId, OrderedSet, PortId, Time, Transport};
 use hitless_hosts::{HostEvent, SenderEnd};
-use hitless_network::routing::Routing;
-use hitless_network::topology::{DirectedLink, Node, Topology};
 use hitless_scenario::Scenario;
+use hitless_scenario::network::routing::Routing;
+use hitless_scenario::network::topology::{DirectedLink, Node, Topology};
 use hitless_switch::{DropReason, SwitchEvent};
-use hitless_wire::{Duration, FlowId, HostId, OrderedSet, PortId, Time, Transport};
 
 use super::drops::DropLedger;
 use super::edge::Edge;
@@ -68,7 +68,7 @@ pub(super) struct SwitchLinks {
 impl SwitchLinks {
     pub fn new(topology: &Topology) -> Self {
         let stride = topology.switches.iter().map(|switch| switch.ports.len()).max().unwrap_or(0);
-        let of_switch = |switch: &hitless_network::topology::Switch| {
+        let of_switch = |switch: &hitless_scenario::network::topology::Switch| {
             let links = switch.ports.iter().map(|port| port.link.index() as u32);
             links.chain(std::iter::repeat(u32::MAX)).take(stride).collect::<Vec<_>>()
         };

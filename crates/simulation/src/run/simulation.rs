@@ -1,8 +1,8 @@
 //! A scenario under the simulated clock, from its first event to its results.
 
-use hitless_engine::Progress;
-use hitless_network::topology::Division;
+use hitless_core::engine::Progress;
 use hitless_scenario::Scenario;
+use hitless_scenario::network::topology::Division;
 use hitless_scenario::workload::FlowSpec;
 
 use super::build::build;

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use hitless_engine::Pages;
+use hitless_core::engine::Pages;
+use hitless_core::wire::{FlowId, Packet, Time, Transport};
 use hitless_hosts::{Complete, FlowRecords};
 use hitless_scenario::Scenario;
 use hitless_scenario::workload::FlowSpec;
-use hitless_wire::{FlowId, Packet, Time, Transport};
 
 use super::edge::Edge;
 use super::group_totals::GroupTotals;

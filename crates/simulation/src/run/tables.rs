@@ -1,8 +1,8 @@
 //! The tables of a run's outcome.
 
-use hitless_network::topology::{DirectedLink, SwitchId, Topology};
+use hitless_core::wire::PortId;
+use hitless_scenario::network::topology::{DirectedLink, SwitchId, Topology};
 use hitless_switch::{MacCounters, Report};
-use hitless_wire::PortId;
 
 use super::edge::Edge;
 use super::event_loop::Run;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
+use hitless_core::wire::Time;
 use hitless_scenario::Scenario;
 use hitless_simulation::checkpoint::Refusal;
 use hitless_simulation::{Outcome, Resumable};
-use hitless_wire::Time;
 
 use crate::support::{self, simulation};
 
@@ -88,7 +88,7 @@ fn p4_programs_go_on_from_a_checkpoint() {
 fn checkpoints_come_as_often_as_asked_and_change_nothing() {
     let scenario = example("dumbbell");
     let expected = simulation(&scenario).run(&Progress::default());
-    let every = hitless_wire::Duration((expected.summary.simulated_s * 1e12) as u64 / 10);
+    let every = hitless_core::wire::Duration((expected.summary.simulated_s * 1e12) as u64 / 10);
     let mut kept = Vec::new();
     let mut run = resumable(&scenario);
     run.start();
@@ -113,7 +113,7 @@ fn checkpoints_come_as_often_as_asked_and_change_nothing() {
 fn a_run_stops_where_its_checkpoint_cannot_be_kept() {
     let mut run = resumable(&example("dumbbell"));
     run.start();
-    let every = Some(hitless_wire::Duration::from_us(100));
+    let every = Some(hitless_core::wire::Duration::from_us(100));
     let stopped = run.run(every, &Progress::default(), |_| Err("the disk is full".into()));
     assert_eq!(stopped.err().as_deref(), Some("the disk is full"));
 }
@@ -171,8 +171,8 @@ fn damage_behind_the_digest_is_loaded_or_refused_and_never_more() {
     assert!(run.advance(Time(400_000_000)));
     let bytes = run.checkpoint();
     assert!(resealed(bytes.clone()) == bytes, "this is the digest");
-    let mut stream = hitless_engine::RandomStreams::new(1).stream("damage");
-    let mut below = |count: usize| hitless_engine::draws::below(&mut stream, count);
+    let mut stream = hitless_core::engine::RandomStreams::new(1).stream("damage");
+    let mut below = |count: usize| hitless_core::engine::draws::below(&mut stream, count);
     let mut refused = 0;
     for _ in 0..400 {
         let mut damaged = bytes.clone();

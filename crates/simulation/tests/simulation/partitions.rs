@@ -1,6 +1,6 @@
 //! A run gives the same bytes for any number of partitions and threads.
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
 use hitless_scenario::Scenario;
 use hitless_simulation::Outcome;
 use proptest::prelude::*;

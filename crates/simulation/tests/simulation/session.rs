@@ -1,10 +1,10 @@
 //! A run in steps equals an uninterrupted run, and obeys commands between its steps.
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
+use hitless_core::wire::{Duration, Time};
 use hitless_simulation::results::{Column, Outcome, Table};
 use hitless_simulation::{Session, Simulation};
 use hitless_switch::LinkEnd;
-use hitless_wire::{Duration, Time};
 
 use crate::support::{self, sound};
 

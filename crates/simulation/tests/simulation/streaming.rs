@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
 use hitless_simulation::Outcome;
 use hitless_simulation::results::{Column, RowSink, Table};
 use proptest::prelude::*;

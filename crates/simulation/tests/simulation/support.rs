@@ -1,6 +1,6 @@
 //! Helpers to run scenarios and to read their tables.
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
 use hitless_scenario::Scenario;
 use hitless_simulation::results::{Column, Table};
 use hitless_simulation::{Outcome, Simulation};

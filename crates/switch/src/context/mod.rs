@@ -8,7 +8,7 @@ mod queue;
 mod scheduler;
 mod visit;
 
-use hitless_wire::{Duration, Packet, PortId, QueueId, ServiceKey, Time};
+use hitless_core::wire::{Duration, Packet, PortId, QueueId, ServiceKey, Time};
 
 pub use ports::{MacAccess, Ports};
 pub use queue::QueueAccess;

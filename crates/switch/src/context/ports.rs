@@ -1,7 +1,7 @@
 //! The MAC of a port and the configured ports, as a hook sees them.
 
-use hitless_wire::ordered_set::ORDERED_SET_BYTES;
-use hitless_wire::{Duration, OrderedSet, Packet, PortId, QueueId};
+use hitless_core::wire::mac_control::ORDERED_SET_BYTES;
+use hitless_core::wire::{Duration, OrderedSet, Packet, PortId, QueueId};
 
 use super::visit::Reach;
 use crate::core::Core;

@@ -1,6 +1,6 @@
 //! A queue of a port, as a hook sees it.
 
-use hitless_wire::{Duration, Packet, PortId, QueueId};
+use hitless_core::wire::{Duration, Packet, PortId, QueueId};
 
 use super::visit::Reach;
 use crate::drop_reason::DropReason;

@@ -1,6 +1,6 @@
 //! The scheduler of a port, and its group of queues, as a hook sees them.
 
-use hitless_wire::{PortId, QueueId};
+use hitless_core::wire::{PortId, QueueId};
 
 use super::visit::Reach;
 use crate::queueing::Rounds;

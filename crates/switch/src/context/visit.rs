@@ -1,7 +1,7 @@
 //! State shared by a context and its handles.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Duration, Packet, PortId, QueueId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Duration, Packet, PortId, QueueId, Time};
 
 use crate::architecture::DepthVisibility;
 use crate::core::Core;

@@ -3,8 +3,8 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use hitless_engine::{PacketHandle, PacketStore};
-use hitless_wire::{Packet, Time};
+use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::{Packet, Time};
 
 /// State that can be fed into a [`Digest`].
 pub trait State {

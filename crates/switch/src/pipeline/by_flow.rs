@@ -3,8 +3,8 @@
 //! It is like the path through a queued scheduler, except that the scheduler can drop packets that it had admitted, at
 //! an arrival and at a departure. Each of them ends here, with its reason.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Ecn, PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Ecn, PortId, Time};
 
 use crate::core::Core;
 use crate::environment::{Environment, SwitchEvent};

@@ -3,8 +3,8 @@
 //! It is like the path into any queue of a queued scheduler, except that the packet can evict packets already admitted.
 //! Each evicted packet is then dropped by the traffic manager.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{PortId, Time};
 
 use crate::core::Core;
 use crate::drop_reason::DropReason;

@@ -1,7 +1,7 @@
 //! The fourth stage: `egress` and `tx`.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Duration, PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Duration, PortId, Time};
 
 use crate::context::Visit;
 use crate::environment::Environment;

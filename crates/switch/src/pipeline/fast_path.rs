@@ -3,8 +3,8 @@
 //! Most packets of most runs take it: no mechanism, no shim, a FIFO scheduler. The slow path would give the same
 //! result.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Packet, PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Packet, PortId, Time};
 
 use crate::core::Core;
 use crate::drop_reason::DropReason;

@@ -1,8 +1,8 @@
 //! The second stage: `rx`, routing, and `ingress`.
 
-use hitless_engine::PacketHandle;
-use hitless_engine::draws::below;
-use hitless_wire::{PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::engine::draws::below;
+use hitless_core::wire::{PortId, Time};
 
 use crate::context::Visit;
 use crate::core::Core;

@@ -1,7 +1,7 @@
 //! The effect of a link partner's pause frames on the queues of a port (IEEE 802.1Qbb).
 
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::{PortId, Time};
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::{PortId, Time};
 
 use crate::canary::{Canary, sings};
 use crate::environment::{Environment, SwitchEvent};

@@ -1,8 +1,8 @@
 //! The first stage: the receiving MAC.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::{PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::{PortId, Time};
 
 use crate::drop_reason::DropReason;
 use crate::environment::Environment;

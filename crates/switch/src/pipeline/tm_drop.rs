@@ -1,7 +1,7 @@
 //! Packets that the traffic manager cannot admit.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Packet, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Packet, Time};
 
 use crate::context::Visit;
 use crate::core::Core;

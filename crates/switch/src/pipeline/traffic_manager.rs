@@ -1,7 +1,7 @@
 //! The third stage: the traffic manager, which puts packets into queues and takes them out.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Duration, Packet, PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Duration, Packet, PortId, Time};
 
 use crate::canary::{Canary, sings};
 use crate::core::Core;

@@ -1,7 +1,7 @@
 //! The last stage: the sending MAC.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Duration, PortId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Duration, PortId, Time};
 
 use super::fast_path::mark_congestion;
 use crate::core::Core;

@@ -26,7 +26,7 @@ pub struct SharedBuffer {
     underway_bytes: u64,
 }
 
-hitless_state::state!(SharedBuffer { values: used_bytes, peak_bytes, underway_bytes; configured: policy });
+hitless_core::state!(SharedBuffer { values: used_bytes, peak_bytes, underway_bytes; configured: policy });
 
 impl SharedBuffer {
     /// Creates an empty buffer.

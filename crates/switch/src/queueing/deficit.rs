@@ -1,14 +1,14 @@
 //! Deficit round robin (Shreedhar and Varghese 1995).
 
 /// The account of a member.
-#[derive(Clone, Copy, Debug, Default, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, Hash, hitless_core::state::Value)]
 struct Account {
     quantum_bytes: u32,
     deficit_bytes: u32,
 }
 
 /// Members that take turns: a member sends while its deficit covers its first frame.
-#[derive(Debug, Hash, hitless_state::Value)]
+#[derive(Debug, Hash, hitless_core::state::Value)]
 pub(super) struct DeficitRoundRobin {
     /// One bit per member.
     members: u64,

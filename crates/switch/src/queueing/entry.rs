@@ -1,10 +1,10 @@
 //! A packet in a queue.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::Time;
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::Time;
 
 /// A packet in a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Entry {
     /// The packet.
     pub packet: PacketHandle,

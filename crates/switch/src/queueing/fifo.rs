@@ -3,15 +3,15 @@
 //! The line of such a queue never stops, so a packet departs when the packets ahead of it have been sent. One event per
 //! hop is enough.
 
-use hitless_engine::Ring;
-use hitless_wire::{Duration, Time};
+use hitless_core::engine::Ring;
+use hitless_core::wire::{Duration, Time};
 
 use super::config::{QueueConfig, QueueLimit};
 use super::marking::EcnMarker;
 use crate::explore::{Digest, State};
 
 /// Departure time and length of a packet. An entry has 12 bytes, so that five share a cache line.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Waiting([u32; 3]);
 
 impl Waiting {
@@ -53,7 +53,7 @@ pub struct FifoScheduler {
     marker: EcnMarker,
 }
 
-hitless_state::state!(FifoScheduler {
+hitless_core::state!(FifoScheduler {
     values: busy_until, offered_at, waiting, bytes;
     parts: marker;
     configured: mark_free_packets, mark_free_bytes, limit

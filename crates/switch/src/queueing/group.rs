@@ -3,7 +3,7 @@
 //! To the other queues of the port a group looks like one queue of its level. Queue `round mod count` of the group has
 //! the packets of that round. The group's discipline serves the rounds in order and reports the current one.
 
-use hitless_wire::{Duration, QueueId, Time};
+use hitless_core::wire::{Duration, QueueId, Time};
 
 use super::config::{QueueConfig, QueueLimit};
 use super::deficit::DeficitRoundRobin;
@@ -55,7 +55,7 @@ pub struct QueueGroup {
 }
 
 /// The position of a group in its rounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Rounds {
     /// First queue of the group: round r uses queue `first + r mod count`.
     pub first: QueueId,
@@ -107,7 +107,7 @@ pub(super) struct Group {
     pub counters: GroupCounters,
 }
 
-hitless_state::state!(Group {
+hitless_core::state!(Group {
     values: turn, turn_round, is_served_out, first_round, left_over, deficits, choice, packets, bytes, idle_since,
         counters;
     configured: config, first

@@ -1,7 +1,7 @@
 //! ECN marking by the depth of a queue.
 
-use hitless_engine::{RandomStreams, Stream, draws};
-use hitless_state::{Damaged, Reader, State, Writer};
+use hitless_core::engine::{RandomStreams, Stream, draws};
+use hitless_core::state::{Damaged, Reader, State, Writer};
 
 /// The threshold of instantaneous depth for marking ECN-capable packets (RFC 8257, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

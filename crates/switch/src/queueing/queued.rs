@@ -1,8 +1,8 @@
 //! Several queues with one server: strict priority between levels, deficit round robin within a level, pause, and a
 //! group of queues with a separate discipline, which counts as one queue among the others.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Duration, QueueId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Duration, QueueId, Time};
 
 use super::config::{QueueConfig, QueueLimit, QueueOrder};
 use super::deficit::DeficitRoundRobin;
@@ -30,7 +30,7 @@ struct Queue {
     credit: Option<u64>,
 }
 
-hitless_state::state!(Queue {
+hitless_core::state!(Queue {
     values: waiting, bytes, peak_bytes, stops, held_packets, credit;
     parts: marker;
     configured: config, marks_at_dequeue
@@ -66,7 +66,7 @@ struct Level {
     members: DeficitRoundRobin,
 }
 
-hitless_state::state!(Level { values: members; configured: mask });
+hitless_core::state!(Level { values: members; configured: mask });
 
 /// The queues of a port, at most 64.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ pub struct QueuedScheduler {
     pub(crate) service_is_due: bool,
 }
 
-hitless_state::state!(QueuedScheduler {
+hitless_core::state!(QueuedScheduler {
     values: ready, occupied, by_rank, evicted, serving, marks_served, busy_until, service_is_due;
     parts: queues, levels, group
 });

@@ -7,7 +7,7 @@ use super::entry::Entry;
 
 /// A line of packets. By rank it is kept sorted: a binary search finds the place, and the packets on the shorter side
 /// move by one. For the few hundred packets of a port this copies at most 2 KB.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub(super) struct Waiting {
     entries: VecDeque<Entry>,
     /// Rank of each entry; `None` for the order of arrival.

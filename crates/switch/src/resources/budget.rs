@@ -1,6 +1,6 @@
 //! The hardware resources of a switch.
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use super::statement::{WORD_BITS, WORDS};
 

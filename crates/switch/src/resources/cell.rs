@@ -1,6 +1,6 @@
 //! The width of values in registers.
 
-use hitless_wire::{PortId, Time};
+use hitless_core::wire::{PortId, Time};
 
 /// A type that can be an entry of a register array, and its width in a switch.
 ///

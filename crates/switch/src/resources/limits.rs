@@ -1,6 +1,6 @@
 //! The limits of a switch, for comparison with required resources.
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use super::budget::Budget;
 use super::footprint::Footprint;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hitless_wire::PortId;
+use hitless_core::wire::PortId;
 
 use super::cell::RegisterCell;
 use crate::half::Half;

@@ -1,6 +1,6 @@
 //! The harness for exhaustive exploration: time in steps, and a digest of the state.
 
-use hitless_wire::{Duration, Packet, Time};
+use hitless_core::wire::{Duration, Packet, Time};
 
 use super::{Happening, Harness, World};
 use crate::environment::SwitchEvent;

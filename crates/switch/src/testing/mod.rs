@@ -8,8 +8,8 @@ mod shared;
 
 use std::collections::BTreeMap;
 
-use hitless_engine::{PacketHandle, PacketStore};
-use hitless_wire::{Duration, OrderedSet, Packet, PortId, ServiceKey, Time};
+use hitless_core::engine::{PacketHandle, PacketStore};
+use hitless_core::wire::{Duration, OrderedSet, Packet, PortId, ServiceKey, Time};
 
 use crate::drop_reason::DropReason;
 use crate::environment::{Environment, SwitchEvent, Tables};

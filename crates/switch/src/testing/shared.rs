@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use hitless_wire::{PortId, Time};
+use hitless_core::wire::{PortId, Time};
 
 use crate::context::Context;
 use crate::drop_reason::DropReason;

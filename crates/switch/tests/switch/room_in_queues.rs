@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use hitless_core::wire::{BitRate, Duration, Packet, PortId, QueueId, Time};
 use hitless_switch::queueing::flow::{ClassWeights, DrrConfig};
 use hitless_switch::testing::Harness;
 use hitless_switch::{
     Architecture, BufferPolicy, Context, DepthVisibility, DropReason, FlowQueueing, HookSet, Mechanism, Needs,
     PortConfig, QueueConfig, QueueLimit, Report, Resources, Switch, Verdict,
 };
-use hitless_wire::{BitRate, Duration, Packet, PortId, QueueId, Time};
 use proptest::prelude::*;
 
 const IN: PortId = PortId(0);

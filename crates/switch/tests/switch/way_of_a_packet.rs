@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES;
+use hitless_core::wire::{BitRate, Duration, Ecn, Packet, PortId, QueueId, Time};
 use hitless_switch::testing::{Harness, Left};
 use hitless_switch::{
     Architecture, BufferPolicy, Context, DropReason, EcnThreshold, Event, HookSet, MarkingPoint, Mechanism, Needs,
     PortConfig, PortState, QueueConfig, QueueLimit, Report, Resources, Switch, Verdict,
 };
-use hitless_wire::packet::ETHERNET_OVERHEAD_BYTES;
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::{BitRate, Duration, Ecn, Packet, PortId, QueueId, Time};
 use proptest::prelude::*;
 
 const IN: PortId = PortId(0);

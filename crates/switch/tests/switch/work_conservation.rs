@@ -1,10 +1,10 @@
 //! No scheduler is idle while it has a packet ready to send, for any discipline and any history.
 
-use hitless_engine::PacketHandle;
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Duration, QueueId, Time};
 use hitless_switch::queueing::queued::Offer;
 use hitless_switch::queueing::{Claim, Dequeued, Entry, QueuedScheduler, SharedBuffer};
 use hitless_switch::{BufferPolicy, GroupDiscipline, LatePackets, QueueConfig, QueueGroup, QueueLimit, QueueOrder};
-use hitless_wire::{Duration, QueueId, Time};
 use proptest::prelude::*;
 
 use super::flow_queueing::scheduler::{arriving, disciplines, ended, scheduler as flow_scheduler};

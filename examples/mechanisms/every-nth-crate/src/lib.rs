@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hitless_network::topology::select::select_ports_by_switch;
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_core::wire::{PortId, Time};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claimed, Kind, Registry, Stage, Surroundings};
+use hitless_scenario::network::topology::select::select_ports_by_switch;
+use hitless_scenario::network::topology::{SwitchId, Topology};
 use hitless_switch::{Context, DropReason, Half, HookSet, Mechanism, Needs, RegisterUse, Report, Resources, Verdict};
-use hitless_wire::{PortId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub struct EveryNth {
     marked: u64,
 }
 
-hitless_switch::state::state!(EveryNth { values: seen, dropped, marked; configured: settings });
+hitless_switch::state!(EveryNth { values: seen, dropped, marked; configured: settings });
 
 impl EveryNth {
     /// At the ports that are the keys of `seen`.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use every_nth_crate::{EveryNth, EveryNthSettings};
+use hitless_core::wire::packet::Ecn;
+use hitless_core::wire::{BitRate, Packet, PortId, Time};
 use hitless_switch::testing::Harness;
 use hitless_switch::{Architecture, BufferPolicy, PortConfig, QueueConfig, QueueLimit, Switch};
-use hitless_wire::packet::Ecn;
-use hitless_wire::{BitRate, Packet, PortId, Time};
 use proptest::prelude::*;
 
 const OUT: PortId = PortId(1);

@@ -1,6 +1,6 @@
 //! The rules for merging packets, and the times of polls.
 
-use hitless_wire::{Ecn, PriorityMark, UdpHeader};
+use hitless_core::wire::{Ecn, PriorityMark, UdpHeader};
 use proptest::prelude::*;
 
 use super::*;

@@ -2,7 +2,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::num::NonZeroU32;
 
-use hitless_wire::{TcpHeader, Transport, UdpHeader};
+use hitless_core::wire::{TcpHeader, Transport, UdpHeader};
 use proptest::prelude::*;
 
 use super::*;

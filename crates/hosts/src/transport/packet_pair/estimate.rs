@@ -1,6 +1,6 @@
 //! The flow's share of its bottleneck, estimated from the gaps.
 
-use hitless_wire::Duration;
+use hitless_core::wire::Duration;
 
 use super::settings::PacketPairSettings;
 
@@ -15,7 +15,7 @@ const SKIPPED_MAX: f64 = 0.9;
 const INJECTED_MAX: f64 = 0.1;
 
 /// Moving average over gaps, and the rate and window that follow from it (figure 13).
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct ShareEstimate {
     /// Picoseconds for a full segment; zero before the first.
     gap_ps: f64,

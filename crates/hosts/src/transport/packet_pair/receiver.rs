@@ -1,6 +1,6 @@
 //! The receiving end: TCP's receiver, and a stopwatch.
 
-use hitless_wire::{
+use hitless_core::wire::{
     Duration, Ecn, Packet, PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, TcpFlags,
     TcpHeader, Time, Transport,
 };
@@ -10,7 +10,7 @@ use crate::transport::tcp::TcpReceiver;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
 /// The receiving end of a packet-pair connection.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct PacketPairReceiver {
     tcp: TcpReceiver,
     /// Pair of the first packet that arrived last; 0, an unused number, if it has been measured or there was none.

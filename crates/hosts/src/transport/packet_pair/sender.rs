@@ -1,6 +1,6 @@
 //! The sending end: TCP's sender, with pairs as its clock.
 
-use hitless_wire::{
+use hitless_core::wire::{
     Duration, Packet, PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, TcpFlags, TcpHeader,
     Time, Transport,
 };
@@ -11,7 +11,7 @@ use crate::transport::tcp::TcpSender;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
 /// The rest of the current pair.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Rest {
     /// Packets to send; the last of them is the second of the pair.
     packets: u32,
@@ -20,7 +20,7 @@ struct Rest {
 }
 
 /// The sending end of a packet-pair connection.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct PacketPairSender {
     tcp: TcpSender,
     share: ShareEstimate,

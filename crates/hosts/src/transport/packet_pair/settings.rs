@@ -1,7 +1,7 @@
 //! Packet pair: settings in a scenario, and the TCP settings below them.
 
-use hitless_settings::quantity::Text;
-use hitless_wire::{Bytes, Duration};
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

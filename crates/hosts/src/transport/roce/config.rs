@@ -1,15 +1,17 @@
 //! Settings of both ends of a reliable connection.
 
-use hitless_settings::quantity::Text;
-use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
-use hitless_wire::{Bytes, Duration, Ecn};
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MINIMUM_FRAME_BYTES};
+use hitless_core::wire::{Bytes, Duration, Ecn};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::dcqcn::{DcqcnChoice, DcqcnSettings};
 
 /// Treatment of packets that arrive after a lost one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoceRecovery {
     /// They are discarded and retransmitted with it (InfiniBand, volume 1, section 9.7).
@@ -25,7 +27,7 @@ pub enum RoceRecovery {
 const NOTIFICATION_BYTES_MORE: u32 = 12;
 
 /// Settings of RoCEv2.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct RoceSettings {
     /// Payload of a packet: the path MTU of InfiniBand, 256 B to 4 KiB.

@@ -8,13 +8,15 @@
 //!
 //! No timer is set here: actions of timers are caught up on when the rate is read.
 
-use hitless_settings::quantity::{Optional, Text};
-use hitless_wire::{BitRate, Bytes, Duration, Time};
+use hitless_core::settings::quantity::{Optional, Text};
+use hitless_core::wire::{BitRate, Bytes, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Named sets of parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum DcqcnPreset {
     /// The values of the paper, section 5.
@@ -26,7 +28,7 @@ pub enum DcqcnPreset {
 }
 
 /// The time of updates to alpha.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlphaUpdate {
     /// Up at each notification, and down if there was none for `alpha_timer` (the paper, section 3.1).
@@ -37,7 +39,7 @@ pub enum AlphaUpdate {
 }
 
 /// Settings of DCQCN, named as in the paper; defaults are those of `preset`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct DcqcnSettings {
     /// Preset for omitted values. `dcqcn = "vendor"` is short for `dcqcn = { preset = "vendor" }`.
@@ -161,7 +163,7 @@ impl DcqcnSettings {
 }
 
 /// The reaction point: the rate, its target, and the causes of increases.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct ReactionPoint {
     config: DcqcnSettings,
     line_bps: f64,
@@ -345,7 +347,7 @@ impl ReactionPoint {
 }
 
 /// The notification point: at most one notification per interval, if any of its packets was marked (section 3.1).
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct NotificationPoint {
     interval: Duration,
     /// Earliest time of the next notification.

@@ -1,12 +1,12 @@
 //! The sending card's rate limiter for a connection.
 
-use hitless_wire::{BitRate, Time};
+use hitless_core::wire::{BitRate, Time};
 
 use super::config::RoceSettings;
 use super::dcqcn::ReactionPoint;
 
 /// DCQCN's rate, and the departure of the next packet.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct Pace {
     point: ReactionPoint,
     overhead_bytes: u32,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hitless_wire::{BitRate, Packet, RoceHeader, RoceOpcode, Time, Transport};
+use hitless_core::wire::{BitRate, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
 use super::config::{RoceRecovery, RoceSettings};
 use super::pace::Pace;
@@ -10,7 +10,7 @@ use super::selective::Selective;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
 
 /// A message (work request) not yet fully acknowledged.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Message {
     number: u64,
     bytes: u64,
@@ -23,7 +23,7 @@ struct Message {
 ///
 /// Each [`Sender::write`] posts one message; messages are sent in order. Packets have 64-bit sequence numbers, counted
 /// from 0 over all messages.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct RoceRequester {
     config: RoceSettings,
     messages: VecDeque<Message>,

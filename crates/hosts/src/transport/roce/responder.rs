@@ -1,6 +1,6 @@
 //! The responder: the end whose memory is written.
 
-use hitless_wire::{Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
+use hitless_core::wire::{Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 
 use super::config::{RoceRecovery, RoceSettings};
 use super::dcqcn::NotificationPoint;
@@ -13,7 +13,7 @@ use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 /// the following ones cause none until the expected packet has arrived (specification, section 9.7.5.1.2). If that
 /// packet is lost again, only the requester's timeout helps. With selective repeat it accepts all packets, and each
 /// packet beyond a gap causes a negative acknowledgement.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct RoceResponder {
     config: RoceSettings,
     expected: u64,

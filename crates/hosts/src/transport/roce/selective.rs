@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 /// The requester's state for selective repeat.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Selective {
     /// Arrivals, for each packet from the first unacknowledged one; usually shorter than the window.
     arrived: VecDeque<bool>,
@@ -23,7 +23,7 @@ pub(super) struct Selective {
 }
 
 /// A recovery in progress.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Recovery {
     /// The recovery ends when everything below this is acknowledged.
     ends_at: u64,
@@ -100,7 +100,7 @@ impl Selective {
 /// The responder's buffer for selective repeat: packets beyond the expected one.
 ///
 /// A card writes such packets to memory at once; only their bookkeeping waits.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct OutOfOrder {
     /// Payload bytes of each packet from the expected one, if it has arrived.
     packets: VecDeque<Option<u32>>,

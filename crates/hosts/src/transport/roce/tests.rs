@@ -2,7 +2,7 @@
 
 mod timers;
 
-use hitless_wire::{BitRate, Duration, Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
+use hitless_core::wire::{BitRate, Duration, Ecn, Packet, RoceHeader, RoceOpcode, Time, Transport};
 use proptest::prelude::*;
 
 use super::{DcqcnSettings, RoceRecovery, RoceRequester, RoceResponder, RoceSettings};

@@ -1,10 +1,10 @@
 //! Data delivered by one acknowledgement, and the timestamps that distinguish originals from retransmissions.
 
 use super::segment::Segment;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// A timestamp clock of 2^20 ps, about a microsecond, in 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub(super) struct Timestamp(pub u32);
 
 impl Timestamp {

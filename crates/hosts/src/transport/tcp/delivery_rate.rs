@@ -6,10 +6,10 @@
 
 use super::delivery::Delivery;
 use super::ring::Ring;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// The per-packet state of the draft, stored when a segment is sent.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct SendRecord {
     /// P.delivered.
     delivered_bytes: u64,
@@ -41,7 +41,7 @@ impl RateSample {
 }
 
 /// The connection's state, with the records of the segments in flight, numbered as in the scoreboard.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct DeliveryRate {
     records: Ring<SendRecord>,
     /// C.delivered.

@@ -4,7 +4,7 @@
 //! discipline). The segments of one burst of segmentation offload are released together; the next burst follows when
 //! the first would have been sent at the rate.
 
-use hitless_wire::{BitRate, Duration, Time};
+use hitless_core::wire::{BitRate, Duration, Time};
 
 /// Number of segments at the start of a connection that are not paced, so that short flows do not wait (Linux: 10).
 const UNPACED_SEGMENTS: u64 = 10;
@@ -26,7 +26,7 @@ pub(super) fn quantum_segments(rate: BitRate, mss_bytes: u64, most: Option<u32>)
 }
 
 /// The earliest departure of the next packet.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Pacer {
     /// Earliest start of the next burst.
     next_burst_at: Time,

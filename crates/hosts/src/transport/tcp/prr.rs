@@ -1,7 +1,7 @@
 //! Proportional rate reduction (RFC 9937): it lowers the window to the threshold over one round trip.
 
 /// PRR's state; in bytes.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct ProportionalRateReduction {
     /// prr_delivered.
     delivered: u64,

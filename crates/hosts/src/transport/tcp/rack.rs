@@ -1,10 +1,10 @@
 //! RACK: detects lost segments by their transmission times (RFC 8985, section 6).
 
 use super::delivery::Delivery;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// RACK's state.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Rack {
     /// Transmission time of the most recently sent segment that has arrived (RACK.xmit_ts).
     sent_at: Time,

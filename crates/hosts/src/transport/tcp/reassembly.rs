@@ -1,9 +1,9 @@
 //! Data received above a gap, and the SACK blocks that report it.
 
-use hitless_wire::SackBlocks;
+use hitless_core::wire::SackBlocks;
 
 /// A contiguous range above a gap.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Island {
     start: u64,
     end: u64,
@@ -12,7 +12,7 @@ struct Island {
 }
 
 /// The islands of a connection, in order of sequence.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Reassembly {
     islands: Vec<Island>,
     changes: u64,

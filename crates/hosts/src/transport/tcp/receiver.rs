@@ -5,7 +5,7 @@ use super::reassembly::Reassembly;
 use super::settings::{Congestion, TcpSettings};
 use super::ticks::TickClock;
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
-use hitless_wire::{BoltFlags, Duration, Ecn, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
+use hitless_core::wire::{BoltFlags, Duration, Ecn, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
 
 /// A SYN-ACK is due.
 const SYN_ACK: u8 = 1;
@@ -17,7 +17,7 @@ const ACK: u8 = 4;
 const LOSS: u8 = 8;
 
 /// The content of an acknowledgement.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Acknowledgement {
     rcv_nxt: u64,
     sack: SackBlocks,
@@ -26,7 +26,7 @@ struct Acknowledgement {
 }
 
 /// The receiving end of a TCP connection.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct TcpReceiver {
     /// First byte not received in order (RCV.NXT).
     rcv_nxt: u64,

@@ -1,6 +1,6 @@
 //! A queue with permanently numbered entries: the scoreboard's segments.
 
-use hitless_state::{Damaged, Reader, Value, Writer};
+use hitless_core::state::{Damaged, Reader, Value, Writer};
 
 /// A growing ring. Entries are numbered from 0. An entry's slot is its number modulo the capacity, a power of two, so
 /// indexing needs no bounds check.

@@ -1,10 +1,10 @@
 //! The round-trip time estimator and the retransmission timeout (RFC 6298).
 
 use super::settings::{RtoFormula, TcpSettings};
-use hitless_wire::Duration;
+use hitless_core::wire::Duration;
 
 /// Smoothed round-trip time, its variation, and the resulting timeout.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct RttEstimator {
     /// SRTT; zero before the first sample.
     srtt: Duration,

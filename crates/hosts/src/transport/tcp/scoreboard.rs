@@ -10,11 +10,11 @@ use super::delivery::{Delivery, Timestamp};
 use super::rack::Rack;
 use super::ring::Ring;
 use super::segment::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED, Segment};
-use hitless_wire::{Duration, SackBlocks, Time};
+use hitless_core::wire::{Duration, SackBlocks, Time};
 use std::collections::VecDeque;
 
 /// The segments in flight, and sums over them.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Scoreboard {
     segments: Ring<Segment>,
     /// First sequence not acknowledged (SND.UNA).

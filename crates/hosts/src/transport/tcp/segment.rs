@@ -1,6 +1,6 @@
 //! A segment in flight, and its state.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 /// SACKed.
 pub(super) const SACKED: u8 = 1;
@@ -12,7 +12,7 @@ pub(super) const RETRANSMITTED: u8 = 4;
 pub(super) const EVER_RETRANSMITTED: u8 = 8;
 
 /// A segment in flight.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Segment {
     /// Sequence number after its last byte.
     pub end: u64,

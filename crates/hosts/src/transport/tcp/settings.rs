@@ -1,8 +1,8 @@
 //! TCP: settings in a scenario, and their values for a connection.
 
-use hitless_settings::quantity::{Optional, Text};
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::{Bytes, Duration};
+use hitless_core::settings::quantity::{Optional, Text};
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::stack::Jitter;
 const MINIMUM_SEGMENTS: u64 = 2;
 
 /// Formula of the retransmission timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum RtoFormula {
     /// max(rto_min, SRTT + 4 RTTVAR) (RFC 6298, section 2).
@@ -23,7 +23,7 @@ pub enum RtoFormula {
 }
 
 /// Loss recovery of TCP without selective acknowledgements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpRecovery {
     /// One recovery per window: each partial acknowledgement retransmits a segment, and duplicates caused by
@@ -36,7 +36,7 @@ pub enum TcpRecovery {
 }
 
 /// Settings of TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpSettings {
     /// Congestion control.
@@ -164,7 +164,9 @@ pub struct TcpSettings {
 
 /// Time that a receiving application needs to close its connection after the arrival of the last byte: its process
 /// wakes, reads to the end and closes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value,
+)]
 #[serde(deny_unknown_fields, default)]
 pub struct CloseSettings {
     /// Constant part.
@@ -175,7 +177,7 @@ pub struct CloseSettings {
 }
 
 /// Congestion control of TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum Congestion {
     /// NewReno (RFC 5681, RFC 6582).

@@ -1,9 +1,9 @@
 //! The firing of a host's timers: exactly, or at a tick of its timer interrupt.
 
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// The timer interrupt of a host.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct TickClock {
     tick: Duration,
     /// Added to a time to align ticks with multiples of the period.

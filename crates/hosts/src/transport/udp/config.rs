@@ -1,13 +1,13 @@
 //! Settings of a constant-rate flow.
 
-use hitless_settings::quantity::{Optional, Text};
-use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
-use hitless_wire::{BitRate, Bytes, Duration};
+use hitless_core::settings::quantity::{Optional, Text};
+use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
+use hitless_core::wire::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Settings of UDP.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields)]
 pub struct UdpSettings {
     /// Rate on the wire, including preamble and gap: the link's rate fills the link exactly.

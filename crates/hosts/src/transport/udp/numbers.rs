@@ -19,7 +19,7 @@ pub enum Arrival {
 }
 
 /// The last [`WINDOW`] numbers.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct NumberWindow {
     /// Highest number seen plus one.
     end: u64,

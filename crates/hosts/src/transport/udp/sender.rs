@@ -1,7 +1,7 @@
 //! The sender: one datagram per interval while there is data.
 
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::{Ecn, Packet, Time, Transport, UdpHeader};
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::{Ecn, Packet, Time, Transport, UdpHeader};
 
 use super::config::UdpSettings;
 use crate::transport::{Outgoing, Sender, SenderStatistics};
@@ -10,7 +10,7 @@ use crate::transport::{Outgoing, Sender, SenderStatistics};
 ///
 /// It keeps its schedule: the n-th datagram after a pause is due when n frames have had time to pass at the flow's
 /// rate, however late earlier ones were sent. So the average is exact at every rate.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct UdpSender {
     config: UdpSettings,
     written_bytes: u64,
@@ -112,7 +112,7 @@ impl Sender for UdpSender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_wire::BitRate;
+    use hitless_core::wire::BitRate;
 
     fn send_times(rate: BitRate, bytes: u64) -> Vec<(u64, u32)> {
         let mut sender = UdpSender::new(UdpSettings::at_rate(rate));

@@ -1,12 +1,12 @@
 //! The sink: counts duplicate and reordered datagrams by their numbers.
 
-use hitless_wire::{Duration, Ecn, Packet, Time, Transport};
+use hitless_core::wire::{Duration, Ecn, Packet, Time, Transport};
 
 use super::numbers::{Arrival, NumberWindow};
 use crate::transport::{Outgoing, Receiver, ReceiverStatistics};
 
 /// The receiving end of a constant-rate flow; it never sends anything.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct UdpSink {
     numbers: NumberWindow,
     /// Delay of the last datagram from the sending to the receiving application.
@@ -62,7 +62,7 @@ impl Receiver for UdpSink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_wire::UdpHeader;
+    use hitless_core::wire::UdpHeader;
 
     fn sink_after(numbers: &[u64]) -> UdpSink {
         let mut sink = UdpSink::default();

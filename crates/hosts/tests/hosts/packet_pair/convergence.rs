@@ -2,8 +2,8 @@
 
 use super::script::{FULL_NS, MSS, at, config};
 use crate::bottleneck::{Bottleneck, Discipline};
+use hitless_core::wire::{BitRate, Duration, Packet};
 use hitless_hosts::transport::packet_pair::{PacketPairReceiver, PacketPairSender};
-use hitless_wire::{BitRate, Duration, Packet};
 
 const RATE: BitRate = BitRate::from_gbps(8);
 const ONE_WAY: Duration = Duration::from_us(10);

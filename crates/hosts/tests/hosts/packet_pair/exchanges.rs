@@ -1,13 +1,13 @@
 //! The packets of a sender and their times, for a script of acknowledgements.
 
 use super::script::{Alone, First, MSS, Script, Second, acknowledgement, config};
+use hitless_core::wire::{Duration, PacketPairAcknowledgement};
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::packet_pair::PacketPairSettings;
-use hitless_wire::{Duration, PacketPairAcknowledgement};
 
 /// Returns times and segments of pairs sent back to back; fails for other packets.
 #[track_caller]
-fn pairs(sent: &[(u64, u64, hitless_wire::PairPosition)]) -> Vec<(u64, u64)> {
+fn pairs(sent: &[(u64, u64, hitless_core::wire::PairPosition)]) -> Vec<(u64, u64)> {
     let (pairs, rest) = sent.as_chunks::<2>();
     assert_eq!(rest, []);
     let pair = |&[first, second]: &[_; 2]| -> (u64, u64) {

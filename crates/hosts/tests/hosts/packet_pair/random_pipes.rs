@@ -2,10 +2,10 @@
 
 use super::script::{First, MSS};
 use crate::faults::{Faults, assert_repeats, faults, run};
+use hitless_core::wire::{Bytes, Duration, Packet, PacketPairHeader, Time, Transport};
 use hitless_hosts::transport::packet_pair::{PacketPairReceiver, PacketPairSender, PacketPairSettings};
 use hitless_hosts::transport::tcp::RtoFormula;
 use hitless_hosts::transport::{Outgoing, Receiver, Sender, SenderStatistics};
-use hitless_wire::{Bytes, Duration, Packet, PacketPairHeader, Time, Transport};
 use proptest::prelude::*;
 
 /// A sender with a check of every packet.

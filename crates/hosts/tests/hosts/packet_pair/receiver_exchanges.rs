@@ -1,11 +1,11 @@
 //! The measurements and acknowledgements of a receiver.
 
 use super::script::{Alone, First, MSS, Second, at, config};
-use hitless_hosts::transport::Receiver;
-use hitless_hosts::transport::packet_pair::PacketPairReceiver;
-use hitless_wire::{
+use hitless_core::wire::{
     Duration, Ecn, Packet, PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, Transport,
 };
+use hitless_hosts::transport::Receiver;
+use hitless_hosts::transport::packet_pair::PacketPairReceiver;
 
 struct Exchange {
     receiver: PacketPairReceiver,

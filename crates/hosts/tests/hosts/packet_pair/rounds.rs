@@ -2,8 +2,8 @@
 //! any bottleneck rate (AFQ, section 5).
 
 use super::script::{Between, First, MSS, Script, Second, config};
+use hitless_core::wire::Bytes;
 use hitless_hosts::transport::packet_pair::PacketPairSettings;
-use hitless_wire::Bytes;
 
 /// A round of four full frames of 1070 bytes.
 const BYTES_PER_ROUND: Bytes = Bytes(4 * 1_070);

@@ -1,13 +1,13 @@
 //! A scripted exchange with a sender: acknowledgements with gaps as input, packets as output, in segments and
 //! nanoseconds.
 
-use hitless_hosts::transport::Sender;
-use hitless_hosts::transport::packet_pair::{PacketPairSender, PacketPairSettings};
-use hitless_hosts::transport::tcp::RtoFormula;
-use hitless_wire::{
+use hitless_core::wire::{
     Bytes, Duration, Packet, PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, SackBlocks,
     Time, Transport,
 };
+use hitless_hosts::transport::Sender;
+use hitless_hosts::transport::packet_pair::{PacketPairSender, PacketPairSettings};
+use hitless_hosts::transport::tcp::RtoFormula;
 
 pub use PairPosition::{Alone, Between, First, Second};
 

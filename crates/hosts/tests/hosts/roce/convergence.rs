@@ -1,9 +1,9 @@
 //! DCQCN on a link of 40 Gb/s that marks like the paper's switches.
 
 use crate::bottleneck::{Bottleneck, Discipline};
+use hitless_core::wire::{BitRate, Duration, Packet, Time};
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::roce::{DcqcnSettings, RoceRequester, RoceResponder, RoceSettings};
-use hitless_wire::{BitRate, Duration, Packet, Time};
 use rand::{RngExt, SeedableRng};
 
 const RATE: BitRate = BitRate::from_gbps(40);

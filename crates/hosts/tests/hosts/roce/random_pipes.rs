@@ -1,9 +1,9 @@
 //! In any network every byte arrives once and in order.
 
 use crate::faults::{Faults, faults, run};
+use hitless_core::wire::{BitRate, Duration};
 use hitless_hosts::transport::roce::{DcqcnSettings, RoceRecovery, RoceRequester, RoceResponder, RoceSettings};
 use hitless_hosts::transport::{Receiver, Sender};
-use hitless_wire::{BitRate, Duration};
 use proptest::prelude::*;
 
 fn configs() -> impl Strategy<Value = RoceSettings> {

@@ -1,10 +1,10 @@
 //! BBR on a link with known rate and round-trip time: its estimates, its queue, and the effect of losses.
 
 use crate::bottleneck::{Bottleneck, Discipline};
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::{BitRate, Duration, Packet, Time};
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSender, TcpSettings};
-use hitless_wire::{BitRate, Duration, Packet, Time};
 use rand::{RngExt, SeedableRng};
 
 /// Payload of a packet, and its length on the link with headers and gap.

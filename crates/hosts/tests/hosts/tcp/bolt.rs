@@ -1,9 +1,9 @@
 //! Bolt from outside: the flags of its packets, the echoes of its receiver, and the effect of a notification.
 
 use super::script::{MSS, Script, acknowledgement, at, config, header_of};
+use hitless_core::wire::{BitRate, BoltFlags, CongestionNotice, Duration, Packet, TcpFlags, TcpHeader, Transport};
 use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender};
-use hitless_wire::{BitRate, BoltFlags, CongestionNotice, Duration, Packet, TcpFlags, TcpHeader, Transport};
 
 fn bolt() -> TcpSettings {
     TcpSettings { congestion: Congestion::Bolt, ..config() }

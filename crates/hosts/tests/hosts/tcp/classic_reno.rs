@@ -1,9 +1,9 @@
 //! Reno without the rules of RFC 6582: recorded exchanges, step by step as in RFC 5681, section 3.2, and RFC 2001.
 
 use super::script::{MSS, Script, at, config};
+use hitless_core::wire::{Bytes, TcpFlags, TcpHeader};
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::tcp::{Congestion, CongestionState, TcpRecovery, TcpSettings, WindowGrowth};
-use hitless_wire::{Bytes, TcpFlags, TcpHeader};
 
 fn reno() -> TcpSettings {
     TcpSettings {

@@ -1,9 +1,9 @@
 //! Recorded exchanges: acknowledgements and transmissions, segment by segment.
 
 use super::script::{MSS, Script, config};
+use hitless_core::wire::{Bytes, Duration, TcpFlags, TcpHeader};
 use hitless_hosts::transport::tcp::{CloseSettings, Congestion, CongestionState, TcpSettings};
 use hitless_hosts::transport::{SackRecord, Sender};
-use hitless_wire::{Bytes, Duration, TcpFlags, TcpHeader};
 
 #[test]
 fn rack_finds_a_loss_on_the_third_selective_acknowledgement() {
@@ -275,7 +275,7 @@ fn the_receive_window_caps_the_flight() {
     let mut script = Script::new(&TcpSettings { receive_window: Some(Bytes(3 * MSS)), ..config() });
     script.write(0, 5 * MSS);
     script.expect(0, &[(0, 0), (0, 1), (0, 2)]);
-    let header = |segments: u64, window_bytes: u32| hitless_wire::TcpHeader {
+    let header = |segments: u64, window_bytes: u32| hitless_core::wire::TcpHeader {
         acknowledgement: segments * MSS,
         window_bytes,
         flags: TcpFlags::ACK,

@@ -1,12 +1,12 @@
 //! In any network every byte arrives once and in order, and nothing is left in flight.
 
 use crate::faults::{Faults, assert_repeats, faults, run};
+use hitless_core::wire::{Bytes, Duration};
 use hitless_hosts::transport::tcp::{
     BoltTransportSettings, Congestion, RtoFormula, SwiftSettings, TcpReceiver, TcpRecovery, TcpSender, TcpSettings,
     WindowGrowth,
 };
 use hitless_hosts::transport::{Receiver, Sender};
-use hitless_wire::{Bytes, Duration};
 use proptest::prelude::*;
 
 /// Controls with parameters that matter in a short run: BBR drains its flight often enough, and Swift has targets

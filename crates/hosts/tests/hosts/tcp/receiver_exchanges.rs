@@ -1,9 +1,9 @@
 //! Recorded exchanges of the receiver: arrivals and acknowledgements.
 
 use super::script::{MSS, at, header_of};
+use hitless_core::wire::{Duration, Ecn, Packet, TcpFlags, TcpHeader, Time, Transport};
 use hitless_hosts::transport::Receiver;
 use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSettings};
-use hitless_wire::{Duration, Ecn, Packet, TcpFlags, TcpHeader, Time, Transport};
 
 /// An acknowledgement: (segments in order, ECN-Echo).
 type Ack = (u64, bool);

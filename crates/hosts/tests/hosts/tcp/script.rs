@@ -1,9 +1,9 @@
 //! A scripted exchange with a sender: acknowledgements as input, segments as output, in segments and microseconds.
 
 use crate::pipe::{Pipe, Way};
+use hitless_core::wire::{Bytes, Duration, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
 use hitless_hosts::transport::tcp::{Congestion, RtoFormula, TcpReceiver, TcpSender, TcpSettings};
 use hitless_hosts::transport::{Outgoing, Sender, SenderStatistics};
-use hitless_wire::{Bytes, Duration, Packet, SackBlocks, TcpFlags, TcpHeader, Time, Transport};
 use std::cell::{Cell, RefCell};
 
 /// Payload of a full segment.

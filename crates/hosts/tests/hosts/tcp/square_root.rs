@@ -5,9 +5,9 @@
 //! Mathis, "The stationary behavior of ideal TCP congestion avoidance", 1996): 7 % more, as observed here.
 
 use crate::pipe::{Pipe, Way};
+use hitless_core::wire::Duration;
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::tcp::{Congestion, TcpReceiver, TcpSender, TcpSettings};
-use hitless_wire::Duration;
 use rand::{RngExt, SeedableRng};
 
 const ONE_WAY: Duration = Duration::from_us(500);

@@ -2,9 +2,9 @@
 
 use super::script::{MSS, Script, acknowledgement, at, config, header_of};
 use crate::bottleneck::{Bottleneck, Discipline};
+use hitless_core::wire::{BitRate, Duration, Packet, TcpFlags, TcpHeader, Time, Transport};
 use hitless_hosts::transport::tcp::{Congestion, SwiftSettings, TcpReceiver, TcpSender, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender};
-use hitless_wire::{BitRate, Duration, Packet, TcpFlags, TcpHeader, Time, Transport};
 
 fn with(swift: SwiftSettings) -> TcpSettings {
     TcpSettings { congestion: Congestion::Swift, swift: Some(swift), ..config() }

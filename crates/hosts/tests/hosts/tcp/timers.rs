@@ -1,9 +1,9 @@
 //! Recorded exchanges of timers: timeouts, probes, SYNs, ticks.
 
 use super::script::{MSS, Script, at, config, header_of};
+use hitless_core::wire::{Duration, TcpFlags, TcpHeader, Time};
 use hitless_hosts::transport::Sender;
 use hitless_hosts::transport::tcp::{CongestionState, RtoFormula, TcpSender, TcpSettings};
-use hitless_wire::{Duration, TcpFlags, TcpHeader, Time};
 
 #[test]
 fn a_tail_loss_is_probed_after_two_round_trips() {

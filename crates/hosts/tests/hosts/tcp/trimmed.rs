@@ -1,9 +1,9 @@
 //! Segments that arrive without their payload: the receiver's notification, and the sender's response.
 
 use super::script::{Flow, MSS, Script, at, config, header_of};
+use hitless_core::wire::{Bytes, Duration, Packet, TcpFlags, TcpHeader, Transport};
 use hitless_hosts::transport::tcp::{Congestion, CongestionState, TcpReceiver, TcpSettings};
 use hitless_hosts::transport::{Receiver, Sender, SenderStatistics};
-use hitless_wire::{Bytes, Duration, Packet, TcpFlags, TcpHeader, Transport};
 use proptest::prelude::*;
 
 fn data(segment: u64) -> Packet {

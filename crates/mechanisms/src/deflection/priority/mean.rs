@@ -9,7 +9,7 @@ use super::tables::tabled_change;
 ///
 /// Departures need no hook: the committed bytes determine how many of the last packets are present. Packets of others
 /// in the same queue make some departed packets seem present.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct QueuedRanks {
     /// Rank and bytes of each packet, oldest first.
     packets: VecDeque<(u32, u32)>,
@@ -55,7 +55,7 @@ pub struct MovingAverage {
     mean: u32,
 }
 
-hitless_state::state!(MovingAverage { values: mean; configured: parts, arithmetic });
+hitless_core::state!(MovingAverage { values: mean; configured: parts, arithmetic });
 
 impl MovingAverage {
     /// An average without packets.

@@ -11,8 +11,8 @@ pub use quantile::{DivideBy, QuantileOf, QuantileSettings, Window};
 pub use settings::{Arithmetic, DistributionSettings, Mean, RelativePriority};
 pub use tables::{bucket, tabled_change, tabled_share};
 
-use hitless_engine::draws::exp;
-use hitless_state::{Damaged, Reader, State, Writer};
+use hitless_core::engine::draws::exp;
+use hitless_core::state::{Damaged, Reader, State, Writer};
 
 /// The estimator of relative priority at a queue.
 #[derive(Clone, Debug)]

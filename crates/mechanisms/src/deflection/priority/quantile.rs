@@ -59,7 +59,7 @@ pub struct Window {
     skipped: u32,
 }
 
-hitless_state::state!(Window { values: ranks, next, skipped; configured: settings });
+hitless_core::state!(Window { values: ranks, next, skipped; configured: settings });
 
 impl Window {
     /// An empty window.

@@ -5,7 +5,7 @@
 //! would never leave a range, because a packet moves an average by much less than a power of two: the table holds the
 //! change.
 
-use hitless_engine::draws::exp;
+use hitless_core::engine::draws::exp;
 
 /// The range of a number: one range for 0, and one between each power of two and the next.
 pub const fn bucket(value: u32) -> u32 {

@@ -123,12 +123,12 @@ proptest! {
 /// Exponential ranks, as in appendix B: the tabled average follows the exact one.
 #[test]
 fn the_tabled_average_is_within_a_factor_of_two_of_the_exact_one() {
-    let mut stream = hitless_engine::RandomStreams::new(7).stream("ranks");
+    let mut stream = hitless_core::engine::RandomStreams::new(7).stream("ranks");
     let [mut exact, mut tabled] =
         [Arithmetic::Exact, Arithmetic::Tables].map(|arithmetic| MovingAverage::new(50, arithmetic));
     let mut worst = 1.0f64;
     for count in 0..50_000 {
-        let rank = (hitless_engine::draws::exponential(&mut stream) * 40_000.0) as u32;
+        let rank = (hitless_core::engine::draws::exponential(&mut stream) * 40_000.0) as u32;
         exact.add(rank);
         tabled.add(rank);
         if count > 1_000 {

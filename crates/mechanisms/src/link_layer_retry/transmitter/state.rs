@@ -1,8 +1,8 @@
 //! The state of the sending end for explorations.
 
 use crate::link_layer_retry::header::SequenceNumber;
+use hitless_core::wire::Duration;
 use hitless_switch::explore::{self, Digest};
-use hitless_wire::Duration;
 
 use super::{State, Transmitter};
 

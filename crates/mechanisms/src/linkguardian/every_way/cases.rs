@@ -1,8 +1,8 @@
 //! The worlds to explore.
 
+use hitless_core::wire::Bytes;
 use hitless_switch::LinkEnd;
 use hitless_switch::canary::Canary;
-use hitless_wire::Bytes;
 
 use super::super::{Action, Buffering, Command, LinkGuardianSettings, Mode, ReceiverConfig, SenderConfig};
 use super::Case;

@@ -9,10 +9,10 @@
 //! A reader drops messages of an unknown kind; the only effect is that the message is ignored.
 
 use super::sequence::{Era, SequenceNumber};
-use hitless_wire::shim::{Shim, ShimId};
+use hitless_core::wire::shim::{Shim, ShimId};
 
 /// Levels of protection that an end can ask for, best first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_core::state::Value)]
 pub enum Level {
     /// As commanded by the control plane.
     #[default]
@@ -37,7 +37,7 @@ impl Level {
 }
 
 /// The content of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub enum Message {
     /// From the sender: the next numbered packet will have this number, regardless of earlier ones.
     Start,
@@ -94,7 +94,7 @@ impl Message {
 }
 
 /// A message with its channel and number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct ControlHeader {
     pub message: Message,
     /// The sequence space of the link.

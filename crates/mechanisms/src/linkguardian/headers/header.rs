@@ -1,10 +1,10 @@
 //! The headers of data, acknowledgements and loss notifications.
 
 use super::sequence::{Era, SequenceNumber};
-use hitless_wire::shim::{Shim, ShimId};
+use hitless_core::wire::shim::{Shim, ShimId};
 
 /// The two type bits at the start of both headers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 #[repr(u8)]
 pub enum PacketType {
     /// A protected packet on the link.
@@ -29,7 +29,7 @@ impl PacketType {
 }
 
 /// The header that the sending switch puts on a protected packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct DataHeader {
     /// Data on the link, or a copy in the sender's buffer.
     pub packet_type: PacketType,
@@ -100,7 +100,7 @@ impl Shim for DataHeader {
 }
 
 /// The cumulative acknowledgement: the last number that the receiving switch has seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct AckHeader {
     /// The sequence space of the number: 0 or 1.
     pub channel: u8,
@@ -136,7 +136,7 @@ impl Shim for AckHeader {
 /// The part of a loss notification after its acknowledgement.
 ///
 /// On the wire its era follows from the acknowledgement before it, corrected at a wrap; here it is carried along.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct LossNotification {
     pub first_lost: SequenceNumber,
     /// The length of the run of lost numbers, at most 255.

@@ -1,8 +1,8 @@
 //! LinkGuardian's headers on links between processes.
 
-use hitless_wire::link::{LinkHeader, LinkHeaders, parse};
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::shim::ShimStack;
+use hitless_core::wire::link::{LinkHeader, LinkHeaders, parse};
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::shim::ShimStack;
 
 use super::{AckHeader, ControlHeader, DataHeader, LossNotification, Message, SequenceNumber};
 

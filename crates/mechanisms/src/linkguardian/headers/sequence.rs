@@ -5,7 +5,7 @@ use std::fmt;
 use hitless_switch::RegisterCell;
 
 /// The turn of the 16-bit number space; toggles at each wrap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub enum Era {
     /// The first turn, the third, ...
     #[default]
@@ -33,7 +33,7 @@ impl Era {
 }
 
 /// A 16-bit sequence number with its era bit (paper, section 3.5, "Handling seqNo Wrap-around").
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct SequenceNumber {
     pub(super) value: u16,
     pub(super) era: Era,

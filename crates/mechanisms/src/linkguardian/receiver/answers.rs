@@ -3,9 +3,9 @@
 use crate::linkguardian::headers::{
     AckHeader, ControlHeader, DataHeader, Level, LossNotification, Message, PacketType, SequenceNumber,
 };
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::{Packet, Shim};
 use hitless_switch::{Context, DropReason, Verdict};
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::{Packet, Shim};
 
 use super::super::frames::{Role, control_frame};
 use super::super::requests::{TimerKind, timer_token};

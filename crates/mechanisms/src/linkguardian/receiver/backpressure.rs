@@ -1,8 +1,8 @@
 //! Backpressure (paper, section 3.3 and algorithm 2).
 
+use hitless_core::wire::Packet;
+use hitless_core::wire::mac_control::{PAUSE_FRAME_BYTES, PauseFrame};
 use hitless_switch::Context;
-use hitless_wire::Packet;
-use hitless_wire::pause::{PAUSE_FRAME_BYTES, PauseFrame};
 
 use super::super::frames::Role;
 use super::super::requests::{TimerKind, timer_token};

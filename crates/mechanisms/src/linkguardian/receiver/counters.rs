@@ -1,8 +1,8 @@
 //! Counters of the receiving end.
 
-use hitless_wire::Duration;
+use hitless_core::wire::Duration;
 
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub struct ReceiverCounters {
     /// Packets found missing.
     pub losses: u64,

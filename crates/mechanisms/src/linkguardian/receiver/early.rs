@@ -6,7 +6,7 @@
 use crate::linkguardian::headers::SequenceNumber;
 
 /// Sequence numbers of early repairs.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub struct EarlyRepairs {
     /// Waiting repairs in order of arrival.
     waiting: Vec<SequenceNumber>,

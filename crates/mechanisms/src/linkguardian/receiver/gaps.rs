@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use crate::linkguardian::headers::SequenceNumber;
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub struct Gap {
     pub first_lost: SequenceNumber,
     pub count: u32,
@@ -25,7 +25,7 @@ impl Gap {
 }
 
 /// All gaps, in the order of their numbers. The first is being reported.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub struct Reports {
     pub gaps: VecDeque<Gap>,
     /// Time of the last report of the first gap.

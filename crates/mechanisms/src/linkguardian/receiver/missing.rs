@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::linkguardian::headers::SequenceNumber;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// The maximum number of awaited numbers. More at a time are not losses of a usable link: a timeout then gives up all
 /// but the last of them.
@@ -11,7 +11,7 @@ const AWAITED_MAX: usize = 256;
 /// The maximum number of remembered numbers; the oldest are forgotten first.
 const REMEMBERED_MAX: usize = 2_048;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct MissingNumber {
     pub sequence: SequenceNumber,
     /// Time at which it was found missing.
@@ -21,7 +21,7 @@ pub struct MissingNumber {
 }
 
 /// All missing numbers, in order.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub struct Missing(VecDeque<MissingNumber>);
 
 impl Missing {

@@ -28,11 +28,11 @@ mod timeout;
 
 use crate::linkguardian::headers::{AckHeader, DataHeader, SequenceNumber};
 use hdrhistogram::Histogram;
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::{Duration, Packet, QueueId, Shim, Time};
 use hitless_switch::{
     Context, DropReason, Half, HookSet, Needs, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Verdict,
 };
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::{Duration, Packet, QueueId, Shim, Time};
 
 use super::checker::Checker;
 use super::config::ReceiverConfig;
@@ -121,7 +121,7 @@ pub struct Receiver {
     pub(super) recovery_delay_ns: Histogram<u64>,
 }
 
-hitless_state::state!(Receiver {
+hitless_core::state!(Receiver {
     values: notification_queue, acknowledgement_queue, hold_queue, repair_queue, is_active, knows_numbers, asked_at,
         latest_received, pause_due_at, pause_repetitions, countdown_from, countdown_is_armed, missing, overflow,
         reports,

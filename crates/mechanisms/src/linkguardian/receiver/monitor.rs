@@ -1,8 +1,8 @@
 //! The receiver's estimate of the protection that the link needs.
 
 use crate::linkguardian::headers::Level;
+use hitless_core::wire::Time;
 use hitless_switch::MacCounters;
-use hitless_wire::Time;
 
 use super::super::fallback::Fallback;
 use super::super::settings::FallbackSettings;
@@ -17,7 +17,7 @@ pub struct Monitor {
     losses_seen: u64,
 }
 
-hitless_state::state!(Monitor {
+hitless_core::state!(Monitor {
     values: frames_seen, corrupted_seen, losses_seen;
     parts: policy;
     configured: config

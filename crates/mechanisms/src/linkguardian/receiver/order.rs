@@ -1,10 +1,10 @@
 //! Forward, wait or drop (paper, algorithm 1), and the reordering buffer.
 
 use crate::linkguardian::headers::{DataHeader, SequenceNumber};
+use hitless_core::wire::shim::CheckNumber;
+use hitless_core::wire::{Packet, QueueId};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{Context, DropReason, Verdict};
-use hitless_wire::shim::CheckNumber;
-use hitless_wire::{Packet, QueueId};
 
 use super::super::frames::{Role, data_header};
 use super::super::settings::Buffering;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::linkguardian::headers::SequenceNumber;
 
 /// The numbers of refused packets that order must still step over.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub struct Overflow {
     /// Places on the circle of numbers.
     numbers: BTreeSet<u32>,

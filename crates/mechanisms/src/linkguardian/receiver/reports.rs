@@ -6,8 +6,8 @@
 //! repeated. Gaps are reported one after another, because a notification acknowledges the numbers that it reports.
 
 use crate::linkguardian::headers::SequenceNumber;
+use hitless_core::wire::{Duration, Time};
 use hitless_switch::Context;
-use hitless_wire::{Duration, Time};
 
 use super::super::requests::{TimerKind, timer_token};
 use super::Receiver;

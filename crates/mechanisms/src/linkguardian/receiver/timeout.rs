@@ -1,8 +1,8 @@
 //! ackNoTimeout: the deadline of the packet in front (paper, section 3.5).
 
 use crate::linkguardian::headers::SequenceNumber;
+use hitless_core::wire::{Duration, Time};
 use hitless_switch::Context;
-use hitless_wire::{Duration, Time};
 
 use super::super::requests::{TimerKind, timer_token};
 use super::Receiver;

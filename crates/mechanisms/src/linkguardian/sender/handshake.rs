@@ -5,8 +5,8 @@
 //! until the receiver has confirmed that it has seen everything and that nothing waits.
 
 use crate::linkguardian::headers::{ControlHeader, Level, Message, SequenceNumber};
+use hitless_core::wire::Time;
 use hitless_switch::{Context, DropReason, Verdict};
-use hitless_wire::Time;
 
 use super::super::frames::{Role, control_frame};
 use super::super::requests::{TimerKind, timer_token};

@@ -1,12 +1,12 @@
 //! The phase of the sender's numbering, and the wishes that decide it.
 
 use crate::linkguardian::headers::{Level, SequenceNumber};
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use super::super::settings::Mode;
 
 /// Whether packets are numbered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub(super) enum Phase {
     Off,
     /// Packets are not numbered yet: the receiver must confirm the first number.
@@ -22,7 +22,7 @@ pub(super) enum Phase {
 }
 
 /// Commands and requests about protection, and the resulting phase.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub(super) struct Lifecycle {
     pub phase: Phase,
     /// Whether the control plane wants protection.

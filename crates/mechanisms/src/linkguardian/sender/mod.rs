@@ -10,13 +10,13 @@ mod lifecycle;
 mod state;
 
 use crate::linkguardian::headers::{AckHeader, DataHeader, Era, LossNotification, PacketType, SequenceNumber};
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::shim::CheckNumber;
+use hitless_core::wire::{Duration, Packet, QueueId, Shim};
 use hitless_switch::canary::{Canary, sings};
 use hitless_switch::{
     Context, DropReason, Half, HookSet, Needs, QueueConfig, QueueLimit, RegisterArray, RegisterUse, Verdict,
 };
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::shim::CheckNumber;
-use hitless_wire::{Duration, Packet, QueueId, Shim};
 
 use super::config::SenderConfig;
 use super::frames::{Role, data_header};
@@ -71,7 +71,7 @@ pub struct Sender {
     pub(super) counters: SenderCounters,
 }
 
-hitless_state::state!(Sender {
+hitless_core::state!(Sender {
     values: repair_queue, dummy_queue, copy_queue, lifecycle, latest_sent, credit_owed, check_number, counters;
     parts: config, next_sequence, dummies_pending, latest_acknowledged, requests
 });

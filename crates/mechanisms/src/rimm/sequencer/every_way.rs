@@ -1,8 +1,8 @@
 //! Explores up to six packets of a slot in every order of returns, detours and losses.
 
+use hitless_core::wire::{Duration, PortId};
 use hitless_switch::explore::{Choices, Explored, explore};
 use hitless_switch::{Half, Pass};
-use hitless_wire::{Duration, PortId};
 
 use super::super::alarm::Phase;
 use super::super::clock::Stamp;

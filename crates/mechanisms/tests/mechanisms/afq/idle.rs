@@ -1,11 +1,11 @@
 //! No scheduler leaves a port with packets idle, and an idle port accepts any packet, regardless of its past.
 
+use hitless_core::wire::{Duration, Packet, PortId, Time};
 use hitless_mechanisms::Afq;
 use hitless_mechanisms::afq::{
     AfqLate, AfqPort, AfqRotating, AfqScheduler, AfqSettings, AfqSketch, DropAhead, UpdateRule,
 };
 use hitless_switch::{BufferPolicy, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch};
-use hitless_wire::{Duration, Packet, PortId, Time};
 use proptest::prelude::*;
 
 use super::schedulers::{DEFICIT, architecture, deficit, schedules, stepping, two_groups};

@@ -14,7 +14,7 @@
 #[path = "../../../../switch/tests/switch/bit_by_bit/oracle.rs"]
 mod bit_by_bit;
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 use proptest::prelude::*;
 
 use super::world::{Arrival, RATE, Run, run_ideal, schedules, settings, together};

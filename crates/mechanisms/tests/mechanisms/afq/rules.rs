@@ -1,8 +1,8 @@
 //! Rules of the enqueue module, by tables.
 
+use hitless_core::wire::Duration;
 use hitless_mechanisms::afq::{AfqAdaptive, AfqLate, AfqPort, AfqSettings, AfqSketch, DropAhead, UpdateRule};
 use hitless_switch::{Architecture, BufferPolicy, DropReason, QueueLimit};
-use hitless_wire::Duration;
 
 use super::world::{
     Arrival, PORT, Run, arrival, ideal, inferred_round, rotating, run, run_at, run_ideal, settings, together,

@@ -1,10 +1,10 @@
 //! Compares the schedulers of section 4.
 
+use hitless_core::wire::{Bytes, Duration};
 use hitless_mechanisms::afq::{
     AfqDeficit, AfqLate, AfqPort, AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch, AfqTwoGroups, UpdateRule,
 };
 use hitless_switch::{Architecture, BufferPolicy, QueueLimit};
-use hitless_wire::{Bytes, Duration};
 use proptest::prelude::*;
 
 use super::world::{self, Arrival, PORT, arrival, ideal, inferred_round, rotating, run_at, run_ideal, settings};

@@ -1,8 +1,8 @@
 //! Shares of the flows.
 
+use hitless_core::wire::{Duration, Time};
 use hitless_mechanisms::afq::{AfqPort, AfqSettings, AfqSketch, FlowKey, UpdateRule};
 use hitless_switch::BufferPolicy;
-use hitless_wire::{Duration, Time};
 
 use super::world::{Arrival, BYTE, PORT, Run, arrival, ideal, run_at, run_ideal, settings};
 

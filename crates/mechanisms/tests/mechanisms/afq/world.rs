@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use hitless_core::wire::{BitRate, Bytes, Duration, Ecn, FlowId, HostId, Packet, PortId, Time};
 use hitless_mechanisms::Afq;
 use hitless_mechanisms::afq::{
     AfqLate, AfqOccupancy, AfqPort, AfqRotating, AfqRound, AfqScheduler, AfqSettings, AfqSketch,
 };
 use hitless_switch::testing::Left;
 use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, QueueConfig, QueueLimit, Switch};
-use hitless_wire::{BitRate, Bytes, Duration, Ecn, FlowId, HostId, Packet, PortId, Time};
 use proptest::prelude::*;
 
 use crate::one_switch::OneSwitch;

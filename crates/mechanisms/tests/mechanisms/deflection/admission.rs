@@ -1,11 +1,11 @@
 //! Admission by AIFO, and bounces by PABO.
 
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::shim::DetourCount;
+use hitless_core::wire::{Packet, PriorityMark, Time};
 use hitless_mechanisms::deflection::{AifoSettings, PaboSettings, bounce_probability};
 use hitless_mechanisms::{Aifo, Pabo};
 use hitless_switch::{DropReason, PortState, QueueLimit};
-use hitless_wire::shim::DetourCount;
-use hitless_wire::{Packet, PriorityMark, Time};
 use proptest::prelude::*;
 
 use super::world::{

@@ -1,11 +1,11 @@
 //! DIBS on a switch: where packets of a full queue go.
 
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::shim::DetourCount;
+use hitless_core::wire::{BitRate, CongestionNotice, Packet, Time, Transport};
 use hitless_mechanisms::Dibs;
 use hitless_mechanisms::deflection::DibsSettings;
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
-use hitless_wire::shim::DetourCount;
-use hitless_wire::{BitRate, CongestionNotice, Packet, Time, Transport};
 use proptest::prelude::*;
 
 use super::world::{

@@ -1,13 +1,13 @@
 //! Late knowledge of ingress: by an update gap, and by control packets.
 
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::{Duration, PortId, Time};
 use hitless_mechanisms::deflection::priority::{Arithmetic, DistributionSettings, Mean, RelativePriority};
 use hitless_mechanisms::deflection::{
     ControlPackets, Occupancy, PreemptiveDeflectionSettings, SimpleDeflectionSettings, UpdateGap,
 };
 use hitless_mechanisms::{PreemptiveDeflection, SimpleDeflection};
 use hitless_switch::{DepthVisibility, DropReason, QueueLimit};
-use hitless_wire::{Duration, PortId, Time};
 
 use super::world::{HARDWARE, HOST, Hardware, OUT, of_out, packet, ranked, switch_with};
 use crate::one_switch::OneSwitch;

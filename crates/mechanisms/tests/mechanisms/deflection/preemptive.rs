@@ -1,6 +1,7 @@
 //! Preemptive Deflection: packets that enter a queue, are deflected, or are given up.
 
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::{Bytes, Duration, Packet, PortId, PriorityMark, Time};
 use hitless_mechanisms::PreemptiveDeflection;
 use hitless_mechanisms::deflection::priority::{
     Arithmetic, DistributionSettings, DivideBy, Mean, QuantileOf, QuantileSettings, RelativePriority,
@@ -10,7 +11,6 @@ use hitless_mechanisms::deflection::{
     ProbabilisticDecision, ThresholdDecision, UpdateGap,
 };
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
-use hitless_wire::{Bytes, Duration, Packet, PortId, PriorityMark, Time};
 use proptest::prelude::*;
 
 use super::world::{

@@ -1,10 +1,10 @@
 //! Simple Deflection: the first neighbour that is not full, from a random start.
 
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::{Packet, Time};
 use hitless_mechanisms::SimpleDeflection;
 use hitless_mechanisms::deflection::{ScanStart, SimpleDeflectionSettings};
 use hitless_switch::{BufferPolicy, DropReason, PortState, QueueLimit};
-use hitless_wire::{Packet, Time};
 use proptest::prelude::*;
 
 use super::world::{

@@ -1,9 +1,9 @@
 //! A switch with a host, the routed port, another host and three neighbours.
 
+use hitless_core::wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
 use hitless_switch::{
     Architecture, BufferPolicy, DepthVisibility, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch,
 };
-use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, Time};
 
 use crate::one_switch::{self, OneSwitch};
 

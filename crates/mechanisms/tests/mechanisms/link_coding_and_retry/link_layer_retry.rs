@@ -1,9 +1,9 @@
 //! Link Layer Retry delivers in order and exactly once, for any losses.
 
+use hitless_core::wire::{Bytes, Duration, OrderedSet, Packet, Time};
 use hitless_mechanisms::link_layer_retry::header::{Control, PreambleSequence};
 use hitless_mechanisms::link_layer_retry::{LinkLayerRetry, LinkLayerRetryAction, LinkLayerRetrySettings};
 use hitless_switch::{DropReason, PortState};
-use hitless_wire::{Bytes, Duration, OrderedSet, Packet, Time};
 use proptest::prelude::*;
 
 use super::LINK_DELAY;

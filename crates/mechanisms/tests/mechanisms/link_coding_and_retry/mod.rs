@@ -3,7 +3,7 @@
 mod link_layer_retry;
 mod wharf;
 
-use hitless_wire::Duration;
+use hitless_core::wire::Duration;
 
 /// Propagation and PHY delay of the link.
 const LINK_DELAY: Duration = Duration::from_ns(330);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use hitless_core::wire::{Duration, Packet, Time};
 use hitless_mechanisms::wharf::coder::{encode, parity_frame_bytes, restore};
 use hitless_mechanisms::wharf::header::WharfHeader;
 use hitless_mechanisms::wharf::{Wharf, WharfSettings, contents};
-use hitless_wire::{Duration, Packet, Time};
 use proptest::prelude::*;
 
 use super::LINK_DELAY;

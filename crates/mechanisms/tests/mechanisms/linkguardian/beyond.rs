@@ -1,11 +1,11 @@
 //! Extensions that section 5 of the paper proposes.
 
+use hitless_core::wire::{Duration, Packet, Time};
 use hitless_mechanisms::linkguardian::headers::DataHeader;
 use hitless_mechanisms::linkguardian::{
     Action, Buffering, Command, FallbackSettings, LinkGuardian, Mode, ReceiverConfig, SenderConfig,
 };
 use hitless_switch::LinkEnd;
-use hitless_wire::{Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, is_dummy};
 use super::{guardians, pair_losing, receiver, sender};

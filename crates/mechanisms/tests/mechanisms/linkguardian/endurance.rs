@@ -9,12 +9,12 @@ use std::io::{IsTerminal, Write};
 use std::rc::Rc;
 use std::time::Instant;
 
+use hitless_core::wire::shim::CheckNumber;
+use hitless_core::wire::{BitRate, Duration, Packet, Time};
 use hitless_mechanisms::linkguardian::headers::LossNotification;
 use hitless_mechanisms::linkguardian::{Action, Buffering, Command, Mode};
 use hitless_switch::DropReason;
 use hitless_switch::LinkEnd;
-use hitless_wire::shim::CheckNumber;
-use hitless_wire::{BitRate, Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, is_control};
 use super::{Fates, frame_time, guardians, in_a_rack, pair_with_fates, receiver, sender};

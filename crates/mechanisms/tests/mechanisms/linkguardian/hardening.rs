@@ -1,10 +1,10 @@
 //! Extensions beyond the published programs: each test is named after the fault that it excludes.
 
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::{BitRate, Duration, Packet, Time};
 use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use hitless_mechanisms::linkguardian::{Action, Buffering, Command, LinkGuardian, Mode, ReceiverConfig, SenderConfig};
 use hitless_switch::LinkEnd;
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::{BitRate, Duration, Packet, Time};
 
 use super::losses::{Bursts, Random, delaying, is_dummy, losing as losing_if};
 use super::{

@@ -1,12 +1,12 @@
 //! A forger sends on the protected link. Whatever it sends, nothing panics, nothing grows without bound, blocking mode
 //! delivers no packet twice, and order returns when the forger stops.
 
+use hitless_core::wire::{HostId, Packet, Shim, Time, Transport, UdpHeader};
 use hitless_mechanisms::linkguardian::headers::{
     AckHeader, ControlHeader, DataHeader, Era, LossNotification, Message, PacketType, SequenceNumber,
 };
 use hitless_mechanisms::linkguardian::{Action, Buffering, Command, Mode};
 use hitless_switch::LinkEnd;
-use hitless_wire::{HostId, Packet, Shim, Time, Transport, UdpHeader};
 use proptest::prelude::*;
 
 use super::{BUFFERINGS, in_order, losing, microseconds, pair, random_loss};

@@ -1,8 +1,8 @@
 //! Losses from a small generator, so that a case replays from its seed.
 
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::{Duration, Packet};
 use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::{Duration, Packet};
 
 use super::Fates;
 use crate::two_switches::Fate;

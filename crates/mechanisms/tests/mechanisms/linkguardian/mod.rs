@@ -7,14 +7,14 @@ mod hostile;
 mod losses;
 mod reported;
 
+use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
+use hitless_core::wire::{BitRate, Bytes, Duration, Packet, Time};
 use hitless_mechanisms::linkguardian::headers::DataHeader;
 use hitless_mechanisms::linkguardian::parameters::LinkShape;
 use hitless_mechanisms::linkguardian::{
     Buffering, LinkGuardian, LinkGuardianSettings, Mode, ReceiverConfig, SenderConfig,
 };
 use hitless_switch::DropReason;
-use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
-use hitless_wire::{BitRate, Bytes, Duration, Packet, Time};
 use proptest::prelude::*;
 
 use crate::two_switches::{Ends, Fate, LINK, Pair, RECIRCULATION, boxed, chances, in_order, sorted};

@@ -1,8 +1,8 @@
 //! A lost loss notification is repeated, and the sender keeps its copies until the answer.
 
+use hitless_core::wire::{Duration, Packet, Time};
 use hitless_mechanisms::linkguardian::headers::LossNotification;
 use hitless_mechanisms::linkguardian::{Buffering, Mode, ReceiverConfig, SenderConfig};
-use hitless_wire::{Duration, Packet, Time};
 
 use super::losses::{Bursts, losing as losing_if};
 use super::{BUFFERINGS, guardians, in_order, losing, pair_with_fates, receiver, sender};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hitless_wire::{PortId, Time};
+use hitless_core::wire::{PortId, Time};
 use proptest::prelude::*;
 
 use super::beside::{Arrival, BYTE, Happening, Outcome, both, program, schedule};

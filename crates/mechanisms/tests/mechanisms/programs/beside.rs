@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::priority_mark::PriorityMark;
+use hitless_core::wire::shim::{CheckNumber, DetourCount};
+use hitless_core::wire::{Duration, Ecn, FlowId, HostId, Packet, PortId, QueueId, Time, Transport};
 use hitless_mechanisms::builtin;
-use hitless_scenario::plan::plan;
-use hitless_scenario::switches;
+use hitless_scenario::plan::{plan, switch};
 use hitless_switch::testing::{Harness, Left};
 use hitless_switch::{DropReason, PortState, Switch};
-use hitless_wire::priority_mark::PriorityMark;
-use hitless_wire::shim::{CheckNumber, DetourCount};
-use hitless_wire::{Duration, Ecn, FlowId, HostId, Packet, PortId, QueueId, Time, Transport};
 
 /// Two leaves and two spines: at leaf0 the ports 0 and 1 belong to the hosts h0 and h1, and 2 and 3 to the spines. A 10
 /// Gbps line takes 800 ps for a byte.
@@ -174,7 +173,7 @@ pub fn switch_at(rate: &str, switch_and_mechanisms: &str, name: &str) -> Switch 
     let mechanisms = std::mem::take(&mut plan.mechanisms[number]);
     let streams = RandomStreams::new(scenario.seed);
     let limits = &plan.recirculation_limits[number];
-    switches::switch(&scenario, &topology, id, &streams, limits, mechanisms)
+    switch(&scenario, &topology, id, &streams, limits, mechanisms)
 }
 
 /// The port of leaf0 towards a host.

@@ -1,8 +1,8 @@
 //! Simple and Preemptive Deflection: every packet goes to the port chosen by the mechanism in Rust, with the same
 //! random draws, and the same packets are dropped.
 
+use hitless_core::wire::{PortId, Time};
 use hitless_switch::PortState;
-use hitless_wire::{PortId, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

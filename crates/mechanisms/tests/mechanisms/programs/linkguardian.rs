@@ -14,11 +14,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use hitless_core::wire::packet::MINIMUM_FRAME_BYTES;
+use hitless_core::wire::{Duration, Packet, PortId, Shim, ShimId, Time};
 use hitless_mechanisms::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use hitless_switch::DropReason;
 use hitless_switch::testing::{Fate, Harness};
-use hitless_wire::packet::MINIMUM_FRAME_BYTES;
-use hitless_wire::{Duration, Packet, PortId, Shim, ShimId, Time};
 use proptest::prelude::*;
 
 use super::beside::{Arrival, Happening, Outcome, advance, feed, program_on, route, run, switch_at};

@@ -6,10 +6,10 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use hitless_core::wire::{Duration, Packet, PortId, ServiceKey, Time};
 use hitless_mechanisms::rimm::headers::MessageHeader;
 use hitless_switch::DropReason;
 use hitless_switch::testing::{Fate, Harness};
-use hitless_wire::{Duration, Packet, PortId, ServiceKey, Time};
 use proptest::prelude::*;
 
 use super::beside::{Arrival, BYTE, Happening, Outcome, boundary, program, route, run, schedule, switch_of};

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use hitless_core::wire::{Duration, PortId, Time};
 use hitless_mechanisms::builtin;
-use hitless_wire::{Duration, PortId, Time};
 
 use super::beside::{Arrival, FABRIC, Happening, both};
 

@@ -2,8 +2,8 @@
 //! protected link fails, the program keeps new packets in a separate queue, whereas Rust stops the queues that they are
 //! in. Then the same packets leave in the same order, at other times.
 
+use hitless_core::wire::{Duration, PortId, Time};
 use hitless_switch::{DropReason, PortState};
-use hitless_wire::{Duration, PortId, Time};
 use proptest::prelude::*;
 
 use super::beside::{Arrival, BYTE, Happening, both, program, schedule};

@@ -5,9 +5,9 @@ mod world;
 
 use std::collections::BTreeSet;
 
+use hitless_core::wire::Duration;
 use hitless_mechanisms::Rimm;
 use hitless_mechanisms::rimm::{Neighbour, NeighbourForReturns, RimmMessages, RimmRelease, RimmSettings};
-use hitless_wire::Duration;
 use proptest::prelude::*;
 
 use world::{Burst, Plan, SINKS, exact, middle, run};

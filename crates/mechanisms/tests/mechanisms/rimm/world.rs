@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use hitless_core::wire::{BitRate, Bytes, Duration, FlowId, HostId, Packet, PortId, ServiceKey, Time};
 use hitless_mechanisms::Rimm;
 use hitless_mechanisms::rimm::headers::{DetourHeader, MessageHeader};
 use hitless_mechanisms::rimm::{Neighbour, RimmConfig, RimmRelease, RimmSettings, WatchedPort};
 use hitless_switch::testing::{Ended, Fate, Harness, Left};
 use hitless_switch::{Architecture, BufferPolicy, Mechanism, PortConfig, QueueConfig, QueueLimit, Switch};
-use hitless_wire::{BitRate, Bytes, Duration, FlowId, HostId, Packet, PortId, ServiceKey, Time};
 
 /// Ports of the switch in the middle: receiving hosts, a sending host, and then the neighbours.
 pub const SINKS: u16 = 2;

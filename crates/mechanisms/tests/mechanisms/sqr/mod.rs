@@ -2,9 +2,9 @@
 
 mod world;
 
+use hitless_core::wire::{Bytes, Duration, PortId, ServiceKey, Time};
 use hitless_mechanisms::sqr::{SqrBackstop, SqrCaching, SqrRelease};
 use hitless_switch::{BufferPolicy, DropReason};
-use hitless_wire::{Bytes, Duration, PortId, ServiceKey, Time};
 use proptest::prelude::*;
 use world::{Arrival, BACKUP, Bench, Failure, MARKED, PRIMARY, RETURN_HOLD, Recovery, SOURCE, Setting, THIRD};
 

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use hitless_core::wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
+use hitless_core::wire::{BitRate, Duration, Packet, PortId, ServiceKey, Time, Transport, UdpHeader};
 use hitless_mechanisms::sqr::{Clock, Sqr, SqrBackstop, SqrCaching, SqrConfig, SqrRelease, SqrSettings};
 use hitless_switch::testing::{Harness, Left};
 use hitless_switch::{Architecture, BufferPolicy, DropReason, PortConfig, PortState, QueueConfig, QueueLimit, Switch};
-use hitless_wire::packet::{ETHERNET_OVERHEAD_BYTES, MTU_FRAME_BYTES};
-use hitless_wire::{BitRate, Duration, Packet, PortId, ServiceKey, Time, Transport, UdpHeader};
 
 pub const SOURCE: PortId = PortId(0);
 pub const PRIMARY: PortId = PortId(1);
@@ -181,8 +181,8 @@ impl Bench {
             let packet = Packet {
                 frame_bytes: arrival.frame_bytes,
                 class: arrival.class,
-                flow: hitless_wire::FlowId(service),
-                destination: hitless_wire::HostId(u32::from(arrival.towards.0)),
+                flow: hitless_core::wire::FlowId(service),
+                destination: hitless_core::wire::HostId(u32::from(arrival.towards.0)),
                 ttl: Packet::INITIAL_TTL,
                 transport: Transport::Udp(UdpHeader { number: *number, ..UdpHeader::default() }),
                 ..Packet::default()

@@ -1,4 +1,4 @@
-use hitless_engine::RandomStreams;
+use hitless_core::engine::RandomStreams;
 use proptest::prelude::*;
 
 use super::*;

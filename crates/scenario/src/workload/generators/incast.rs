@@ -1,8 +1,8 @@
 //! Queries that many hosts answer at the same moment.
 
-use hitless_engine::Stream;
-use hitless_engine::draws::below;
-use hitless_wire::{HostId, Time};
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::below;
+use hitless_core::wire::{HostId, Time};
 
 use super::template::Starts;
 use crate::workload::asking::Asking;

@@ -2,20 +2,18 @@
 
 mod incast;
 mod pairs;
-mod sequence;
 mod template;
 
 use std::iter::Peekable;
 
-use hitless_engine::Stream;
-use hitless_engine::draws::{below, unit};
-use hitless_wire::{Duration, HostId, Time};
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::{below, unit};
+use hitless_core::wire::{Duration, HostId, Time};
 
 use super::{FlowSize, FlowSpec, Offer};
 
 pub use incast::{Answers, IncastGenerator};
-pub use pairs::{PairGenerator, PairSampler};
-pub use sequence::Sequence;
+pub use pairs::{PairGenerator, PairSampler, Sequence};
 pub use template::{Arrivals, Starts, Template};
 
 /// The flows of one group, in order of time.

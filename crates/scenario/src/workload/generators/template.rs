@@ -1,8 +1,8 @@
 //! What all flows of a group have in common, and when they start.
 
-use hitless_engine::Stream;
-use hitless_engine::draws::exponential;
-use hitless_wire::{Duration, HostId, Time};
+use hitless_core::engine::Stream;
+use hitless_core::engine::draws::exponential;
+use hitless_core::wire::{Duration, HostId, Time};
 
 use crate::workload::{FlowSize, FlowSpec, Messages, Offer};
 
@@ -83,7 +83,7 @@ pub struct Starts {
     previous: Option<Time>,
 }
 
-hitless_state::state!(Starts { values: left, given, previous; configured: template, arrivals });
+hitless_core::state!(Starts { values: left, given, previous; configured: template, arrivals });
 
 impl Starts {
     /// As they arrive, at most `count`.

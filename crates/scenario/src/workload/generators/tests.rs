@@ -1,11 +1,11 @@
 use std::collections::BTreeSet;
 
-use hitless_engine::RandomStreams;
-use hitless_network::topology::{LeafSpine, LinkSpec, Topology, TopologySettings};
-use hitless_wire::BitRate;
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::BitRate;
 use proptest::prelude::*;
 
 use super::*;
+use crate::network::topology::{LeafSpine, LinkSpec, Topology, TopologySettings};
 use crate::workload::size::SizeSampler;
 
 fn fabric() -> Topology {

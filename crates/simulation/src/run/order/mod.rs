@@ -8,14 +8,14 @@ mod path;
 
 use std::collections::{BTreeMap, HashSet};
 
-use hitless_engine::Pages;
-use hitless_wire::{Duration, FlowId, HostId, Packet, TcpHeader, Time, Transport};
+use hitless_core::engine::Pages;
+use hitless_core::wire::{Duration, FlowId, HostId, Packet, TcpHeader, Time, Transport};
 
 use crate::results::OrderCounts;
 use path::PathOrder;
 
 /// The packets of a flow in both directions.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 struct FlowOrder {
     /// The host that sent first, which is the source of the data.
     source: Option<HostId>,
@@ -46,7 +46,7 @@ pub(super) struct FlowVerdict {
 }
 
 /// The order checker for all flows.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub(super) struct OrderChecker {
     flows: Pages<FlowOrder>,
     /// Sum over all freed flows.

@@ -2,14 +2,14 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use hitless_wire::{Duration, Time, Transport};
+use hitless_core::wire::{Duration, Time, Transport};
 
 use crate::results::OrderCounts;
 
 /// How long delivered packets are remembered, to match them with duplicates.
 const WINDOW: Duration = Duration::from_ms(10);
 
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Sent {
     /// The packet's number in this direction.
     number: u64,
@@ -20,7 +20,7 @@ struct Sent {
 }
 
 /// All packets of one direction of a flow.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub(super) struct PathOrder {
     /// The latest packets, consecutive and in order.
     recent: VecDeque<Sent>,
@@ -141,7 +141,7 @@ impl PathOrder {
 
 #[cfg(test)]
 mod tests {
-    use hitless_wire::UdpHeader;
+    use hitless_core::wire::UdpHeader;
     use proptest::prelude::*;
 
     use super::*;

@@ -1,10 +1,10 @@
 //! Dividing a network into partitions, and joining them again.
 
-use hitless_network::switch::hardware::{architecture, buffer_policy};
-use hitless_network::topology::{DirectedLink, Division};
+use hitless_core::wire::Time;
 use hitless_scenario::Scenario;
+use hitless_scenario::network::switch::hardware::{architecture, buffer_policy};
+use hitless_scenario::network::topology::{DirectedLink, Division};
 use hitless_switch::Switch;
-use hitless_wire::Time;
 
 use super::partition::Partition;
 use crate::run::edge::Closed;

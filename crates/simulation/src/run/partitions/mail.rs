@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hitless_engine::Source;
-use hitless_network::topology::{DirectedLink, Division, Topology};
-use hitless_wire::{Packet, Time, Transport};
+use hitless_core::engine::Source;
+use hitless_core::wire::{Packet, Time, Transport};
+use hitless_scenario::network::topology::{DirectedLink, Division, Topology};
 
 use crate::run::edge::Closed;
 use crate::run::event::SimulationEvent;

@@ -19,9 +19,9 @@ mod workers;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use hitless_engine::Progress;
-use hitless_network::topology::{DirectedLink, Division, Host};
-use hitless_wire::{Duration, Time};
+use hitless_core::engine::Progress;
+use hitless_core::wire::{Duration, Time};
+use hitless_scenario::network::topology::{DirectedLink, Division, Host};
 
 use super::edge::Closed;
 use super::event_loop::Run;

@@ -1,6 +1,6 @@
 //! One partition: its state, and its work in a window.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use super::mail::Post;
 use crate::run::edge::Closed;

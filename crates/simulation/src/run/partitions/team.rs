@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use super::mail::Post;
 use super::pace::Pace;

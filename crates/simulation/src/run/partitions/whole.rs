@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hitless_engine::{Event, EventQueue, OrderKey, Pages, Stream};
+use hitless_core::engine::{Event, EventQueue, OrderKey, Pages, Stream};
+use hitless_core::wire::{FlowId, HostId, PortId, Time};
 use hitless_hosts::{FlowConfig, FlowProgress};
-use hitless_network::link::LinkState;
-use hitless_network::loss::LossModel;
-use hitless_network::topology::{DirectedLink, Division, SwitchId, Topology};
+use hitless_scenario::network::link::LinkState;
+use hitless_scenario::network::loss::LossModel;
+use hitless_scenario::network::topology::{DirectedLink, Division, SwitchId, Topology};
 use hitless_scenario::workload::FlowSpec;
 use hitless_switch::PortState;
-use hitless_wire::{FlowId, HostId, PortId, Time};
 
 use super::partition::Partition;
 use crate::link::LinkCounters;

@@ -1,8 +1,8 @@
 //! The sequence of windows and run-wide events of a run in partitions.
 
-use hitless_engine::Progress;
+use hitless_core::engine::Progress;
+use hitless_core::wire::{Duration, Time};
 use hitless_switch::canary::{Canary, sings};
-use hitless_wire::{Duration, Time};
 
 use super::team::Team;
 use super::whole::{Due, Whole};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, Thread};
 use std::time::Duration as WallDuration;
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use super::mail::Post;
 use super::partition::Partition;

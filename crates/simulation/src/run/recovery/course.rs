@@ -1,7 +1,7 @@
 //! The course of a failure: times of detection, rerouting, repair and return.
 
-use hitless_network::recovery::{Detection, RecoveryScheme};
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
+use hitless_scenario::network::recovery::{Detection, RecoveryScheme};
 
 /// Failure detection at the two ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,7 +138,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use hitless_network::recovery::{BackupChoice, FixedDetection, LocalRerouteScheme, ProbeDetection, SamePortScheme};
+    use hitless_scenario::network::recovery::{
+        BackupChoice, FixedDetection, LocalRerouteScheme, ProbeDetection, SamePortScheme,
+    };
 
     fn us(count: u64) -> Time {
         Time(Duration::from_us(count).as_ps())

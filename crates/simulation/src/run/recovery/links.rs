@@ -1,14 +1,14 @@
 //! Failing links, and the state that their ends believe in.
 
-use hitless_engine::RandomStreams;
-use hitless_network::recovery::{Detection, RecoveryScheme};
-use hitless_network::routing::{Detour, Routing};
-use hitless_network::topology::select::select_links;
-use hitless_network::topology::{DirectedLink, Direction, LinkId, SwitchId, Topology};
+use hitless_core::engine::RandomStreams;
+use hitless_core::wire::{Duration, PortId};
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::{Claim, Claimed};
+use hitless_scenario::network::recovery::{Detection, RecoveryScheme};
+use hitless_scenario::network::routing::{Detour, Routing};
+use hitless_scenario::network::topology::select::select_links;
+use hitless_scenario::network::topology::{DirectedLink, Direction, LinkId, SwitchId, Topology};
 use hitless_switch::PortState;
-use hitless_wire::{Duration, PortId};
 use rand::Rng;
 
 use super::course::Detector;
@@ -29,7 +29,7 @@ pub(super) struct End {
     pub is_redirected: bool,
 }
 
-hitless_state::state!(End { values: state, may_reroute; configured: switch, port, detours, is_redirected });
+hitless_core::state!(End { values: state, may_reroute; configured: switch, port, detours, is_redirected });
 
 /// A link with failures in the scenario.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub(super) struct FailingLink {
     pub ends: [End; 2],
 }
 
-hitless_state::state!(FailingLink { values: is_down, latest; parts: ends; configured: link, detector });
+hitless_core::state!(FailingLink { values: is_down, latest; parts: ends; configured: link, detector });
 
 impl FailingLink {
     /// The link's two directions.

@@ -1,8 +1,8 @@
 //! The control plane's view of port load: bytes sent in the last period.
 
-use hitless_network::recovery::{BackupChoice, RecoveryScheme, RecoverySettings};
-use hitless_network::topology::SwitchId;
-use hitless_wire::{Duration, PortId};
+use hitless_core::wire::{Duration, PortId};
+use hitless_scenario::network::recovery::{BackupChoice, RecoveryScheme, RecoverySettings};
+use hitless_scenario::network::topology::SwitchId;
 
 use super::links::FailingLink;
 
@@ -15,7 +15,7 @@ struct Polled {
     bytes: u64,
 }
 
-hitless_state::state!(Polled { values: counter, bytes; configured: switch, port });
+hitless_core::state!(Polled { values: counter, bytes; configured: switch, port });
 
 /// The ports that can become backups; empty unless backups are chosen by load.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub(super) struct PortLoads {
     ports: Vec<Polled>,
 }
 
-hitless_state::state!(PortLoads { parts: ports; configured: period });
+hitless_core::state!(PortLoads { parts: ports; configured: period });
 
 impl PortLoads {
     pub fn new(settings: Option<&RecoverySettings>, links: &[FailingLink]) -> Self {

@@ -9,15 +9,15 @@ mod links;
 mod load;
 mod report;
 
-use hitless_engine::{RandomStreams, Stream};
-use hitless_network::failure::LinkFailure;
-use hitless_network::link::LinkState;
-use hitless_network::recovery::RecoverySettings;
-use hitless_network::routing::Routing;
-use hitless_network::topology::{LinkId, SwitchId, Topology};
+use hitless_core::engine::{RandomStreams, Stream};
+use hitless_core::wire::{Duration, PortId, Time};
 use hitless_scenario::Scenario;
+use hitless_scenario::network::link::LinkFailure;
+use hitless_scenario::network::link::LinkState;
+use hitless_scenario::network::recovery::RecoverySettings;
+use hitless_scenario::network::routing::Routing;
+use hitless_scenario::network::topology::{LinkId, SwitchId, Topology};
 use hitless_switch::PortState;
-use hitless_wire::{Duration, PortId, Time};
 use rand::Rng;
 
 use super::event::{RecoveryEvent, SimulationEvent};
@@ -38,7 +38,7 @@ struct Entry {
     next: u64,
 }
 
-hitless_state::state!(Entry { values: stream, next; configured: settings, link });
+hitless_core::state!(Entry { values: stream, next; configured: settings, link });
 
 /// The failures of a run and the recovery from them.
 pub(super) struct Recovery {
@@ -51,7 +51,7 @@ pub(super) struct Recovery {
     is_over: bool,
 }
 
-hitless_state::state!(Recovery { values: log, is_over; parts: entries, links, loads; configured: settings });
+hitless_core::state!(Recovery { values: log, is_over; parts: entries, links, loads; configured: settings });
 
 impl Recovery {
     /// Sets up the failures of `scenario`, and prepares `routing` for their detours.

@@ -1,13 +1,13 @@
 //! Records of failures.
 
-use hitless_network::topology::{DirectedLink, Direction, LinkId, Topology};
-use hitless_wire::Time;
+use hitless_core::wire::Time;
+use hitless_scenario::network::topology::{DirectedLink, Direction, LinkId, Topology};
 
 use crate::link::LinkCounters;
 use crate::results::{FailureTotals, Table};
 
 /// The record of a failure. [`Time::NEVER`] means not within the run.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct FailureRecord {
     link: LinkId,
     down: Time,
@@ -23,7 +23,7 @@ struct FailureRecord {
 }
 
 /// The failures of a run, numbered in order of occurrence.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct FailureLog {
     records: Vec<FailureRecord>,
     /// Number of failures that fell on a link that was down already.

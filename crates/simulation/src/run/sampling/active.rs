@@ -1,13 +1,13 @@
 //! The active flows of a group.
 
-use hitless_engine::Pages;
+use hitless_core::engine::Pages;
+use hitless_core::wire::FlowId;
 use hitless_scenario::workload::FlowSpec;
-use hitless_wire::FlowId;
 
 use crate::run::fabric::Fabric;
 
 /// Flows that had not ended at the last sample.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct ActiveFlows {
     flows: Vec<FlowId>,
     /// Number of the run's flows examined so far.

@@ -1,10 +1,10 @@
 //! Samplers of port and link counters.
 
-use hitless_network::topology::Topology;
-use hitless_network::topology::select::{SwitchPort, select_links, select_switch_ports};
+use hitless_core::state::{Damaged, Reader, State, Writer};
+use hitless_core::wire::{Duration, PortId, Time};
 use hitless_scenario::Scenario;
-use hitless_state::{Damaged, Reader, State, Writer};
-use hitless_wire::{Duration, PortId, Time};
+use hitless_scenario::network::topology::Topology;
+use hitless_scenario::network::topology::select::{SwitchPort, select_links, select_switch_ports};
 
 use super::occupancy::Occupancy;
 use crate::results::Table;
@@ -45,7 +45,7 @@ pub(super) struct CounterSampler {
     samples: Vec<(Time, u64)>,
 }
 
-hitless_state::state!(CounterSampler { values: samples; parts: subject; configured: name, period });
+hitless_core::state!(CounterSampler { values: samples; parts: subject; configured: name, period });
 
 /// The counter samplers that `scenario` requests.
 pub(super) fn samplers(scenario: &Scenario, topology: &Topology) -> Result<Vec<CounterSampler>, String> {

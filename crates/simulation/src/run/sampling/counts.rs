@@ -3,7 +3,7 @@
 use hitless_hosts::transport::SenderStatistics;
 
 /// The sums, in the order of [`Counts::NAMES`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub(in crate::run) struct Counts(pub [u64; 5]);
 
 impl Counts {

@@ -1,17 +1,17 @@
 //! Samples of the progress of single flows, for the groups that a scenario selects.
 
-use hitless_engine::Pages;
+use hitless_core::engine::Pages;
+use hitless_core::wire::{Duration, FlowId, Time};
 use hitless_hosts::FlowProgress;
 use hitless_scenario::FlowGroup;
 use hitless_scenario::workload::FlowSpec;
-use hitless_wire::{Duration, FlowId, Time};
 
 use super::active::ActiveFlows;
 use crate::results::Table;
 use crate::run::fabric::Fabric;
 
 /// The progress of one flow at one time.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct FlowSample {
     time: Time,
     flow: FlowId,
@@ -27,7 +27,7 @@ pub(super) struct FlowSampler {
     samples: Vec<FlowSample>,
 }
 
-hitless_state::state!(FlowSampler { values: active, samples; configured: group, period });
+hitless_core::state!(FlowSampler { values: active, samples; configured: group, period });
 
 impl FlowSampler {
     pub fn new(group: usize, period: Duration) -> Self {

@@ -1,9 +1,9 @@
 //! Sums over the flows of a group for each interval: goodput, and retransmissions.
 
-use hitless_engine::Pages;
+use hitless_core::engine::Pages;
+use hitless_core::wire::{Duration, Time};
 use hitless_scenario::FlowGroup;
 use hitless_scenario::workload::FlowSpec;
-use hitless_wire::{Duration, Time};
 
 use super::active::ActiveFlows;
 use super::counts::Counts;
@@ -26,7 +26,7 @@ pub(super) struct GroupSampler {
     samples: Vec<(Time, Counts)>,
 }
 
-hitless_state::state!(GroupSampler {
+hitless_core::state!(GroupSampler {
     values: active, records_seen, ended, before, samples;
     configured: group, period
 });

@@ -7,11 +7,11 @@ mod flows;
 mod groups;
 mod occupancy;
 
-use hitless_engine::Pages;
-use hitless_network::topology::Topology;
+use hitless_core::engine::Pages;
+use hitless_core::wire::{Duration, Time};
+use hitless_scenario::network::topology::Topology;
 use hitless_scenario::workload::FlowSpec;
 use hitless_scenario::{FlowGroup, Scenario};
-use hitless_wire::{Duration, Time};
 
 use super::fabric::Fabric;
 use crate::results::Table;
@@ -27,7 +27,7 @@ pub(super) struct Samplers {
     groups: Vec<GroupSampler>,
 }
 
-hitless_state::state!(Samplers { parts: counters, flows, groups });
+hitless_core::state!(Samplers { parts: counters, flows, groups });
 
 impl Samplers {
     /// The samplers that `scenario` requests.

@@ -1,11 +1,11 @@
 //! Packets of each flow in the buffer of a port: counted at each sample, kept as a histogram.
 
-use hitless_wire::{PortId, Time};
+use hitless_core::wire::{PortId, Time};
 
 use crate::run::fabric::Fabric;
 
 /// The histogram of one port.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Occupancy {
     /// Index n holds the number of flows with n packets, over all samples. Index 0 stays 0.
     flows: Vec<u64>,

@@ -3,19 +3,19 @@
 const NOBODY: u32 = u32::MAX;
 
 /// The neighbours of each item.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub(super) struct Links {
     of: Vec<Link>,
 }
 
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Link {
     before: u32,
     after: u32,
 }
 
 /// A list. An item is in at most one list of the same [`Links`].
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct Chain {
     first: u32,
     last: u32,

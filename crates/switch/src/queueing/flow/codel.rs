@@ -1,7 +1,7 @@
 //! CoDel signals congestion when the delay of a queue has exceeded a target for an interval, and then at an increasing
 //! rate (RFC 8289). This implementation uses integers only.
 
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 use super::entry::Waiting;
 
@@ -27,7 +27,7 @@ pub(super) struct Head {
 }
 
 /// CoDel's state for one queue; names and rules as in RFC 8289, section 5.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Codel {
     /// Time when the delay will have exceeded the target for an interval; `None` while it does not exceed it.
     first_above_at: Option<Time>,

@@ -22,7 +22,7 @@ pub(super) struct Drr {
     queues: RoundRobin,
 }
 
-hitless_state::state!(Drr { values: numbers, queues; configured: config });
+hitless_core::state!(Drr { values: numbers, queues; configured: config });
 
 impl Drr {
     pub fn new(config: DrrConfig) -> Self {

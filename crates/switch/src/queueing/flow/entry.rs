@@ -1,6 +1,6 @@
 //! Packets of a port that queues by flow: arriving, waiting, and dropped.
 
-use hitless_engine::PacketHandle;
+use hitless_core::engine::PacketHandle;
 
 use super::flows::FlowKey;
 use crate::drop_reason::DropReason;
@@ -27,7 +27,7 @@ impl Arriving {
 }
 
 /// A packet in the scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Waiting {
     /// The packet.
     pub entry: Entry,
@@ -38,7 +38,7 @@ pub struct Waiting {
 }
 
 /// A packet that the scheduler has dropped. It counted as admitted, even if it had just arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub struct Ended {
     /// The packet.
     pub packet: PacketHandle,

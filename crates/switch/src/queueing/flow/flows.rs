@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use hitless_state::{Damaged, Reader, Value, Writer};
-use hitless_wire::Packet;
+use hitless_core::state::{Damaged, Reader, Value, Writer};
+use hitless_core::wire::Packet;
 
 /// The exact identity of a flow: number and hash. The number alone is not enough if several flows share it (a live
 /// switch knows flows by their hash only); the hash alone is not enough if two flows share it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct FlowKey(u64);
 
 impl FlowKey {

@@ -1,6 +1,6 @@
 //! FQ-CoDel (RFC 8290): flows are hashed to queues that take turns, new queues first; CoDel controls each queue.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 use super::chain::{Chain, Links};
 use super::codel::{Codel, CodelConfig, Head};
@@ -27,7 +27,7 @@ pub struct FqCodelConfig {
 }
 
 /// The list that a queue is in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 enum Place {
     #[default]
     Neither,
@@ -35,7 +35,7 @@ enum Place {
     Old,
 }
 
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Queue {
     list: PacketList,
     credit_bytes: i64,
@@ -53,7 +53,7 @@ pub(super) struct FqCodel {
     old: Chain,
 }
 
-hitless_state::state!(FqCodel { values: packets, queues, links, new, old; configured: config });
+hitless_core::state!(FqCodel { values: packets, queues, links, new, old; configured: config });
 
 impl FqCodel {
     pub fn new(config: FqCodelConfig) -> Self {

@@ -3,7 +3,7 @@
 const NOWHERE: u32 = u32::MAX;
 
 /// A heap with the smallest key first. No two keys may be equal: the order of equal keys would depend on history.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub(super) struct IndexedHeap<K> {
     nodes: Vec<(K, u32)>,
     /// Position among the nodes, by item.

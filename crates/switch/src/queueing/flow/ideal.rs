@@ -7,7 +7,7 @@
 
 use std::cmp::Reverse;
 
-use hitless_wire::BitRate;
+use hitless_core::wire::BitRate;
 
 use super::entry::{Arriving, Waiting};
 use super::flows::{FlowKey, FlowNumbers};
@@ -31,7 +31,7 @@ pub struct IdealFqConfig {
 }
 
 /// The data kept with a packet.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Note {
     finish: u64,
     /// Arrival number of the packet, to order equal finish numbers.
@@ -41,7 +41,7 @@ struct Note {
 }
 
 /// The progress of a flow with its packets so far.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Progress {
     /// Round that sends the last bit of its last packet.
     finish: u64,
@@ -49,7 +49,7 @@ struct Progress {
     spare_bits: u32,
 }
 
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 struct Flow {
     key: FlowKey,
     list: PacketList,
@@ -72,7 +72,7 @@ pub(super) struct IdealFq {
     last: IndexedHeap<Reverse<(u64, u64)>>,
 }
 
-hitless_state::state!(IdealFq {
+hitless_core::state!(IdealFq {
     values: numbers, flows, packets, arrivals, first, last;
     parts: rounds;
     configured: config, overhead_bytes

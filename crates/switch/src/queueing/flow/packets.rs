@@ -4,7 +4,7 @@ use super::chain::{Chain, Links};
 use super::entry::Waiting;
 
 /// A queue of packets.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct PacketList {
     chain: Chain,
     pub packets: u32,
@@ -12,7 +12,7 @@ pub(super) struct PacketList {
 }
 
 /// The slab. `N` is the data that a discipline keeps with each packet.
-#[derive(Debug, hitless_state::Value)]
+#[derive(Debug, hitless_core::state::Value)]
 pub(super) struct PacketLists<N> {
     slots: Vec<(Waiting, N)>,
     links: Links,

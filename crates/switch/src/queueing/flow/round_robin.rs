@@ -7,7 +7,7 @@ use super::entry::Waiting;
 use super::heap::IndexedHeap;
 use super::packets::{PacketList, PacketLists};
 
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 struct Queue {
     list: PacketList,
     deficit_bytes: u64,
@@ -16,7 +16,7 @@ struct Queue {
 }
 
 /// Queues that take turns.
-#[derive(Debug, Default, hitless_state::Value)]
+#[derive(Debug, Default, hitless_core::state::Value)]
 pub(super) struct RoundRobin {
     packets: PacketLists<()>,
     queues: Vec<Queue>,

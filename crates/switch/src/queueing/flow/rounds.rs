@@ -4,7 +4,7 @@
 //! bits. A flow that starts during a round makes that round longer. Sent bits are stored multiplied by 10^12, because a
 //! rate in bits per second times picoseconds has this unit; nothing is rounded.
 
-use hitless_wire::{BitRate, Time};
+use hitless_core::wire::{BitRate, Time};
 
 use super::heap::IndexedHeap;
 
@@ -26,7 +26,7 @@ pub(super) struct Rounds {
     weight_of: Vec<u32>,
 }
 
-hitless_state::state!(Rounds { values: made, begun, now, weights, active, weight_of; configured: rate_bps });
+hitless_core::state!(Rounds { values: made, begun, now, weights, active, weight_of; configured: rate_bps });
 
 impl Rounds {
     pub fn new(rate: BitRate) -> Self {

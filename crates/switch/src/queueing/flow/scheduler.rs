@@ -1,6 +1,6 @@
 //! The scheduler of a port that queues by flow, for any discipline.
 
-use hitless_wire::{BitRate, Time};
+use hitless_core::wire::{BitRate, Time};
 
 use super::drr::{Drr, DrrConfig};
 use super::entry::{Arriving, Ended, Waiting};
@@ -33,7 +33,7 @@ enum Discipline {
     FqCodel(FqCodel),
 }
 
-hitless_state::state!(
+hitless_core::state!(
     enum Discipline {
         IdealFq(ideal_fq),
         Drr(drr),
@@ -61,7 +61,7 @@ pub struct FlowScheduler {
     ended: Vec<Ended>,
 }
 
-hitless_state::state!(FlowScheduler {
+hitless_core::state!(FlowScheduler {
     values: packets, bytes, peak_bytes, is_paused, serving_bytes, busy_until, service_is_due, ended;
     parts: discipline, marker;
     configured: limit

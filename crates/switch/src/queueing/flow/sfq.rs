@@ -1,6 +1,6 @@
 //! Stochastic fairness queueing (McKenney 1990): flows hashed to a fixed number of queues that take turns.
 
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 use super::entry::{Arriving, Waiting};
 use super::round_robin::RoundRobin;
@@ -26,7 +26,7 @@ pub(super) struct Sfq {
     queues: RoundRobin,
 }
 
-hitless_state::state!(Sfq { values: queues; configured: config });
+hitless_core::state!(Sfq { values: queues; configured: config });
 
 impl Sfq {
     pub fn new(config: SfqConfig) -> Self {

@@ -1,6 +1,6 @@
 //! Queues served by rank, which evict packets of larger rank when they are full.
 
-use hitless_wire::QueueId;
+use hitless_core::wire::QueueId;
 
 use super::QueuedScheduler;
 use crate::canary::{Canary, sings};

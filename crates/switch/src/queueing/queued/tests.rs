@@ -94,7 +94,7 @@ fn a_queue_scheduled_by_credit_sends_what_was_granted() {
     let mut scheduler = scheduler(&[(1, 1_500)]);
     scheduler.schedule_by_credit(QueueId(0));
     fill(&mut scheduler, 0, 100, 3);
-    assert_eq!(drain(&mut scheduler), []);
+    assert_eq!(drain(&mut scheduler), Vec::<u8>::new());
     scheduler.grant(QueueId(0), 2);
     assert_eq!(drain(&mut scheduler), [0, 0]);
     scheduler.grant(QueueId(0), 2);

@@ -2,7 +2,7 @@
 
 pub mod oracle;
 
-use hitless_wire::{BitRate, Time};
+use hitless_core::wire::{BitRate, Time};
 use oracle::{Arrival, departures, finish_numbers};
 use proptest::prelude::*;
 

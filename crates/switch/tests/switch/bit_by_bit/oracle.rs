@@ -16,7 +16,7 @@
 //!
 //! `bytes` is the length of a packet on the line, with preamble and gap if the line has them.
 
-use hitless_wire::{BitRate, Time};
+use hitless_core::wire::{BitRate, Time};
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 

@@ -1,11 +1,11 @@
 //! All disciplines in a switch: every packet leaves or ends with a reason, and the buffer returns to zero.
 
+use hitless_core::wire::mac_control::PauseFrame;
+use hitless_core::wire::{BitRate, Ecn, FlowId, Packet, PortId, QueueId, Time};
 use hitless_switch::testing::Harness;
 use hitless_switch::{
     Architecture, BufferPolicy, DropReason, FlowQueueing, PortConfig, QueueConfig, QueueLimit, Switch,
 };
-use hitless_wire::pause::PauseFrame;
-use hitless_wire::{BitRate, Ecn, FlowId, Packet, PortId, QueueId, Time};
 use proptest::prelude::*;
 
 use super::scheduler::{DRR, disciplines};

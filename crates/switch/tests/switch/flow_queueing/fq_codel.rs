@@ -1,8 +1,8 @@
 //! FQ-CoDel: turns, and drops from a full queue. CoDel has unit tests next to its code.
 
+use hitless_core::wire::{Duration, Time};
 use hitless_switch::queueing::flow::{CodelConfig, FqCodelConfig};
 use hitless_switch::{DropReason, FlowQueueing, QueueLimit};
-use hitless_wire::{Duration, Time};
 
 use super::scheduler::{FlowScheduler, arriving, drain, ended, offer, scheduler};
 

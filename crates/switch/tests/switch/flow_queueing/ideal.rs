@@ -1,8 +1,8 @@
 //! Ideal fair queueing, compared with the oracle of bit-by-bit round robin, and its drops from a full buffer.
 
+use hitless_core::wire::{BitRate, Time};
 use hitless_switch::queueing::flow::{ClassWeights, IdealFqConfig};
 use hitless_switch::{DropReason, EcnThreshold, FlowQueueing, QueueLimit};
-use hitless_wire::{BitRate, Time};
 use proptest::prelude::*;
 
 use super::scheduler::{FlowScheduler, IDEAL, arriving, drain, offer, scheduler};

@@ -1,8 +1,8 @@
 //! Deficit round robin per flow and stochastic fairness queueing.
 
+use hitless_core::wire::{BitRate, Duration, Time};
 use hitless_switch::queueing::flow::{ClassWeights, DrrConfig, SfqConfig};
 use hitless_switch::{DropReason, EcnThreshold, FlowQueueing, QueueLimit};
-use hitless_wire::{BitRate, Duration, Time};
 use proptest::prelude::*;
 
 use super::scheduler::{DRR, FlowScheduler, SFQ, arriving, drain, offer, scheduler};

@@ -1,13 +1,13 @@
 //! A scheduler without a switch.
 
-use hitless_engine::PacketHandle;
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{BitRate, Duration, Ecn, FlowId, Packet, Time};
 use hitless_switch::queueing::Entry;
 pub use hitless_switch::queueing::FlowScheduler;
 use hitless_switch::queueing::flow::{
     Arriving, ClassWeights, CodelConfig, DrrConfig, FlowKey, FqCodelConfig, IdealFqConfig, SfqConfig,
 };
 use hitless_switch::{DropReason, EcnThreshold, FlowQueueing, QueueLimit};
-use hitless_wire::{BitRate, Duration, Ecn, FlowId, Packet, Time};
 use proptest::prelude::*;
 
 pub const IDEAL: IdealFqConfig = IdealFqConfig { weights: ClassWeights::EQUAL, mark_rounds: None, charge_drops: false };

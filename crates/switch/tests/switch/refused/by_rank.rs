@@ -1,11 +1,11 @@
 //! A port of a switch with a queue served by rank: evicted packets can go to another port, and all accounts balance.
 
+use hitless_core::wire::{BitRate, Duration, Packet, PortId, PriorityMark, QueueId, Time};
 use hitless_switch::testing::Harness;
 use hitless_switch::{
     Architecture, BufferPolicy, Context, DropReason, HookSet, Mechanism, Needs, PortConfig, QueueConfig, QueueLimit,
     QueueOrder, Report, Resources, Switch, Verdict,
 };
-use hitless_wire::{BitRate, Duration, Packet, PortId, PriorityMark, QueueId, Time};
 use proptest::prelude::*;
 
 use super::world::{ELSEWHERE, IN, OUT, harness, packet};

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use hitless_core::wire::{BitRate, PortId, QueueId, Time};
 use hitless_switch::testing::Harness;
 use hitless_switch::{
     Architecture, BufferPolicy, Context, DropReason, HookSet, Mechanism, Needs, PortConfig, QueueConfig, QueueLimit,
     Report, Resources, Switch, Verdict,
 };
-use hitless_wire::{BitRate, PortId, QueueId, Time};
 
 use super::world::{ELSEWHERE, IN, OUT, harness, packet};
 

@@ -1,8 +1,8 @@
 //! A switch, its packets and their fate.
 
+use hitless_core::wire::{Packet, PortId};
 use hitless_switch::Switch;
 use hitless_switch::testing::Harness;
-use hitless_wire::{Packet, PortId};
 
 pub const IN: PortId = PortId(0);
 /// The egress port of every packet.

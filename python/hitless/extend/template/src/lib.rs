@@ -1,17 +1,17 @@
 //! Early Drop: gives up data packets that leave a long queue, so that senders slow down before it is full.
 //!
-//! A sketch to begin with. `EarlyDropSettings` is what a scenario may set, `impl Kind` what scenarios ask of the mechanism, and
-//! `impl Mechanism` what the switch calls for packets and events.
+//! A sketch to begin with. `EarlyDropSettings` is what a scenario may set, `impl Kind` what scenarios ask of the
+//! mechanism, and `impl Mechanism` what the switch calls for packets and events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hitless_network::topology::select::select_ports_by_switch;
-use hitless_network::topology::{SwitchId, Topology};
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::{Bytes, PortId, Time};
 use hitless_scenario::Check;
 use hitless_scenario::kind::{Built, Claim, Claimed, Kind, Registry, Stage, Surroundings};
-use hitless_settings::quantity::Text;
+use hitless_scenario::network::topology::select::select_ports_by_switch;
+use hitless_scenario::network::topology::{SwitchId, Topology};
 use hitless_switch::{Context, DropReason, HookSet, Mechanism, Needs, Report, Resources, Verdict};
-use hitless_wire::{Bytes, PortId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

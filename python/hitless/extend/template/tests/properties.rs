@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use early_drop::{EarlyDrop, EarlyDropSettings};
+use hitless_core::wire::{BitRate, Bytes, Packet, PortId, TcpHeader, Time, Transport};
 use hitless_switch::testing::Harness;
 use hitless_switch::{Architecture, BufferPolicy, PortConfig, QueueConfig, QueueLimit, Switch};
-use hitless_wire::{BitRate, Bytes, Packet, PortId, TcpHeader, Time, Transport};
 use proptest::prelude::*;
 
 const OUT: PortId = PortId(1);

@@ -9,11 +9,11 @@ use super::fractional::FractionalWindow;
 use super::newreno::NewReno;
 use super::swift::Swift;
 use crate::transport::tcp::settings::{Congestion, TcpSettings};
-use hitless_engine::Stream;
-use hitless_wire::{BitRate, CongestionNotice, Duration, Time};
+use hitless_core::engine::Stream;
+use hitless_core::wire::{BitRate, CongestionNotice, Duration, Time};
 
 /// A congestion control algorithm.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) enum Algorithm {
     NewReno(NewReno),
     Cubic(Cubic),

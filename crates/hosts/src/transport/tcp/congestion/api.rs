@@ -1,12 +1,12 @@
 //! The interface of congestion control algorithms, and the window that they change.
 
 use crate::transport::tcp::delivery_rate::RateSample;
-use hitless_wire::{BitRate, Duration, Time};
+use hitless_core::wire::{BitRate, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Growth of the congestion window per acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowGrowth {
     /// In slow start all delivered bytes, afterwards one segment per window of them (RFC 3465 without its limit L), as
@@ -18,7 +18,7 @@ pub enum WindowGrowth {
 }
 
 /// The congestion state of the sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, hitless_core::state::Value)]
 pub enum CongestionState {
     /// No congestion: the window grows.
     #[default]
@@ -43,7 +43,7 @@ pub(in crate::transport::tcp) enum CongestionSign {
 }
 
 /// The congestion window and its bounds, in bytes.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Window {
     /// cwnd.
     pub cwnd_bytes: u64,
@@ -120,7 +120,7 @@ impl Window {
 
 /// Congestion avoidance: grows the window by a segment per window of acknowledged bytes (RFC 3465, section 2.1), or by
 /// RFC 5681's equation 3 per acknowledgement.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct AdditiveIncrease {
     acknowledged_bytes: u64,
 }

@@ -1,12 +1,14 @@
 //! CUBIC (RFC 9438): the window grows as a cubic function of the time since the last reduction.
 
 use super::api::{AckEvent, CongestionControl, CongestionSign, Window};
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The time of CUBIC's curve within a stage of congestion avoidance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum CubicTime {
     /// Time in which the window limits the flow, instead of its application or receiver (RFC 9438, sections 4.2 and
@@ -23,7 +25,7 @@ const AGGRESSIVENESS: f64 = 0.4;
 const BETA: f64 = 0.7;
 
 /// CUBIC's state; windows in segments.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Cubic {
     time: CubicTime,
     /// t_epoch: start of this stage of congestion avoidance plus all excluded time; `None` between a reduction and the

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The time of updates to DCTCP's estimate of the fraction of marked bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum DctcpEstimate {
     /// At the end of each window (RFC 8257, section 3.3).
@@ -16,7 +16,7 @@ pub enum DctcpEstimate {
 }
 
 /// DCTCP's state.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Dctcp {
     avoidance: AdditiveIncrease,
     /// DCTCP.BytesAcked.
@@ -102,7 +102,7 @@ impl CongestionControl for Dctcp {
 mod tests {
     use super::*;
     use crate::transport::tcp::{Congestion, TcpSettings};
-    use hitless_wire::{Duration, Time};
+    use hitless_core::wire::{Duration, Time};
 
     fn acknowledge(dctcp: &mut Dctcp, acknowledged: u64, ece: bool) {
         // The next window ends on the tenth packet from here.

@@ -2,10 +2,10 @@
 //! (Swift, section 3.4).
 
 use super::api::Window;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// The window of Swift and Bolt, and the round-trip time for their gaps.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct FractionalWindow {
     /// cwnd, in segments.
     pub segments: f64,

@@ -2,7 +2,7 @@
 
 use super::api::{AckEvent, AdditiveIncrease, CongestionControl, CongestionSign, Window};
 
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct NewReno {
     avoidance: AdditiveIncrease,
 }
@@ -29,8 +29,8 @@ mod tests {
     use super::super::AckEvent;
     use super::*;
     use crate::transport::tcp::{TcpSettings, WindowGrowth};
-    use hitless_wire::Bytes;
-    use hitless_wire::{Duration, Time};
+    use hitless_core::wire::Bytes;
+    use hitless_core::wire::{Duration, Time};
 
     fn delivered(bytes: u64) -> AckEvent {
         let rtt = Duration::from_us(30);

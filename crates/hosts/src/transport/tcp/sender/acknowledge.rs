@@ -5,7 +5,7 @@ use super::fast_path::FastPath;
 use super::model::Prior;
 use crate::transport::tcp::congestion::{AckEvent, CongestionControl, CongestionState};
 use crate::transport::tcp::delivery::{Delivery, Timestamp};
-use hitless_wire::{Duration, TcpFlags, TcpHeader, Time};
+use hitless_core::wire::{Duration, TcpFlags, TcpHeader, Time};
 
 impl TcpSender {
     /// Processes a segment from the other end.

@@ -3,7 +3,7 @@
 use crate::transport::tcp::congestion::{AckEvent, Algorithm, CongestionControl, CongestionSign, Window, WindowGrowth};
 use crate::transport::tcp::delivery_rate::DeliveryRate;
 use crate::transport::tcp::settings::TcpSettings;
-use hitless_wire::{BitRate, Duration, Packet, Time};
+use hitless_core::wire::{BitRate, Duration, Packet, Time};
 
 /// Pacing gain of window-based controls over the window per smoothed round-trip time, so that the window remains the
 /// limit: the first while the window is below half of the slow start threshold (Linux, tcp_pacing_ss_ratio), the second
@@ -12,7 +12,7 @@ const SLOW_START_GAIN: f64 = 2.0;
 const AVOIDANCE_GAIN: f64 = 1.2;
 
 /// Congestion control of a connection.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(super) struct CongestionController {
     pub window: Window,
     pub algorithm: Algorithm,

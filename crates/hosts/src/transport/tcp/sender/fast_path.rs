@@ -1,7 +1,7 @@
 //! Header prediction: which usual cases can be handled without the general checks.
 
 /// The available fast paths. Code that invalidates one of them must close it.
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct FastPath {
     /// Nothing is lost, SACKed, sent twice or otherwise unusual: an acknowledgement in order only grows the window.
     pub acks: bool,

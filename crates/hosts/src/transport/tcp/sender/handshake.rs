@@ -1,10 +1,10 @@
 //! The handshake, which decides when data may flow (RFC 9293, section 3.3.2).
 
 use crate::transport::tcp::settings::TcpSettings;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// The states of a connection that is opened here and never closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 enum TcpState {
     /// The application has not written yet.
     Closed,
@@ -22,7 +22,7 @@ enum TcpState {
 }
 
 /// The opening of the connection.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(super) struct Handshake {
     state: TcpState,
     /// Time when data could flow; [`Time::NEVER`] before that.

@@ -4,10 +4,10 @@ use crate::transport::tcp::rack::Rack;
 use crate::transport::tcp::rto::RttEstimator;
 use crate::transport::tcp::scoreboard::Scoreboard;
 use crate::transport::tcp::settings::TcpSettings;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// A tail loss probe in flight (RFC 8985, section 7).
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct Probe {
     /// Next sequence to send when the probe was sent (TLP.end_seq).
     pub end: u64,
@@ -15,7 +15,7 @@ pub(super) struct Probe {
     pub retransmission: bool,
 }
 
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(super) struct LossDetection {
     pub rack: Rack,
     /// Whether RACK detects losses, which needs SACK (RFC 8985, section 4).

@@ -30,8 +30,8 @@ use crate::transport::{Outgoing, Sender, SenderStatistics};
 use congestion_controller::CongestionController;
 use fast_path::FastPath;
 use handshake::Handshake;
-use hitless_engine::Stream;
-use hitless_wire::{BitRate, Duration, Packet, Time, Transport};
+use hitless_core::engine::Stream;
+use hitless_core::wire::{BitRate, Duration, Packet, Time, Transport};
 use loss_detection::LossDetection;
 use reduction::Reduction;
 use send_buffer::SendBuffer;
@@ -41,7 +41,7 @@ use timer::SenderTimer;
 ///
 /// Call order as for every [`Sender`]: `write`, `receive` or `handle_timeout`; `poll_transmit` until `None`;
 /// `next_timeout`. The timer is set only when `poll_transmit` returns `None`.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub struct TcpSender {
     scoreboard: Scoreboard,
     send_buffer: SendBuffer,

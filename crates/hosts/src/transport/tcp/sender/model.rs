@@ -5,7 +5,7 @@ use crate::transport::Outgoing;
 use crate::transport::tcp::congestion::{AckEvent, AckSample, CongestionControl};
 use crate::transport::tcp::delivery::Delivery;
 use crate::transport::tcp::pacing::quantum_segments;
-use hitless_wire::{CongestionNotice, Time, Transport};
+use hitless_core::wire::{CongestionNotice, Time, Transport};
 
 /// The state before an acknowledgement.
 pub(super) struct Prior {

@@ -5,7 +5,7 @@ use super::reduction::Undo;
 use crate::transport::tcp::congestion::{AckEvent, CongestionSign, CongestionState};
 use crate::transport::tcp::delivery::Delivery;
 use crate::transport::tcp::prr::Pipe;
-use hitless_wire::{TcpHeader, Time};
+use hitless_core::wire::{TcpHeader, Time};
 
 impl TcpSender {
     /// Processes an acknowledgement in the general case.

@@ -5,10 +5,10 @@ use crate::transport::tcp::delivery::Timestamp;
 use crate::transport::tcp::prr::{Pipe, ProportionalRateReduction};
 use crate::transport::tcp::segment::Segment;
 use crate::transport::tcp::settings::TcpSettings;
-use hitless_wire::{TcpFlags, TcpHeader, Time};
+use hitless_core::wire::{TcpFlags, TcpHeader, Time};
 
 /// The state to restore after a spurious reduction (RFC 4015).
-#[derive(Clone, Copy, Debug, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, hitless_core::state::Value)]
 pub(super) struct Undo {
     pub cwnd_bytes: u64,
     pub ssthresh_bytes: u64,
@@ -21,7 +21,7 @@ pub(super) struct Undo {
 }
 
 /// A reduction of the window.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(super) struct Reduction {
     pub state: CongestionState,
     /// End of the state: everything below this is acknowledged (RecoveryPoint of RFC 6675).

@@ -4,7 +4,7 @@ use super::TcpSender;
 use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::congestion::Window;
 use crate::transport::tcp::settings::TcpRecovery;
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 impl TcpSender {
     /// Returns whether losses are recovered as in [`TcpRecovery::Reno`].

@@ -1,10 +1,10 @@
 //! Unsent data, and its limits besides the congestion window.
 
 use crate::transport::tcp::settings::TcpSettings;
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 /// The queue of new data. It stores only the number of bytes.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(super) struct SendBuffer {
     /// Bytes written and never sent.
     unsent_bytes: u64,

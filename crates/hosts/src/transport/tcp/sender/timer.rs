@@ -2,10 +2,10 @@
 
 use crate::transport::tcp::settings::TcpSettings;
 use crate::transport::tcp::ticks::TickClock;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 /// The purpose of the timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub(super) enum TimerKind {
     /// Not set.
     None,
@@ -22,7 +22,7 @@ pub(super) enum TimerKind {
 }
 
 /// The timer. It is set only when nothing more can be sent.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(super) struct SenderTimer {
     kind: TimerKind,
     deadline: Time,

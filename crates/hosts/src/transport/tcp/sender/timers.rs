@@ -3,7 +3,7 @@
 
 use super::TcpSender;
 use super::timer::TimerKind;
-use hitless_wire::{Duration, Time};
+use hitless_core::wire::{Duration, Time};
 
 impl TcpSender {
     /// Sets the timer for the next deadline.

@@ -6,7 +6,7 @@ use crate::transport::Outgoing;
 use crate::transport::tcp::congestion::CongestionState;
 use crate::transport::tcp::delivery::Timestamp;
 use crate::transport::tcp::segment::Segment;
-use hitless_wire::{Ecn, TcpFlags, TcpHeader, Time, Transport};
+use hitless_core::wire::{Ecn, TcpFlags, TcpHeader, Time, Transport};
 
 impl TcpSender {
     /// Shows the next packet to `put`; sets the timer if there is none.

@@ -3,7 +3,7 @@
 use super::TcpSender;
 use crate::transport::tcp::congestion::AckEvent;
 use crate::transport::tcp::delivery::Timestamp;
-use hitless_wire::{TcpFlags, TcpHeader, Time};
+use hitless_core::wire::{TcpFlags, TcpHeader, Time};
 
 impl TcpSender {
     /// Marks the named segment as lost. For congestion control it is an ordinary loss, once per window.

@@ -1,4 +1,4 @@
-use hitless_engine::PacketHandle;
+use hitless_core::engine::PacketHandle;
 
 use super::super::FlowKey;
 use super::*;

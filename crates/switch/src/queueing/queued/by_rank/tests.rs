@@ -1,7 +1,7 @@
 //! Queues served by rank, compared with a list that is sorted at each step.
 
-use hitless_engine::PacketHandle;
-use hitless_wire::{Duration, QueueId, Time};
+use hitless_core::engine::PacketHandle;
+use hitless_core::wire::{Duration, QueueId, Time};
 use proptest::prelude::*;
 
 use super::super::{Dequeued, QueueConfig};

@@ -3,7 +3,7 @@
 //! From Linux since 5.1; the draft does not have it. Without this extra room the window is exhausted between two
 //! bursts.
 
-use hitless_wire::Time;
+use hitless_core::wire::Time;
 
 /// Round trips per window of the maximum; two windows are kept.
 const WINDOW_ROUNDS: u32 = 5;
@@ -11,7 +11,7 @@ const WINDOW_ROUNDS: u32 = 5;
 const EPOCH_SEGMENTS: u64 = 1 << 20;
 
 /// Bytes acknowledged beyond the rate: a maximum over five to ten round trips.
-#[derive(Clone, Copy, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, Default, hitless_core::state::Value)]
 pub(super) struct AckAggregation {
     epoch_began_at: Time,
     epoch_bytes: u64,
@@ -60,7 +60,7 @@ impl AckAggregation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_wire::Duration;
+    use hitless_core::wire::Duration;
 
     #[test]
     fn a_bunch_is_what_exceeds_the_rate() {

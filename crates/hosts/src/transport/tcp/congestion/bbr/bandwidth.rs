@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 const WINDOW_ROUNDS: u64 = 10;
 
 /// Counts round trips, and keeps the samples that are or can become the maximum.
-#[derive(Clone, Debug, Default, hitless_state::Value)]
+#[derive(Clone, Debug, Default, hitless_core::state::Value)]
 pub(super) struct Bandwidth {
     /// BBR.round_count.
     round: u64,
@@ -71,7 +71,7 @@ impl Bandwidth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hitless_wire::Duration;
+    use hitless_core::wire::Duration;
     use proptest::prelude::*;
 
     /// Creates a sample of `rate` bytes per second; its segment was sent after `prior` bytes.

@@ -4,7 +4,7 @@ use super::state::{Bbr, Mode};
 use crate::transport::tcp::congestion::api::{
     AckEvent, AckSample, CongestionControl, CongestionSign, CongestionState, Window,
 };
-use hitless_wire::{BitRate, Duration, Time};
+use hitless_core::wire::{BitRate, Duration, Time};
 
 impl CongestionControl for Bbr {
     fn increase(&mut self, _window: &mut Window, _event: &AckEvent) {}

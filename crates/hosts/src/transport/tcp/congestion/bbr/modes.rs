@@ -2,8 +2,8 @@
 
 use super::state::{Bbr, Mode, STARTUP_GAIN};
 use crate::transport::tcp::congestion::api::{AckSample, Window};
-use hitless_engine::draws;
-use hitless_wire::{Duration, Time};
+use hitless_core::engine::draws;
+use hitless_core::wire::{Duration, Time};
 
 /// Window gain once the rate is known (section 4.2.3.2).
 const WINDOW_GAIN: f64 = 2.0;

@@ -5,8 +5,8 @@ use super::bandwidth::Bandwidth;
 use crate::transport::tcp::congestion::api::{CongestionState, Window};
 use crate::transport::tcp::pacing::quantum_segments;
 use crate::transport::tcp::settings::TcpSettings;
-use hitless_engine::{RandomStreams, Stream};
-use hitless_wire::{BitRate, Duration, Time};
+use hitless_core::engine::{RandomStreams, Stream};
+use hitless_core::wire::{BitRate, Duration, Time};
 
 /// Round-trip time assumed before the first sample (Linux: 1 ms).
 const NOMINAL_RTT: Duration = Duration::from_ms(1);
@@ -18,7 +18,7 @@ pub(super) const STARTUP_GAIN: f64 = 2.885;
 const PACING_MARGIN: f64 = 0.01;
 
 /// BBR.state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 pub(super) enum Mode {
     /// The rate doubles in each round trip until the bottleneck's rate is found.
     Startup,
@@ -50,7 +50,7 @@ pub struct PathModel {
 }
 
 /// BBR's state.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Bbr {
     /// Lifetime of the minimum round-trip time.
     pub(super) rtprop_window: Duration,

@@ -3,7 +3,7 @@ use super::*;
 use crate::transport::tcp::congestion::{AckSample, CongestionControl, CongestionSign, CongestionState, Window};
 use crate::transport::tcp::delivery_rate::RateSample;
 use crate::transport::tcp::{Congestion, TcpSettings};
-use hitless_wire::{Bytes, Duration, Time};
+use hitless_core::wire::{Bytes, Duration, Time};
 use proptest::prelude::*;
 
 const SEGMENT: u64 = 1_000;

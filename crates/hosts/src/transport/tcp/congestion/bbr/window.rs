@@ -2,7 +2,7 @@
 
 use super::state::{Bbr, Mode};
 use crate::transport::tcp::congestion::api::{AckSample, CongestionState, Window};
-use hitless_wire::Duration;
+use hitless_core::wire::Duration;
 
 /// Minimum window in segments, so that delayed acknowledgements do not stop the flow (BBRMinPipeCwnd).
 const SMALLEST_SEGMENTS: u64 = 4;

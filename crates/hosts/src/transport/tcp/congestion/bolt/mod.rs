@@ -3,7 +3,7 @@
 //! A switch with a long queue notifies the sender at once with a separate packet. The window then shrinks by a segment,
 //! at a rate given by the flow's share of the queue (section 3.1). A switch with spare bandwidth, or with flows about
 //! to end, leaves INC on a packet, and the window grows by a segment when INC returns (sections 3.2 and 3.3). In
-//! addition, the window grows by a segment per round-trip time. [`hitless_wire::bolt`] has the packet formats.
+//! addition, the window grows by a segment per round-trip time. [`hitless_core::wire::bolt`] has the packet formats.
 //!
 //! # Exceptions
 //! - The sender looks up when the notified packet was sent, instead of having this time echoed. A notification about a
@@ -16,12 +16,12 @@ mod tests;
 
 use super::api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 use super::fractional::FractionalWindow;
-use hitless_wire::{BoltFlags, CongestionNotice, Duration, Time};
+use hitless_core::wire::{BoltFlags, CongestionNotice, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The flow's share of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoltReaction {
     /// The queue times the flow's fraction of the link's rate (algorithm 3).
@@ -32,7 +32,7 @@ pub enum BoltReaction {
 
 /// Settings of Bolt's senders (section 3, algorithm 3). Values missing in the paper default to those of the simulator
 /// that its authors published. Notifications from switches count as congestion echoes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct BoltTransportSettings {
     /// Growth of the window in segments per round-trip time, in addition to the increases granted by switches.
@@ -60,7 +60,7 @@ impl Default for BoltTransportSettings {
 }
 
 /// Bolt's state.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Bolt {
     config: BoltTransportSettings,
     /// cwnd.

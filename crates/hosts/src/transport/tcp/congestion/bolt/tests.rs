@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::transport::tcp::{Congestion, TcpSettings};
-use hitless_wire::{BitRate, Bytes};
+use hitless_core::wire::{BitRate, Bytes};
 use proptest::prelude::*;
 
 const MSS: u64 = 1_000;

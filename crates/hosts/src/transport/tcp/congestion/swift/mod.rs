@@ -21,15 +21,15 @@ mod tests;
 
 use super::api::{AckEvent, AckSample, CongestionControl, CongestionSign, Window};
 use super::fractional::FractionalWindow;
-use hitless_settings::quantity::Text;
-use hitless_wire::{Duration, Time};
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::{Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Settings of Swift, named as in its paper (section 3.5 and algorithm 1). The paper gives few values. Defaults are
 /// those of the simulator that its authors published with Bolt, or else those of htsim. Hops are counted by the time to
 /// live of arriving packets; the delay is the whole round-trip time, including both hosts' stacks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_state::Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, hitless_core::state::Value)]
 #[serde(deny_unknown_fields, default)]
 pub struct SwiftSettings {
     /// Target delay for a path without switches and a large window.
@@ -91,7 +91,7 @@ impl Default for SwiftSettings {
 }
 
 /// Swift's state.
-#[derive(Clone, Debug, hitless_state::Value)]
+#[derive(Clone, Debug, hitless_core::state::Value)]
 pub(in crate::transport::tcp) struct Swift {
     config: SwiftSettings,
     /// alpha of section 3.5, in picoseconds.

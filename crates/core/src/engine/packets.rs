@@ -1,0 +1,114 @@
+//! The packet store: a slab of descriptors named by 32-bit handles.
+
+use std::ops::{Index, IndexMut};
+
+use crate::wire::Packet;
+
+/// Names a packet in its [`PacketStore`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
+pub struct PacketHandle(pub u32);
+
+/// Slots of a store that is used for the first time, about, and how many times as many it has when they are used up.
+const FIRST_SLOTS: usize = 16;
+const GROWTH: usize = 4;
+
+/// All packets that exist. Freed slots are used again, so memory stays at the largest number alive at once.
+#[derive(Debug, Default, crate::state::Value)]
+pub struct PacketStore {
+    packets: Vec<Packet>,
+    free: Vec<u32>,
+}
+
+impl PacketStore {
+    /// Stores a packet. Allocates only when more packets are alive than ever before.
+    ///
+    /// # Panics
+    /// With 2^32 packets alive.
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> PacketHandle {
+        if let Some(slot) = self.free.pop() {
+            self.packets[slot as usize] = packet;
+            return PacketHandle(slot);
+        }
+        self.grow(packet)
+    }
+
+    /// A slot to be filled in place, which saves a copy: it holds what an earlier packet left, or nothing.
+    ///
+    /// # Panics
+    /// With 2^32 packets alive.
+    #[inline]
+    pub fn reserve(&mut self) -> PacketHandle {
+        match self.free.pop() {
+            Some(slot) => PacketHandle(slot),
+            None => self.grow_empty(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow_empty(&mut self) -> PacketHandle {
+        self.grow(Packet::default())
+    }
+
+    #[cold]
+    fn grow(&mut self, packet: Packet) -> PacketHandle {
+        let slot = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets alive");
+        if self.packets.len() == self.packets.capacity() {
+            // A slot is moved a third of a time instead of once. What is reserved and not used takes no memory.
+            self.packets.reserve_exact((GROWTH - 1) * self.packets.len().max(FIRST_SLOTS));
+        }
+        self.packets.push(packet);
+        PacketHandle(slot)
+    }
+
+    /// Frees the slot of a packet that has left the run; the handle is dead from here on.
+    #[inline]
+    pub fn remove(&mut self, handle: PacketHandle) {
+        debug_assert!((handle.0 as usize) < self.packets.len());
+        self.free.push(handle.0);
+    }
+
+    /// Packets alive.
+    pub fn alive(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+
+    /// The largest number of packets that were ever alive together.
+    pub fn peak(&self) -> usize {
+        self.packets.len()
+    }
+}
+
+impl Index<PacketHandle> for PacketStore {
+    type Output = Packet;
+    #[inline(always)]
+    fn index(&self, handle: PacketHandle) -> &Packet {
+        &self.packets[handle.0 as usize]
+    }
+}
+
+impl IndexMut<PacketHandle> for PacketStore {
+    #[inline(always)]
+    fn index_mut(&mut self, handle: PacketHandle) -> &mut Packet {
+        &mut self.packets[handle.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn freed_slots_are_used_again() {
+        let mut store = PacketStore::default();
+        let first = store.insert(Packet { frame_bytes: 1, ..Packet::default() });
+        let second = store.insert(Packet { frame_bytes: 2, ..Packet::default() });
+        store.remove(first);
+        let third = store.insert(Packet { frame_bytes: 3, ..Packet::default() });
+        assert_eq!((third, store.alive(), store.peak()), (first, 2, 2));
+        assert_eq!((store[second].frame_bytes, store[third].frame_bytes), (2, 3));
+        store.remove(second);
+        assert_eq!((store.reserve(), store.reserve(), store.peak()), (second, PacketHandle(2), 3));
+    }
+}

@@ -1,0 +1,146 @@
+//! A queue in a ring whose size is a power of two, so that a position costs a mask and no comparison.
+
+use crate::state::{Damaged, Reader, Value, Writer};
+
+/// Slots of a ring that is used for the first time.
+const FIRST_SLOTS: usize = 4;
+
+/// First in, first out. Allocates only when it holds more than ever before: nothing as long as it was never used.
+#[derive(Clone, Debug)]
+pub struct Ring<T> {
+    /// None, or a power of two.
+    slots: Box<[T]>,
+    /// Positions of the front and behind the back; they wrap around at 2^32.
+    front: u32,
+    back: u32,
+}
+
+impl<T: Copy + Default> Default for Ring<T> {
+    fn default() -> Self {
+        Self { slots: Box::default(), front: 0, back: 0 }
+    }
+}
+
+impl<T: Copy + Default> Ring<T> {
+    /// How many are waiting.
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        self.back.wrapping_sub(self.front) as usize
+    }
+
+    /// Whether none is waiting.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.back == self.front
+    }
+
+    /// Adds one at the back.
+    #[inline(always)]
+    pub fn push(&mut self, value: T) {
+        if self.len() == self.slots.len() {
+            self.grow();
+        }
+        let slot = self.slot(self.back);
+        self.slots[slot] = value;
+        self.back = self.back.wrapping_add(1);
+    }
+
+    /// The one at the front.
+    #[inline(always)]
+    pub fn front(&self) -> Option<T> {
+        (!self.is_empty()).then(|| self.slots[self.slot(self.front)])
+    }
+
+    /// What lies where the front is, or will be: nothing that counts, but a look brings it into the cache, without a
+    /// decision that would wait for what it is made by.
+    #[inline(always)]
+    pub fn at_front(&self) -> Option<T> {
+        self.slots.get(self.slot(self.front)).copied()
+    }
+
+    /// Takes the one at the front.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<T> {
+        let value = self.front()?;
+        self.front = self.front.wrapping_add(1);
+        Some(value)
+    }
+
+    /// What lies where the next one will: nothing that counts, but a look brings it into the cache.
+    #[inline(always)]
+    pub fn behind(&self) -> Option<T> {
+        self.slots.get(self.slot(self.back)).copied()
+    }
+
+    /// All of them, the front first.
+    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        (0..self.len() as u32).map(|offset| self.slots[self.slot(self.front.wrapping_add(offset))])
+    }
+
+    /// Takes all.
+    #[inline(always)]
+    pub const fn clear(&mut self) {
+        self.front = self.back;
+    }
+
+    #[inline(always)]
+    fn slot(&self, position: u32) -> usize {
+        // In 32 bits, which is what a position has: the mask is then one instruction away from the length.
+        (position & (self.slots.len() as u32).wrapping_sub(1)) as usize
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let count = self.slots.len();
+        debug_assert!(self.len() == count, "a ring grows when it is full");
+        let size = (count * 2).max(FIRST_SLOTS);
+        let mut slots = Vec::with_capacity(size);
+        if count > 0 {
+            let (behind_end, front) = self.slots.split_at(self.slot(self.front));
+            slots.extend_from_slice(front);
+            slots.extend_from_slice(behind_end);
+        }
+        slots.resize(size, T::default());
+        (self.slots, self.front, self.back) = (slots.into_boxed_slice(), 0, count as u32);
+    }
+}
+
+/// Those that are waiting: where they lie in the ring decides nothing.
+impl<T: Copy + Default + Value> Value for Ring<T> {
+    fn write(&self, out: &mut Writer) {
+        out.value(&self.iter().collect::<Vec<T>>());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let mut ring = Self::default();
+        from.value::<Vec<T>>()?.into_iter().for_each(|value| ring.push(value));
+        Ok(ring)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn is_a_queue(steps in prop::collection::vec(prop_oneof![4 => 0_u8..1, 3 => 1_u8..2, 1 => 2_u8..3], 1..500)) {
+            let mut ring = Ring { front: u32::MAX - 20, back: u32::MAX - 20, ..Ring::default() };
+            let mut oracle = VecDeque::new();
+            for (number, step) in steps.into_iter().enumerate() {
+                match step {
+                    0 => { ring.push(number); oracle.push_back(number); }
+                    1 => prop_assert_eq!(ring.pop(), oracle.pop_front()),
+                    _ if number % 16 == 0 => { ring.clear(); oracle.clear(); }
+                    _ => {}
+                }
+                prop_assert!(ring.iter().eq(oracle.iter().copied()));
+                prop_assert_eq!((ring.front(), ring.len()), (oracle.front().copied(), oracle.len()));
+            }
+        }
+    }
+}

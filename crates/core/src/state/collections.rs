@@ -1,0 +1,182 @@
+//! Collections, of values as many as there were, of states as many as were built; and types of other libraries.
+
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+
+use hdrhistogram::{Counter, Histogram};
+use rand_pcg::Pcg64Mcg;
+
+use crate::state::bytes::{Damaged, Reader, State, Value, Writer};
+
+/// Reads what [`Writer::sequence`] has written. Room is made as elements come, not as the count says.
+fn elements<T: Value>(from: &mut Reader<'_>) -> Result<Vec<T>, Damaged> {
+    let count = from.count()?;
+    let mut elements = Vec::with_capacity(count.min(from.left() / size_of::<T>().max(1)));
+    for _ in 0..count {
+        elements.push(T::read(from)?);
+    }
+    Ok(elements)
+}
+
+impl<T: Value> Value for Vec<T> {
+    fn write(&self, out: &mut Writer) {
+        out.sequence(self.iter());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        elements(from)
+    }
+}
+
+impl<T: Value> Value for VecDeque<T> {
+    fn write(&self, out: &mut Writer) {
+        out.sequence(self.iter());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        elements(from).map(Self::from)
+    }
+}
+
+impl<T: Value> Value for Box<[T]> {
+    fn write(&self, out: &mut Writer) {
+        out.sequence(self.iter());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        elements(from).map(Self::from)
+    }
+}
+
+impl<T: Value + Ord> Value for BTreeSet<T> {
+    fn write(&self, out: &mut Writer) {
+        out.sequence(self.iter());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        elements(from).map(Self::from_iter)
+    }
+}
+
+/// In ascending order: how a heap lies in memory decides nothing but the order of equal elements.
+impl<T: Value + Ord> Value for BinaryHeap<T> {
+    fn write(&self, out: &mut Writer) {
+        let mut sorted: Vec<&T> = self.iter().collect();
+        sorted.sort_unstable();
+        out.sequence(sorted.into_iter());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        elements(from).map(Self::from)
+    }
+}
+
+impl<K: Value + Ord, V: Value> Value for BTreeMap<K, V> {
+    fn write(&self, out: &mut Writer) {
+        self.len().write(out);
+        for (key, value) in self {
+            key.write(out);
+            value.write(out);
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        elements::<(K, V)>(from).map(Self::from_iter)
+    }
+}
+
+impl<T: Value, const N: usize> Value for [T; N] {
+    fn write(&self, out: &mut Writer) {
+        self.iter().for_each(|value| value.write(out));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let mut values = Vec::with_capacity(N);
+        for _ in 0..N {
+            values.push(T::read(from)?);
+        }
+        Self::try_from(values).map_err(|_| from.damaged("as many elements as the type has"))
+    }
+}
+
+impl<T: State> State for [T] {
+    fn save(&self, out: &mut Writer) {
+        self.len().write(out);
+        self.iter().for_each(|state| state.save(out));
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        from.expect_count(self.len())?;
+        self.iter_mut().try_for_each(|state| state.load(from))
+    }
+}
+
+impl<T: State, const N: usize> State for [T; N] {
+    fn save(&self, out: &mut Writer) {
+        self.as_slice().save(out);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.as_mut_slice().load(from)
+    }
+}
+
+impl<T: State> State for Vec<T> {
+    fn save(&self, out: &mut Writer) {
+        self.as_slice().save(out);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.as_mut_slice().load(from)
+    }
+}
+
+impl<K: Value + Ord, V: State> State for BTreeMap<K, V> {
+    fn save(&self, out: &mut Writer) {
+        self.len().write(out);
+        for (key, state) in self {
+            key.write(out);
+            state.save(out);
+        }
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        from.expect_count(self.len())?;
+        for (key, state) in self {
+            if K::read(from)? != *key {
+                return Err(from.damaged("the entry that was built here"));
+            }
+            state.load(from)?;
+        }
+        Ok(())
+    }
+}
+
+impl Value for Pcg64Mcg {
+    fn write(&self, out: &mut Writer) {
+        self.state().write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let state = u128::read(from)?;
+        // The generator multiplies: its state is odd.
+        if state % 2 == 1 { Ok(Self::new(state)) } else { Err(from.damaged("the state of a generator")) }
+    }
+}
+
+/// Its bounds and precision are as it was built. What it holds is told apart as finely as they allow, and no finer:
+/// quantiles, extremes and means come out the same.
+impl<T: Counter + Value> State for Histogram<T> {
+    fn save(&self, out: &mut Writer) {
+        let recorded: Vec<(u64, T)> =
+            self.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect();
+        out.value(&recorded);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.reset();
+        for (value, count) in from.value::<Vec<(u64, T)>>()? {
+            self.record_n(value, count).map_err(|_| from.damaged("a value within the bounds of a histogram"))?;
+        }
+        Ok(())
+    }
+}

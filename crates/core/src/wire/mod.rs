@@ -1,0 +1,30 @@
+//! Units, packets and wire formats: the lowest layer.
+//!
+//! Everything above shares these types: [`units`] (integer picoseconds, bytes, bits per second), the
+//! [`packet::Packet`] descriptor that travels through hosts and switches, the [`shim`] stack of headers that
+//! mechanisms put on a packet, and the formats that hosts and switches share.
+//! Nothing here knows what a switch or a host is.
+
+pub mod bolt;
+pub mod frame;
+pub mod line_clock;
+pub mod link;
+pub mod mac_control;
+pub mod packet;
+pub mod priority_mark;
+pub mod shim;
+pub mod transport;
+pub mod trimmed;
+pub mod units;
+
+pub use bolt::{BoltFlags, CongestionNotice};
+pub use line_clock::LineClock;
+pub use mac_control::OrderedSet;
+pub use packet::{Ecn, FlowId, HostId, Packet, PortId, QueueId, ServiceKey};
+pub use priority_mark::PriorityMark;
+pub use shim::{Shim, ShimId, ShimStack};
+pub use transport::{
+    PacketPairAcknowledgement, PacketPairData, PacketPairHeader, PairPosition, RoceHeader, RoceOpcode, SackBlocks,
+    TcpFlags, TcpHeader, Transport, UdpHeader,
+};
+pub use units::{BitRate, Bytes, Duration, Time};

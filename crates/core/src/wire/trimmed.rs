@@ -1,0 +1,90 @@
+//! Packets whose payload a switch has cut off, so that their header at least gets to the receiver.
+//!
+//! CP (Cheng et al., NSDI 2014), NDP (Handley et al., SIGCOMM 2017, section 3.1), and Ultra Ethernet's packet
+//! trimming. There the switch changes the DSCP to one that says so, and the IP header keeps the length that the
+//! packet had; here the shim says both, and takes no room on a link.
+
+use crate::wire::packet::Packet;
+use crate::wire::shim::{Shim, ShimId};
+use crate::wire::transport::Transport;
+
+/// The packet has come without its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, crate::state::Value)]
+pub struct Trimmed {
+    /// What its frame was long.
+    pub frame_bytes: u16,
+}
+
+impl Shim for Trimmed {
+    const ID: ShimId = ShimId::new(2, 1);
+    const WIRE_BYTES: u32 = 0;
+
+    #[inline]
+    fn emit(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.frame_bytes.to_be_bytes());
+    }
+
+    #[inline]
+    fn parse(bytes: &[u8]) -> Self {
+        Self { frame_bytes: u16::from_be_bytes([bytes[0], bytes[1]]) }
+    }
+}
+
+impl Packet {
+    /// Cuts the payload off: the frame is `frame_bytes` long from now on. Only data whose sender has said that its
+    /// receiver knows what to do with a header alone may be cut (Ultra Ethernet: a DSCP says so), which here is what
+    /// TCP sends. False, and the packet is as it was, for any other, for a frame that is not longer, and for one that
+    /// carries too many shims.
+    pub fn trim(&mut self, frame_bytes: u32) -> bool {
+        let is_data = matches!(self.transport, Transport::Tcp(_)) && self.transport.has_payload();
+        let Ok(before) = u16::try_from(self.frame_bytes) else { return false };
+        if !is_data || self.frame_bytes <= frame_bytes || self.is_trimmed() {
+            return false;
+        }
+        if self.push_shim(Trimmed { frame_bytes: before }).is_err() {
+            return false;
+        }
+        self.frame_bytes = frame_bytes;
+        true
+    }
+
+    /// Whether its payload has been cut off.
+    #[inline]
+    pub fn is_trimmed(&self) -> bool {
+        !self.shims.is_empty() && self.shims.contains::<Trimmed>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::transport::{TcpHeader, UdpHeader};
+
+    fn packet(transport: Transport, frame_bytes: u32) -> Packet {
+        Packet { transport, frame_bytes, ..Packet::default() }
+    }
+
+    #[test]
+    fn only_data_of_tcp_that_is_longer_is_cut_and_only_once() {
+        let data = Transport::Tcp(TcpHeader { payload_bytes: 1_448, ..TcpHeader::default() });
+        let rows = [
+            (data, 1_518, true),
+            (data, 64, false),
+            (Transport::Tcp(TcpHeader::default()), 98, false),
+            (Transport::Udp(UdpHeader { payload_bytes: 1_000, ..UdpHeader::default() }), 1_046, false),
+            (Transport::None, 1_518, false),
+        ];
+        for (transport, frame_bytes, expected) in rows {
+            let before = packet(transport, frame_bytes);
+            let mut cut = before;
+            assert_eq!((cut.trim(64), cut.is_trimmed()), (expected, expected), "{before:?}");
+            if expected {
+                assert_eq!((cut.frame_bytes, cut.transport), (64, transport), "the receiver reads what it was");
+                assert_eq!(cut.shims.get::<Trimmed>(), Some(Trimmed { frame_bytes: frame_bytes as u16 }));
+                assert!(!cut.trim(60));
+            } else {
+                assert_eq!(cut, before);
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Offloads: work that a kernel leaves to network cards, and that makes frames arrive other than they were sent.
+//!
+//! With segmentation, a kernel hands frames of up to 64 KB to the interface; a veth carries them to its other end as
+//! they are. With receive merging the receiving side does the same. With checksum offload the checksum of a frame from
+//! a local kernel is not computed. With VLAN offload the tag is beside the frame and not in it.
+
+use std::io;
+
+use crate::interfaces::link::Link;
+use crate::interfaces::sys::ethtool::{Feature, features, switch};
+
+/// Offloads that must be off beside those that end in `-segmentation`, in the kernel's own words
+/// (`netdev_features_strings` of net/ethtool/common.c).
+const HARMFUL: [&str; 21] = [
+    "tx-gso-partial",
+    "tx-gso-list",
+    "rx-gro",
+    "rx-gro-hw",
+    "rx-gro-list",
+    "rx-udp-gro-forwarding",
+    "rx-lro",
+    "rx-checksum",
+    "tx-checksum-ipv4",
+    "tx-checksum-ipv6",
+    "tx-checksum-ip-generic",
+    "tx-checksum-sctp",
+    "tx-checksum-fcoe-crc",
+    "rx-vlan-hw-parse",
+    "rx-vlan-stag-hw-parse",
+    "tx-vlan-hw-insert",
+    "tx-vlan-stag-hw-insert",
+    "tx-udp_tnl-csum-segmentation",
+    "rx-udp_tunnel-port-offload",
+    "macsec-hw-offload",
+    "esp-hw-offload",
+];
+
+/// What [`Link::switch_off_offloads`] did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SwitchedOff {
+    /// Offloads that were on and are off now.
+    pub switched: Vec<String>,
+    /// Offloads that are on still: the driver does not let go of them.
+    pub still_on: Vec<String>,
+}
+
+impl Link {
+    /// The offloads that are on and change frames.
+    ///
+    /// # Errors
+    /// When the interface is gone.
+    pub fn offloads_on(&self) -> io::Result<Vec<String>> {
+        Ok(self.harmful_on()?.into_iter().map(|feature| feature.name).collect())
+    }
+
+    /// Switches off all of them that can be.
+    ///
+    /// # Errors
+    /// `PermissionDenied` without CAP_NET_ADMIN.
+    pub fn switch_off_offloads(&self) -> io::Result<SwitchedOff> {
+        let before = self.harmful_on()?;
+        self.switch(before.iter().filter(|feature| feature.changeable), false)?;
+        let still_on = self.offloads_on()?;
+        let switched = before.into_iter().map(|feature| feature.name).filter(|name| !still_on.contains(name)).collect();
+        Ok(SwitchedOff { switched, still_on })
+    }
+
+    /// Switches the offloads called `names` on again, as far as the driver lets.
+    ///
+    /// # Errors
+    /// `PermissionDenied` without CAP_NET_ADMIN.
+    pub fn switch_on_offloads(&self, names: &[String]) -> io::Result<()> {
+        let features = self.features()?;
+        self.switch(features.iter().filter(|feature| names.contains(&feature.name)), true)
+    }
+
+    fn switch<'a>(&self, chosen: impl Iterator<Item = &'a Feature>, on: bool) -> io::Result<()> {
+        switch(self.control(), self.name(), chosen, on)
+            .map_err(|error| self.error("its offloads cannot be switched", &error))
+    }
+
+    fn harmful_on(&self) -> io::Result<Vec<Feature>> {
+        let is_harmful = |feature: &Feature| feature.active && is_harmful(&feature.name);
+        Ok(self.features()?.into_iter().filter(is_harmful).collect())
+    }
+
+    fn features(&self) -> io::Result<Vec<Feature>> {
+        features(self.control(), self.name()).map_err(|error| self.error("its offloads cannot be read", &error))
+    }
+}
+
+fn is_harmful(name: &str) -> bool {
+    name.ends_with("-segmentation") || HARMFUL.contains(&name)
+}

@@ -1,0 +1,29 @@
+//! The header that tells the state of a checksum and of segmentation (`struct virtio_net_hdr`, linux/virtio_net.h).
+
+use crate::interfaces::frame::PartialChecksum;
+
+pub const BYTES: usize = 10;
+const NEEDS_CHECKSUM: u8 = 1;
+
+/// What it says of a received frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    pub is_merged: bool,
+    pub partial: Option<PartialChecksum>,
+}
+
+impl State {
+    pub fn read(header: &[u8]) -> Self {
+        let number = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
+        let needs = header[0] & NEEDS_CHECKSUM != 0;
+        let partial = needs.then(|| PartialChecksum { start: number(6), offset: number(8) });
+        Self { is_merged: header[1] != 0, partial }
+    }
+}
+
+/// Writes the header of a whole frame that the kernel is to copy, all `copied` bytes of it, instead of referring to
+/// the ring: a frame that refers to the ring is copied anyway when it crosses a veth, at a higher price.
+pub fn write_copied(header: &mut [u8], copied: u16) {
+    header[..BYTES].fill(0);
+    header[2..4].copy_from_slice(&copied.to_ne_bytes());
+}

@@ -1,0 +1,164 @@
+//! The receive ring.
+
+use std::io;
+use std::mem::offset_of;
+use std::os::fd::AsFd;
+
+use super::checksum::{self, State};
+use super::ring::{self, Ring, open_socket};
+use crate::interfaces::frame::{self, insert_tag, limit_bytes};
+use crate::interfaces::interface::{Counters, MonotonicTime, Received};
+use crate::interfaces::link::Link;
+use crate::interfaces::sys::machine::{monotonic_ns, realtime_ns};
+use crate::interfaces::sys::slots::{Direction, Slots};
+use crate::interfaces::sys::socket::Socket;
+
+/// The receive ring and its socket.
+#[derive(Debug)]
+pub struct ReceiveRing {
+    // Before the socket: fields are dropped in order, and a ring is unmapped before its socket is closed.
+    slots: Slots,
+    pub socket: Socket,
+    shape: Ring,
+    next: usize,
+    pub mtu_bytes: usize,
+    /// Index of the interface that is in promiscuous mode for this ring.
+    watched: libc::c_int,
+    counters: Counters,
+}
+
+impl ReceiveRing {
+    /// Opens the ring of `link`, which takes in what the interface receives from now on.
+    pub fn open(link: &Link, shape: Ring, mtu_bytes: usize) -> io::Result<Self> {
+        let socket = open_socket(libc::PACKET_RX_RING, shape, &[])?;
+        let slots = Slots::map(socket.as_fd(), shape.slot_bytes, shape.slots, Direction::Receive)?;
+        socket.set(libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)?;
+        socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(link.index())?)?;
+        // Bound last: frames come in from here on.
+        ring::bind(&socket, link, libc::ETH_P_ALL)?;
+        Ok(Self { slots, socket, shape, next: 0, mtu_bytes, watched: link.index(), counters: Counters::default() })
+    }
+
+    /// Receives from another interface.
+    pub fn rejoin(&mut self, link: &Link) -> io::Result<()> {
+        // The kernel has dropped the membership of a removed interface; this error only reports the removal.
+        let _ = self.socket.set(libc::SOL_PACKET, libc::PACKET_DROP_MEMBERSHIP, &promiscuous(self.watched)?);
+        let _ = self.socket.take_error();
+        ring::bind(&self.socket, link, libc::ETH_P_ALL)?;
+        // A renamed interface kept receiving; its frames do not belong to this port.
+        while self.slots.owned(self.next).is_some() {
+            self.slots.give(self.next, libc::TP_STATUS_KERNEL);
+            self.next = self.shape.after(self.next);
+        }
+        self.socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(link.index())?)?;
+        self.watched = link.index();
+        Ok(())
+    }
+
+    /// Hands up to `limit` frames to `take`; returns how many.
+    pub fn receive(&mut self, limit: usize, take: &mut dyn FnMut(Received<'_>)) -> usize {
+        let mut clock = None;
+        let mut handed = 0;
+        // Slots that hold nothing to hand over count too: a turn is bounded whatever comes in.
+        for _ in 0..limit {
+            let Some((status, bytes)) = self.slots.owned(self.next) else { break };
+            let clock = *clock.get_or_insert_with(Clock::read);
+            match Slot::read(status, bytes).frame(bytes, self.mtu_bytes, &mut self.counters) {
+                Some((bytes, at_realtime_ns)) => {
+                    take(Received { bytes, at: clock.monotonic(at_realtime_ns) });
+                    handed += 1;
+                }
+                None => self.counters.frames_merged += 1,
+            }
+            self.slots.give(self.next, libc::TP_STATUS_KERNEL);
+            self.next = self.shape.after(self.next);
+        }
+        self.counters.frames_received += handed as u64;
+        handed
+    }
+
+    /// What has come in; asks the kernel for what it had no room for.
+    pub fn counters(&mut self) -> io::Result<Counters> {
+        // The kernel's own counter starts anew with each reading.
+        let since: libc::tpacket_stats = self.socket.get(libc::SOL_PACKET, libc::PACKET_STATISTICS)?;
+        self.counters.frames_overrun += u64::from(since.tp_drops);
+        Ok(self.counters)
+    }
+}
+
+/// All frames of the interface with this index, whoever they are for.
+fn promiscuous(index: libc::c_int) -> io::Result<libc::packet_mreq> {
+    let mr_type = libc::c_ushort::try_from(libc::PACKET_MR_PROMISC).map_err(io::Error::other)?;
+    Ok(libc::packet_mreq { mr_ifindex: index, mr_type, mr_alen: 0, mr_address: [0; 8] })
+}
+
+/// The two clocks at one moment: packet sockets stamp with the clock of the day, which can be set.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    monotonic_ns: u64,
+    realtime_ns: u64,
+}
+
+impl Clock {
+    fn read() -> Self {
+        Self { monotonic_ns: monotonic_ns(), realtime_ns: realtime_ns() }
+    }
+
+    /// The moment at which the clock of the day showed `at_realtime_ns`, not later than now.
+    fn monotonic(self, at_realtime_ns: u64) -> MonotonicTime {
+        MonotonicTime(self.monotonic_ns.saturating_sub(self.realtime_ns.saturating_sub(at_realtime_ns)))
+    }
+}
+
+/// The header of a received slot (`struct tpacket2_hdr`).
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    status: u32,
+    length: usize,
+    captured: usize,
+    start: usize,
+    at_ns: u64,
+    tag: u16,
+    tag_type: u16,
+}
+
+impl Slot {
+    fn read(status: u32, bytes: &[u8]) -> Self {
+        let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let half = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
+        let seconds = word(offset_of!(libc::tpacket2_hdr, tp_sec));
+        let nanoseconds = word(offset_of!(libc::tpacket2_hdr, tp_nsec));
+        Self {
+            status,
+            length: word(offset_of!(libc::tpacket2_hdr, tp_len)) as usize,
+            captured: word(offset_of!(libc::tpacket2_hdr, tp_snaplen)) as usize,
+            start: usize::from(half(offset_of!(libc::tpacket2_hdr, tp_mac))),
+            at_ns: u64::from(seconds) * 1_000_000_000 + u64::from(nanoseconds),
+            tag: half(offset_of!(libc::tpacket2_hdr, tp_vlan_tci)),
+            tag_type: half(offset_of!(libc::tpacket2_hdr, tp_vlan_tpid)),
+        }
+    }
+
+    /// The frame as it was on the wire, and its timestamp; none when it is not one frame of the wire but several merged
+    /// ones, or longer than the link takes.
+    fn frame<'a>(self, bytes: &'a mut [u8], mtu_bytes: usize, counters: &mut Counters) -> Option<(&'a [u8], u64)> {
+        let state = State::read(bytes.get(self.start.checked_sub(checksum::BYTES)?..self.start)?);
+        let end = self.start.checked_add(self.captured)?;
+        let frame = bytes.get_mut(self.start..end)?;
+        if state.is_merged || self.captured < self.length || frame.len() > limit_bytes(frame, mtu_bytes) {
+            return None;
+        }
+        if let Some(partial) = state.partial {
+            // One that lies outside of the frame is left as it is: the receiver will find it wrong.
+            counters.checksums_completed += u64::from(partial.complete(frame));
+        }
+        let start = if self.status & libc::TP_STATUS_VLAN_VALID == 0 {
+            self.start
+        } else {
+            let is_typed = self.status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
+            let tag_type = if is_typed { self.tag_type } else { frame::TAG_TYPE };
+            insert_tag(bytes, self.start, tag_type, self.tag)?
+        };
+        Some((bytes.get(start..end)?, self.at_ns))
+    }
+}

@@ -1,0 +1,111 @@
+//! Losses in bursts: the two-state chain of Gilbert (1960) and Elliott (1963).
+
+use hitless_core::engine::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::arrival::Chance;
+
+/// Losses in bursts. The chain takes a step with each frame, whatever its length, and none in pauses; its first state
+/// is drawn from its stationary distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GilbertElliottLoss {
+    /// Share of all frames that are lost.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub rate: f64,
+    /// Mean number of frames in a burst, which is the stay in the bad state: 1 / r of Gilbert's chain. With
+    /// `loss_in_burst` of 1 it is the mean number of frames lost in a row.
+    #[schemars(range(min = 1.0, max = 1e12))]
+    pub mean_burst_frames: f64,
+    /// Probability that a frame of a burst is lost.
+    #[serde(default = "certain")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub loss_in_burst: f64,
+    /// Probability that another frame is lost.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub loss_between_bursts: f64,
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+impl GilbertElliottLoss {
+    /// The share of frames that are in bursts: (rate - loss between) / (loss in - loss between).
+    pub fn burst_share(&self) -> f64 {
+        (self.rate - self.loss_between_bursts) / (self.loss_in_burst - self.loss_between_bursts)
+    }
+
+    /// The probability that a burst begins behind a frame that is in none: p of Gilbert's chain.
+    pub fn burst_probability(&self) -> f64 {
+        let share = self.burst_share();
+        share / (1.0 - share) / self.mean_burst_frames
+    }
+
+    /// What is wrong with the four together: the field and the rule.
+    pub fn fault(&self) -> Option<(&'static str, String)> {
+        let Self { rate, mean_burst_frames, loss_in_burst, loss_between_bursts } = *self;
+        if loss_in_burst <= loss_between_bursts {
+            return Some((
+                "loss_in_burst",
+                format!("must be above loss_between_bursts, which is {loss_between_bursts}"),
+            ));
+        }
+        if !(loss_between_bursts..loss_in_burst).contains(&rate) {
+            let rule = format!(
+                "must be below loss_in_burst and not below loss_between_bursts, which are {loss_in_burst} and \
+                 {loss_between_bursts}: bursts are some of the frames, not all"
+            );
+            return Some(("rate", rule));
+        }
+        let share = self.burst_share();
+        let least_frames = share / (1.0 - share);
+        (mean_burst_frames < least_frames).then(|| {
+            let percent = 100.0 * share;
+            let rule =
+                format!("must be at least {least_frames:.3}: shorter bursts cannot be {percent:.1} % of all frames");
+            ("mean_burst_frames", rule)
+        })
+    }
+}
+
+/// The chain. It takes one step with each frame, not with time: a burst goes on after a pause.
+#[derive(Clone, Debug)]
+pub(super) struct GilbertElliott {
+    in_burst: bool,
+    begins: Chance,
+    ends: Chance,
+    loss_in_burst: Chance,
+    loss_between_bursts: Chance,
+}
+
+hitless_core::state!(GilbertElliott {
+    values: in_burst;
+    configured: begins, ends, loss_in_burst, loss_between_bursts
+});
+
+impl GilbertElliott {
+    /// The chain in its stationary state: the first frame is in a burst as likely as any other.
+    pub fn new(settings: &GilbertElliottLoss, stream: &mut Stream) -> Self {
+        assert!(settings.fault().is_none(), "bursts that there cannot be: {:?}", settings.fault());
+        Self {
+            in_burst: Chance::of(settings.burst_share()).draw(stream),
+            begins: Chance::of(settings.burst_probability()),
+            ends: Chance::of(1.0 / settings.mean_burst_frames),
+            loss_in_burst: Chance::of(settings.loss_in_burst),
+            loss_between_bursts: Chance::of(settings.loss_between_bursts),
+        }
+    }
+
+    /// Whether the next frame is lost, and a step.
+    #[inline]
+    pub fn strikes(&mut self, stream: &mut Stream) -> bool {
+        let (loss, leaves) =
+            if self.in_burst { (self.loss_in_burst, self.ends) } else { (self.loss_between_bursts, self.begins) };
+        let lost = loss.draw(stream);
+        self.in_burst ^= leaves.draw(stream);
+        lost
+    }
+}

@@ -1,0 +1,186 @@
+//! Computes the tables: breadth-first searches from the switches that have hosts, 64 at a time.
+//!
+//! Each switch has a word with a bit for each of the 64; a step of the search spreads the bits that came last to all
+//! neighbours. The ports by which a bit comes first are the next hops towards its origin.
+
+use std::collections::BTreeMap;
+
+use hitless_core::engine::identity::fmix32;
+use hitless_core::wire::PortId;
+
+use super::PathRule;
+use super::table::{BLOCK, Block, HopSet, HostPlace, NO_EDGE, SwitchPlace, Table};
+use crate::network::topology::{LinkId, SwitchId, Topology};
+
+pub(super) fn compute(topology: &Topology, choice: PathRule, excluded: &[LinkId]) -> Table {
+    let (places, edge_switches) = place_hosts(topology, excluded);
+    let mut search = Search::new(topology, excluded, places.iter().map(|place| place.port).collect());
+    let width = edge_switches.len().div_ceil(BLOCK);
+    let mut rows = vec![0; topology.switches.len() * width];
+    for (number, origins) in edge_switches.chunks(BLOCK).enumerate() {
+        for (switch, block) in search.next_hops(origins).into_iter().enumerate() {
+            rows[switch * width + number] = search.numbered(block);
+        }
+    }
+    let mut switches: Vec<SwitchPlace> = topology.switch_ids().map(unplaced).collect();
+    (0..).zip(&edge_switches).for_each(|(edge, switch)| switches[switch.0 as usize].edge = edge);
+    let rows = share_rows(&rows, width, &mut switches);
+    let Search { blocks, ports, .. } = search;
+    Table { choice, edges: edge_switches.len(), places, switches, rows, blocks, ports }
+}
+
+/// The salt is a hash of the switch's number plus one: zero would be a fixed point of the finaliser.
+fn unplaced(switch: SwitchId) -> SwitchPlace {
+    SwitchPlace { edge: NO_EDGE, row: 0, salt: fmix32(switch.0 + 1) }
+}
+
+/// Keeps equal rows once, and tells each switch its own.
+fn share_rows(rows: &[u32], width: usize, switches: &mut [SwitchPlace]) -> Vec<u32> {
+    let (mut shared, mut known) = (Vec::new(), BTreeMap::new());
+    for (row, switch) in rows.chunks(width.max(1)).zip(switches) {
+        switch.row = *known.entry(row).or_insert_with(|| {
+            shared.extend_from_slice(row);
+            assert!(u32::try_from(shared.len()).is_ok(), "the rows of the table have places of 32 bits");
+            (shared.len() - row.len()) as u32
+        });
+    }
+    shared
+}
+
+/// Finds every host's attachment switch and gives it a number.
+fn place_hosts(topology: &Topology, excluded: &[LinkId]) -> (Vec<HostPlace>, Vec<SwitchId>) {
+    let mut edge_numbers = vec![None; topology.switches.len()];
+    let mut edge_switches = Vec::new();
+    let mut places = Vec::with_capacity(topology.hosts.len());
+    for host in topology.host_ids() {
+        let (switch, port) = topology.attachment(host);
+        let edge = *edge_numbers[switch.0 as usize].get_or_insert_with(|| {
+            edge_switches.push(switch);
+            edge_switches.len() as u32 - 1
+        });
+        let is_usable = !excluded.contains(&topology.host(host).port.link.link);
+        places.push(HostPlace { edge, port, is_usable });
+    }
+    (places, edge_switches)
+}
+
+fn usable_switch_ports<'a>(
+    topology: &'a Topology,
+    switch: SwitchId,
+    excluded: &'a [LinkId],
+) -> impl Iterator<Item = (PortId, SwitchId)> + 'a {
+    let ports = (0..).zip(&topology.switch(switch).ports);
+    let usable = ports.filter(|(_, port)| !excluded.contains(&port.link.link));
+    usable.filter_map(|(number, port)| Some((PortId(number), port.peer.node.switch()?)))
+}
+
+/// Searches over the links between switches, and what they have found.
+struct Search {
+    /// By switch: the end of its neighbours in the list.
+    ends: Vec<u32>,
+    neighbours: Vec<(PortId, SwitchId)>,
+    blocks: Vec<Block>,
+    block_numbers: BTreeMap<Block, u32>,
+    ports: Vec<PortId>,
+    port_lists: BTreeMap<Vec<PortId>, HopSet>,
+    /// The block and the list that were asked for last: those of neighbouring switches are mostly the same.
+    last_block: u32,
+    last_list: HopSet,
+}
+
+impl Search {
+    fn new(topology: &Topology, excluded: &[LinkId], ports: Vec<PortId>) -> Self {
+        let (mut neighbours, mut ends) = (Vec::new(), Vec::new());
+        for switch in topology.switch_ids() {
+            neighbours.extend(usable_switch_ports(topology, switch, excluded));
+            ends.push(neighbours.len() as u32);
+        }
+        let (blocks, block_numbers, port_lists, last_block, last_list) = Default::default();
+        Self { ends, neighbours, blocks, block_numbers, ports, port_lists, last_block, last_list }
+    }
+
+    fn neighbours_of(&self, switch: usize) -> &[(PortId, SwitchId)] {
+        let begin = switch.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.neighbours[begin as usize..self.ends[switch] as usize]
+    }
+
+    /// The next hops of every switch towards at most 64 others.
+    fn next_hops(&mut self, origins: &[SwitchId]) -> Vec<Block> {
+        let mut blocks = vec![[HopSet::default(); BLOCK]; self.ends.len()];
+        let mut latest = vec![0_u64; self.ends.len()];
+        (0..).zip(origins).for_each(|(bit, origin)| latest[origin.0 as usize] = 1_u64 << bit);
+        let mut reached = latest.clone();
+        let mut hops = Vec::new();
+        while latest.iter().any(|&bits| bits != 0) {
+            let next = self.spread(&latest, &reached);
+            for (switch, &bits) in next.iter().enumerate().filter(|&(_, &bits)| bits != 0) {
+                self.note(switch, bits, &latest, &mut hops, &mut blocks[switch]);
+                reached[switch] |= bits;
+            }
+            latest = next;
+        }
+        // Nobody asks a switch for the way to itself. With the entry of a neighbour its block may equal others.
+        for (bit, origin) in origins.iter().enumerate() {
+            let block = &mut blocks[origin.0 as usize];
+            block[bit] = block[bit ^ 1];
+        }
+        blocks
+    }
+
+    /// The bits that come to each switch for the first time, from neighbours that had them `latest`.
+    fn spread(&self, latest: &[u64], reached: &[u64]) -> Vec<u64> {
+        let mut next = vec![0; latest.len()];
+        for (switch, &bits) in latest.iter().enumerate().filter(|&(_, &bits)| bits != 0) {
+            for (_, peer) in self.neighbours_of(switch) {
+                next[peer.0 as usize] |= bits & !reached[peer.0 as usize];
+            }
+        }
+        next
+    }
+
+    /// Notes the ports of `switch` by which `bits` have come from those that had them `latest`; `hops` is room for it.
+    fn note(&mut self, switch: usize, mut bits: u64, latest: &[u64], hops: &mut Vec<PortId>, block: &mut Block) {
+        while bits != 0 {
+            let bit = 1_u64 << bits.trailing_zeros();
+            // All bits that come by the same ports as the first are noted with it.
+            let mut alike = bits;
+            hops.clear();
+            for &(port, peer) in self.neighbours_of(switch) {
+                let from = latest[peer.0 as usize];
+                let comes = from & bit != 0;
+                alike &= if comes { from } else { !from };
+                if comes {
+                    hops.push(port);
+                }
+            }
+            assert!(!hops.is_empty() && alike & bit != 0, "the search comes to a switch by a port of it");
+            let set = self.listed(hops);
+            (0..BLOCK).filter(|place| alike >> place & 1 != 0).for_each(|place| block[place] = set);
+            bits &= !alike;
+        }
+    }
+
+    fn listed(&mut self, hops: &[PortId]) -> HopSet {
+        let Self { ports, port_lists, last_list, .. } = self;
+        let last = &ports[last_list.first as usize..last_list.first as usize + usize::from(last_list.count)];
+        if last != hops {
+            *last_list = port_lists.get(hops).copied().unwrap_or_else(|| {
+                let set = HopSet::new(ports.len(), hops);
+                ports.extend_from_slice(hops);
+                port_lists.insert(hops.to_vec(), set);
+                set
+            });
+        }
+        *last_list
+    }
+
+    fn numbered(&mut self, block: Block) -> u32 {
+        if self.blocks.get(self.last_block as usize) != Some(&block) {
+            self.last_block = *self.block_numbers.entry(block).or_insert_with(|| {
+                self.blocks.push(block);
+                self.blocks.len() as u32 - 1
+            });
+        }
+        self.last_block
+    }
+}

@@ -1,0 +1,232 @@
+use hitless_core::wire::{HostId, Packet, PortId};
+use proptest::prelude::*;
+
+use super::*;
+use crate::network::topology::shapes::tests::{LINK, fat_tree, leaf_spine as leaf_spine_of};
+use crate::network::topology::{FatTreeWiring, Node, Tier, TopologyBuilder};
+
+fn leaf_spine() -> Topology {
+    leaf_spine_of(8, 4, 16)
+}
+
+/// Follows a packet from `source` to `destination`; the switches it visits.
+fn walk(topology: &Topology, routing: &Routing, source: HostId, destination: HostId, flow_hash: u32) -> Vec<SwitchId> {
+    let packet = Packet { source, destination, flow_hash, ..Packet::default() };
+    let mut visited = Vec::new();
+    let mut at = topology.host(source).port.peer.node;
+    while let Node::Switch(switch) = at {
+        assert!(!visited.contains(&switch), "a loop through {switch:?}");
+        visited.push(switch);
+        let port = routing.route(switch, &packet).expect("every host can be reached");
+        at = topology.switch(switch).ports[port.0 as usize].peer.node;
+    }
+    assert_eq!(at, Node::Host(destination));
+    visited
+}
+
+#[test]
+fn a_leaf_has_every_spine_to_choose_from_and_a_spine_one_leaf() {
+    let routing = Routing::new(&leaf_spine(), PathRule::FlowHash);
+    let spines: Vec<PortId> = (16..20).map(PortId).collect();
+    assert_eq!(routing.next_hops(SwitchId(0), HostId(127)), spines);
+    assert_eq!(routing.next_hops(SwitchId(0), HostId(5)), [PortId(5)]);
+    assert_eq!(routing.next_hops(SwitchId(8), HostId(127)), [PortId(7)]);
+}
+
+#[test]
+fn by_sum_takes_the_spine_of_the_bench_workloads_both_ways() {
+    let topology = leaf_spine();
+    let routing = Routing::new(&topology, PathRule::BySum);
+    for (source, destination) in [(0, 108), (1, 57), (127, 3)] {
+        let (source, destination) = (HostId(source), HostId(destination));
+        let spine = SwitchId(8 + (source.0 + destination.0) % 4);
+        assert_eq!(walk(&topology, &routing, source, destination, 9)[1], spine);
+        assert_eq!(walk(&topology, &routing, destination, source, 77)[1], spine);
+    }
+}
+
+#[test]
+fn switches_choose_independently_so_that_hashes_are_not_polarised() {
+    let topology = fat_tree(8, FatTreeWiring::Standard);
+    let routing = Routing::new(&topology, PathRule::FlowHash);
+    let mut used = std::collections::BTreeMap::new();
+    for port in 0..4_000 {
+        let hash = flow_hash(0, 127, port, 80, 6);
+        let path = walk(&topology, &routing, HostId(0), HostId(127), hash);
+        *used.entry(path).or_insert(0_u32) += 1;
+    }
+    // 4 aggregations times 4 cores; with one hash for all switches only 4 of the 16 would be used.
+    assert_eq!(used.len(), 16);
+    assert!(used.values().all(|&count| (180..320).contains(&count)), "{used:?}");
+}
+
+#[test]
+fn excluded_links_are_avoided() {
+    let topology = leaf_spine();
+    let port = topology.switch(SwitchId(0)).ports[17];
+    let routing = Routing::without(&topology, PathRule::FlowHash, &[port.link.link]);
+    assert_eq!(routing.next_hops(SwitchId(0), HostId(127)), [PortId(16), PortId(18), PortId(19)]);
+    assert_eq!(routing.next_hops(SwitchId(1), HostId(0)), [PortId(16), PortId(18), PortId(19)]);
+    let own = topology.host(HostId(3)).port.link.link;
+    let routing = Routing::without(&topology, PathRule::FlowHash, &[own]);
+    assert_eq!(routing.route(SwitchId(0), &Packet { destination: HostId(3), ..Packet::default() }), None);
+}
+
+prop_compose! {
+    /// A connected graph of switches with hosts at random ones.
+    fn random_topology()(
+        parents in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        extra in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..15),
+        hosts in prop::collection::vec(any::<prop::sample::Index>(), 2..10),
+    ) -> Topology {
+        let mut builder = TopologyBuilder::new();
+        let switches: Vec<Node> =
+            (0..=parents.len()).map(|number| builder.switch(format!("s{number}"), Tier::Unknown)).collect();
+        for (number, parent) in parents.iter().enumerate() {
+            builder.link(switches[number + 1], switches[parent.index(number + 1)], LINK);
+        }
+        for (a, b) in extra {
+            let (a, b) = (a.index(switches.len()), b.index(switches.len()));
+            if a != b {
+                builder.link(switches[a], switches[b], LINK);
+            }
+        }
+        for (number, place) in hosts.iter().enumerate() {
+            let host = builder.host(format!("h{number}"));
+            builder.link(host, switches[place.index(switches.len())], LINK);
+        }
+        builder.finish().expect("connected by construction")
+    }
+}
+
+/// Links between two switches, by Floyd and Warshall: slow, and written nothing like the code under test.
+fn all_distances(topology: &Topology) -> Vec<Vec<usize>> {
+    let count = topology.switches.len();
+    let mut distances = vec![vec![count; count]; count];
+    for from in topology.switch_ids() {
+        distances[from.0 as usize][from.0 as usize] = 0;
+        for port in &topology.switch(from).ports {
+            if let Node::Switch(to) = port.peer.node {
+                distances[from.0 as usize][to.0 as usize] = 1;
+            }
+        }
+    }
+    for middle in 0..count {
+        for from in 0..count {
+            for to in 0..count {
+                distances[from][to] = distances[from][to].min(distances[from][middle] + distances[middle][to]);
+            }
+        }
+    }
+    for (index, row) in distances.iter_mut().enumerate() {
+        row[index] = 0;
+    }
+    distances
+}
+
+proptest! {
+    #[test]
+    fn every_pair_is_routed_along_a_shortest_path(
+        topology in random_topology(), hash in any::<u32>(), sum in any::<bool>(),
+    ) {
+        let routing = Routing::new(&topology, if sum { PathRule::BySum } else { PathRule::FlowHash });
+        let distances = all_distances(&topology);
+        for source in topology.host_ids() {
+            for destination in topology.host_ids().filter(|&destination| destination != source) {
+                let path = walk(&topology, &routing, source, destination, hash);
+                let ends = [source, destination].map(|host| topology.attachment(host).0.0 as usize);
+                prop_assert_eq!(path.len() - 1, distances[ends[0]][ends[1]]);
+            }
+        }
+    }
+
+    #[test]
+    fn next_hops_are_exactly_the_ports_that_come_closer(topology in random_topology()) {
+        let routing = Routing::new(&topology, PathRule::FlowHash);
+        let distances = all_distances(&topology);
+        for switch in topology.switch_ids() {
+            for host in topology.host_ids().filter(|&host| topology.attachment(host).0 != switch) {
+                let target = topology.attachment(host).0.0 as usize;
+                let closer = |port: &crate::network::topology::Port| match port.peer.node {
+                    Node::Switch(peer) => distances[peer.0 as usize][target] < distances[switch.0 as usize][target],
+                    Node::Host(_) => false,
+                };
+                let ports = &topology.switch(switch).ports;
+                let expected: Vec<PortId> =
+                    (0..).zip(ports).filter(|(_, port)| closer(port)).map(|(number, _)| PortId(number)).collect();
+                prop_assert_eq!(routing.next_hops(switch, host), expected);
+            }
+        }
+    }
+}
+
+/// The next hops of each switch towards each host by one plain search per switch with hosts.
+fn next_hops_by_plain_search(topology: &Topology, excluded: &[LinkId], target: SwitchId) -> Vec<Vec<PortId>> {
+    let usable = |switch: SwitchId| {
+        let ports = (0..).map(PortId).zip(&topology.switch(switch).ports);
+        ports.filter_map(|(number, port)| match port.peer.node {
+            Node::Switch(peer) if !excluded.contains(&port.link.link) => Some((number, peer)),
+            _ => None,
+        })
+    };
+    let mut distances = vec![usize::MAX; topology.switches.len()];
+    distances[target.0 as usize] = 0;
+    let mut queue = std::collections::VecDeque::from([target]);
+    while let Some(switch) = queue.pop_front() {
+        for (_, peer) in usable(switch) {
+            if distances[peer.0 as usize] == usize::MAX {
+                distances[peer.0 as usize] = distances[switch.0 as usize] + 1;
+                queue.push_back(peer);
+            }
+        }
+    }
+    let closer = |switch: SwitchId| {
+        let own = distances[switch.0 as usize];
+        usable(switch).filter(|(_, peer)| distances[peer.0 as usize] < own).map(|(port, _)| port).collect()
+    };
+    topology.switch_ids().map(closer).collect()
+}
+
+#[test]
+fn the_tables_are_those_of_a_plain_search_whatever_is_out_of_service() {
+    let topologies =
+        [leaf_spine(), leaf_spine_of(70, 3, 1), fat_tree(6, FatTreeWiring::Ab), fat_tree(12, FatTreeWiring::Standard)];
+    for topology in &topologies {
+        let last = topology.links.len() as u32 - 1;
+        for excluded in [vec![], vec![LinkId(0), LinkId(last), LinkId(last / 2)]] {
+            let routing = Routing::without(topology, PathRule::FlowHash, &excluded);
+            for host in topology.host_ids() {
+                let (target, port) = topology.attachment(host);
+                let expected = next_hops_by_plain_search(topology, &excluded, target);
+                for switch in topology.switch_ids().filter(|&switch| switch != target) {
+                    assert_eq!(routing.next_hops(switch, host), expected[switch.0 as usize], "{topology}");
+                }
+                let is_usable = !excluded.contains(&topology.host(host).port.link.link);
+                assert_eq!(routing.next_hops(target, host), if is_usable { vec![port] } else { vec![] });
+            }
+        }
+    }
+}
+
+#[test]
+fn switches_that_forward_alike_share_their_table() {
+    let topology = fat_tree(16, FatTreeWiring::Standard);
+    let table = paths::compute(&topology, PathRule::FlowHash, &[]);
+    // One row for all edge switches, one for the aggregation switches of each pod, one for all cores.
+    assert_eq!(table.rows.len() / table.row_blocks(), 1 + 16 + 1);
+}
+
+#[test]
+fn a_spine_sends_back_what_is_for_the_leaf_that_it_came_from() {
+    let topology = leaf_spine();
+    let mut routing = Routing::new(&topology, PathRule::FlowHash);
+    let leaf = |host| topology.attachment(HostId(host)).0;
+    let spine = PortId(16);
+    assert!(!routing.returns(leaf(0), spine, HostId(1)), "nothing was learned");
+    routing.learn_returns(&topology);
+    // (destination, port, whether the neighbour at the port sends back)
+    for (host, port, comes_back) in [(1, spine, true), (16, spine, false), (127, spine, false), (16, PortId(3), false)]
+    {
+        assert_eq!(routing.returns(leaf(0), port, HostId(host)), comes_back, "host {host} by {port:?}");
+    }
+}

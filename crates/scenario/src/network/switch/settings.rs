@@ -1,0 +1,210 @@
+//! `[switch]`: what every switch of the fabric is like.
+
+use hitless_core::settings::quantity::{QueueLength, Text};
+use hitless_core::wire::packet::MTU_FRAME_BYTES;
+use hitless_core::wire::{BitRate, Bytes, Duration};
+use hitless_switch::{Architecture, DepthVisibility};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::budget::BudgetSettings;
+use super::flow_queueing::FlowQueueingSettings;
+use super::queues::PortSettings;
+use super::queues::{BufferSettings, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer};
+use crate::network::topology::{Port, SwitchId, Topology};
+
+/// The switches. A preset gives every field a value; fields given beside it override it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SwitchSettings {
+    /// Where the values come from that are not given here.
+    pub preset: SwitchPreset,
+    /// Time from the last bit of a frame at a port to the traffic manager.
+    #[serde(with = "Text::<Duration>")]
+    pub ingress_latency: Duration,
+    /// Time from the traffic manager to the first bit of the frame on the wire, when the port is free.
+    #[serde(with = "Text::<Duration>")]
+    pub egress_latency: Duration,
+    /// Time that a mirrored copy takes from the egress pipeline back to the traffic manager.
+    #[serde(with = "Text::<Duration>")]
+    pub mirror_latency: Duration,
+    /// Time from a recirculation port back to its own ingress pipeline.
+    #[serde(with = "Text::<Duration>")]
+    pub loopback_latency: Duration,
+    /// Time in the MACs, coding and error correction at both ends of a link together; added to each link's delay.
+    #[serde(with = "Text::<Duration>")]
+    pub phy_latency: Duration,
+    /// How much may wait, and how ports share it.
+    pub buffer: BufferSettings,
+    /// Queues of each port, beyond those that mechanisms ask for. Queue q takes the packets of traffic class q.
+    #[schemars(range(min = 1, max = 128))]
+    pub queues_per_port: u8,
+    /// Which queue of a port is served next.
+    pub scheduler: SchedulerKind,
+    /// Bytes that deficit round robin gives a queue in each turn; only for the scheduler "drr".
+    #[serde(with = "Text::<Bytes>")]
+    pub drr_quantum: Bytes,
+    /// Queueing by flow instead; left out: not so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_queueing: Option<FlowQueueingSettings>,
+    /// Marking of congestion; left out: nothing is marked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnSettings>,
+    /// Ports that differ from the others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<PortSettings>,
+    /// Recirculation ports: how many, shared by all mechanisms of a switch.
+    #[schemars(range(max = 64))]
+    pub recirculation_ports: u16,
+    /// Rate of each recirculation port.
+    #[serde(with = "Text::<BitRate>")]
+    pub recirculation_rate: BitRate,
+    /// Where a pipeline may read how full a queue is.
+    pub depth_visible: DepthVisible,
+    /// Refuse what the hardware cannot do: before the run mechanisms that take more than the budget, while running two
+    /// accesses to one register array in one pass and the like.
+    pub checked: bool,
+    /// What a pipeline has for mechanisms; left out with the preset "ideal": without limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetSettings>,
+}
+
+/// A named set of values for `[switch]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SwitchPreset {
+    /// The switch of the papers' testbeds.
+    #[default]
+    TofinoLike,
+    /// No pipeline latency, one queue per port, static buffers: an output-queued switch as in most simulators.
+    Ideal,
+}
+
+/// Where queue depth can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DepthVisible {
+    /// Only in the egress pipeline, as on the first Tofino.
+    Egress,
+    /// In both, as on the second.
+    IngressAndEgress,
+}
+
+impl Default for SwitchSettings {
+    fn default() -> Self {
+        Self::of(SwitchPreset::default())
+    }
+}
+
+impl SwitchSettings {
+    /// Queues of each port. One FIFO queue may have several numbers in a scenario that varies the scheduler only.
+    pub fn queue_count(&self) -> u8 {
+        if self.scheduler == SchedulerKind::Fifo { 1 } else { self.queues_per_port }
+    }
+
+    /// The queue of a traffic class.
+    pub fn queue_of_class(&self, class: u8) -> u8 {
+        class.min(self.queue_count() - 1)
+    }
+
+    /// Of `classes`, one bit each, the first in each of the queues that only they use: to pause these is to pause no
+    /// other class. Where they share every queue with others there is no such pause, and the shared queues are taken.
+    pub fn classes_of_distinct_queues(&self, classes: u8) -> u8 {
+        let first_in = |classes: u8, queue: u8| {
+            (0..8).find(|&class| classes >> class & 1 == 1 && self.queue_of_class(class) == queue)
+        };
+        let firsts = |is_wanted: &dyn Fn(u8) -> bool| {
+            let queues = (0..self.queue_count()).filter(|&queue| is_wanted(queue));
+            queues.filter_map(|queue| first_in(classes, queue)).fold(0, |firsts, class| firsts | 1 << class)
+        };
+        let own = firsts(&|queue| first_in(!classes, queue).is_none());
+        if own == 0 { firsts(&|_| true) } else { own }
+    }
+
+    /// Whether any port marks.
+    pub fn marks_somewhere(&self) -> bool {
+        let by_flow = self.flow_queueing.as_ref().is_some_and(FlowQueueingSettings::marks);
+        by_flow || self.ecn.is_some() || self.ports.iter().any(|entry| entry.ecn.is_some())
+    }
+
+    /// The settings as they are for `port` of `switch`.
+    pub fn of_port(&self, topology: &Topology, switch: SwitchId, port: &Port) -> SwitchSettings {
+        let mut settings = self.clone();
+        for entry in self.ports.iter().filter(|entry| entry.apply_to(topology, switch, port)) {
+            settings.ecn = entry.ecn.or(settings.ecn);
+            if let Some(per_port) = entry.buffer {
+                settings.buffer = BufferSettings::Static(StaticBuffer { per_port });
+            }
+        }
+        settings
+    }
+
+    /// The values of a preset. The figures of the hardware, with their sources, are in [`Architecture`].
+    pub fn of(preset: SwitchPreset) -> Self {
+        match preset {
+            SwitchPreset::TofinoLike => {
+                // Assumed: 22 MB is what is commonly said of the first Tofino, alpha = 1 a common default of vendors.
+                let buffer = SharedBuffer { total: Bytes(22_000_000), alpha: 1.0, queue_max: None };
+                Self::on(preset, &Architecture::tofino_like(), BufferSettings::Shared(buffer), SchedulerKind::Strict)
+            }
+            SwitchPreset::Ideal => {
+                // 300 KB for each port: what the deflection paper's simulations have.
+                let buffer = StaticBuffer { per_port: QueueLength::Bytes(Bytes(300_000)) };
+                Self::on(preset, &Architecture::ideal(), BufferSettings::Static(buffer), SchedulerKind::Fifo)
+            }
+        }
+    }
+
+    fn on(preset: SwitchPreset, hardware: &Architecture, buffer: BufferSettings, scheduler: SchedulerKind) -> Self {
+        Self {
+            preset,
+            ingress_latency: hardware.ingress_latency,
+            egress_latency: hardware.egress_latency,
+            mirror_latency: hardware.mirror_latency,
+            loopback_latency: hardware.loopback_latency,
+            phy_latency: hardware.phy_latency,
+            buffer,
+            queues_per_port: 1,
+            scheduler,
+            drr_quantum: Bytes(MTU_FRAME_BYTES.into()),
+            flow_queueing: None,
+            ecn: None,
+            ports: Vec::new(),
+            recirculation_ports: 1,
+            recirculation_rate: hardware.recirculation_rate,
+            depth_visible: match hardware.depth_visibility {
+                DepthVisibility::Egress => DepthVisible::Egress,
+                DepthVisibility::IngressAndEgress => DepthVisible::IngressAndEgress,
+            },
+            checked: hardware.checked,
+            budget: hardware.budget.map(BudgetSettings::from),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_of_some_classes_spares_the_queues_of_the_others() {
+        // Queues of a port, the classes to pause, and those that a pause frame names.
+        let cases = [
+            (1, 0b1111_1111, 0b0000_0001),
+            (2, 0b1111_1111, 0b0000_0011),
+            (8, 0b1111_1111, 0b1111_1111),
+            // Class 2 is in the queue of class 1, which is not to be paused.
+            (2, 0b1111_1101, 0b0000_0001),
+            (4, 0b1111_1101, 0b0000_1101),
+            (4, 0b0111_1111, 0b0000_0111),
+            (8, 0b1111_1101, 0b1111_1101),
+            // All share one queue.
+            (1, 0b1111_1101, 0b0000_0001),
+        ];
+        for (queues_per_port, classes, expected) in cases {
+            let switch = SwitchSettings { queues_per_port, ..SwitchSettings::default() };
+            let paused = switch.classes_of_distinct_queues(classes);
+            assert_eq!(paused, expected, "{queues_per_port} queues, {classes:#010b}: {paused:#010b}");
+        }
+    }
+}

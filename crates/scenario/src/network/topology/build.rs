@@ -1,0 +1,176 @@
+//! Builds a [`Topology`] node by node and link by link.
+
+use std::collections::BTreeMap;
+
+use hitless_core::wire::line_clock::RATE_MIN;
+use hitless_core::wire::{Duration, HostId, PortId};
+
+use super::{
+    DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSpec, Node, Port, Switch, SwitchId, Tier, Topology,
+};
+
+/// The most links that a topology may have: what keeps a slip of a digit from filling the memory.
+pub const LINKS_MAX: u64 = 1 << 24;
+/// The longest delay of a link.
+pub const DELAY_MAX: Duration = Duration::from_seconds(200);
+
+struct Draft {
+    name: String,
+    tier: Tier,
+    ports: Vec<Port>,
+}
+
+/// Adds nodes, then links, then [`TopologyBuilder::finish`].
+#[derive(Default)]
+pub struct TopologyBuilder {
+    hosts: Vec<Draft>,
+    switches: Vec<Draft>,
+    links: Vec<Link>,
+    names: BTreeMap<String, Node>,
+    /// What is wrong, each in a sentence.
+    errors: Vec<String>,
+}
+
+impl TopologyBuilder {
+    /// An empty topology.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a host.
+    pub fn host(&mut self, name: impl Into<String>) -> Node {
+        let node = Node::Host(HostId(self.hosts.len() as u32));
+        let name = self.register(name.into(), node);
+        self.hosts.push(Draft { name, tier: Tier::Unknown, ports: Vec::new() });
+        node
+    }
+
+    /// Adds a switch.
+    pub fn switch(&mut self, name: impl Into<String>, tier: Tier) -> Node {
+        let node = Node::Switch(SwitchId(self.switches.len() as u32));
+        let name = self.register(name.into(), node);
+        self.switches.push(Draft { name, tier, ports: Vec::new() });
+        node
+    }
+
+    fn register(&mut self, name: String, node: Node) -> String {
+        if self.names.insert(name.clone(), node).is_some() {
+            self.errors.push(format!("two nodes are called '{name}'"));
+        }
+        name
+    }
+
+    /// Joins two nodes; each gets its next free port number.
+    pub fn link(&mut self, a: Node, b: Node, settings: LinkSpec) -> LinkId {
+        let id = LinkId(self.links.len() as u32);
+        if let Some(error) = self.refuse(a, b, settings) {
+            self.errors.push(error);
+            return id;
+        }
+        let (a, b) = (self.next_endpoint(a), self.next_endpoint(b));
+        self.plug(a, b, DirectedLink { link: id, direction: Direction::AToB });
+        self.plug(b, a, DirectedLink { link: id, direction: Direction::BToA });
+        self.links.push(Link { a, b, settings });
+        id
+    }
+
+    fn refuse(&mut self, a: Node, b: Node, LinkSpec { rate, delay, .. }: LinkSpec) -> Option<String> {
+        let name_a = self.draft(a).name.clone();
+        if a == b {
+            return Some(format!("a link joins '{name_a}' to itself"));
+        }
+        if delay > DELAY_MAX {
+            return Some(format!("a link's delay is {delay}; at most {DELAY_MAX} can be simulated"));
+        }
+        if rate < RATE_MIN {
+            return Some(format!("a link's rate is {rate}; at least {RATE_MIN} can be simulated"));
+        }
+        let both_hosts = !a.is_switch() && !b.is_switch();
+        let name_b = &self.draft(b).name;
+        both_hosts.then(|| format!("a link joins the hosts '{name_a}' and '{name_b}' without a switch"))
+    }
+
+    /// Joins two nodes by name. A name that does not exist is reported by [`Self::finish`].
+    pub fn link_by_name(&mut self, a: &str, b: &str, settings: LinkSpec) {
+        let ends = [a, b].map(|name| self.names.get(name).copied());
+        if let [Some(a), Some(b)] = ends {
+            self.link(a, b, settings);
+            return;
+        }
+        let unknown = [a, b].into_iter().zip(ends).filter(|(_, node)| node.is_none());
+        self.errors.extend(unknown.map(|(name, _)| format!("a link names '{name}', which is no node")));
+    }
+
+    fn draft(&mut self, node: Node) -> &mut Draft {
+        match node {
+            Node::Host(id) => &mut self.hosts[id.0 as usize],
+            Node::Switch(id) => &mut self.switches[id.0 as usize],
+        }
+    }
+
+    fn next_endpoint(&mut self, node: Node) -> Endpoint {
+        let count = self.draft(node).ports.len();
+        if count > usize::from(u16::MAX) {
+            let error = format!("'{}' has more than {} ports", self.draft(node).name, u16::MAX);
+            self.errors.push(error);
+        }
+        Endpoint { node, port: PortId(count as u16) }
+    }
+
+    fn plug(&mut self, own: Endpoint, peer: Endpoint, link: DirectedLink) {
+        self.draft(own.node).ports.push(Port { link, peer });
+    }
+
+    /// The finished topology.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, in the order in which it was noticed.
+    pub fn finish(mut self) -> Result<Topology, Vec<String>> {
+        self.check_hosts();
+        if self.errors.is_empty() {
+            self.check_reachable();
+        }
+        if !self.errors.is_empty() {
+            return Err(self.errors);
+        }
+        let hosts = self.hosts.into_iter().map(|draft| Host { name: draft.name, port: draft.ports[0] }).collect();
+        let to_switch = |draft: Draft| Switch { name: draft.name, tier: draft.tier, ports: draft.ports };
+        let switches = self.switches.into_iter().map(to_switch).collect();
+        let topology = Topology { hosts, switches, links: self.links, names: self.names };
+        (0..2 * topology.links.len()).map(DirectedLink::from_index).for_each(|link| check_end(&topology, link));
+        Ok(topology)
+    }
+
+    fn check_hosts(&mut self) {
+        if self.hosts.len() < 2 {
+            self.errors.push(format!("{} hosts; a fabric needs at least 2", self.hosts.len()));
+        }
+        let links =
+            |host: &Draft| format!("host '{}' has {} links; a host has exactly one", host.name, host.ports.len());
+        self.errors.extend(self.hosts.iter().filter(|host| host.ports.len() != 1).map(links));
+    }
+
+    fn check_reachable(&mut self) {
+        let mut seen = vec![false; self.hosts.len() + self.switches.len()];
+        let mut open = vec![Node::Host(HostId(0))];
+        while let Some(node) = open.pop() {
+            let seen = &mut seen[node.index(self.hosts.len())];
+            if !std::mem::replace(seen, true) {
+                open.extend(self.draft(node).ports.iter().map(|port| port.peer.node));
+            }
+        }
+        let drafts = self.hosts.iter().chain(&self.switches).zip(seen).filter(|(_, seen)| !seen);
+        let unreachable = |(draft, _): (&Draft, _)| format!("no path leads from the first host to '{}'", draft.name);
+        self.errors.extend(drafts.map(unreachable));
+    }
+}
+
+/// The port at which a link begins is plugged into it, and knows where it leads.
+fn check_end(topology: &Topology, link: DirectedLink) {
+    let (from, to) = topology.ends(link);
+    let port = match from.node {
+        Node::Host(host) => topology.host(host).port,
+        Node::Switch(switch) => topology.switch(switch).ports[usize::from(from.port.0)],
+    };
+    assert!(port.link == link && port.peer == to, "each end of a link names it and the other end");
+}

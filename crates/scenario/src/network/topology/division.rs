@@ -1,0 +1,210 @@
+//! The division of a network into parts that may run side by side.
+
+use std::collections::BTreeMap;
+
+use hitless_core::wire::{Duration, HostId};
+
+use super::{DirectedLink, Node, SwitchId, Topology};
+
+/// Which part each node belongs to. Parts are numbered from 0, and none is empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Division {
+    /// By [`HostId`].
+    of_hosts: Vec<u32>,
+    /// By [`SwitchId`].
+    of_switches: Vec<u32>,
+    parts: usize,
+}
+
+impl Division {
+    /// At most `parts` parts. Links without delay are never cut, and a host is with its switch; but with as many parts
+    /// as there are nodes, each that can be is one of its own.
+    ///
+    /// Switches with hosts are divided into ranges with about as many hosts each, in the order of their hosts, which in
+    /// a fat tree is that of pods. Every other switch joins the part that it has most links to, and of several the one
+    /// with the fewest ports so far: an aggregation switch its pod, and cores and spines are spread.
+    pub fn new(topology: &Topology, parts: usize) -> Self {
+        let nodes = topology.hosts.len() + topology.switches.len();
+        let groups = Groups::new(topology, parts < nodes);
+        let of_groups = if parts < nodes { assign(topology, &groups, parts.max(1)) } else { numbered(&groups) };
+        let mut numbers = BTreeMap::new();
+        let mut number = |node: usize| {
+            let next = numbers.len() as u32;
+            *numbers.entry(of_groups[&groups.of(node)]).or_insert(next)
+        };
+        let of_nodes: Vec<u32> = (0..nodes).map(&mut number).collect();
+        let (of_hosts, of_switches) = of_nodes.split_at(topology.hosts.len());
+        let division = Self { of_hosts: of_hosts.to_vec(), of_switches: of_switches.to_vec(), parts: numbers.len() };
+        assert!(division.parts <= parts.max(1), "{} parts, and not more than {parts}", division.parts);
+        for link in (0..2 * topology.links.len()).map(DirectedLink::from_index) {
+            let (from, to) = division.of_link(topology, link);
+            let delay = topology.link(link.link).settings.delay;
+            assert!(from == to || delay > Duration::ZERO, "a link without delay is within a part");
+        }
+        division
+    }
+
+    /// How many parts there are.
+    pub fn parts(&self) -> usize {
+        self.parts
+    }
+
+    /// The part of a host.
+    pub fn of_host(&self, host: HostId) -> u32 {
+        self.of_hosts[host.0 as usize]
+    }
+
+    /// The part of a switch.
+    pub fn of_switch(&self, switch: SwitchId) -> u32 {
+        self.of_switches[switch.0 as usize]
+    }
+
+    /// The parts that a link leads from and to.
+    pub fn of_link(&self, topology: &Topology, link: DirectedLink) -> (u32, u32) {
+        let (from, to) = topology.ends(link);
+        let of = |node: Node| match node {
+            Node::Host(host) => self.of_host(host),
+            Node::Switch(switch) => self.of_switch(switch),
+        };
+        (of(from.node), of(to.node))
+    }
+}
+
+/// Nodes that stay together: a forest in which each names one that it is with, hosts first and then switches.
+struct Groups {
+    with: Vec<usize>,
+}
+
+impl Groups {
+    fn new(topology: &Topology, hosts_with_switches: bool) -> Self {
+        let hosts = topology.hosts.len();
+        let mut groups = Self { with: (0..hosts + topology.switches.len()).collect() };
+        for link in &topology.links {
+            let has_host = !(link.a.node.is_switch() && link.b.node.is_switch());
+            if link.settings.delay == Duration::ZERO || (has_host && hosts_with_switches) {
+                groups.join(link.a.node.index(hosts), link.b.node.index(hosts));
+            }
+        }
+        groups
+    }
+
+    /// The first node of a group stands for it.
+    fn of(&self, mut node: usize) -> usize {
+        while self.with[node] != node {
+            node = self.with[node];
+        }
+        node
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.of(a), self.of(b));
+        self.with[a.max(b)] = a.min(b);
+    }
+}
+
+/// Each group by itself.
+fn numbered(groups: &Groups) -> BTreeMap<usize, u32> {
+    (0..groups.with.len()).map(|node| groups.of(node)).map(|group| (group, group as u32)).collect()
+}
+
+/// The part of each group, by the node that stands for it.
+fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize, u32> {
+    let hosts = topology.hosts.len();
+    let mut sizes = BTreeMap::new();
+    (0..hosts).for_each(|host| *sizes.entry(groups.of(host)).or_insert(0_usize) += 1);
+    let mut of_groups = BTreeMap::new();
+    let mut before = 0;
+    for (&group, &size) in &sizes {
+        let middle = 2 * before + size;
+        of_groups.insert(group, (middle * parts / (2 * hosts)).min(parts - 1) as u32);
+        before += size;
+    }
+    let mut ports = vec![0; parts];
+    // From the hosts up: each round those that have a neighbour with a part.
+    loop {
+        let mut found = BTreeMap::new();
+        for (number, switch) in topology.switches.iter().enumerate() {
+            let group = groups.of(hosts + number);
+            if of_groups.contains_key(&group) {
+                continue;
+            }
+            let peers = switch.ports.iter().map(|port| groups.of(port.peer.node.index(hosts)));
+            let links = found.entry(group).or_insert_with(|| vec![0_usize; parts]);
+            peers.filter_map(|peer| of_groups.get(&peer)).for_each(|&part| links[part as usize] += 1);
+        }
+        let ready: Vec<_> = found.into_iter().filter(|(_, links)| links.iter().any(|&count| count > 0)).collect();
+        if ready.is_empty() {
+            break;
+        }
+        for (group, links) in ready {
+            let most = links.iter().copied().max().unwrap_or(0);
+            let candidates = (0..parts).filter(|&part| links[part] == most);
+            let part = candidates.min_by_key(|&part| ports[part]).unwrap_or(0);
+            ports[part] += links.iter().sum::<usize>();
+            of_groups.insert(group, part as u32);
+        }
+    }
+    // What no host can reach.
+    for node in 0..groups.with.len() {
+        of_groups.entry(groups.of(node)).or_insert(0);
+    }
+    of_groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::topology::shapes::tests::{LINK, dumbbell, fat_tree, leaf_spine};
+    use crate::network::topology::{FatTreeWiring, LinkSpec};
+
+    fn cut(topology: &Topology, division: &Division) -> usize {
+        let is_cut = |link: &DirectedLink| {
+            let (from, to) = division.of_link(topology, *link);
+            from != to
+        };
+        (0..2 * topology.links.len()).map(DirectedLink::from_index).filter(is_cut).count()
+    }
+
+    fn hosts_of_parts(topology: &Topology, division: &Division) -> Vec<usize> {
+        let mut hosts = vec![0; division.parts()];
+        topology.host_ids().for_each(|host| hosts[division.of_host(host) as usize] += 1);
+        hosts
+    }
+
+    #[test]
+    fn pods_of_a_fat_tree_stay_whole_and_cores_are_spread() {
+        let topology = fat_tree(8, FatTreeWiring::Standard);
+        let division = Division::new(&topology, 2);
+        assert_eq!(hosts_of_parts(&topology, &division), [64, 64]);
+        // Each of the 16 cores has a link to each of the 8 pods, half of them in the other part.
+        assert_eq!(cut(&topology, &division), 2 * 16 * 4);
+        let of_cores = topology.switch_ids().skip(64).map(|core| division.of_switch(core));
+        assert_eq!(of_cores.filter(|&part| part == 0).count(), 8);
+    }
+
+    #[test]
+    fn leaves_have_their_hosts_and_spines_are_shared_out() {
+        let topology = leaf_spine(8, 4, 40);
+        for parts in [1, 2, 4] {
+            let division = Division::new(&topology, parts);
+            assert_eq!(hosts_of_parts(&topology, &division), vec![320 / parts; parts]);
+            assert_eq!(cut(&topology, &division), 2 * 32 * (parts - 1) / parts);
+        }
+    }
+
+    #[test]
+    fn there_are_no_more_parts_than_can_be_told_apart() {
+        let topology = dumbbell(4, 4, LINK, LINK);
+        assert_eq!(Division::new(&topology, 8).parts(), 2);
+        assert_eq!(Division::new(&topology, 10).parts(), 10, "each node by itself");
+    }
+
+    #[test]
+    fn a_link_without_delay_is_never_cut() {
+        let at_once = LinkSpec { delay: Duration::ZERO, ..LINK };
+        let topology = dumbbell(4, 4, at_once, LINK);
+        assert_eq!(Division::new(&topology, 10).parts(), 2);
+        let topology = dumbbell(4, 4, at_once, at_once);
+        assert_eq!(Division::new(&topology, 10).parts(), 1);
+    }
+}

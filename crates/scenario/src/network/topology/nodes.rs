@@ -1,0 +1,313 @@
+//! Nodes, links, and who is joined to whom.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use hitless_core::settings::quantity::Text;
+use hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES;
+use hitless_core::wire::{BitRate, Duration, HostId, PortId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A switch of the fabric, counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_core::state::Value)]
+pub struct SwitchId(pub u32);
+
+/// A link of the fabric (both directions), counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, hitless_core::state::Value)]
+pub struct LinkId(pub u32);
+
+/// A node of the fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Node {
+    /// A host.
+    Host(HostId),
+    /// A switch.
+    Switch(SwitchId),
+}
+
+impl Node {
+    /// Whether it is a switch.
+    pub const fn is_switch(self) -> bool {
+        matches!(self, Node::Switch(_))
+    }
+
+    /// Its number where all nodes are counted together, so many hosts first.
+    pub(super) const fn index(self, hosts: usize) -> usize {
+        match self {
+            Node::Host(host) => host.0 as usize,
+            Node::Switch(switch) => hosts + switch.0 as usize,
+        }
+    }
+
+    /// The switch that it is, if it is one.
+    pub const fn switch(self) -> Option<SwitchId> {
+        if let Node::Switch(id) = self { Some(id) } else { None }
+    }
+}
+
+/// One end of a link: a node and the number of its port there. A host's only port is number 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Endpoint {
+    /// The node.
+    pub node: Node,
+    /// The port of that node.
+    pub port: PortId,
+}
+
+/// A link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// Rate of each direction.
+    #[serde(with = "Text::<BitRate>")]
+    pub rate: BitRate,
+    /// Propagation delay.
+    #[serde(with = "Text::<Duration>")]
+    pub delay: Duration,
+    /// Bytes that every frame costs beyond its own length: 8 of preamble and 12 of gap on Ethernet.
+    #[serde(default = "ethernet_overhead")]
+    pub overhead_bytes: u32,
+}
+
+fn ethernet_overhead() -> u32 {
+    ETHERNET_OVERHEAD_BYTES
+}
+
+impl LinkSpec {
+    /// An Ethernet link of `rate` and `delay`: 20 bytes of overhead for each frame (IEEE 802.3).
+    pub const fn ethernet(rate: BitRate, delay: Duration) -> Self {
+        Self { rate, delay, overhead_bytes: ETHERNET_OVERHEAD_BYTES }
+    }
+}
+
+/// A link between two nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The end that was named first.
+    pub a: Endpoint,
+    /// The other end.
+    pub b: Endpoint,
+    /// Rate, delay and overhead.
+    pub settings: LinkSpec,
+}
+
+/// One of the two directions of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From [`Link::a`] to [`Link::b`].
+    AToB,
+    /// From [`Link::b`] to [`Link::a`].
+    BToA,
+}
+
+/// A link in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DirectedLink {
+    /// The link.
+    pub link: LinkId,
+    /// Which of its directions.
+    pub direction: Direction,
+}
+
+impl DirectedLink {
+    /// A number below twice the number of links, for flat arrays: `2 * link`, plus one for the way back.
+    pub const fn index(self) -> usize {
+        2 * self.link.0 as usize + matches!(self.direction, Direction::BToA) as usize
+    }
+
+    /// The directed link with [`Self::index`] `index`.
+    pub const fn from_index(index: usize) -> Self {
+        let direction = if index.is_multiple_of(2) { Direction::AToB } else { Direction::BToA };
+        Self { link: LinkId((index / 2) as u32), direction }
+    }
+
+    /// The same link the other way.
+    pub const fn reversed(self) -> Self {
+        let direction = match self.direction {
+            Direction::AToB => Direction::BToA,
+            Direction::BToA => Direction::AToB,
+        };
+        Self { link: self.link, direction }
+    }
+}
+
+/// Where a node sits; decides nothing in forwarding, only how loads are counted and nodes are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tier {
+    /// A switch with hosts: leaf, edge, top of rack.
+    Edge,
+    /// A switch between edge and core.
+    Aggregation,
+    /// A switch at the top: spine, core.
+    Core,
+    /// Not said, as in a graph from a file.
+    #[default]
+    Unknown,
+}
+
+/// A port of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// The link plugged in, in the direction in which this port sends.
+    pub link: DirectedLink,
+    /// Who is at the other end.
+    pub peer: Endpoint,
+}
+
+impl Port {
+    /// Whether a switch (rather than a host) is at the other end.
+    pub const fn faces_switch(&self) -> bool {
+        self.peer.node.is_switch()
+    }
+}
+
+/// A host: one port, one link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Its name, unique among all nodes.
+    pub name: String,
+    /// Its only port.
+    pub port: Port,
+}
+
+/// A switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Its name, unique among all nodes.
+    pub name: String,
+    /// Where it sits.
+    pub tier: Tier,
+    /// Its ports, by number.
+    pub ports: Vec<Port>,
+}
+
+/// Hosts, switches, and the links between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// By [`HostId`].
+    pub hosts: Vec<Host>,
+    /// By [`SwitchId`].
+    pub switches: Vec<Switch>,
+    /// By [`LinkId`].
+    pub links: Vec<Link>,
+    pub(super) names: BTreeMap<String, Node>,
+}
+
+impl Topology {
+    /// The host `id`.
+    pub fn host(&self, id: HostId) -> &Host {
+        &self.hosts[id.0 as usize]
+    }
+
+    /// The switch `id`.
+    pub fn switch(&self, id: SwitchId) -> &Switch {
+        &self.switches[id.0 as usize]
+    }
+
+    /// The link `id`.
+    pub fn link(&self, id: LinkId) -> &Link {
+        &self.links[id.0 as usize]
+    }
+
+    /// The node called `name`.
+    pub fn node(&self, name: &str) -> Option<Node> {
+        self.names.get(name).copied()
+    }
+
+    /// What `node` is called.
+    pub fn name(&self, node: Node) -> &str {
+        match node {
+            Node::Host(id) => &self.host(id).name,
+            Node::Switch(id) => &self.switch(id).name,
+        }
+    }
+
+    /// All names of nodes, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.keys().map(String::as_str)
+    }
+
+    /// All hosts, in order.
+    pub fn host_ids(&self) -> impl Iterator<Item = HostId> + use<> {
+        (0..self.hosts.len() as u32).map(HostId)
+    }
+
+    /// All switches, in order.
+    pub fn switch_ids(&self) -> impl Iterator<Item = SwitchId> + use<> {
+        (0..self.switches.len() as u32).map(SwitchId)
+    }
+
+    /// The port of `switch` that is its recirculation port `number`: they come after those with links.
+    pub fn recirculation_port(&self, switch: SwitchId, number: u16) -> PortId {
+        PortId(self.switch(switch).ports.len() as u16 + number)
+    }
+
+    /// The two ends of `directed`: sending, receiving.
+    pub fn ends(&self, directed: DirectedLink) -> (Endpoint, Endpoint) {
+        let link = self.link(directed.link);
+        match directed.direction {
+            Direction::AToB => (link.a, link.b),
+            Direction::BToA => (link.b, link.a),
+        }
+    }
+
+    /// The switch that host `id` hangs on, and the port there.
+    pub fn attachment(&self, id: HostId) -> (SwitchId, PortId) {
+        let peer = self.host(id).port.peer;
+        (peer.node.switch().expect("the builder refuses links between hosts"), peer.port)
+    }
+
+    /// The ports of `node`; a host has one.
+    pub fn ports(&self, node: Node) -> &[Port] {
+        match node {
+            Node::Host(id) => std::slice::from_ref(&self.host(id).port),
+            Node::Switch(id) => &self.switch(id).ports,
+        }
+    }
+
+    /// The links from `sender` to `receiver` in that direction, in the order in which they were added.
+    pub fn links_between(&self, sender: Node, receiver: Node) -> Vec<DirectedLink> {
+        let ports = self.ports(sender).iter().filter(|port| port.peer.node == receiver);
+        let mut links: Vec<_> = ports.map(|port| port.link).collect();
+        links.sort_unstable();
+        links
+    }
+
+    /// `sw2->sw6`, as scenarios name it; the second parallel link is `sw2->sw6#1`.
+    pub fn link_name(&self, directed: DirectedLink) -> String {
+        let (from, to) = self.ends(directed);
+        let position = self.links_between(from.node, to.node).iter().position(|&link| link == directed);
+        let suffix = match position {
+            Some(number @ 1..) => format!("#{number}"),
+            _ => String::new(),
+        };
+        format!("{}->{}{suffix}", self.name(from.node), self.name(to.node))
+    }
+
+    /// The rate of the link of host `id`.
+    pub fn host_rate(&self, id: HostId) -> BitRate {
+        self.link(self.host(id).port.link.link).settings.rate
+    }
+
+    /// Sum of the rates of all links that a host hangs on, one way, in bits per second.
+    pub fn host_capacity_bps(&self) -> u64 {
+        self.host_ids().map(|host| self.host_rate(host).as_bps()).sum()
+    }
+
+    /// Sum of the rates, one way, of the links between switches of which at least one has hosts, in bits per second.
+    ///
+    /// In a leaf-spine this is leaves x spines x core rate, the denominator of the deflection papers.
+    pub fn edge_uplink_capacity_bps(&self) -> u64 {
+        let has_hosts = |id| self.switch(id).ports.iter().any(|port| !port.faces_switch());
+        let ends = |link: &Link| link.a.node.switch().zip(link.b.node.switch());
+        let uplinks = self.links.iter().filter(|link| ends(link).is_some_and(|(a, b)| has_hosts(a) || has_hosts(b)));
+        uplinks.map(|link| link.settings.rate.as_bps()).sum()
+    }
+}
+
+impl fmt::Display for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} hosts, {} switches, {} links", self.hosts.len(), self.switches.len(), self.links.len())
+    }
+}

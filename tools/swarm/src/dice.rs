@@ -1,0 +1,79 @@
+//! Draws of a world: one stream for each part of it, so that a change of one part leaves the others as they are.
+
+use hitless_core::engine::draws::{below, unit};
+use hitless_core::engine::{RandomStreams, Stream};
+
+/// What draws one part of a world.
+#[derive(Debug)]
+pub struct Dice {
+    stream: Stream,
+}
+
+impl Dice {
+    /// For the part called `part` of the world of a seed.
+    pub fn new(seed: u64, part: &str) -> Self {
+        Self { stream: RandomStreams::new(seed).stream(part) }
+    }
+
+    /// A whole number from `low` to `high`, each as likely.
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + below(&mut self.stream, (high - low + 1) as usize) as u64
+    }
+
+    /// A whole number from `low` to `high`, each order of magnitude as likely, and either end one time in eight: what
+    /// breaks is often at an edge.
+    pub fn scale(&mut self, low: u64, high: u64) -> u64 {
+        match self.between(0, 15) {
+            0 => low,
+            1 => high,
+            _ => {
+                let digits = |value: u64| 64 - value.leading_zeros() as u64;
+                let bits = self.between(digits(low), digits(high));
+                let from = if bits == 0 { 0 } else { 1_u64 << (bits - 1) };
+                let to = if bits >= 64 { u64::MAX / 2 } else { (1_u64 << bits) - 1 };
+                self.between(from.max(low).min(high), to.min(high).max(low))
+            }
+        }
+    }
+
+    /// Yes, once in so many times.
+    pub fn once_in(&mut self, times: u64) -> bool {
+        self.between(1, times) == 1
+    }
+
+    /// A number from 0 to below 1.
+    pub fn unit(&mut self) -> f64 {
+        unit(&mut self.stream)
+    }
+
+    /// One of several.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        *self.one_of(from)
+    }
+
+    /// One of several, where it is.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn one_of<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[below(&mut self.stream, from.len())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_has_both_ends_and_nothing_beyond() {
+        let mut dice = Dice::new(1, "test");
+        for (low, high) in [(0, 0), (0, 1), (1, 16), (0, 65_535), (3, 1 << 40), (7, 9)] {
+            let drawn: Vec<u64> = (0..400).map(|_| dice.scale(low, high)).collect();
+            assert!(drawn.iter().all(|value| (low..=high).contains(value)), "{low} to {high}");
+            assert!(drawn.contains(&low) && drawn.contains(&high), "{low} to {high}");
+        }
+    }
+}

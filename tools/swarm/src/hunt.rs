@@ -1,0 +1,167 @@
+//! From seed to seed.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration as WallTime;
+
+use hitless_core::engine::Progress;
+use hitless_scenario::kind::Registry;
+use hitless_switch::canary::Canary;
+
+use crate::draw;
+use crate::judge::Fault;
+use crate::run::{self, Until, Verdict};
+use crate::shrink::shrink;
+use crate::world::World;
+
+/// What to go through.
+#[derive(Clone, Debug)]
+pub struct Hunt {
+    /// The first seed; those after it follow.
+    pub first_seed: u64,
+    /// How many worlds at most.
+    pub worlds: Option<u64>,
+    /// How long at most.
+    pub wall_time: Option<WallTime>,
+    /// How many threads.
+    pub threads: usize,
+    /// The bug that is sown in all of it.
+    pub canary: Option<Canary>,
+    /// Stop at the first fault.
+    pub first_only: bool,
+    /// How long the world of a fault may be made small for.
+    pub shrink_for: WallTime,
+}
+
+/// A fault, and the smallest world found that has it.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The seed of the world that it was found in.
+    pub seed: u64,
+    /// What was found.
+    pub fault: Fault,
+    /// A scenario file that shows it.
+    pub world: World,
+    /// In how many worlds it was found.
+    pub times: u64,
+}
+
+/// What a hunt went through.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// Worlds that ran.
+    pub worlds: u64,
+    /// Draws that the check refused.
+    pub refused: u64,
+    /// Packets put on a link, those of the second run of each world not counted.
+    pub packets: u64,
+    /// In how many worlds each judge had a say.
+    pub judged: BTreeMap<&'static str, u64>,
+    /// What was found, by the order of seeds.
+    pub findings: Vec<Finding>,
+}
+
+impl Hunt {
+    /// How long the world of a fault may be made small for where nobody waits for less.
+    pub const SHRINK_FOR: WallTime = WallTime::from_secs(30);
+
+    /// Goes through worlds until their number, the time or `progress` ends it. What is found is told at once, when it
+    /// has been made small.
+    pub fn run(&self, registry: &Registry, progress: &Progress, tell: &(dyn Fn(&Finding) + Sync)) -> Totals {
+        let until = Until::from_now(self.wall_time);
+        let chase =
+            Chase { hunt: self, registry, progress, tell, until, next: AtomicU64::new(0), totals: Mutex::default() };
+        std::thread::scope(|scope| {
+            let work = || {
+                hitless_switch::canary::sow(self.canary);
+                chase.work();
+                hitless_switch::canary::sow(None);
+            };
+            (1..self.threads).for_each(|_| drop(scope.spawn(work)));
+            work();
+        });
+        let mut totals = chase.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+        totals.findings.sort_by_key(|finding| finding.seed);
+        totals
+    }
+}
+
+/// A hunt under way, as its threads share it.
+struct Chase<'a> {
+    hunt: &'a Hunt,
+    registry: &'a Registry,
+    progress: &'a Progress,
+    tell: &'a (dyn Fn(&Finding) + Sync),
+    until: Until,
+    next: AtomicU64,
+    totals: Mutex<Totals>,
+}
+
+impl Chase<'_> {
+    fn work(&self) {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let is_over = self.hunt.worlds.is_some_and(|worlds| number >= worlds);
+            let is_found = self.hunt.first_only && !self.totals().findings.is_empty();
+            if is_over || is_found || self.until.has_come() || self.progress.is_cancelled() {
+                return;
+            }
+            let seed = self.hunt.first_seed.wrapping_add(number);
+            let (world, refused) = draw::world(seed, self.registry);
+            let verdict = world.as_ref().and_then(|world| run::run(world, self.registry).ok());
+            self.totals().add(refused, verdict.as_ref());
+            if let (Some(world), Some(verdict)) = (world, verdict) {
+                verdict.faults.iter().for_each(|fault| self.note(seed, &world, fault));
+            }
+        }
+    }
+
+    /// Whether a world breaks the same without the bug that is sown: then it is not that bug.
+    fn is_there_anyhow(&self, world: &World, fault: &Fault) -> bool {
+        if self.hunt.canary.is_none() {
+            return false;
+        }
+        hitless_switch::canary::sow(None);
+        let verdict = run::run(world, self.registry);
+        hitless_switch::canary::sow(self.hunt.canary);
+        verdict.is_ok_and(|verdict| verdict.faults.iter().any(|found| found.judge == fault.judge))
+    }
+
+    /// Of each kind of fault one world is made small.
+    fn note(&self, seed: u64, world: &World, fault: &Fault) {
+        if self.is_there_anyhow(world, fault) {
+            return;
+        }
+        let mut totals = self.totals();
+        if totals.count_again(fault) {
+            return;
+        }
+        let place = totals.findings.len();
+        totals.findings.push(Finding { seed, fault: fault.clone(), world: world.clone(), times: 1 });
+        drop(totals);
+        let small = shrink(world, fault, self.registry, Until::from_now(Some(self.hunt.shrink_for)));
+        let mut totals = self.totals();
+        totals.findings[place].world = small;
+        (self.tell)(&totals.findings[place]);
+    }
+
+    fn totals(&self) -> MutexGuard<'_, Totals> {
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Totals {
+    fn add(&mut self, refused: u64, verdict: Option<&Verdict>) {
+        self.refused += refused;
+        let Some(verdict) = verdict else { return };
+        self.worlds += 1;
+        self.packets += verdict.transmissions;
+        verdict.judged.iter().for_each(|judge| *self.judged.entry(judge).or_insert(0) += 1);
+    }
+
+    fn count_again(&mut self, fault: &Fault) -> bool {
+        let known = self.findings.iter_mut().find(|known| known.fault.signature() == fault.signature());
+        known.map(|finding| finding.times += 1).is_some()
+    }
+}

@@ -1,0 +1,83 @@
+//! The world that a relation changes: the recorded configuration of its run.
+
+use hitless_scenario::Scenario;
+use hitless_scenario::kind::Registry;
+use hitless_scenario::network::topology::{Node, Topology};
+use toml::{Table, Value};
+
+use crate::world::World;
+
+/// A world with every default written.
+pub struct Subject {
+    /// Its seed.
+    pub seed: u64,
+    world: World,
+    scenario: Scenario,
+    topology: Topology,
+}
+
+impl Subject {
+    /// Converts a world; `None` if the check refuses it.
+    pub fn of(world: &World, registry: &Registry) -> Option<Self> {
+        let scenario = world.check(registry).ok()?;
+        let topology = scenario.build_topology().ok()?;
+        let table = scenario.effective_toml().parse().ok()?;
+        Some(Self { seed: scenario.seed, world: World::new(table), scenario, topology })
+    }
+
+    /// What is written.
+    pub const fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// What is written, to be changed.
+    pub fn table(&self) -> Table {
+        self.world.table().clone()
+    }
+
+    /// Its scenario, as checked.
+    pub const fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Its fabric.
+    pub const fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Whether it has only mechanisms of these kinds, or no mechanisms.
+    pub fn has_only(&self, kinds: &[&str]) -> bool {
+        self.world.kinds().iter().all(|kind| kinds.contains(kind))
+    }
+
+    /// Whether none of its mechanisms is of these kinds.
+    pub fn has_none_of(&self, kinds: &[&str]) -> bool {
+        self.world.kinds().iter().all(|kind| !kinds.contains(kind))
+    }
+
+    /// Names of hosts.
+    pub fn hosts(&self) -> Vec<String> {
+        self.topology.hosts.iter().map(|host| host.name.clone()).collect()
+    }
+
+    /// Names of switches.
+    pub fn switches(&self) -> Vec<String> {
+        self.topology.switches.iter().map(|switch| switch.name.clone()).collect()
+    }
+
+    /// Links as a graph lists them: the names of both ends, rate, delay and overhead.
+    pub fn links(&self) -> Vec<Table> {
+        let name = |node: Node| match node {
+            Node::Host(host) => self.topology.host(host).name.clone(),
+            Node::Switch(switch) => self.topology.switch(switch).name.clone(),
+        };
+        let link = |link: &hitless_scenario::network::topology::Link| {
+            let mut entry =
+                Table::try_from(link.settings).unwrap_or_else(|error| unreachable!("a link is always TOML: {error}"));
+            let ends = [link.a.node, link.b.node].map(|node| Value::from(name(node)));
+            entry.insert("ends".into(), Value::Array(ends.into()));
+            entry
+        };
+        self.topology.links.iter().map(link).collect()
+    }
+}

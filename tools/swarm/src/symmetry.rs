@@ -1,0 +1,147 @@
+//! Senders that are alike, around one switch: over several seeds none may get more than another.
+
+use hitless_core::engine::Progress;
+use hitless_scenario::kind::Registry;
+use hitless_simulation::Simulation;
+use hitless_simulation::results::Column;
+
+use crate::dice::Dice;
+
+/// One world in this many has senders that are alike run beside it.
+const ONE_WORLD_IN: u64 = 8;
+/// Runs of them, each with another seed and the hosts in another order.
+const RUNS: usize = 24;
+/// A mean share this far from an equal one, and more than [`ERRORS_MAX`] standard errors away, is no noise.
+const DEVIATION_MAX: f64 = 0.1;
+const ERRORS_MAX: f64 = 6.0;
+
+/// Senders that are alike, which send to one host as fast as they can.
+#[derive(Clone, Debug)]
+pub struct Alike {
+    senders: usize,
+    gbps: u64,
+    buffer_packets: u64,
+    transport: &'static str,
+    group: &'static str,
+    us: u64,
+}
+
+impl Alike {
+    /// Draws senders for one world in eight, from its seed.
+    pub fn draw(seed: u64) -> Option<Self> {
+        let mut dice = Dice::new(seed, "alike");
+        dice.once_in(ONE_WORLD_IN).then(|| {
+            let (transport, group) = dice.pick(&[
+                ("kind = \"udp\"\nrate = \"RATE\"", "constant-rate"),
+                ("kind = \"tcp\"\ncongestion = \"newreno\"\nrto_min = \"1 ms\"", "long"),
+                ("kind = \"tcp\"\ncongestion = \"cubic\"\nrto_min = \"1 ms\"", "long"),
+                ("kind = \"tcp\"\ncongestion = \"dctcp\"\nrto_min = \"1 ms\"", "long"),
+            ]);
+            let gbps = dice.pick(&[10, 25, 100, 400]);
+            let buffer_packets = dice.between(20, 400);
+            // Long enough for some thousand frames of each sender.
+            Self { senders: dice.between(2, 6) as usize, gbps, buffer_packets, transport, group, us: 60_000 / gbps }
+        })
+    }
+
+    /// The scenario of one run, in which `first` is the first host of the lists.
+    fn text(&self, run: usize) -> String {
+        let mut hosts: Vec<String> = (0..=self.senders).map(|host| format!("\"h{host}\"")).collect();
+        let sources = hosts[1..].join(", ");
+        let destinations = vec!["\"h0\""; self.senders].join(", ");
+        hosts.rotate_left(run % (self.senders + 1));
+        let &Self { gbps, buffer_packets, transport, group, us, .. } = self;
+        let transport = transport.replace("RATE", &format!("{gbps} Gbps"));
+        let link = |host: &String| format!("{{ ends = [{host}, \"s\"], rate = \"{gbps} Gbps\", delay = \"1 us\" }}");
+        let links = hosts.iter().map(link).collect::<Vec<_>>().join(", ");
+        format!(
+            "name = \"alike\"\nduration = \"{us} us\"\nseed = {}\n\
+             topology = {{ kind = \"graph\", hosts = [{}], switches = [\"s\"], links = [{links}] }}\n\
+             [switch]\npreset = \"ideal\"\nbuffer = {{ kind = \"static\", per_port = \"{buffer_packets} packets\" }}\n\
+             ecn = {{ threshold = \"{} packets\" }}\n\
+             [[transport]]\nname = \"t\"\n{transport}\n\
+             [[flows]]\nname = \"f\"\nkind = \"{group}\"\ntransport = \"t\"\n\
+             sources = [{sources}]\ndestinations = [{destinations}]\n",
+            run + 1,
+            hosts.join(", "),
+            buffer_packets / 3,
+        )
+    }
+
+    /// The share of each sender in one run, 1 being an equal one.
+    fn shares(&self, run: usize, registry: &Registry) -> Result<Vec<f64>, String> {
+        let scenario =
+            hitless_scenario::check(&self.text(run), "alike.toml", registry).map_err(|error| error.to_string())?;
+        let outcome = Simulation::new(scenario)?.run(&Progress::default());
+        let column = |name: &str| {
+            let flows = outcome.tables.iter().find(|table| table.name == "flows")?;
+            flows.columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column)
+        };
+        let (Some(Column::Text(sources)), Some(Column::Unsigned(bytes))) =
+            (column("source"), column("delivered_bytes"))
+        else {
+            return Err("a run has no table of flows".to_owned());
+        };
+        let of_host = |host: usize| {
+            let name = format!("h{host}");
+            sources.iter().zip(bytes).filter(|(source, _)| **source == name).map(|(_, bytes)| *bytes).sum::<u64>()
+        };
+        let bytes: Vec<f64> = (1..=self.senders).map(|host| of_host(host) as f64).collect();
+        let equal = bytes.iter().sum::<f64>() / self.senders as f64;
+        Ok(bytes.iter().map(|bytes| bytes / equal).collect())
+    }
+
+    /// A sentence if one of the senders gets more or less than an equal share, beyond noise.
+    pub fn unequal(&self, registry: &Registry) -> Option<String> {
+        let runs: Result<Vec<Vec<f64>>, String> = (0..RUNS).map(|run| self.shares(run, registry)).collect();
+        let runs = match runs {
+            Ok(runs) => runs,
+            Err(sentence) => return Some(sentence),
+        };
+        let (sender, mean, error) = unequal_sender(&runs)?;
+        Some(format!("sender {sender} of {self:?} gets {mean:.2} of an equal share (standard error {error:.3})"))
+    }
+}
+
+/// The first sender whose mean share differs from an equal one beyond noise, its mean share and standard error.
+fn unequal_sender(runs: &[Vec<f64>]) -> Option<(usize, f64, f64)> {
+    let count = runs.len() as f64;
+    (0..runs.first()?.len()).find_map(|sender| {
+        let shares = runs.iter().map(|shares| shares[sender]);
+        let mean = shares.clone().sum::<f64>() / count;
+        let squares: f64 = shares.map(|share| (share - mean).powi(2)).sum();
+        let error = (squares / (count * (count - 1.0))).sqrt();
+        let deviation = (mean - 1.0).abs();
+        let is_unequal = deviation > DEVIATION_MAX && deviation > ERRORS_MAX * error;
+        is_unequal.then_some((sender + 1, mean, error))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_that_is_unequal_in_every_run_is_found_and_noise_is_not() {
+        for (odd, even, expected) in [
+            ([1.988, 0.012], [1.988, 0.012], Some(1)),
+            ([1.2, 0.8], [1.15, 0.85], Some(1)),
+            ([1.9, 0.1], [0.1, 1.9], None),
+            ([1.9, 0.1], [0.5, 1.5], None),
+            ([1.05, 0.95], [1.05, 0.95], None),
+        ] {
+            let runs: Vec<Vec<f64>> = (0..RUNS).map(|run| if run % 2 == 0 { even } else { odd }.to_vec()).collect();
+            let found = unequal_sender(&runs).map(|(sender, ..)| sender);
+            assert_eq!(found, expected, "{odd:?} and {even:?}");
+        }
+    }
+
+    #[test]
+    fn senders_that_are_alike_share_a_port() {
+        let drawn: Vec<Alike> = (0..200).filter_map(Alike::draw).collect();
+        assert!((10..50).contains(&drawn.len()));
+        for alike in drawn.iter().take(40) {
+            assert_eq!(alike.unequal(hitless_mechanisms::builtin()), None);
+        }
+    }
+}
