@@ -1,7 +1,7 @@
 //! Checks the guarantees of a protected link, independently of the protocol's own numbers.
 //!
-//! Every packet that enters the link gets a [`hitless_core::wire::shim::CheckNumber`], which no mechanism reads and which
-//! takes no room on the wire. At the far end the checker records the order and the copies of delivered packets.
+//! Every packet that enters the link gets a [`hitless_core::wire::shim::CheckNumber`], which no mechanism reads and
+//! which takes no room on the wire. At the far end the checker records the order and the copies of delivered packets.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! Headers of mechanisms in a frame: the shims of a descriptor that a program sees, and the conversion of its bytes
 //! back to shims.
 //!
-//! A frame of a protected link carries the packet behind the link's headers, as in crates/core/src/wire/link. RIMM's three
-//! headers follow the Ethernet header under separate types. The priority mark is between IPv4 and the transport.
+//! A frame of a protected link carries the packet behind the link's headers, as in crates/core/src/wire/link. RIMM's
+//! three headers follow the Ethernet header under separate types. The priority mark is between IPv4 and the transport.
 
 use crate::linkguardian::headers::{AckHeader, DataHeader, LossNotification};
 use crate::rimm::headers::{DetourHeader, MessageHeader, TelemetryHeader};

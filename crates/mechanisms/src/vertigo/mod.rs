@@ -3,8 +3,8 @@
 //! published with "Practical Packet Deflection in Datacenters" (PACMNET 1, CoNEXT3, 2023), where Vertigo is called
 //! Selective Deflection.
 //!
-//! Senders mark packets with the remaining bytes of their flow ([`hitless_core::wire::PriorityMark`]). Each queue is sorted
-//! by that mark and serves the smallest first (section 3.2). A packet that meets a full queue evicts packets of
+//! Senders mark packets with the remaining bytes of their flow ([`hitless_core::wire::PriorityMark`]). Each queue is
+//! sorted by that mark and serves the smallest first (section 3.2). A packet that meets a full queue evicts packets of
 //! strictly larger rank from its end, as many as needed; if that does not suffice, the packet itself is the victim.
 //! Victims go to the less loaded of two random ports that face switches, never to a host. There they are inserted even
 //! into a full queue: then its worst packets are dropped, possibly including the victim. So no packet is deflected
