@@ -9,8 +9,8 @@
 //!
 //! The arriving packet is cut; NDP cuts the last packet of the queue instead with probability 1/2. Only packets whose
 //! receiver understands it are cut ([`hitless_core::wire::Packet::trim`]); others are dropped as without the mechanism.
-//! A header that finds no room in the queue of the headers is dropped, and its sender needs its timeout; NDP returns such
-//! headers to the sender.
+//! A header that finds no room in the queue of the headers is dropped, and its sender needs its timeout; NDP returns
+//! such headers to the sender.
 
 mod kind;
 mod settings;

@@ -70,8 +70,8 @@ pub enum QueueOrder {
     #[default]
     ByArrival,
     /// Smallest [`hitless_core::wire::Packet::urgency`] first, and equal ranks in order of arrival: a priority queue
-    /// like pFabric's (SIGCOMM 2013, section 4.1). If the queue is full, an arriving packet can evict packets of strictly
-    /// larger rank from the end, but never the frame in transmission.
+    /// like pFabric's (SIGCOMM 2013, section 4.1). If the queue is full, an arriving packet can evict packets of
+    /// strictly larger rank from the end, but never the frame in transmission.
     ByRank,
 }
 
