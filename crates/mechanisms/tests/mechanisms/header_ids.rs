@@ -32,7 +32,7 @@ fn collect(folder: &Path, found: &mut BTreeMap<String, Vec<String>>) {
 #[test]
 fn no_two_headers_have_the_same_id() {
     let mut found = BTreeMap::new();
-    for sources in ["src", "../wire/src"] {
+    for sources in ["src", "../core/src/wire"] {
         collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(sources), &mut found);
     }
     assert!(found.len() >= 17, "{} headers found", found.len());
