@@ -17,8 +17,9 @@ import polars as pl
 from hitless import _native
 from hitless.checking import Scenario, check_scenario, faults_explained, refusals_explained, scenario_text
 from hitless.checkpoints import Checkpoints, machine_code
-from hitless.errors import HitlessError, RunStopped, reason
+from hitless.errors import HitlessError, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
+from hitless.outcome.run import RunStopped
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
 from hitless.outcome.stored import RowFiles
 from hitless.outcome.tables import Tables, frame_of

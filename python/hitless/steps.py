@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -10,9 +10,6 @@ from hitless.errors import BadInput
 from hitless.outcome.run import Run
 from hitless.quantities import seconds_of
 from hitless.simulation import LinkEnd, Session
-
-if TYPE_CHECKING:
-    from hitless.scenario import Scenario
 
 _PS_PER_US = 1_000_000
 _PS_PER_S = 10**12
@@ -47,8 +44,9 @@ class Steps:
     cannot be done raises `BadInput`.
     """
 
-    def __init__(self, scenario: "Scenario", seed: int | None) -> None:
-        self._session = Session(scenario.text, file_name=scenario.name, seed=seed)
+    def __init__(self, text: str, name: str, seed: int | None) -> None:
+        """`Scenario.start` makes it: ``name`` is what messages call the scenario."""
+        self._session = Session(text, file_name=name, seed=seed)
         self._is_over = False
 
     @property

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import warm
+from hitless.cli.main import COMMANDS
 from waiting import wait_until
 
 HERE = Path(__file__).parent
@@ -379,3 +380,17 @@ def test_swarm_judges_one_scenario(hitless, tmp_path):
 def test_swarm_and_memory_refuse_what_means_nothing(hitless, arguments, message):
     refused = hitless(*arguments, code=2)
     assert message in refused.stderr
+
+
+def test_the_table_of_commands_says_what_each_says_of_itself():
+    for name, command in COMMANDS.items():
+        loaded = command.load(name)
+        summary = " ".join(loaded.help.split("\n\n")[0].split())
+        assert (loaded.name, summary) == (name, command.summary)
+
+
+def test_help_of_all_commands_loads_none_of_them():
+    code = "import sys; sys.argv = ['hitless', '--help']; from hitless.cli.main import app\n"
+    code += "try: app()\nfinally: print([name for name in sys.modules if name.endswith('_app') or 'papers' in name])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\n[]\n")

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 import hitless as hl
-from hitless.exhibits import Context, Factor, Gain, Range, Runs, Share
-from hitless.exhibits.afq import (
+from hitless.simulation import PacketSimulation, Simulation
+from hitless_papers import Context, Factor, Gain, Range, Runs, Share
+from hitless_papers.afq import (
     causes,
     cluster,
     counters,
@@ -23,10 +24,9 @@ from hitless.exhibits.afq import (
     schedulers,
     schemes,
 )
-from hitless.exhibits.afq.cluster import Case
-from hitless.exhibits.afq.sizes import ENTERPRISE, PARETO, PAYLOAD_SHARE, Sizes
-from hitless.exhibits.statements import counted_once
-from hitless.simulation import PacketSimulation, Simulation
+from hitless_papers.afq.cluster import Case
+from hitless_papers.afq.sizes import ENTERPRISE, PARETO, PAYLOAD_SHARE, Sizes
+from hitless_papers.statements import counted_once
 from warm import hitless
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitless.exhibits import Context, Runs, registry
-from hitless.exhibits.deflection import (
+from hitless.simulation import Run, Summary
+from hitless_papers import Context, Runs, registry
+from hitless_papers.deflection import (
     load_sweep,
     metrics,
     outcomes,
@@ -16,13 +17,12 @@ from hitless.exhibits.deflection import (
     small,
     statistics,
 )
-from hitless.exhibits.deflection.fabrics import FAT_TREE, LEAF_SPINE, LEAF_SPINE_1G, LEAF_SPINE_100G
-from hitless.exhibits.deflection.metrics import Measured
-from hitless.exhibits.deflection.schemes import FAIR, PAPER
-from hitless.exhibits.deflection.setting import Case, Incast
-from hitless.exhibits.deflection.statistics import Durations
-from hitless.exhibits.deflection.sweep import Sweep
-from hitless.simulation import Run, Summary
+from hitless_papers.deflection.fabrics import FAT_TREE, LEAF_SPINE, LEAF_SPINE_1G, LEAF_SPINE_100G
+from hitless_papers.deflection.metrics import Measured
+from hitless_papers.deflection.schemes import FAIR, PAPER
+from hitless_papers.deflection.setting import Case, Incast
+from hitless_papers.deflection.statistics import Durations
+from hitless_papers.deflection.sweep import Sweep
 
 SWEEPS = [entry.make for entry in registry.select(["pd"]) if issubclass(entry.make, Sweep)]
 

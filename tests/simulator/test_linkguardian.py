@@ -4,15 +4,15 @@ import polars as pl
 import pytest
 
 from hitless.analysis import poisson_interval
-from hitless.exhibits import Context, Runs
-from hitless.exhibits.linkguardian import basis, storage, testbed
-from hitless.exhibits.linkguardian.counters import counter
-from hitless.exhibits.linkguardian.over_time import PARTS, Course, Measured, long_flow
-from hitless.exhibits.linkguardian.recovery import delays_us as delays
-from hitless.exhibits.linkguardian.stress import copies, effective_loss, stress, theory
-from hitless.exhibits.linkguardian.testbed import Case
-from hitless.exhibits.statements import resting_on
 from hitless.simulation import Simulation
+from hitless_papers import Context, Runs
+from hitless_papers.linkguardian import basis, storage, testbed
+from hitless_papers.linkguardian.counters import counter
+from hitless_papers.linkguardian.over_time import PARTS, Course, Measured, long_flow
+from hitless_papers.linkguardian.recovery import delays_us as delays
+from hitless_papers.linkguardian.stress import copies, effective_loss, stress, theory
+from hitless_papers.linkguardian.testbed import Case
+from hitless_papers.statements import resting_on
 
 
 def run(case, packets, repair_loss, seed):

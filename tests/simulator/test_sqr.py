@@ -8,11 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from hitless.exhibits import Context, Runs
-from hitless.exhibits.estimates import Estimate, percent_of
-from hitless.exhibits.sqr import fct, phases, testbed, workloads
-from hitless.exhibits.sqr.counters import CHECKED, GIVEN_UP, checked, counter
 from hitless.simulation import Simulation
+from hitless_papers import Context, Runs
+from hitless_papers.estimates import Estimate, percent_of
+from hitless_papers.sqr import fct, phases, testbed, workloads
+from hitless_papers.sqr.counters import CHECKED, GIVEN_UP, checked, counter
 from warm import hitless
 
 

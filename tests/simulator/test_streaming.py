@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import hitless as hl
 from hitless.cli.answer import answer
-from hitless.errors import RunStopped
+from hitless.outcome.run import RunStopped
 from hitless.outcome.times import goodputs_gbps, times_of
 from hitless.simulation import RunCancelled, Simulation
 from waiting import wait_until

@@ -11,12 +11,12 @@ from hitless.cli.execute import Execution, execute
 from hitless.cli.scenario_text import read_scenario, shown_name
 from hitless.comparison.pairs import METHOD, Compared, Outcome, PairedRuns
 from hitless.comparison.sides import Asked, Side, counted, one_file, two_files
-from hitless.exhibits.campaign import Campaign
-from hitless.exhibits.keeping import KeptPoints
-from hitless.exhibits.registry import Entry
 from hitless.numbers import format_number
 from hitless.outcome.times import ALL_SIZES
 from hitless.results import RESULTS, ResultsFolder
+from hitless.runs.keeping import KeptPoints
+from hitless.runs.result import Measurement
+from hitless.runs.study import Study
 from hitless.terminal.console import print_error, print_json, print_note, print_text, stdout
 from hitless.whole_file import name_of
 
@@ -43,10 +43,17 @@ def compare(
     for side in sides:
         for note in side.notes:
             print_note(f"note: {note}")
-    exhibit = PairedRuns(sides, effort.seeds)
-    entry = Entry(f"compare/{stem}", f"{sides[0].label} | {sides[1].label}", headline=False, make=lambda: exhibit)
-    kept = KeptPoints((out or RESULTS) / "points")
-    campaign = Campaign([entry], seed=effort.seed, jobs=effort.jobs, kept=kept, fresh=effort.fresh)
+    pairs = PairedRuns(sides, effort.seeds)
+    study = Study(
+        f"compare/{stem}",
+        f"{sides[0].label} | {sides[1].label}",
+        pairs.points(),
+        pairs.work_out,
+        seed=effort.seed,
+        jobs=effort.jobs,
+        kept=KeptPoints((out or RESULTS) / "points"),
+        fresh=effort.fresh,
+    )
 
     def make_folder() -> ResultsFolder:
         folder = ResultsFolder(f"compare-{stem}", out)
@@ -55,19 +62,19 @@ def compare(
                 folder.write_text(f"{name}.toml", side.text)
         return folder
 
-    execution = execute(campaign, make_folder, "comparing", seed=effort.seed)
-    document = _document(execution.folder.path, sides, exhibit.outcome)
+    execution = execute(study, make_folder, "comparing", seed=effort.seed)
+    document = _document(execution.folder.path, sides, pairs.outcome)
     with execution.folder.troubles_kept():
         execution.folder.write_json("comparison.json", document)
     if json:
         print_json(document)
     else:
-        show(sides, exhibit.outcome)
-    _tell(execution, len(exhibit.outcome.seeds), effort.seeds, debug=debug)
+        show(sides, pairs.outcome)
+    _tell(execution, len(pairs.outcome.seeds), effort.seeds, debug=debug)
     return execution.exit_code
 
 
-def _tell(execution: Execution, done: int, asked: int, *, debug: bool) -> None:
+def _tell(execution: Execution[Measurement], done: int, asked: int, *, debug: bool) -> None:
     """Say on stderr what may mislead, each once however many runs say it, and where the results are."""
     [result] = execution.results
     runs = [task.run for task in result.tasks if task.run is not None]

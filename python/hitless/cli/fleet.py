@@ -15,14 +15,14 @@ from rich.table import Table
 from hitless.analysis.seeds import statistic_over_seeds
 from hitless.cli import fleet_report
 from hitless.errors import BadInput, HitlessError
-from hitless.exhibits.model import Point
-from hitless.exhibits.pool import Pool, Task
 from hitless.fleet import statistics
 from hitless.fleet.comparison import Comparison
 from hitless.fleet.tables import write_published
 from hitless.fleet.year import Finished, Hazard, Trace, Year, policies, protects, read_text, topology_of
 from hitless.numbers import format_number
 from hitless.results import ResultsFolder
+from hitless.runs.point import Point
+from hitless.runs.pool import Pool, Task
 from hitless.simulation import RunCancelled
 from hitless.terminal.console import print_error, print_json, print_note, stdout
 from hitless.terminal.interrupt import EXIT_INTERRUPTED, on_interrupt

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from hitless.cli.switch import told_result
 from hitless.errors import BadInput, HitlessError
-from hitless.live import LiveOptions, LiveRun, NetworkInterface, Status
+from hitless.live import LiveOptions, LiveRun, NetworkInterface, Status, ports
 from hitless.quantities import bps_of, seconds_of
 from hitless.service.metrics import serving
 from hitless.service.privileges import OF_FORWARDING, drop_all_but
 from hitless.service.process import log_to_stderr, signals
-from hitless.switch import changes, ports
+from hitless.switch import changes
 from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan, MtuPlan, mtu_plan, require_room, scenario
 from hitless.switch.link_file import EXAMPLE, Config, Link, read_link_file, require_changeable
 from hitless.switch.metrics import LiveCollector

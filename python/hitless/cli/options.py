@@ -18,6 +18,15 @@ Out = Annotated[Path | None, typer.Option(help="Folder for the results.", show_d
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core")
 ]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="PLACE",
+        help='"processes", "ray" for a Ray cluster of this machine, or the address of one: ray://head:10001.',
+        show_default="threads",
+    ),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Forget finished runs, and run every one again.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")]
 Order = Annotated[Literal["blocking", "non-blocking"], typer.Option(help="Keep the order of frames, or not.")]

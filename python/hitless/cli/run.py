@@ -9,11 +9,10 @@ from hitless.cli.answer import show_answer
 from hitless.cli.execute import Execution, execute
 from hitless.cli.scenario_text import STANDARD_INPUT, shown_name
 from hitless.errors import BadInput
-from hitless.exhibits.campaign import Campaign
-from hitless.exhibits.custom import CustomScenario
-from hitless.exhibits.registry import Entry
 from hitless.results import ResultsFolder, file_name
-from hitless.simulation import RowsFolder, Simulation
+from hitless.runs.result import Measurement
+from hitless.runs.scenario_run import scenario_run
+from hitless.simulation import PacketSimulation, RowsFolder, Simulation
 from hitless.terminal.console import print_json, print_note
 from hitless.whole_file import name_of
 
@@ -51,25 +50,21 @@ def resume_run(folder: Path, *, json: bool, debug: bool) -> int:
 def run_plan(plan: Plan, *, out: Path | None, json: bool, debug: bool, checkpoints: Checkpoints | None = None) -> int:
     """Run a sound scenario; return the exit code. With ``checkpoints`` its rows are kept in memory."""
     rows = RowsFolder()
-    entry = Entry(
-        f"run/{plan.name}",
-        plan.shown,
-        headline=False,
-        make=lambda: CustomScenario(plan.name, plan.text, plan.file, rows, checkpoints),
-    )
+    work = PacketSimulation(plan.text, plan.file, rows, checkpoints)
+    study = scenario_run(plan.name, plan.shown, work, plan.seed)
 
     def make_folder() -> ResultsFolder:
         resumes = checkpoints is not None and checkpoints.resumes
         folder = ResultsFolder(f"run-{plan.name}", out, may_replace=resumes)
         if checkpoints is None:
-            rows.path = folder.path / file_name(entry.id)
+            rows.path = folder.path / file_name(study.id)
         else:
             checkpoints.folder = folder.path
             if not resumes:
                 _write_plan(plan, folder)
         return folder
 
-    execution = execute(Campaign([entry], seed=plan.seed), make_folder, plan.name)
+    execution = execute(study, make_folder, plan.name)
     if checkpoints is not None:
         _end_checkpoints(execution)
     if json:
@@ -88,7 +83,7 @@ def _write_plan(plan: Plan, folder: ResultsFolder) -> None:
         raise folder.give_up(refused) from refused
 
 
-def _end_checkpoints(execution: Execution) -> None:
+def _end_checkpoints(execution: Execution[Measurement]) -> None:
     """What is done needs no checkpoint any more; what was interrupted or failed can be gone on with."""
     folder = execution.folder.path
     if execution.exit_code == 0:
@@ -97,15 +92,15 @@ def _end_checkpoints(execution: Execution) -> None:
         print_note(f"hitless resume {folder} goes on from the newest checkpoint")
 
 
-def _show(name: str, execution: Execution) -> None:
-    """Print what the run says; its tables are those of the result, since tasks let go of theirs."""
+def _show(name: str, execution: Execution[Measurement]) -> None:
+    """Print what the run says."""
     [result] = execution.results
     [task] = result.tasks
     if task.run is not None:
-        show_answer(name, replace(task.run, tables=result.tables))
+        show_answer(name, task.run)
 
 
-def _document(shown: str, execution: Execution) -> dict[str, object]:
+def _document(shown: str, execution: Execution[Measurement]) -> dict[str, object]:
     [result] = execution.results
     [task] = result.tasks
     return {

@@ -8,8 +8,8 @@ import polars as pl
 
 from hitless.analysis import SEEDS_CHANGE_NOTHING
 from hitless.errors import BadInput, HitlessError
-from hitless.executors import executor_at
 from hitless.numbers import format_number
+from hitless.runs.executors import executor_at
 from hitless.sweeps.frames import axes_of, intervals
 from hitless.sweeps.merging import merge
 from hitless.sweeps.plan import Plan, Shard, failed
@@ -52,14 +52,14 @@ def _run(file: Path, asked: Asked, *, debug: bool) -> int:
     with executor_at(asked.on, asked.jobs) as executor:
         options = Options(out=asked.out, jobs=asked.jobs, executor=executor, shard=shard, fresh=asked.fresh)
         sweeping = Sweeping(plan, options)
-        runs = len(sweeping.campaign.tasks)
+        runs = len(sweeping.study.tasks)
         if sweeping.there:
             print_note(f"{sweeping.there} of {runs} runs are there already, in {sweeping.kept.folder}")
         try:
             swept, result = sweeping.run()
         except HitlessError:
-            if sweeping.folder.trouble is not None and not sweeping.exhibit.frame.is_empty():
-                _print_rows(sweeping.exhibit.frame, {"folder": None}, json=asked.json)
+            if sweeping.folder.trouble is not None and not sweeping.runs.frame.is_empty():
+                _print_rows(sweeping.runs.frame, {"folder": None}, json=asked.json)
             raise
     if sweeping.kept.trouble is not None:
         reason = sweeping.kept.trouble.strerror
@@ -68,13 +68,13 @@ def _run(file: Path, asked: Asked, *, debug: bool) -> int:
         print_note(f"warning: {warning}")
     if result.failures:
         print_error(failed(result.failures, runs, swept.folder), debug=debug)
-    if sweeping.campaign.interrupted:
+    if sweeping.study.interrupted:
         print_note("interrupted: the same command goes on from there")
     if shard.of > 1:
         print_note(f"shard {asked.shard} of the sweep: {swept.folder}; hitless sweep merge puts all of them together")
     else:
         _show(swept, json=asked.json)
-    return EXIT_INTERRUPTED if sweeping.campaign.interrupted else 1 if result.failures else 0
+    return EXIT_INTERRUPTED if sweeping.study.interrupted else 1 if result.failures else 0
 
 
 def _show(swept: Swept, *, json: bool) -> None:

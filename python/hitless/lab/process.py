@@ -29,12 +29,11 @@ from hitless.lab.plan import LabPlan, LinkPlan, make_plan
 from hitless.lab.rates import require_rates
 from hitless.lab.states import LinkStates
 from hitless.lab.tuning import Tuning, tunings
-from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live
+from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live, ports
 from hitless.prototype.kinds import load
 from hitless.service.configuration import Checked
 from hitless.service.privileges import OF_LABS, drop_all_but
 from hitless.service.process import handling
-from hitless.switch import ports
 
 log = logging.getLogger(__name__)
 

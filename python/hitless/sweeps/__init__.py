@@ -3,7 +3,7 @@
 - ``plan``: what is run: axes, seeds, what is kept; shards of it
 - ``measured``: what becomes of a run where it was run
 - ``frames``: rows, intervals over the seeds, plots along an axis
-- ``exhibit``: all of it as an exhibit, which campaigns run, keep and report
+- ``runs``: the runs, and the result worked out from them
 - ``running``: a plan run to its data set
 - ``swept``: the data set, read
 - ``merging``: shards put together

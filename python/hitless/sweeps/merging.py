@@ -10,14 +10,13 @@ from typing import Any
 import polars as pl
 
 from hitless.errors import BadInput
-from hitless.exhibits.campaign import Result
-from hitless.exhibits.registry import Heading
 from hitless.results import ResultsFolder
+from hitless.runs.result import Measurement, Result
 from hitless.scenario import Scenario
-from hitless.sweeps.exhibit import rows_of_table
 from hitless.sweeps.frames import in_order, intervals, varying_plots
 from hitless.sweeps.plan import Axis, Plan, Shard
 from hitless.sweeps.running import write, write_report
+from hitless.sweeps.runs import rows_of_table
 from hitless.sweeps.swept import PLAN, ROWS, Swept
 from hitless.whole_file import text_of
 
@@ -85,7 +84,8 @@ def _plan_of(told: Mapping[str, Any]) -> Plan:
 
 
 def _write_report(folder: ResultsFolder, plan: Plan, rows: pl.DataFrame) -> None:
-    result = Result(Heading(f"sweep/{plan.scenario.name}", plan.scenario.name), seed=None, complete=True)
+    name = plan.scenario.name
+    result: Result[Measurement] = Result(f"sweep/{name}", name, seed=None, complete=True)
     table = intervals(rows)
     result.rows = list(rows_of_table(plan.axes, table))
     result.plots = list(varying_plots(plan.axes, table))
