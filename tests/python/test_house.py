@@ -101,3 +101,8 @@ def test_nothing_below_the_papers_imports_them():
         texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         naming[path.relative_to(ROOT / "python/hitless").as_posix()] = any("hitless_papers" in text for text in texts)
     assert [path for path, names_them in naming.items() if names_them] == ["cli/main.py"]
+
+
+def test_the_wheel_has_all_packages():
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]["python-packages"]
+    assert sorted(told) == sorted(path.parent.name for path in (ROOT / "python").glob("*/__init__.py"))

@@ -1,9 +1,11 @@
 """Commands that are imported when they run: the help of all commands needs only their names and summaries."""
 
 import copy
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import typer
@@ -74,6 +76,24 @@ class LazyGroup(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show the help as that of a group whose commands are nothing but names and summaries."""
+        import_help()
         shown = copy.copy(self)
         shown.commands = {name: TyperCommand(name, help=one.summary) for name, one in self._table.items()}
         TyperGroup.format_help(shown, ctx, formatter)
+
+
+_NOT_USED = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
+"""Half of the time of `hitless --help` would be their import."""
+
+
+def import_help() -> None:
+    """Import the module of typer that draws help, without the parts of rich that help in this style does not use."""
+    absent = [name for name in _NOT_USED if name not in sys.modules]
+    for name in absent:
+        sys.modules[name] = ModuleType(name)
+        setattr(sys.modules[name], _NOT_USED[name], type(_NOT_USED[name], (), {}))
+    try:
+        import_module("typer.rich_utils")
+    finally:
+        for name in absent:
+            del sys.modules[name]

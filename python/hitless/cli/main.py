@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hitless.cli.lazy import Command, LazyGroup
+from hitless.cli.lazy import Command, LazyGroup, import_help
 from hitless.cli.parameters import adjusted
 from hitless.errors import HitlessError, explained, was_interrupted
 from hitless.native import STALE, stale
@@ -148,6 +148,8 @@ def main() -> None:
     # Nothing here multiplies matrices, and the threads of numpy's linear algebra take a tenth of a second to start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     console.be_tolerant()
+    if not {"-h", "--help"}.isdisjoint(sys.argv):
+        import_help()
     try:
         adjusted(typer.main.get_command(app))()
     except HitlessError as error:
