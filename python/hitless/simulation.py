@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 import polars as pl
 
 from hitless import _native
-from hitless.checking import Scenario, check_scenario, faults_explained, refusals_explained, scenario_text
+from hitless.checking import Fields, check_scenario, faults_explained, refusals_explained, scenario_text
 from hitless.checkpoints import Checkpoints, machine_code
 from hitless.errors import HitlessError, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
@@ -67,7 +67,7 @@ class RowsFolder:
 class PacketSimulation:
     """The packet-level simulation of a scenario."""
 
-    scenario: Scenario | str
+    scenario: Fields | str
     """As nested mappings, or the text of a file."""
     place: str | None = None
     """The name of its file, which messages call it by: files that it names are relative to its folder."""
@@ -99,7 +99,7 @@ class Simulation:
 
     def __init__(
         self,
-        scenario: Scenario | str,
+        scenario: Fields | str,
         *,
         file_name: str,
         seed: int | None = None,
@@ -197,7 +197,7 @@ class Session:
     Raises ValueError for a link that does not exist or that has no protection that can be switched on.
     """
 
-    def __init__(self, scenario: Scenario | str, *, file_name: str, seed: int | None = None) -> None:
+    def __init__(self, scenario: Fields | str, *, file_name: str, seed: int | None = None) -> None:
         text = scenario_text(scenario)
         self._effective = check_scenario(text, file_name)
         with refusals_explained(file_name):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import polars as pl
 
 from hitless.analysis import Interval
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot
 from hitless.numbers import finite
 from hitless.runs.point import Point, Reduction, Runs
@@ -186,7 +186,7 @@ class Replicated(Exhibit):
         return self._replicas
 
     def replicated(
-        self, count: int, cases: Mapping[str, Scenario], keep: Collection[str], reduce: Reduction | None = None
+        self, count: int, cases: Mapping[str, Fields], keep: Collection[str], reduce: Reduction | None = None
     ) -> Iterator[Point]:
         """So many points of each case, by their names."""
         self._replicas = count

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from hitless.checking import Scenario, scenario_resources
+from hitless.checking import Fields, scenario_resources
 
 STAGES = 12
 STATEFUL_ALUS = 4 * STAGES
@@ -39,7 +39,7 @@ class Statement:
         return sum(int(of["fields"].get(field, 0)) * int(of["cells"]) * int(of["arrays"]) for of in wanted)
 
 
-def statement(scenario: Scenario, switch: str, mechanism: str) -> Statement:
+def statement(scenario: Fields, switch: str, mechanism: str) -> Statement:
     """Of ``mechanism`` on ``switch`` in ``scenario``, of which nothing is run.
 
     Raises KeyError when it does not run there.

@@ -131,7 +131,7 @@ def test_of_nothing_there_is_no_share():
 
 
 def test_one_number_has_one_judge_in_figures_10_and_11():
-    cases = [fct.Case("web search", scheme) for scheme in testbed.SCHEMES]
+    cases = [fct.FlowCase("web search", scheme) for scheme in testbed.SCHEMES]
     runs = Runs({point.key: run_of(point) for point in fct.points(cases, 600)})
     rows = {}
     for figure in (workloads.Figure10(), workloads.Figure11()):

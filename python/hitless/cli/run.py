@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hitless.checking import check_scenario
-from hitless.checkpoints import Checkpoints, Every, Plan, can_resume, take_away
+from hitless.checkpoints import Checkpoints, Every, RunRequest, can_resume, take_away
 from hitless.cli.answer import show_answer
 from hitless.cli.execute import Execution, execute
 from hitless.cli.scenario_text import STANDARD_INPUT, shown_name
@@ -22,7 +22,7 @@ def run_scenario(
 ) -> int:
     """Run a sound scenario, ``text`` from ``path``; return the exit code."""
     is_file = path != STANDARD_INPUT
-    plan = Plan(
+    request = RunRequest(
         name_of(Path(path.stem)) if is_file else "stdin",
         shown_name(path),
         text,
@@ -30,55 +30,61 @@ def run_scenario(
         seed,
     )
     if checkpoint is None:
-        return run_plan(plan, out=out, json=json, debug=debug)
+        return run_request(request, out=out, json=json, debug=debug)
     every = Every.of(checkpoint, "--checkpoint")
-    plan = replace(plan, file=name_of(path.absolute()) if is_file else None, checkpoint=checkpoint)
-    refusal = Simulation(text, file_name=plan.file or plan.shown, seed=seed).checkpoint_refusal()
+    request = replace(request, file=name_of(path.absolute()) if is_file else None, checkpoint=checkpoint)
+    refusal = Simulation(text, file_name=request.file or request.shown, seed=seed).checkpoint_refusal()
     if refusal is not None:
-        raise BadInput(refusal, where=plan.shown, hint="run it without --checkpoint")
-    return run_plan(plan, out=out, json=json, debug=debug, checkpoints=Checkpoints(plan, every))
+        raise BadInput(refusal, where=request.shown, hint="run it without --checkpoint")
+    return run_request(request, out=out, json=json, debug=debug, checkpoints=Checkpoints(request, every))
 
 
 def resume_run(folder: Path, *, json: bool, debug: bool) -> int:
     """Go on with the run whose results are to be in ``folder`` from its newest checkpoint; return the exit code."""
-    plan = Plan.read(folder)
-    check_scenario(plan.text, plan.shown)
-    checkpoints = Checkpoints(plan, Every.of(plan.checkpoint, str(folder)), resumes=True)
-    return run_plan(plan, out=folder, json=json, debug=debug, checkpoints=checkpoints)
+    request = RunRequest.read(folder)
+    check_scenario(request.text, request.shown)
+    checkpoints = Checkpoints(request, Every.of(request.checkpoint, str(folder)), resumes=True)
+    return run_request(request, out=folder, json=json, debug=debug, checkpoints=checkpoints)
 
 
-def run_plan(plan: Plan, *, out: Path | None, json: bool, debug: bool, checkpoints: Checkpoints | None = None) -> int:
+def run_request(
+    request: RunRequest, *, out: Path | None, json: bool, debug: bool, checkpoints: Checkpoints | None = None
+) -> int:
     """Run a sound scenario; return the exit code. With ``checkpoints`` its rows are kept in memory."""
     rows = RowsFolder()
-    work = PacketSimulation(plan.text, plan.file, rows, checkpoints)
-    study = scenario_run(plan.name, plan.shown, work, plan.seed)
+    work = PacketSimulation(request.text, request.file, rows, checkpoints)
+    study = scenario_run(request.name, request.shown, work, request.seed)
 
     def make_folder() -> ResultsFolder:
         resumes = checkpoints is not None and checkpoints.resumes
-        folder = ResultsFolder(f"run-{plan.name}", out, may_replace=resumes)
+        folder = ResultsFolder(f"run-{request.name}", out, may_replace=resumes)
         if checkpoints is None:
             rows.path = folder.path / file_name(study.id)
         else:
             checkpoints.folder = folder.path
             if not resumes:
-                _write_plan(plan, folder)
+                _write_request(request, folder)
         return folder
 
-    execution = execute(study, make_folder, plan.name)
+    execution = execute(study, make_folder, request.name)
     if checkpoints is not None:
         _end_checkpoints(execution)
+    [result] = execution.results
+    run = study.tasks[0].run
     if json:
-        print_json(_document(plan.shown, execution))
-    else:
-        _show(plan.shown, execution)
+        about = {"scenario": request.shown, "folder": str(execution.folder.path)}
+        found = {name: value for name, value in result.as_json().items() if name != "id"}
+        print_json({**about, **found, "summary": run.summary.values if run is not None else None})
+    elif run is not None:
+        show_answer(request.shown, run)
     execution.tell(debug=debug)
     return execution.exit_code
 
 
-def _write_plan(plan: Plan, folder: ResultsFolder) -> None:
+def _write_request(request: RunRequest, folder: ResultsFolder) -> None:
     try:
         take_away(folder.path)
-        plan.write(folder.path)
+        request.write(folder.path)
     except OSError as refused:
         raise folder.give_up(refused) from refused
 
@@ -90,22 +96,3 @@ def _end_checkpoints(execution: Execution[Measurement]) -> None:
         take_away(folder)
     elif can_resume(folder):
         print_note(f"hitless resume {folder} goes on from the newest checkpoint")
-
-
-def _show(name: str, execution: Execution[Measurement]) -> None:
-    """Print what the run says."""
-    [result] = execution.results
-    [task] = result.tasks
-    if task.run is not None:
-        show_answer(name, task.run)
-
-
-def _document(shown: str, execution: Execution[Measurement]) -> dict[str, object]:
-    [result] = execution.results
-    [task] = result.tasks
-    return {
-        "scenario": shown,
-        "folder": str(execution.folder.path),
-        **{name: value for name, value in result.as_json().items() if name != "id"},
-        "summary": task.run.summary.values if task.run is not None else None,
-    }

@@ -12,7 +12,7 @@ from hitless.numbers import format_number
 from hitless.runs.executors import executor_at
 from hitless.sweeps.frames import axes_of, intervals
 from hitless.sweeps.merging import merge
-from hitless.sweeps.plan import Plan, Shard, failed
+from hitless.sweeps.plan import Shard, SweepPlan, failed
 from hitless.sweeps.running import Options, Sweeping
 from hitless.sweeps.swept import Swept
 from hitless.terminal.console import print_error, print_json, print_note, stdout
@@ -47,7 +47,7 @@ def sweep(words: Sequence[str], asked: Asked, *, debug: bool) -> int:
 
 
 def _run(file: Path, asked: Asked, *, debug: bool) -> int:
-    plan = Plan.from_file(file)
+    plan = SweepPlan.from_file(file)
     shard = Shard.read(asked.shard) if asked.shard else Shard()
     with executor_at(asked.on, asked.jobs) as executor:
         options = Options(out=asked.out, jobs=asked.jobs, executor=executor, shard=shard, fresh=asked.fresh)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.simulation import PacketSimulation, Run, Work
 
 Reduction: TypeAlias = Callable[[Run], Run]
@@ -18,7 +18,7 @@ class Point:
 
     key: str
     """Its name among the runs of one result, for people too: "LG 100G 1e-3"."""
-    what: Work | Scenario | str
+    what: Work | Fields | str
     """The work to do; a scenario, as nested mappings or the text of a file, stands for its packet simulation."""
     replica: int = 0
     """Points of one replica share one seed, so that schemes meet the same arrivals; others are independent."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hitless.scenario import Scenario
 from hitless.sweeps.measured import Measure
-from hitless.sweeps.plan import Grid, Plan
+from hitless.sweeps.plan import Grid, SweepPlan
 from hitless.sweeps.running import Options, Sweeping, outcome_of
 from hitless.sweeps.swept import Swept
 
@@ -60,4 +60,4 @@ def sweep(
         progress=progress,
     )
     kept = keep if isinstance(keep, str) else list(keep)  # a string is refused by the plan
-    return outcome_of(Sweeping(Plan.of(scenario, grid, seeds, kept), options))
+    return outcome_of(Sweeping(SweepPlan.of(scenario, grid, seeds, kept), options))

@@ -14,7 +14,7 @@ from hitless.results import ResultsFolder
 from hitless.runs.result import Measurement, Result
 from hitless.scenario import Scenario
 from hitless.sweeps.frames import in_order, intervals, varying_plots
-from hitless.sweeps.plan import Axis, Plan, Shard
+from hitless.sweeps.plan import Axis, Shard, SweepPlan
 from hitless.sweeps.running import write, write_report
 from hitless.sweeps.runs import rows_of_table
 from hitless.sweeps.swept import PLAN, ROWS, Swept
@@ -77,13 +77,13 @@ def _check(found: Mapping[Path, Mapping[str, Any]], folders: Sequence[Path]) -> 
         raise BadInput("a shard is not complete", where=str(broken[0]), hint="start it again: it goes on where it was")
 
 
-def _plan_of(told: Mapping[str, Any]) -> Plan:
+def _plan_of(told: Mapping[str, Any]) -> SweepPlan:
     axes = [Axis(path, dict(values)) for path, values in told["axes"].items()]
     name = str(Scenario.from_text(told["scenario"]).fields.get("name", "scenario"))
-    return Plan(Scenario.from_text(told["scenario"], name), axes, told["seeds"], told["keep"])
+    return SweepPlan(Scenario.from_text(told["scenario"], name), axes, told["seeds"], told["keep"])
 
 
-def _write_report(folder: ResultsFolder, plan: Plan, rows: pl.DataFrame) -> None:
+def _write_report(folder: ResultsFolder, plan: SweepPlan, rows: pl.DataFrame) -> None:
     name = plan.scenario.name
     result: Result[Measurement] = Result(f"sweep/{name}", name, seed=None, complete=True)
     table = intervals(rows)

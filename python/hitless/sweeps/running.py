@@ -21,7 +21,7 @@ from hitless.runs.result import Measurement, Result
 from hitless.runs.study import Study
 from hitless.simulation import program_identity
 from hitless.sweeps.measured import Measure
-from hitless.sweeps.plan import Plan, Shard, failed
+from hitless.sweeps.plan import Shard, SweepPlan, failed
 from hitless.sweeps.runs import SweptRuns
 from hitless.sweeps.swept import PLAN, ROWS, Swept
 from hitless.terminal.interrupt import on_interrupt
@@ -46,7 +46,7 @@ class Options:
 class Sweeping:
     """A plan on its way."""
 
-    plan: Plan
+    plan: SweepPlan
     options: Options
     runs: SweptRuns = field(init=False)
     study: Study = field(init=False)
@@ -129,7 +129,7 @@ def outcome_of(sweeping: Sweeping) -> Swept:
     return swept
 
 
-def write(folder: ResultsFolder, plan: Plan, shard: Shard, rows: pl.DataFrame, *, complete: bool) -> None:
+def write(folder: ResultsFolder, plan: SweepPlan, shard: Shard, rows: pl.DataFrame, *, complete: bool) -> None:
     """Write the plan and the rows."""
     told = {"program": program_identity(), "complete": complete, "digest": plan.digest, **plan.as_json()}
     folder.write_json(PLAN.replace(".json", f"{shard.suffix}.json"), told)
@@ -143,7 +143,7 @@ def write_report(folder: ResultsFolder, result: Result[Measurement], manifest: d
         folder.write_text(f"pictures/{file_name(name)}.svg", picture)
 
 
-def _refuse_another(folder: Path, plan: Plan) -> None:
+def _refuse_another(folder: Path, plan: SweepPlan) -> None:
     """A folder holds one sweep, however many shards of it."""
     for path in folder.glob(PLAN.replace(".json", "*.json")):
         try:

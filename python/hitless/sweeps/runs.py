@@ -11,7 +11,7 @@ from hitless.runs.point import Point, Runs
 from hitless.runs.result import Measurement, Result
 from hitless.sweeps.frames import frame_of, intervals, varying_plots
 from hitless.sweeps.measured import Measure, Measured
-from hitless.sweeps.plan import Axis, GridPoint, Plan, Shard
+from hitless.sweeps.plan import Axis, GridPoint, Shard, SweepPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Member:
 class SweptRuns:
     """The runs of a plan, or of a shard of it."""
 
-    plan: Plan
+    plan: SweepPlan
     shard: Shard
     measure: Measure | None = None
     members: dict[str, Member] = field(default_factory=dict, init=False)

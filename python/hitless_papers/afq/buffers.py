@@ -8,7 +8,7 @@ from hitless.drawing.plot import Plot, Series, tail_series
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless_papers.afq import cluster, schemes
-from hitless_papers.afq.cluster import Case
+from hitless_papers.afq.cluster import ClusterCase
 from hitless_papers.afq.counters import dropped_bytes_per_flow
 from hitless_papers.afq.sizes import ENTERPRISE, FRAME_BYTES
 
@@ -34,8 +34,8 @@ class Figure10(Exhibit):
         for case in self._cases():
             yield case.point(length_ms, {"queue": [snapshots]}, keep=("queues", "queue_flows", "drops", "links"))
 
-    def _cases(self) -> list[Case]:
-        return [Case(ENTERPRISE, load, scheme) for load in _LOADS for scheme in schemes.COMPARED]
+    def _cases(self) -> list[ClusterCase]:
+        return [ClusterCase(ENTERPRISE, load, scheme) for load in _LOADS for scheme in schemes.COMPARED]
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         drops = {case: dropped_bytes_per_flow(runs[case.key]) for case in self._cases()}
@@ -76,7 +76,7 @@ class Figure10(Exhibit):
                 Series(
                     scheme.name,
                     [float(load) for load in _LOADS],
-                    [value(runs[Case(ENTERPRISE, load, scheme).key]) for load in _LOADS],
+                    [value(runs[ClusterCase(ENTERPRISE, load, scheme).key]) for load in _LOADS],
                 )
                 for scheme in schemes.COMPARED
             ]

@@ -8,7 +8,7 @@ import numpy as np
 from hitless.drawing.plot import Plot, Series
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless_papers.afq import cluster, ratios, schemes
-from hitless_papers.afq.cluster import Case
+from hitless_papers.afq.cluster import ClusterCase
 from hitless_papers.afq.flows import Compared
 from hitless_papers.afq.sizes import ENTERPRISE
 
@@ -28,8 +28,8 @@ class Figure15(Exhibit):
         for case in self._cases():
             yield case.point(length_ms)
 
-    def _cases(self) -> list[Case]:
-        return [Case(ENTERPRISE, _LOAD, scheme) for scheme in schemes.COMPARED]
+    def _cases(self) -> list[ClusterCase]:
+        return [ClusterCase(ENTERPRISE, _LOAD, scheme) for scheme in schemes.COMPARED]
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         compared = cluster.compared(runs, self._cases())

@@ -131,9 +131,9 @@ class _Timeout:
                     yield cls(ms, scheme, senders)
 
     @property
-    def case(self) -> incast.Case:
+    def case(self) -> incast.IncastCase:
         transport = {**self.scheme.transport, "rto_initial": f"{round(1e3 * self.ms)} us"}
-        return incast.Case(replace(self.scheme, transport=transport), self.senders)
+        return incast.IncastCase(replace(self.scheme, transport=transport), self.senders)
 
     @property
     def key(self) -> str:

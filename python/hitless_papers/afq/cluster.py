@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Point, Runs
 from hitless_papers.afq import flows
@@ -67,7 +67,7 @@ def flows_per_second(sizes: Sizes, load: float, duration_s: float) -> float:
 
 
 @dataclass(frozen=True)
-class Case:
+class ClusterCase:
     """A scheme under a workload at a load, in percent."""
 
     sizes: Sizes
@@ -83,7 +83,7 @@ class Case:
         """Its run."""
         return Point(self.key, self.scenario(duration_ms, measure or {}), keep=(*TABLES, *keep))
 
-    def scenario(self, duration_ms: float, measure: Mapping[str, Any]) -> Scenario:
+    def scenario(self, duration_ms: float, measure: Mapping[str, Any]) -> Fields:
         """The cluster under this load."""
         rate = flows_per_second(self.sizes, self.load / 100, duration_ms / 1e3)
         length, flows = f"{duration_ms} ms", [self.sizes.group(rate)]
@@ -121,6 +121,6 @@ def completion(run: Run) -> pl.DataFrame:
     return done.drop("same_leaf").with_columns(idle_us=pl.Series(idle))
 
 
-def compared(runs: Runs, cases: Sequence[Case]) -> flows.Compared:
+def compared(runs: Runs, cases: Sequence[ClusterCase]) -> flows.Compared:
     """The flows of cases that differ in their scheme only."""
     return flows.compared({case.scheme.name: runs[case.key] for case in cases}, completion)

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis.intervals import Numbers
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exact, Exhibit, Point, Row, Runs, Shape, Share, Unjudged, exhibit
@@ -39,7 +39,7 @@ _SETTINGS = f"{schemes.TCP_NOTE}; first timeout after {schemes.FIRST_TIMEOUT_MS}
 
 
 @dataclass(frozen=True)
-class Case:
+class IncastCase:
     """A scheme and a number of senders."""
 
     scheme: Scheme
@@ -52,7 +52,7 @@ class Case:
         """The key of its run."""
         return f"{self.scheme.name} {self.senders} senders"
 
-    def scenario(self, queries: int, client: str = "", measure: Mapping[str, Any] | None = None) -> Scenario:
+    def scenario(self, queries: int, client: str = "", measure: Mapping[str, Any] | None = None) -> Fields:
         """One query every 20 ms, of ``client``, or of a random one each time."""
         group: dict[str, Any] = {
             "name": "answers",
@@ -103,14 +103,14 @@ def queries_begun(run: Run) -> int:
     return run.table("messages")["query"].n_unique()
 
 
-def share(case: Case, run: Run) -> Share:
+def share(case: IncastCase, run: Run) -> Share:
     """The queries of which all answers came."""
     return Share(case.scheme.name, len(completion_ms(run)), queries_begun(run), "queries")
 
 
-def cases() -> list[Case]:
+def cases() -> list[IncastCase]:
     """All schemes with all numbers of senders."""
-    return [Case(scheme, senders) for scheme in COMPARED for senders in SENDERS]
+    return [IncastCase(scheme, senders) for scheme in COMPARED for senders in SENDERS]
 
 
 @exhibit("afq/fig11", title="Completion time of an incast of 1.5 MB", headline=True)
@@ -135,7 +135,7 @@ class Figure11(Exhibit):
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         series = []
         for scheme in COMPARED:
-            means = [mean_in_run(completion_ms(runs[Case(scheme, senders).key])) for senders in SENDERS]
+            means = [mean_in_run(completion_ms(runs[IncastCase(scheme, senders).key])) for senders in SENDERS]
             series.append(curve(scheme.name, [str(senders) for senders in SENDERS], means))
         ideal = [ideal_ms(senders) for senders in SENDERS]
         series.append(Series("ideal", [str(senders) for senders in SENDERS], ideal))

@@ -10,7 +10,7 @@ from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, 
 from hitless_papers.afq import schemes
 from hitless_papers.afq.buffers import packets_of_flows
 from hitless_papers.afq.counters import dropped
-from hitless_papers.afq.incast import COMPARED, SENDERS, Case, cases, queries_begun
+from hitless_papers.afq.incast import COMPARED, SENDERS, IncastCase, cases, queries_begun
 from hitless_papers.afq.sizes import FRAME_BYTES
 
 _CLIENT, _CLIENT_PORT = "h0", "leaf0->h0"
@@ -55,11 +55,11 @@ class Figure12(Exhibit):
         for title, count in (("dropped", dropped), ("retransmitted", _retransmitted)):
             series = []
             for scheme in COMPARED:
-                picked = [runs[Case(scheme, senders).key] for senders in SENDERS]
+                picked = [runs[IncastCase(scheme, senders).key] for senders in SENDERS]
                 series.append(Series(scheme.name, x, [_for_each_query(run, count) for run in picked]))
             yield Plot(f"Packets {title} for each query", "senders", f"packets {title}", series)
         most = SENDERS[-1]
-        series = [tail_series(s.name, packets_of_flows(runs[Case(s, most).key])) for s in COMPARED]
+        series = [tail_series(s.name, packets_of_flows(runs[IncastCase(s, most).key])) for s in COMPARED]
         title = f"Packets of one flow in the client's port, {most} senders"
         yield Plot(title, "packets of the flow", "share of flows at or above", series, y_scale="log")
 

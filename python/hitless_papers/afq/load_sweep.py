@@ -7,7 +7,7 @@ from hitless.analysis import Interval
 from hitless.drawing.plot import Plot, Series
 from hitless_papers import Context, Exact, Exhibit, Gain, Point, Range, Row, Runs, Shape, above_one, exhibit
 from hitless_papers.afq import cluster, ratios, schemes
-from hitless_papers.afq.cluster import Case
+from hitless_papers.afq.cluster import ClusterCase
 from hitless_papers.afq.flows import ALL_FLOWS, SHORT_FLOWS, Compared
 from hitless_papers.afq.sizes import ENTERPRISE, PARETO, Sizes
 from hitless_papers.estimates import curve
@@ -49,15 +49,15 @@ class _LoadSweep(Exhibit):
             for case in self._cases(load):
                 yield case.point(length_ms, keep=("links",))
 
-    def _cases(self, load: int) -> list[Case]:
+    def _cases(self, load: int) -> list[ClusterCase]:
         extra = (schemes.TCP_WINDOW_10, schemes.DCTCP_WINDOW_10) if load == BUCKET_LOAD else ()
-        return [Case(self.sizes, load, scheme) for scheme in (*schemes.COMPARED, *extra)]
+        return [ClusterCase(self.sizes, load, scheme) for scheme in (*schemes.COMPARED, *extra)]
 
     def _compared(self, runs: Runs) -> Mapping[int, Compared]:
         return {load: cluster.compared(runs, self._cases(load)) for load in self._loads}
 
     def _reached(self, runs: Runs, load: int) -> str:
-        percent = 100 * cluster.utilization(runs[Case(self.sizes, load, schemes.PAIR_AFQ).key])
+        percent = 100 * cluster.utilization(runs[ClusterCase(self.sizes, load, schemes.PAIR_AFQ).key])
         return f"AFQ used the core links to {percent:.0f} %"
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from hitless.analysis import jain_index
 from hitless.analysis.intervals import Numbers
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit, falling
@@ -37,7 +37,7 @@ def scenario(
     host_gbps: int,
     measure: Mapping[str, Any] | None = None,
     buffers: Buffers = _BUFFERS,
-) -> Scenario:
+) -> Fields:
     """``hosts`` senders, h0 onwards, one bottleneck, and one receiver."""
     delay = f"{round(rtt_us * 1e3 / 6)} ns"
     topology = {
@@ -202,7 +202,7 @@ class Sharing:
         """The key of its run."""
         return f"{self.scheme.name} {self.flows} flows, {self.buffers.per_port}"
 
-    def scenario(self, duration_ms: int) -> Scenario:
+    def scenario(self, duration_ms: int) -> Fields:
         """Each from a host of its own, the first ones staggered over a round trip."""
         on_off = {
             "name": "on-off",

@@ -29,9 +29,9 @@ class _Incast:
     host_buffer: str = incast.HOST_BUFFER
 
     @property
-    def case(self) -> incast.Case:
+    def case(self) -> incast.IncastCase:
         scheme = replace(schemes.PAIR_AFQ, transport={**schemes.PACKET_PAIR, **self.transport})
-        return incast.Case(scheme, self.senders, self.host_buffer)
+        return incast.IncastCase(scheme, self.senders, self.host_buffer)
 
     @property
     def key(self) -> str:
@@ -84,11 +84,11 @@ class Windows(Exhibit):
 
     def points(self, context: Context) -> Iterable[Point]:
         for scheme in _COMPARED:
-            case = cluster.Case(PARETO, _LOAD, scheme)
+            case = cluster.ClusterCase(PARETO, _LOAD, scheme)
             yield Point(f"windows: {case.key}", case.scenario(_MS, {}), keep=cluster.TABLES)
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        cases = [cluster.Case(PARETO, _LOAD, scheme) for scheme in _COMPARED]
+        cases = [cluster.ClusterCase(PARETO, _LOAD, scheme) for scheme in _COMPARED]
         flows = cluster.compared(Runs({case.key: runs[f"windows: {case.key}"] for case in cases}), cases)
         for scheme in _COMPARED[1:]:
             for words, ratio in (
@@ -126,5 +126,5 @@ class Approximations(Exhibit):
             )
 
     @staticmethod
-    def _cases() -> list[cluster.Case]:
-        return [cluster.Case(ENTERPRISE, utilization.OFFERED[_USED], scheme) for scheme in _APPROXIMATIONS]
+    def _cases() -> list[cluster.ClusterCase]:
+        return [cluster.ClusterCase(ENTERPRISE, utilization.OFFERED[_USED], scheme) for scheme in _APPROXIMATIONS]

@@ -20,7 +20,7 @@ from hitless_papers import (
     exhibit,
 )
 from hitless_papers.afq import cluster, ratios, schemes
-from hitless_papers.afq.cluster import Case
+from hitless_papers.afq.cluster import ClusterCase
 from hitless_papers.afq.counters import misestimated
 from hitless_papers.afq.flows import ALL_FLOWS, Compared
 from hitless_papers.afq.load_sweep import TOLERANCE
@@ -69,12 +69,12 @@ class Figure17(Exhibit):
         for case in self._cases(*_schemes()):
             yield case.point(length_ms, keep=("mechanisms", "links"))
 
-    def _cases(self, *of: Scheme) -> list[Case]:
-        return [Case(ENTERPRISE, _LOAD, scheme) for scheme in of]
+    def _cases(self, *of: Scheme) -> list[ClusterCase]:
+        return [ClusterCase(ENTERPRISE, _LOAD, scheme) for scheme in of]
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         compared = cluster.compared(runs, self._cases(*_schemes()))
-        used = 100 * cluster.utilization(runs[Case(ENTERPRISE, _LOAD, _queues(_QUEUES[-1])).key])
+        used = 100 * cluster.utilization(runs[ClusterCase(ENTERPRISE, _LOAD, _queues(_QUEUES[-1])).key])
         reached = f"core links used to {used:.0f} %"
         yield from _queue_rows(compared, f"{reached}; {schemes.PAIR_NOTE}")
         yield from _host_rows(compared, f"{reached}; {schemes.TCP_NOTE}; packet pair: {schemes.PAIR_NOTE}")
@@ -141,7 +141,7 @@ def _host_rows(compared: Compared, note: str) -> Iterator[Row]:
 
 def _misestimated(runs: Runs, sketch: tuple[int, int]) -> tuple[int, int]:
     """Packets in a later queue than their bid asks for, and all whose bid was checked."""
-    return misestimated(runs[Case(ENTERPRISE, _LOAD, _sketch(*sketch)).key])
+    return misestimated(runs[ClusterCase(ENTERPRISE, _LOAD, _sketch(*sketch)).key])
 
 
 def _sketch_rows(counts: Mapping[tuple[int, int], tuple[int, int]]) -> Iterator[Row]:

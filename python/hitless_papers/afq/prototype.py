@@ -22,7 +22,7 @@ from typing import Any
 
 import polars as pl
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Gain, Point, Row, Runs, above_one, exhibit
@@ -76,7 +76,7 @@ class Testbed:
 AS_ASSUMED = Testbed()
 
 
-def scenario(scheme: Scheme, load: int, duration_ms: int, testbed: Testbed = AS_ASSUMED) -> Scenario:
+def scenario(scheme: Scheme, load: int, duration_ms: int, testbed: Testbed = AS_ASSUMED) -> Fields:
     """The testbed at a load in percent."""
     buffers = replace(BUFFERS, per_port=testbed.buffer)
     shared = {"connections": testbed.connections} if testbed.connections else {}

@@ -7,7 +7,7 @@ paper does not say of how many. What the two variants differ by is their counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless_papers import Context, Exhibit, Factor, Row, Runs, Unjudged, exhibit
 from hitless_papers.statement_of_resources import TABLES_TOO, Statement, statement
 
@@ -19,7 +19,7 @@ _SIMULATED_PORTS = 36
 """Of a leaf of section 6.2: 32 hosts and 4 spines, each port with a sketch of 2 x 16,384."""
 
 
-def scenario(rows: int, columns: int, hosts: int = 2) -> Scenario:
+def scenario(rows: int, columns: int, hosts: int = 2) -> Fields:
     """One switch with a port for each host; with two hosts AFQ runs at one port, otherwise at all."""
     names = [f"h{number}" for number in range(hosts)]
     links = [{"ends": [name, "leaf"], "rate": "10 Gbps", "delay": "50 ns"} for name in names]

@@ -16,7 +16,7 @@ from hitless.drawing.plot import Plot
 from hitless.simulation import Run
 from hitless_papers import Context, Exact, Exhibit, Point, Row, Runs, Unjudged, at_most, exhibit
 from hitless_papers.afq import cluster, ratios, schemes
-from hitless_papers.afq.cluster import Case
+from hitless_papers.afq.cluster import ClusterCase
 from hitless_papers.afq.counters import dropped_per_flow
 from hitless_papers.afq.flows import SHORT_FLOWS, Compared
 from hitless_papers.afq.schemes import Scheme
@@ -65,8 +65,8 @@ class Schedulers(Exhibit):
         for case in self._cases():
             yield case.point(length_ms)
 
-    def _cases(self) -> list[Case]:
-        return [Case(ENTERPRISE, _LOAD, scheme) for scheme in _VARIANTS]
+    def _cases(self) -> list[ClusterCase]:
+        return [ClusterCase(ENTERPRISE, _LOAD, scheme) for scheme in _VARIANTS]
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         of = {case.scheme.name: runs[case.key] for case in self._cases()}

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless_papers.afq.sizes import FRAME_BYTES
 
 _ACK_DELAY_US = 200
@@ -92,7 +92,7 @@ class Scheme:
             made["flow_queueing"] = dict(self.flow_queueing)
         return made
 
-    def scenario(self, buffers: "Buffers", **others: Any) -> Scenario:
+    def scenario(self, buffers: "Buffers", **others: Any) -> Fields:
         """What hosts and switches do, AFQ on every port or none, and the ``others`` of a scenario's tables."""
         made = {**others, "switch": self.switch(buffers), "transport": [{"name": "transport", **self.transport}]}
         return made if self.afq is None else {**made, "mechanism": [{"kind": "afq", **self.afq}]}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from hitless_papers import Context, Exhibit, Point, Row, Runs, exhibit
 from hitless_papers.afq import cluster, schemes
-from hitless_papers.afq.cluster import Case
+from hitless_papers.afq.cluster import ClusterCase
 from hitless_papers.afq.load_sweep import beside_ideal, gains
 from hitless_papers.afq.schemes import Scheme
 from hitless_papers.afq.sizes import ENTERPRISE
@@ -32,8 +32,8 @@ class Utilization(Exhibit):
             for case in self._cases(used):
                 yield case.point(MS, keep=("links",))
 
-    def _cases(self, used: int) -> list[Case]:
-        return [Case(ENTERPRISE, OFFERED[used], scheme) for scheme in (*_SCHEMES, schemes.DCTCP_WINDOW_10)]
+    def _cases(self, used: int) -> list[ClusterCase]:
+        return [ClusterCase(ENTERPRISE, OFFERED[used], scheme) for scheme in (*_SCHEMES, schemes.DCTCP_WINDOW_10)]
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for used, offered in OFFERED.items():

@@ -8,7 +8,7 @@ from hitless_papers.deflection import metrics, outcomes, schemes, statistics
 from hitless_papers.deflection.load_sweep import at
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.schemes import FAIR, Scheme
-from hitless_papers.deflection.setting import BACKGROUND, LIARS, Case
+from hitless_papers.deflection.setting import BACKGROUND, LIARS, FabricCase
 from hitless_papers.deflection.sweep import Sweep, quotient
 from hitless_papers.estimates import Estimate
 from hitless_papers.statements import at_most
@@ -24,7 +24,7 @@ _SHARED = {"buffer": {"kind": "shared", "total": f"{_LEAF_PORTS * 75} KB", "alph
 query of 4 MB fits into what is free, no queue reaches its threshold, and all schemes do the same."""
 
 
-def shared(scheme: Scheme, *, dynamic: bool) -> Case:
+def shared(scheme: Scheme, *, dynamic: bool) -> FabricCase:
     """A scheme with static queues, or with dynamic thresholds over a shared buffer."""
     case = at(scheme, _LOAD, preset=FAIR)
     if not dynamic:
@@ -34,7 +34,7 @@ def shared(scheme: Scheme, *, dynamic: bool) -> Case:
     return replace(case, scheme=adapted, switch=_SHARED, label="shared buffer")
 
 
-def lying(scheme: Scheme, *, guarded: bool) -> Case:
+def lying(scheme: Scheme, *, guarded: bool) -> FabricCase:
     """Half of the background claims to be a hundred times more urgent."""
     guard = ({"kind": "rank-guard"},) if guarded else ()
     label = "liars, guarded" if guarded else "liars"
@@ -47,14 +47,14 @@ class Future(Sweep):
 
     quick_ms = 15
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         few = (schemes.ECMP, schemes.QUANTILE)
         compared = few if context.effort == "quick" else (*few, schemes.SIMPLE, schemes.VERTIGO, schemes.DISTRIBUTION)
         buffers = [shared(scheme, dynamic=dynamic) for scheme in compared for dynamic in (False, True)]
         lies = [case for scheme in self._marked(context) for case in self._lies(scheme)]
         return [*buffers, *lies]
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         for scheme in (schemes.QUANTILE, schemes.VERTIGO):
             plain, guarded = (lying(scheme, guarded=is_guarded) for is_guarded in (False, True))
             if plain.key in ran and guarded.key in ran:
@@ -69,17 +69,17 @@ class Future(Sweep):
         return (schemes.QUANTILE,) if context.effort == "quick" else (schemes.QUANTILE, schemes.VERTIGO)
 
     @staticmethod
-    def _lies(scheme: Scheme) -> Sequence[Case]:
+    def _lies(scheme: Scheme) -> Sequence[FabricCase]:
         return (lying(scheme, guarded=False), lying(scheme, guarded=True))
 
-    def panel(self, case: Case) -> str:
+    def panel(self, case: FabricCase) -> str:
         return "liars" if case.lie_divisor > 1 else FAIR.note
 
-    def position(self, case: Case) -> float | str:
+    def position(self, case: FabricCase) -> float | str:
         return case.label or "static queues"
 
 
-def _gain(measured: Measured, case: Case) -> Row:
+def _gain(measured: Measured, case: FabricCase) -> Row:
     """What lying is worth: FCT of the honest half of the background over that of liars, whose sizes are alike."""
     run = measured.runs[case.key]
     honest, liars = (outcomes.flows(run, group) for group in (BACKGROUND, LIARS))

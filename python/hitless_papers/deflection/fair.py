@@ -8,14 +8,14 @@ from hitless_papers import Context, Exhibit, Point, Row, Runs, exhibit
 from hitless_papers.deflection import metrics, published, schemes, small
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.schemes import FAIR, PAPER, Preset, Scheme, under
-from hitless_papers.deflection.setting import DURATION_MS, Case
+from hitless_papers.deflection.setting import DURATION_MS, FabricCase
 from hitless_papers.deflection.sweep import of_case, quotient
 
 SCHEMES = (*small.SCHEMES, schemes.TRIMMING)
 _METRICS = (metrics.MEAN_QCT.whole, metrics.P99_QCT.whole)
 
 
-def case(scheme: Scheme, load: int, preset: Preset) -> Case:
+def case(scheme: Scheme, load: int, preset: Preset) -> FabricCase:
     """The small network under a preset; where it changes nothing, the run of preset "paper"."""
     made = small.case(scheme, load)
     return made if under(scheme, preset) == scheme else replace(made, preset=preset)
@@ -56,7 +56,7 @@ class Fair(Exhibit):
             yield Plot(f"Preset {preset.name}", "load (%)", f"{_METRICS[0].name} (ms)", series, y_scale="log")
 
 
-def _cases(load: int) -> list[Case]:
+def _cases(load: int) -> list[FabricCase]:
     return [case(scheme, load, preset) for scheme in SCHEMES for preset in (PAPER, FAIR)]
 
 
@@ -67,6 +67,6 @@ def _gain(measured: Measured, metric: metrics.Timed, scheme: Scheme, load: int, 
     return replace(row, series=scheme.name, metric=f"{metric.name}: ECMP's over its, preset {preset.name}")
 
 
-def _values(measured: Measured, of: Case) -> Iterable[Row]:
+def _values(measured: Measured, of: FabricCase) -> Iterable[Row]:
     for metric in (metrics.MEAN_QCT, metrics.P99_QCT, *_METRICS, metrics.DROPPED, metrics.REORDERED):
         yield of_case(measured, metric, of)

@@ -6,7 +6,7 @@ from hitless_papers import Context, Row, exhibit
 from hitless_papers.deflection import metrics, schemes
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.schemes import Scheme
-from hitless_papers.deflection.setting import Case, Incast
+from hitless_papers.deflection.setting import FabricCase, Incast
 from hitless_papers.deflection.sweep import Claim, Sweep, before
 
 _QUERIES_PER_SECOND = 4_000
@@ -18,12 +18,12 @@ SCALES = (50, 150, 250, 350, 450)
 SIZES_KB = (1, 10, 20, 60, 100, 140, 160, 180)
 
 
-def _scale(scheme: Scheme, fan_in: int) -> Case:
-    return Case(scheme, Incast(_QUERIES_PER_SECOND, fan_in, servers_repeat=True), label=f"{fan_in} answers")
+def _scale(scheme: Scheme, fan_in: int) -> FabricCase:
+    return FabricCase(scheme, Incast(_QUERIES_PER_SECOND, fan_in, servers_repeat=True), label=f"{fan_in} answers")
 
 
-def _size(scheme: Scheme, kilobytes: int) -> Case:
-    return Case(scheme, Incast(_QUERIES_PER_SECOND, answer_bytes=1_000 * kilobytes), label=f"{kilobytes} KB")
+def _size(scheme: Scheme, kilobytes: int) -> FabricCase:
+    return FabricCase(scheme, Incast(_QUERIES_PER_SECOND, answer_bytes=1_000 * kilobytes), label=f"{kilobytes} KB")
 
 
 @exhibit("pd/fig9", title="Scale of an incast, and size of its answers")
@@ -34,7 +34,7 @@ class Figure9(Sweep):
     axis = "answers to a query, or KB of each"
     shown = (metrics.MEAN_QCT, metrics.P99_QCT, metrics.P99_ANSWER)
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         if context.effort == "quick":
             scales = [_scale(scheme, fan_in) for scheme in _QUICK for fan_in in (50, SCALES[-1])]
             return [*scales, *(_size(scheme, size) for scheme in _QUICK for size in (20, 180))]
@@ -54,7 +54,7 @@ class Figure9(Sweep):
         yield Claim(metrics.P99_QCT, _size(schemes.ECMP, 100), quantile, 1 / 0.72, "text: 28 % less", "higher")
         yield Claim(metrics.P99_QCT, _size(schemes.DIBS, 100), quantile, 1 / 0.76, "text: 24 % less", "higher")
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         orders = [
             (_scale(schemes.QUANTILE, SCALES[-1]), _scale(schemes.SIMPLE, SCALES[-1])),
             (_size(schemes.QUANTILE, 20), _size(schemes.ECMP, 20)),
@@ -64,8 +64,8 @@ class Figure9(Sweep):
             if better.key in ran and worse.key in ran:
                 yield before(measured, metrics.MEAN_QCT.whole, better, worse)
 
-    def panel(self, case: Case) -> str:
+    def panel(self, case: FabricCase) -> str:
         return "by size of answers" if case.label.endswith("KB") else "by scale"
 
-    def position(self, case: Case) -> float | str:
+    def position(self, case: FabricCase) -> float | str:
         return float(case.label.split()[0])

@@ -9,7 +9,7 @@ from hitless_papers.deflection import metrics, schemes
 from hitless_papers.deflection.fabrics import LEAF_SPINE, LEAF_SPINE_100G, Fabric
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.schemes import FAIR, PAPER, Preset, Scheme, under
-from hitless_papers.deflection.setting import Case, Incast, TransportName
+from hitless_papers.deflection.setting import FabricCase, Incast, TransportName
 from hitless_papers.deflection.sweep import QCT, Claim, Sweep, before, of_case
 
 QUERIES_PER_SECOND = {55: 2_000, 65: 6_000, 75: 10_000, 85: 14_000, 95: 18_000}
@@ -17,10 +17,10 @@ QUERIES_PER_SECOND = {55: 2_000, 65: 6_000, 75: 10_000, 85: 14_000, 95: 18_000}
 TRANSPORTS: Sequence[TransportName] = ("Reno", "DCTCP", "Swift", "Bolt")
 
 
-def at(scheme: Scheme, load: int, transport: TransportName = "DCTCP", preset: Preset = PAPER) -> Case:
+def at(scheme: Scheme, load: int, transport: TransportName = "DCTCP", preset: Preset = PAPER) -> FabricCase:
     """A scheme at 10/40G beside 50 % of background; where preset "fair" changes nothing, it is the run of "paper"."""
     changed = preset if under(scheme, preset) != scheme else PAPER
-    return Case(scheme, Incast(QUERIES_PER_SECOND[load]), transport=transport, preset=changed)
+    return FabricCase(scheme, Incast(QUERIES_PER_SECOND[load]), transport=transport, preset=changed)
 
 
 @exhibit("pd/fig6", title="QCT and FCT against load, by transport and scheme", headline=True)
@@ -30,7 +30,7 @@ class Figure6(Sweep):
     quick_ms = 25
     shown = (*QCT, metrics.MEAN_FCT, metrics.P99_FCT)
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         if context.effort == "quick":
             few = (schemes.ECMP, schemes.SIMPLE, schemes.VERTIGO, schemes.QUANTILE)
             light = [at(scheme, 55) for scheme in (schemes.ECMP, schemes.SIMPLE)]
@@ -47,7 +47,7 @@ class Figure6(Sweep):
         yield from _dctcp_claims()
         yield from _swift_and_bolt_claims()
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         for preset in (PAPER, FAIR):
             yield from _orderings(measured, ran, preset)
         yield from _drops(measured, ran)
@@ -101,7 +101,7 @@ def _swift_and_bolt_claims() -> Iterable[Claim]:
     yield Claim(metrics.MEAN_QCT, dctcp, bolt["Quantile-PD"], 6.0)
 
 
-def _orderings(measured: Measured, ran: Mapping[str, Case], preset: Preset) -> Iterable[Row]:
+def _orderings(measured: Measured, ran: Mapping[str, FabricCase], preset: Preset) -> Iterable[Row]:
     """Who is before whom at 95 % with DCTCP: figure 6b."""
     order = (schemes.VERTIGO, schemes.QUANTILE, schemes.ECMP, schemes.SIMPLE)
     cases = [at(scheme, 95, preset=preset) for scheme in order]
@@ -111,7 +111,7 @@ def _orderings(measured: Measured, ran: Mapping[str, Case], preset: Preset) -> I
             yield row if preset is PAPER else replace(row, judge=Unjudged(), note=preset.note)
 
 
-def _drops(measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+def _drops(measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
     """Text: PD drops 52 times fewer packets with Swift, 153 times with Bolt, than with DCTCP at 95 %."""
     dctcp = at(schemes.QUANTILE, 95)
     pairs: Sequence[tuple[TransportName, float]] = (("Swift", 52.0), ("Bolt", 153.0))
@@ -147,11 +147,11 @@ class Table1(Sweep):
 
     quick_ms = 20
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         loads = {"quick": (55, 95), "normal": (55, 75, 95), "full": tuple(QUERIES_PER_SECOND)}[context.effort]
         return [at(scheme, load) for scheme in _TABLE_1_SCHEMES for load in loads]
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         for scheme in _TABLE_1_SCHEMES:
             for load, paper_s in zip(QUERIES_PER_SECOND, TABLE_1[scheme.name], strict=True):
                 case = at(scheme, load)
@@ -160,7 +160,7 @@ class Table1(Sweep):
         yield _order(measured, ran)
 
 
-def _table_row(measured: Measured, case: Case, paper_ms: float) -> Row:
+def _table_row(measured: Measured, case: FabricCase, paper_ms: float) -> Row:
     row = of_case(measured, metrics.P99_QCT, case)
     return replace(
         row,
@@ -172,7 +172,7 @@ def _table_row(measured: Measured, case: Case, paper_ms: float) -> Row:
     )
 
 
-def _order(measured: Measured, ran: Mapping[str, Case]) -> Row:
+def _order(measured: Measured, ran: Mapping[str, FabricCase]) -> Row:
     """The pairs of schemes of one load of which one is twice the other in the paper: how many have its order here."""
     agree, pairs, loads = 0, 0, []
     for index, load in enumerate(QUERIES_PER_SECOND):
@@ -197,9 +197,9 @@ LOW, HIGH = 10, 70
 """Percent of queries beside 25 % of background, in figure 1."""
 
 
-def _figure_1(scheme: Scheme, percent: int, fabric: Fabric = LEAF_SPINE) -> Case:
+def _figure_1(scheme: Scheme, percent: int, fabric: Fabric = LEAF_SPINE) -> FabricCase:
     queries_per_second = percent / 100 * fabric.core_bps / (100 * 40_000 * 8)
-    return Case(scheme, Incast(queries_per_second), fabric, background_percent=25)
+    return FabricCase(scheme, Incast(queries_per_second), fabric, background_percent=25)
 
 
 @exhibit("pd/fig1", title="Simple and selective deflection at 35 % and 95 % load")
@@ -209,7 +209,7 @@ class Figure1(Sweep):
     quick_ms = 20
     shown = (*QCT, metrics.P99_ANSWER)
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         compared = (schemes.ECMP, schemes.NAIVE, schemes.DIBS, schemes.VERTIGO)
         made = [_figure_1(scheme, percent) for scheme in compared for percent in (LOW, HIGH)]
         if context.effort == "quick":
@@ -230,7 +230,7 @@ class Figure1(Sweep):
         for metric in QCT:
             yield Claim(metric, fast[0], fast[1], 6.0, "text, without saying at which load")
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         for percent in (LOW, HIGH):
             ecmp, vertigo = _figure_1(schemes.ECMP, percent), _figure_1(schemes.VERTIGO, percent)
             yield before(measured, metrics.MEAN_QCT.whole, vertigo, ecmp)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from hitless.simulation import Run
 from hitless_papers import Runs
 from hitless_papers.deflection import outcomes, statistics
-from hitless_papers.deflection.setting import QUERIES, Case
+from hitless_papers.deflection.setting import QUERIES, FabricCase
 from hitless_papers.deflection.statistics import Durations, Statistic
 from hitless_papers.estimates import Estimate
 from hitless_papers.model import Share
@@ -19,7 +19,7 @@ class Sample:
 
     name: str
     """In the plural, for people."""
-    take: Callable[[Run, Case], Durations]
+    take: Callable[[Run, FabricCase], Durations]
 
 
 _WHOLE: Mapping[Statistic, Statistic] = {
@@ -99,24 +99,24 @@ class Measured:
     runs: Runs
     _samples: dict[tuple[str, Sample], Durations] = field(default_factory=dict, init=False)
 
-    def sample(self, metric: Timed, case: Case) -> Durations:
+    def sample(self, metric: Timed, case: FabricCase) -> Durations:
         """What a metric is a statistic of."""
         return self._sample(metric.sample, case)
 
-    def _sample(self, taken: Sample, case: Case) -> Durations:
+    def _sample(self, taken: Sample, case: FabricCase) -> Durations:
         key = (case.key, taken)
         if key not in self._samples:
             self._samples[key] = taken.take(self.runs[case.key], case)
         return self._samples[key]
 
-    def value(self, metric: Metric, case: Case) -> float | None:
+    def value(self, metric: Metric, case: FabricCase) -> float | None:
         """A metric of a run, in its unit."""
         if isinstance(metric, Counted):
             return metric.count(self.runs[case.key])
         found = metric.statistic(self.sample(metric, case))
         return None if found is None else metric.scale * found
 
-    def estimate(self, metric: Metric, case: Case) -> Estimate:
+    def estimate(self, metric: Metric, case: FabricCase) -> Estimate:
         """The same with its interval, of those that have one."""
         value, completed = self.value(metric, case), self.completed(metric, case)
         if isinstance(metric, Counted):
@@ -124,23 +124,23 @@ class Measured:
         found = self.sample(metric, case).interval(metric.statistic)
         return Estimate(value, found and found.scaled(metric.scale), completed)
 
-    def completed(self, metric: Metric, *cases: Case) -> tuple[Share, ...]:
+    def completed(self, metric: Metric, *cases: FabricCase) -> tuple[Share, ...]:
         """How much of each run a metric saw, if it sees complete queries or flows only, as the authors' does."""
         if metric.counts_unfinished or metric.sample is None:
             return ()
         return tuple(self._share(metric.sample, case) for case in cases)
 
-    def _share(self, sample: Sample, case: Case) -> Share:
+    def _share(self, sample: Sample, case: FabricCase) -> Share:
         is_complete = self._sample(sample, case).is_complete
         name = " ".join(filter(None, [case.title, case.label]))
         return Share(name, int(is_complete.sum()), is_complete.size, sample.name)
 
-    def reaches(self, metric: Timed, case: Case) -> bool:
+    def reaches(self, metric: Timed, case: FabricCase) -> bool:
         """Is a statistic with unfinished queries counted more than a lower bound, as far as the estimate comes down?"""
         left = self.sample(metric, case).unfinished_share
         return left < (_LEFT_OF_MEAN if metric.statistic is statistics.whole_mean else 0.01)
 
-    def ratio(self, metric: Metric, above: Case, below: Case) -> Estimate:
+    def ratio(self, metric: Metric, above: FabricCase, below: FabricCase) -> Estimate:
         """A metric of a run over that of another one, with its interval, of those that have one."""
         value = statistics.ratio(self.value(metric, above), self.value(metric, below))
         completed = self.completed(metric, above, below)

@@ -8,7 +8,7 @@ from hitless_papers.deflection import metrics, schemes
 from hitless_papers.deflection.fabrics import FAT_TREE, LEAF_SPINE, LEAF_SPINE_100G, Fabric
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.schemes import Scheme
-from hitless_papers.deflection.setting import DURATION_MS, Case, Incast, TransportName
+from hitless_papers.deflection.setting import DURATION_MS, FabricCase, Incast, TransportName
 from hitless_papers.deflection.sweep import Claim, Sweep, before, quotient
 
 _ANSWERS_BITS = 100 * 40_000 * 8
@@ -22,11 +22,11 @@ class Mix:
     background: int
     queries: int
 
-    def case(self, scheme: Scheme, transport: TransportName = "DCTCP") -> Case:
+    def case(self, scheme: Scheme, transport: TransportName = "DCTCP") -> FabricCase:
         """A scheme under it."""
         incast = Incast(self.queries / 100 * self.fabric.core_bps / _ANSWERS_BITS)
         label = f"{self.background}+{self.queries}"
-        return Case(scheme, incast, self.fabric, transport, self.background, label=label)
+        return FabricCase(scheme, incast, self.fabric, transport, self.background, label=label)
 
 
 _TREE_SCHEMES = (schemes.ECMP, schemes.AIFO, schemes.DIBS, schemes.VERTIGO, schemes.SIMPLE, schemes.QUANTILE)
@@ -40,7 +40,7 @@ class Figure10(Sweep):
     quick_ms = 24
     normal_ms = 200
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         if context.effort == "quick":  # those that the paper's sentences are about
             return list({case.key: case for claim in self.claims() for case in (claim.above, claim.below)}.values())
         return [mix.case(scheme) for mix in _TREE.values() for scheme in _TREE_SCHEMES]
@@ -56,7 +56,7 @@ class Figure10(Sweep):
         yield Claim(metrics.MEAN_QCT, high["Simple"], high["Quantile-PD"], 1 / 0.67, "text: 33 % less", "higher")
         yield Claim(metrics.P99_QCT, high["Simple"], high["Quantile-PD"], 1 / 0.58, "text: 42 % less", "higher")
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         """Text: at 95 % DIBS and Simple complete 4 % more queries than ECMP, in a run of the paper's length."""
         ecmp = _TREE[95].case(schemes.ECMP)
         for scheme in (schemes.DIBS, schemes.SIMPLE):
@@ -84,7 +84,7 @@ WEB_SEARCH = "websearch_dctcp_pias"
 """The other background of section 5.2; the paper does not say which figures have it."""
 
 
-def web_search(case: Case) -> Case:
+def web_search(case: FabricCase) -> FabricCase:
     """The same run beside flows of web search, of which the largest have 29 MB."""
     return replace(case, sizes=WEB_SEARCH, label=f"{case.label} web search".strip())
 
@@ -96,7 +96,7 @@ class Figure11(Sweep):
     quick_ms = 12
     normal_ms = 20
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         if context.effort == "quick":
             few = (schemes.ECMP, schemes.AIFO, schemes.SIMPLE, schemes.QUANTILE)
             return [_FAST[85].case(scheme, "Swift") for scheme in few]
@@ -107,7 +107,7 @@ class Figure11(Sweep):
         for name, paper in (("ECMP", 6.0), ("AIFO", 18.0), ("Simple", 7.0)):
             yield Claim(metrics.MEAN_QCT, swift[name], swift["Quantile-PD"], paper, better="higher")
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         better, worse = _FAST[55].case(schemes.SIMPLE), _FAST[55].case(schemes.ECMP)
         if better.key in ran:
             yield before(measured, metrics.MEAN_QCT.whole, better, worse)
@@ -130,7 +130,7 @@ class Figure17(Sweep):
     quick_ms = 20
     normal_ms = 50
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         if context.effort == "quick":
             few = (schemes.ECMP, schemes.VERTIGO, schemes.QUANTILE)
             searching = [web_search(_MIXES[0].case(scheme)) for scheme in (schemes.ECMP, schemes.QUANTILE)]
@@ -149,10 +149,10 @@ class Figure17(Sweep):
         yield Claim(metrics.MEAN_QCT, *pair, 1 / 0.83, "text: 17 % less with Swift")
         yield Claim(metrics.P99_QCT, *pair, 1 / 0.7, "text: 30 % less with Swift")
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         pair = [_MIXES[0].case(scheme) for scheme in (schemes.ECMP, schemes.QUANTILE)]
         for ecmp, quantile in (pair, [web_search(case) for case in pair]):
             yield quotient(measured, metrics.MEAN_QCT.whole, ecmp, quantile, quantile.title)
 
-    def panel(self, case: Case) -> str:
+    def panel(self, case: FabricCase) -> str:
         return super().panel(case) + (", web search" if case.sizes == WEB_SEARCH else "")

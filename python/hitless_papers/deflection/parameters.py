@@ -11,7 +11,7 @@ from hitless_papers.deflection.judged_once import near_one
 from hitless_papers.deflection.load_sweep import QUERIES_PER_SECOND, at
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.schemes import DISTRIBUTION, MINIMUM_THRESHOLD, QUANTILE, Scheme, quantile
-from hitless_papers.deflection.setting import Case
+from hitless_papers.deflection.setting import FabricCase
 from hitless_papers.deflection.sweep import Claim, Sweep, judgeable
 
 ALPHAS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
@@ -25,21 +25,21 @@ _NEAR = 0.15
 """How near "steady", "converged" and "marginal" are."""
 
 
-def _varied(scheme: Scheme, load: int, label: str, **changes: Any) -> Case:
+def _varied(scheme: Scheme, load: int, label: str, **changes: Any) -> FabricCase:
     return replace(at(scheme.with_mechanism(scheme.name, **changes), load), label=label)
 
 
-def alpha(value: float, load: int, scheme: Scheme = QUANTILE) -> Case:
+def alpha(value: float, load: int, scheme: Scheme = QUANTILE) -> FabricCase:
     """PD with another aggressiveness."""
     return _varied(scheme, load, f"alpha {value:g}", alpha=value)
 
 
-def window(entries: int, load: int) -> Case:
+def window(entries: int, load: int) -> FabricCase:
     """Quantile-PD with a window of so many packets."""
     return _varied(QUANTILE, load, f"window {entries}", relative_priority=quantile(window=entries))
 
 
-def sampling(every: int, load: int) -> Case:
+def sampling(every: int, load: int) -> FabricCase:
     """Quantile-PD that remembers every n-th packet."""
     return _varied(QUANTILE, load, f"sampling {every}", relative_priority=quantile(sample_every=every))
 
@@ -51,7 +51,7 @@ class Figure12(Sweep):
     quick_ms = 20
     axis = "alpha, window or packets for each sample"
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         if context.effort == "quick":
             alphas = [alpha(value, 55) for value in (0.0, 0.1, 1.0)] + [alpha(value, 95) for value in (0.1, 0.5, 0.9)]
             return [*alphas, window(20, 95), window(200, 95), sampling(1, 95), sampling(500, 95)]
@@ -71,26 +71,26 @@ class Figure12(Sweep):
         yield Claim(metrics.P99_QCT, alpha(0.9, 95), best, 1 / 0.6, "text: 40 % better")
         yield Claim(metrics.P99_QCT, window(20, 95), window(200, 95), 1.13, "text: 13 % more")
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         few, many = sampling(1, 95), sampling(500, 95)
         both = (metrics.MEAN_QCT, metrics.P99_QCT)
         rows = (judgeable(measured, metric, many, few, "that with every packet") for metric in both)
         yield from near_one(rows, _NEAR, "the sampling rate has a marginal effect")
 
-    def panel(self, case: Case) -> str:
+    def panel(self, case: FabricCase) -> str:
         return f"{case.label.split()[0]} at {case.percent} %"
 
-    def position(self, case: Case) -> float | str:
+    def position(self, case: FabricCase) -> float | str:
         return float(case.label.split()[1])
 
 
-def probabilistic(load: int) -> Case:
+def probabilistic(load: int) -> FabricCase:
     """The variant inspired by Random Early Detection (section 6). In the authors' simulator alpha is a factor of it."""
     decision = {"kind": "probabilistic", "minimum_threshold": MINIMUM_THRESHOLD, "times_alpha": True}
     return at(QUANTILE.with_mechanism("probabilistic PD", decision=decision), load)
 
 
-def probabilistic_from(threshold: str) -> Case:
+def probabilistic_from(threshold: str) -> FabricCase:
     """The same at the lower load with another threshold, and without that factor."""
     decision = {"kind": "probabilistic", "minimum_threshold": threshold}
     return at(QUANTILE.with_mechanism(f"probabilistic PD from {threshold}", decision=decision), 55)
@@ -106,7 +106,7 @@ class Figure13(Sweep):
 
     quick_ms = 30
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         loads = tuple(QUERIES_PER_SECOND) if context.effort == "full" else (55, 95)
         judged = [case for load in loads for case in (at(QUANTILE, load), probabilistic(load))]
         return [*judged, *map(probabilistic_from, _THRESHOLDS)]
@@ -115,7 +115,7 @@ class Figure13(Sweep):
         yield Claim(metrics.MEAN_QCT, probabilistic(95), at(QUANTILE, 95), 2.7)
         yield Claim(metrics.P99_QCT, probabilistic(95), at(QUANTILE, 95), 2.3)
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         pair = probabilistic(55), at(QUANTILE, 55)
         row = judgeable(measured, metrics.MEAN_QCT, *pair, "the deterministic one")
         yield from near_one([row], _NEAR, "similar under low load")
@@ -123,7 +123,7 @@ class Figure13(Sweep):
             yield judgeable(measured, metrics.MEAN_QCT, case, at(QUANTILE, 55), "the deterministic one")
 
 
-def stale(scheme: Scheme, gap_us: float) -> Case:
+def stale(scheme: Scheme, gap_us: float) -> FabricCase:
     """Ingress sees what egress knew at the last update."""
     occupancy: Mapping[str, Any] = {"kind": "update-gap", "gap": f"{gap_us:g} us"}
     return _varied(scheme, _GAP_LOAD, f"gap {gap_us:g} us", occupancy=occupancy)
@@ -136,12 +136,12 @@ class Figure14(Sweep):
     quick_ms = 20
     axis = "time between updates (us)"
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         gaps = (0.1, 2, 50, 500) if context.effort == "quick" else GAPS_US
         both = (QUANTILE,) if context.effort == "quick" else (QUANTILE, DISTRIBUTION)
         return [stale(scheme, gap) for scheme in both for gap in gaps]
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         def over_fresh(gaps_us: Iterable[float]) -> Iterable[Row]:
             for scheme, gap_us in itertools.product((QUANTILE, DISTRIBUTION), gaps_us):
                 case, fresh = stale(scheme, gap_us), stale(scheme, GAPS_US[0])
@@ -152,8 +152,8 @@ class Figure14(Sweep):
         yield from near_one(over_fresh(steady), _NEAR, f"steady while the gap is under {_STEADY_US} us")
         yield from over_fresh(gap_us for gap_us in GAPS_US if gap_us > _STEADY_US)
 
-    def panel(self, case: Case) -> str:
+    def panel(self, case: FabricCase) -> str:
         return "by update gap"
 
-    def position(self, case: Case) -> float | str:
+    def position(self, case: FabricCase) -> float | str:
         return float(case.label.split()[1])

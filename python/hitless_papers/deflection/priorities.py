@@ -11,7 +11,7 @@ from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, 
 from hitless_papers.deflection import fits, schemes
 from hitless_papers.deflection.fits import Sample
 from hitless_papers.deflection.judged_once import judged_once
-from hitless_papers.deflection.setting import DURATION_MS, Case, Incast
+from hitless_papers.deflection.setting import DURATION_MS, FabricCase, Incast
 
 BACKGROUND_PERCENT = 25
 SSE: Mapping[int, Mapping[str, float]] = {
@@ -27,10 +27,10 @@ FINE, COARSE = fits.BINS, 50
 _VERTIGO = schemes.VERTIGO.with_mechanism("Vertigo", record_ranks=True)
 
 
-def case(incast_percent: int) -> Case:
+def case(incast_percent: int) -> FabricCase:
     """The run of a row of the table."""
     incast = Incast(QUERIES_PER_SECOND[incast_percent])
-    return Case(_VERTIGO, incast, background_percent=BACKGROUND_PERCENT, label="ranks")
+    return FabricCase(_VERTIGO, incast, background_percent=BACKGROUND_PERCENT, label="ranks")
 
 
 def ranks(run: Run) -> Sample:

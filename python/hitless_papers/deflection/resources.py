@@ -7,7 +7,7 @@ is far from the paper's number says nothing for it, so there is no verdict.
 
 from collections.abc import Iterable, Mapping
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless_papers import Context, Exhibit, Row, Runs, Unjudged, exhibit
 from hitless_papers.deflection import testbed
 from hitless_papers.statement_of_resources import TABLES_TOO, Statement, statement
@@ -25,7 +25,7 @@ _PAPER_WINDOW_STAGES = 8
 """The quantile takes "4 times" the two stages of the distribution (section 4.2)."""
 
 
-def scenario(scheme: testbed.Scheme) -> Scenario:
+def scenario(scheme: testbed.Scheme) -> Fields:
     """The testbed, in which nothing is sent."""
     return testbed.scenario(scheme, 1, {}, [])
 

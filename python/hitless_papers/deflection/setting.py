@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless_papers import Point
 from hitless_papers.deflection.fabrics import LEAF_SPINE, Fabric
 from hitless_papers.deflection.reduction import reduced
@@ -84,7 +84,7 @@ class Incast:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class FabricCase:
     """A run."""
 
     scheme: Scheme
@@ -132,7 +132,7 @@ class Case:
         made = self.scenario(duration_ms)
         return Point(self.key, made, keep=(*TABLES, *keep), reduce=reduced)
 
-    def scenario(self, duration_ms: float) -> Scenario:
+    def scenario(self, duration_ms: float) -> Fields:
         """The run as a scenario."""
         scheme = under(self.scheme, self.preset)
         made = {

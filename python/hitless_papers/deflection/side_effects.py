@@ -9,7 +9,7 @@ from hitless_papers.deflection.load_sweep import at
 from hitless_papers.deflection.metrics import Measured
 from hitless_papers.deflection.outcomes import ELEPHANT_BYTES
 from hitless_papers.deflection.schemes import Scheme
-from hitless_papers.deflection.setting import Case, TransportName
+from hitless_papers.deflection.setting import FabricCase, TransportName
 from hitless_papers.deflection.sweep import Claim, Sweep, before, quotient
 
 _SCHEMES = (schemes.ECMP, schemes.DIBS, schemes.VERTIGO, schemes.SIMPLE, schemes.QUANTILE)
@@ -23,13 +23,13 @@ class _SideEffects(Sweep):
 
     quick_ms = 20
 
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         if context.effort == "quick":
             return [self.case(scheme) for scheme in _SCHEMES]
         loads = (55, 65, 75, 85, 95) if context.effort == "full" else (55, 75, 95)
         return [self.case(scheme, x, transport) for transport in _TRANSPORTS for scheme in _SCHEMES for x in loads]
 
-    def case(self, scheme: Scheme, load: int = 95, transport: TransportName = "DCTCP") -> Case:
+    def case(self, scheme: Scheme, load: int = 95, transport: TransportName = "DCTCP") -> FabricCase:
         """A scheme as the figure has it."""
         return at(scheme, load, transport)
 
@@ -41,7 +41,7 @@ class Figure7(_SideEffects):
     quick_ms = 60
     shown = (metrics.ELEPHANT_GOODPUT,)
 
-    def case(self, scheme: Scheme, load: int = 95, transport: TransportName = "DCTCP") -> Case:
+    def case(self, scheme: Scheme, load: int = 95, transport: TransportName = "DCTCP") -> FabricCase:
         return networks.web_search(at(scheme, load, transport))
 
     def claims(self) -> Iterable[Claim]:
@@ -49,7 +49,7 @@ class Figure7(_SideEffects):
         note = f"text: 20 % more; flows from {ELEPHANT_BYTES // 1_000_000} MB on, of a background of web search"
         yield Claim(metrics.ELEPHANT_GOODPUT, quantile, vertigo, 1.2, note, "higher")
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         pair = self.case(schemes.SIMPLE), self.case(schemes.DIBS)
         row = quotient(measured, metrics.ELEPHANT_GOODPUT, *pair, "that of DIBS")
         yield from near_one([row], _PARALLEL, "Simple's goodput closely parallels that of DIBS")
@@ -69,5 +69,5 @@ class Figure8(_SideEffects):
         yield Claim(metrics.REORDERED, at(schemes.VERTIGO, 95), ecmp, 3.3, note)
         yield Claim(metrics.REORDERED, at(schemes.QUANTILE, 95), ecmp, 2.4, note)
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         yield before(measured, metrics.REORDERED, at(schemes.QUANTILE, 95), at(schemes.VERTIGO, 95))

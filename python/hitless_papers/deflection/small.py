@@ -7,7 +7,7 @@ from hitless.drawing.plot import Plot, Series
 from hitless_papers import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
 from hitless_papers.deflection import outcomes, published, schemes, statistics
 from hitless_papers.deflection.fabrics import LEAF_SPINE_1G
-from hitless_papers.deflection.setting import DURATION_MS, Case, Incast
+from hitless_papers.deflection.setting import DURATION_MS, FabricCase, Incast
 from hitless_papers.deflection.statistics import Durations
 from hitless_papers.estimates import Estimate
 from hitless_papers.judge import AGREES, FACTOR
@@ -29,10 +29,10 @@ _SHOWN = (("mean", statistics.mean, published.MEAN_S), ("p99", statistics.p99, p
 _HOSTS = "hosts and transport of the authors' simulator: with those of today's RFCs 51 of the 60 were within 2"
 
 
-def case(scheme: schemes.Scheme, load: int) -> Case:
+def case(scheme: schemes.Scheme, load: int) -> FabricCase:
     """The run of a scheme at a load."""
     multiplier = MULTIPLIERS[published.LOADS.index(load)]
-    return Case(scheme, Incast(244 / multiplier, FAN_IN, ANSWER_BYTES), LEAF_SPINE_1G)
+    return FabricCase(scheme, Incast(244 / multiplier, FAN_IN, ANSWER_BYTES), LEAF_SPINE_1G)
 
 
 @exhibit("pd/small", title="The authors' table at 1 Gb/s: QCT of six schemes at five loads")
@@ -102,7 +102,7 @@ def _beside(scheme: str, load: int, times: Durations) -> Iterator[Row]:
         yield measured.row(scheme, x, f"{metric}, unfinished queries counted", unit="s")
 
 
-def _network(runs: Runs, of: Case, load: int) -> Iterator[Row]:
+def _network(runs: Runs, of: FabricCase, load: int) -> Iterator[Row]:
     run, name, x = runs[of.key], of.scheme.name, f"{load} %"
     measured = outcomes.offered_percent(run, of.fabric.core_bps)
     note = f"payload asked for, of {of.fabric.core_bps / 1e9:g} Gbps from leaves to spines"

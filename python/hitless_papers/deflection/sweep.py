@@ -12,11 +12,11 @@ from hitless_papers import Context, Exhibit, Gain, Point, Row, Runs, Unjudged
 from hitless_papers.deflection import metrics
 from hitless_papers.deflection.metrics import Measured, Metric, Timed
 from hitless_papers.deflection.schemes import FAIR, PAPER, under
-from hitless_papers.deflection.setting import DURATION_MS, Case
+from hitless_papers.deflection.setting import DURATION_MS, FabricCase
 from hitless_papers.judge import Direction, Paper
 from hitless_papers.statements import above_one
 
-Position: TypeAlias = Callable[[Case], float | str]
+Position: TypeAlias = Callable[[FabricCase], float | str]
 
 _LIGHT_PERCENT, _LIGHT_FACTOR = 60, 2
 """Loads up to which runs are so many times longer, but for full ones."""
@@ -29,8 +29,8 @@ class Claim:
     """A sentence of the paper: by how much a metric of one case is above that of another."""
 
     metric: Metric
-    above: Case
-    below: Case
+    above: FabricCase
+    below: FabricCase
     paper: Paper
     """The quotient that the sentence gives, above 1 where ``above`` is the larger."""
     note: str = ""
@@ -75,14 +75,14 @@ class Sweep(Exhibit):
     axis: ClassVar[str] = "load (%)"
 
     @abstractmethod
-    def cases(self, context: Context) -> Sequence[Case]:
+    def cases(self, context: Context) -> Sequence[FabricCase]:
         """The runs."""
 
     def claims(self) -> Iterable[Claim]:
         """What the paper says of them."""
         return ()
 
-    def further_rows(self, measured: Measured, ran: Mapping[str, Case]) -> Iterable[Row]:
+    def further_rows(self, measured: Measured, ran: Mapping[str, FabricCase]) -> Iterable[Row]:
         """Shapes, and what else there is to say."""
         return ()
 
@@ -92,7 +92,7 @@ class Sweep(Exhibit):
         for case in sorted(self._ran.values(), key=lambda case: -case.percent):
             yield case.point(self._length_ms(case, context))
 
-    def _length_ms(self, case: Case, context: Context) -> int:
+    def _length_ms(self, case: FabricCase, context: Context) -> int:
         """A light load costs less to simulate, and is simulated for longer."""
         factor = _LIGHT_FACTOR if case.percent <= _LIGHT_PERCENT else 1
         quick, normal = factor * self.quick_ms, min(DURATION_MS, factor * self.normal_ms)
@@ -109,20 +109,20 @@ class Sweep(Exhibit):
         for case in self._ran.values():
             yield from self._values(measured, case)
 
-    def _values(self, measured: Measured, case: Case) -> Iterator[Row]:
+    def _values(self, measured: Measured, case: FabricCase) -> Iterator[Row]:
         whole = (metric.whole for metric in self.shown if isinstance(metric, Timed))
         for metric in (*self.shown, *whole, metrics.COMPLETE, metrics.DROPPED):
             yield of_case(measured, metric, case)
 
-    def position(self, case: Case) -> float | str:
+    def position(self, case: FabricCase) -> float | str:
         """Where a case is on the axis."""
         return float(case.percent)
 
-    def panel(self, case: Case) -> str:
+    def panel(self, case: FabricCase) -> str:
         """Which plot a case is in."""
         return " ".join(part for part in (case.transport, case.fabric.name, case.preset.note) if part)
 
-    def _panels(self, case: Case) -> set[str]:
+    def _panels(self, case: FabricCase) -> set[str]:
         """Its own, and that of preset "fair", which leaves some schemes as they are."""
         is_fair = case.preset is PAPER and under(case.scheme, FAIR) == case.scheme
         return {self.panel(case), self.panel(replace(case, preset=FAIR))} if is_fair else {self.panel(case)}
@@ -137,12 +137,12 @@ class Sweep(Exhibit):
                 yield Plot(title, self.axis, f"{metric.name} ({metric.unit})", series, y_scale="log")
 
 
-def quotient(measured: Measured, metric: Metric, above: Case, below: Case, name: str) -> Row:
+def quotient(measured: Measured, metric: Metric, above: FabricCase, below: FabricCase, name: str) -> Row:
     """A metric of ``above`` over that of ``below``, as a row of ``above`` that nobody judges."""
     return measured.ratio(metric, above, below).row(above.title, above.x, f"{metric.name}, over {name}")
 
 
-def judgeable(measured: Measured, metric: Timed, above: Case, below: Case, name: str) -> Row:
+def judgeable(measured: Measured, metric: Timed, above: FabricCase, below: FabricCase, name: str) -> Row:
     """The quotient of complete queries, or where too many are left out, that with unfinished ones if runs reach it."""
     row = quotient(measured, metric, above, below, name)
     whole = metric.whole
@@ -152,19 +152,19 @@ def judgeable(measured: Measured, metric: Timed, above: Case, below: Case, name:
     return quotient(measured, whole, above, below, name) if reaches else row
 
 
-def of_case(measured: Measured, metric: Metric, case: Case) -> Row:
+def of_case(measured: Measured, metric: Metric, case: FabricCase) -> Row:
     """A metric of a run, as a row that nobody judges."""
     return measured.estimate(metric, case).row(case.title, case.x, metric.name, unit=metric.unit)
 
 
-def before(measured: Measured, metric: Metric, better: Case, worse: Case) -> Row:
+def before(measured: Measured, metric: Metric, better: FabricCase, worse: FabricCase) -> Row:
     """Is one case faster than another? The paper shows so."""
     row = quotient(measured, metric, worse, better, better.title)
     statement = f"{better.title} is before {worse.title} at {worse.x}"
     return replace(row, judge=above_one(statement))
 
 
-def _series(measured: Measured, metric: Metric, cases: Sequence[Case], position: Position) -> Iterator[Series]:
+def _series(measured: Measured, metric: Metric, cases: Sequence[FabricCase], position: Position) -> Iterator[Series]:
     for name in dict.fromkeys(case.scheme.name for case in cases):
         of = [case for case in cases if case.scheme.name == name]
         yield Series(name, [position(case) for case in of], [measured.value(metric, case) for case in of])

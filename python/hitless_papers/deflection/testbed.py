@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 
 LOW, HIGH = "background", "high priority"
 """The groups of flows."""
@@ -95,7 +95,7 @@ def scenario(
     transports: Mapping[str, Mapping[str, Any]],
     flows: Sequence[Mapping[str, Any]],
     **further: Any,
-) -> Scenario:
+) -> Fields:
     """The testbed under a scheme with groups of flows; the background is left out where the scheme has none."""
     made: dict[str, Any] = {
         "name": "deflection-testbed",

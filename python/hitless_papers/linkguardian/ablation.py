@@ -19,7 +19,7 @@ import numpy as np
 
 from hitless.analysis.intervals import Sample
 from hitless.analysis.serial import statistic_in_order
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, tail_series
 from hitless_papers import Context, Exhibit, Factor, Gain, Point, Row, Runs, Shape, exhibit
 from hitless_papers.estimates import Estimate, percent_of, percentile_of, ratio_of
@@ -81,7 +81,7 @@ def web_search(
     transport: Mapping[str, Any] = testbed.CLOSING,
     *,
     kernel: Mapping[str, int] = testbed.KERNEL,
-) -> Scenario:
+) -> Fields:
     """So many flows of 24,387 B, by default over DCTCP, at 100G."""
     return testbed.scenario(
         100,

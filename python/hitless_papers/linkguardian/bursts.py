@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from hitless.analysis import Interval, proportion_interval
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, at_least, exhibit
@@ -56,7 +56,7 @@ def longer_than(model: Mapping[str, Any], frames: int) -> float:
     return float(goes_on**frames)
 
 
-def _line_rate(model: Mapping[str, Any], packets: int, registers: int | None = None) -> Scenario:
+def _line_rate(model: Mapping[str, Any], packets: int, registers: int | None = None) -> Fields:
     """Full frames at line rate; with ``registers`` LinkGuardian, at the end of the link, has so many."""
     settings = {} if registers is None else {"consecutive_losses_max": registers}
     scheme = "none" if registers is None else "LG"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, exhibit
 from hitless_papers.linkguardian import basis, testbed
@@ -38,7 +38,7 @@ def _chain(
     flows: Iterable[Mapping[str, Any]] | None = None,
     load: float = 1.0,
     switch: Mapping[str, Any] | None = None,
-) -> Scenario:
+) -> Fields:
     """Hosts, switches in a row, hosts; datagrams from left to right unless told otherwise."""
     stop = testbed.seconds(testbed.packets_duration_s(packets, rate_gbps) / load)
     link = {"rate": f"{rate_gbps} Gbps", "delay": "50 ns"}
@@ -321,7 +321,7 @@ _FAST: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def _hub(rate_gbps: int, count: int, packets: int) -> Scenario:
+def _hub(rate_gbps: int, count: int, packets: int) -> Fields:
     """``count`` protected links that leave one switch with two recirculation ports."""
     link = {"rate": f"{rate_gbps} Gbps", "delay": "50 ns"}
     leaves = [f"leaf{number}" for number in range(count)]
@@ -352,7 +352,7 @@ def _retired(run: Run) -> int:
     return retired + counter(run, "hub", "packets retransmitted")
 
 
-def _requests(count: int, loss: Mapping[str, Any], guardian: Mapping[str, Any]) -> Scenario:
+def _requests(count: int, loss: Mapping[str, Any], guardian: Mapping[str, Any]) -> Fields:
     """Single packets over the testbed's link, one after the other."""
     made = testbed.scenario(
         100,
@@ -367,7 +367,7 @@ def _requests(count: int, loss: Mapping[str, Any], guardian: Mapping[str, Any]) 
     }
 
 
-def _storm(packets: int, guardian: Mapping[str, Any]) -> Scenario:
+def _storm(packets: int, guardian: Mapping[str, Any]) -> Fields:
     """Line rate over a link that corrupts much for a third of the run."""
     third_s = testbed.packets_duration_s(packets, 100) / 3
     made = _chain(100, packets, ("a", "b"), {}, [{"link": "a->b", "copies": 2, **guardian}])

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import polars as pl
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit, falling
@@ -56,7 +56,7 @@ _FAR_KERNEL = {
 """20 us more in each of the four passes of a round trip."""
 
 
-def _iperf(scheme: str, loss: float, duration_ms: int, kernel: Mapping[str, int] = testbed.KERNEL) -> Scenario:
+def _iperf(scheme: str, loss: float, duration_ms: int, kernel: Mapping[str, int] = testbed.KERNEL) -> Fields:
     made = testbed.scenario(
         10,
         name="iperf",

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from hitless.analysis import percentile
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exact, Exhibit, Point, Row, Runs, Shape, exhibit
@@ -75,7 +75,7 @@ class Course:
 
 def long_flow(
     rate_gbps: int, transport: Mapping[str, Any], course: Course, *, backpressure: bool = True, is_tcp: bool = True
-) -> Scenario:
+) -> Fields:
     """The flow, the three parts, and what is looked at."""
     end_s = course.total_ms / 1e3
     starts_s = [end_ms / 1e3 for end_ms in course.ends_ms[:2]]

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from hitless.analysis import percentile, poisson_interval
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exact, Exhibit, Factor, Point, Range, Row, Runs, Shape, exhibit
@@ -38,7 +38,7 @@ _PACKET_US = testbed.WIRE_BYTES * 8 / 10e3
 _TRACE_COPIES = {"two copies": 2, "one copy": 1}
 
 
-def _line_rate(rate_gbps: int, loss: float | Mapping[str, Any], packets: int, **settings: Any) -> Scenario:
+def _line_rate(rate_gbps: int, loss: float | Mapping[str, Any], packets: int, **settings: Any) -> Fields:
     return testbed.line_rate(rate_gbps, packets, name="recovery", loss=loss, scheme="LG", settings=settings)
 
 

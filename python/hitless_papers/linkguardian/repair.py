@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.corruptd.detection import Policy
-from hitless.corruptd.lab import LabPlan
+from hitless.corruptd.lab import DaemonLabPlan
 from hitless_papers.linkguardian import testbed
 
 POLL_S = 1e-3
@@ -12,7 +12,7 @@ POLL_S = 1e-3
 measured is counted in polls and frames."""
 
 
-def scenario(loss: float, *, begins_s: float, ends_s: float, duration_s: float, rate_gbps: int = 25) -> Scenario:
+def scenario(loss: float, *, begins_s: float, ends_s: float, duration_s: float, rate_gbps: int = 25) -> Fields:
     """Full frames at four fifths of line rate over a link that corrupts from ``begins_s`` to ``ends_s``.
 
     LinkGuardian is configured on it and off, with one copy until somebody says otherwise.
@@ -50,6 +50,6 @@ def policy(window_frames: int, **more: Any) -> Policy:
     )
 
 
-def lab_plan(scenario_: Scenario, policy_: Policy, *, seed: int = 1, settle_s: float = 0.0) -> LabPlan:
+def lab_plan(scenario_: Fields, policy_: Policy, *, seed: int = 1, settle_s: float = 0.0) -> DaemonLabPlan:
     """Daemons at both ends of the testbed's link."""
-    return LabPlan(scenario_, testbed.LINK, "sw2", "sw6", policy_, POLL_S, seed, settle_s)
+    return DaemonLabPlan(scenario_, testbed.LINK, "sw2", "sw6", policy_, POLL_S, seed, settle_s)

@@ -8,7 +8,7 @@ here it is measured.
 
 from collections.abc import Iterable
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless_papers import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
 from hitless_papers.linkguardian import testbed
 from hitless_papers.linkguardian.counters import counter
@@ -31,7 +31,7 @@ _LOSS = 1e-3
 _EXTRAPOLATED_PERCENT = 3.984
 
 
-def small_frames(rate_gbps: int, packets: int) -> Scenario:
+def small_frames(rate_gbps: int, packets: int) -> Fields:
     """Frames of 250 B at line rate over the protected link."""
     name, size = "small-frames", _SMALL_BYTES
     return testbed.line_rate(rate_gbps, packets, name=name, frame_bytes=size, loss=_LOSS, scheme="LG")

@@ -27,14 +27,14 @@ from typing import Any
 
 import polars as pl
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, close, exhibit
 from hitless_papers.estimates import Estimate, curve, percentile_of, rate_of
 from hitless_papers.linkguardian import basis, testbed
 from hitless_papers.linkguardian.counters import counter, depths_bytes, speed_percent
-from hitless_papers.linkguardian.testbed import Case
+from hitless_papers.linkguardian.testbed import TestbedCase
 
 RATES_GBPS = (25, 100, 400)
 LOSSES = (1e-5, 1e-4, 1e-3, 1e-2)
@@ -69,7 +69,7 @@ def mechanisms(scheme: str, loss: float) -> list[Mapping[str, Any]]:
     return []
 
 
-class Cell(Case):
+class Cell(TestbedCase):
     """One scheme at one rate and one loss rate, with runs at "line rate", for the "delay", and for the "loss"."""
 
     @property
@@ -96,12 +96,12 @@ def _copies_for(cell: Cell) -> float | None:
     return max(cell.loss, 1e-4) if cell.scheme in testbed.MODES else None
 
 
-def line_rate(cell: Cell, packets: int) -> Scenario:
+def line_rate(cell: Cell, packets: int) -> Fields:
     """Full frames at the link's rate."""
     return _datagrams(cell, packets, cell.loss, mechanisms(cell.scheme, cell.loss), measure=testbed.SAMPLED)
 
 
-def rare_losses(cell: Cell, packets: int) -> Scenario:
+def rare_losses(cell: Cell, packets: int) -> Fields:
     """The same with rare losses made frequent."""
     protection = mechanisms(cell.scheme, _copies_for(cell) or cell.loss)
     repair_loss = None if cell.scheme == "Wharf" else _REPAIR_LOSS
@@ -116,13 +116,13 @@ def _datagrams(
     *,
     repair_loss: float | None = None,
     measure: Mapping[str, Any] | None = None,
-) -> Scenario:
+) -> Fields:
     rate_gbps = cell.rate_gbps
     made = testbed.line_rate(rate_gbps, packets, name="stress", loss=loss, repair_loss=repair_loss, measure=measure)
     return _on_link(made, rate_gbps, protection)
 
 
-def messages(rate_gbps: int, loss: float, protection: list[Mapping[str, Any]], count: int) -> Scenario:
+def messages(rate_gbps: int, loss: float, protection: list[Mapping[str, Any]], count: int) -> Fields:
     """Messages of one full packet at random times; hosts add no delay."""
     payload_bytes = 1_440
     flows = {
@@ -136,7 +136,7 @@ def messages(rate_gbps: int, loss: float, protection: list[Mapping[str, Any]], c
     return _on_link(made, rate_gbps, protection)
 
 
-def _on_link(made: Scenario, rate_gbps: int, protection: list[Mapping[str, Any]]) -> Scenario:
+def _on_link(made: Fields, rate_gbps: int, protection: list[Mapping[str, Any]]) -> Fields:
     recirculation_gbps = max(100, rate_gbps)
     switch = {**made["switch"], "recirculation_rate": f"{recirculation_gbps} Gbps"}
     return {**made, "host": {}, "switch": switch, "mechanism": protection}

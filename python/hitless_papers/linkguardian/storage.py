@@ -7,7 +7,7 @@ paper does not say how many trials it made; it takes 3,688 to bound a 99.9th per
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, tail_series
 from hitless_papers import Context, Exact, Exhibit, Gain, Point, Row, Runs, exhibit
 from hitless_papers.estimates import percent_of, percentile_of, ratio_of
@@ -30,7 +30,7 @@ _WHY = (
 )
 
 
-def _storage(scheme: str, loss: float, transport: Mapping[str, Any], trials: int) -> Scenario:
+def _storage(scheme: str, loss: float, transport: Mapping[str, Any], trials: int) -> Fields:
     flows = testbed.trials(_BYTES, trials)
     return testbed.scenario(100, name="storage", transport=transport, flows=flows, loss=loss, scheme=scheme)
 

@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless_papers.scenarios import ends
 
 LINK = "sw2->sw6"
@@ -82,7 +82,7 @@ WIRE_BYTES = 1_538
 
 
 @dataclass(frozen=True)
-class Case:
+class TestbedCase:
     """One combination of a rate, a loss rate and a scheme."""
 
     rate_gbps: int
@@ -113,7 +113,7 @@ def scenario(
     kernel: Mapping[str, int] | None = KERNEL,
     gro: bool = True,
     measure: Mapping[str, Any] | None = None,
-) -> Scenario:
+) -> Fields:
     """The testbed at ``rate_gbps`` with one kind of flow; ``scheme`` is "none", "LG" or "LG_NB".
 
     ``loss`` is the rate of independent losses, or a loss model in the words of a scenario; ``settings`` are further
@@ -136,7 +136,7 @@ def scenario(
     return made
 
 
-def line_rate(rate_gbps: int, packets: int, *, name: str, frame_bytes: int = FRAME_BYTES, **more: Any) -> Scenario:
+def line_rate(rate_gbps: int, packets: int, *, name: str, frame_bytes: int = FRAME_BYTES, **more: Any) -> Fields:
     """So many frames at the rate of the link, from a packet generator; ``more`` is for `scenario`."""
     duration_s = packets_duration_s(packets, rate_gbps, frame_bytes)
     size = {} if frame_bytes == FRAME_BYTES else {"frame_bytes": f"{frame_bytes} B"}

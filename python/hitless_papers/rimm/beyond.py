@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless_papers import Context, Point, Replicated, Row, Runs, Shape, Unjudged, exhibit
 from hitless_papers.estimates import mean_of
 from hitless_papers.rimm import testbed
@@ -20,7 +20,7 @@ class Variant:
     """One thing that is different from the paper's set-up; ``make`` has the scenario under a scheme."""
 
     name: str
-    make: Callable[[Mapping[str, Any]], Scenario]
+    make: Callable[[Mapping[str, Any]], Fields]
     note: str = ""
 
 
@@ -34,7 +34,7 @@ def _any_time() -> Variant:
     flows = [testbed.background(_LENGTH_MS), testbed.burst()]
     changed = {"mechanism": [{"kind": "rimm", "neighbour_change": "any-time"}]}
 
-    def make(scheme: Mapping[str, Any]) -> Scenario:
+    def make(scheme: Mapping[str, Any]) -> Fields:
         return testbed.scenario("beyond", flows, {**scheme, **changed} if scheme else scheme, measure=measure())
 
     return Variant(_ANY_TIME, make, "packets of a flow on two ways wait for each other, and go round meanwhile")
@@ -51,7 +51,7 @@ def _two_ports() -> Variant:
     ]
     groups = ["background", "background 2", "burst", "burst 2"]
 
-    def make(scheme: Mapping[str, Any]) -> Scenario:
+    def make(scheme: Mapping[str, Any]) -> Fields:
         made = testbed.scenario("beyond", flows, scheme, measure=measure(groups), hosts=hosts)
         # Both backgrounds have left slow start.
         first = made["link"][0]
@@ -69,7 +69,7 @@ def _datagrams() -> Variant:
         {**flow, "name": "burst", "transport": "fast", "sources": ["VM4"], "start": "30 ms", "stop": "32.9 ms"},
     ]
 
-    def make(scheme: Mapping[str, Any]) -> Scenario:
+    def make(scheme: Mapping[str, Any]) -> Fields:
         return testbed.scenario(
             "beyond", flows, scheme, transports=rates, duration="50 ms", measure=measure(), settles=False
         )
@@ -102,7 +102,7 @@ def _full_neighbours() -> Variant:
     ]
     rates = {"udp": {"kind": "udp", "rate": "6.75 Gbps"}}
 
-    def make(scheme: Mapping[str, Any]) -> Scenario:
+    def make(scheme: Mapping[str, Any]) -> Fields:
         made = testbed.scenario("beyond", flows, scheme, measure=measure(), hosts=hosts, transports=rates)
         return {**made, "link": [{**made["link"][0], "name": "L1->S2-3"}]}
 

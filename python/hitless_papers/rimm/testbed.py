@@ -24,7 +24,7 @@ Where a number comes from:
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless_papers import Unjudged
 from hitless_papers.scenarios import ends, linux
 
@@ -145,7 +145,7 @@ def scenario(
     transports: Mapping[str, Mapping[str, Any]] | None = None,
     hosts: Mapping[str, str] = HOSTS,
     settles: bool = True,
-) -> Scenario:
+) -> Fields:
     """The testbed with these flows under ``scheme``; ``duration`` None: until all flows are done.
 
     ``settles``: some frames of VM1 are corrupted at 5 ms, which ends the slow start of what it sends.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Unjudged, exhibit
 from hitless_papers.sqr import fct, overhead, testbed
@@ -43,7 +43,7 @@ class Variant:
     others: Sequence[Mapping[str, Any]] = ()
     sources: Sequence[str] = ("h2",)
 
-    def scenario(self, flows: int) -> Scenario:
+    def scenario(self, flows: int) -> Fields:
         """Short flows while the links fail."""
         recovery = testbed.recovery(self.scheme, self.detection)
         sqr = None if self.sqr is None else {"links": list(self.links), **self.sqr}
@@ -143,7 +143,7 @@ class Buffer:
         """The key of its run."""
         return f"{self.caching} {self.x}"
 
-    def scenario(self) -> Scenario:
+    def scenario(self) -> Fields:
         """20 ms at line rate."""
         rate_gbps = self.rate_gbps
         return overhead.steady(rate_gbps, self.delay_us, 20, line_gbps=rate_gbps, caching=self.caching)

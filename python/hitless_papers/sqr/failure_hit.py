@@ -140,7 +140,7 @@ class Figure3(Exhibit):
             yield Plot(f"FCT under failures, {name}", "flow", "FCT (ms)", series, y_scale="log")
 
 
-_FIGURE_8 = fct.Case("web search", "SB'+SQR")
+_FIGURE_8 = fct.FlowCase("web search", "SB'+SQR")
 _ALL, _INTERRUPTED = "hit flows", "data came before the failure"
 _TO_FIRST_DATA_US = 130.0
 """From a write until the first data are past the failing link: a round trip and a half, less a pass."""

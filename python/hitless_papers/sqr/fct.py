@@ -44,7 +44,7 @@ Times = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Case:
+class FlowCase:
     """One series of the figures."""
 
     workload: str
@@ -91,7 +91,7 @@ def background() -> list[Mapping[str, Any]]:
     ]
 
 
-def points(cases: Iterable[Case], count: int) -> Iterable[Point]:
+def points(cases: Iterable[FlowCase], count: int) -> Iterable[Point]:
     """A run for each case; all meet the same flows, and failures at the same moments."""
     for case in cases:
         recovery, has_sqr = testbed.SCHEMES[case.scheme]

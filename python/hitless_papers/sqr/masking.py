@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exact, Factor, Point, Replicated, Row, Runs, Shape, Unjudged, exhibit, rising
@@ -191,7 +191,7 @@ def long_flow(
     failures: int,
     sqr: Mapping[str, Any] | None,
     others: Iterable[Mapping[str, Any]] = (),
-) -> Scenario:
+) -> Fields:
     """One flow and so many failures, 30 ms apart, repaired by ``scheme``; others may share the network."""
     failing = {**testbed.failures(scheme, every_ms=30), "count": failures, "jitter": "4 ms"}
     end = testbed.milliseconds(30 * failures + 10)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.drawing.plot import Plot, Series
 from hitless.simulation import Run
 from hitless_papers import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
@@ -53,7 +53,7 @@ def _scenario(
     background: bool = False,
     settings: Mapping[str, Any],
     extra: Mapping[str, Any] | None = None,
-) -> Scenario:
+) -> Fields:
     """``rate_gbps`` of protected traffic from s2 to p2, and if asked for TCP at line rate from s1 to p1."""
     constant = {"name": "protected", "transport": "udp", "kind": "constant-rate", "port": testbed.PORT}
     flows: list[Mapping[str, Any]] = []
@@ -79,9 +79,7 @@ def _scenario(
     }
 
 
-def steady(
-    rate_gbps: int, delay_us: float, length_ms: float, *, line_gbps: int = 10, caching: str = "ring"
-) -> Scenario:
+def steady(rate_gbps: int, delay_us: float, length_ms: float, *, line_gbps: int = 10, caching: str = "ring") -> Fields:
     """A cache that keeps copies of a constant rate for ``delay_us``."""
     settings = {"steady_delay": testbed.microseconds(delay_us), "caching": caching}
     return _scenario(rate_gbps, line_gbps=line_gbps, duration_ms=length_ms, settings=settings)
@@ -135,7 +133,7 @@ class Figure13(Exhibit):
         yield Plot("Packet buffer in steady state", "SQR traffic (Gb/s)", "buffer (KB)", [measured, paper])
 
 
-def _repair() -> Scenario:
+def _repair() -> Fields:
     """10 Gbps while the protected link fails. The last packets come when it is whole, and nothing piles up later."""
     extra = {
         "failure": [{"link": "sw<->far", "first": "1 ms"}],

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Iterable, Mapping
 
-from hitless.checking import Scenario, check_scenario_of
+from hitless.checking import Fields, check_scenario_of
 from hitless_papers import Context, Exact, Exhibit, Factor, Row, Runs, Unjudged, exhibit
 from hitless_papers.sqr import testbed
 from hitless_papers.statement_of_resources import SRAM_BLOCKS, STATEFUL_ALUS, TABLES_TOO, statement
@@ -26,7 +26,7 @@ _CACHES: Mapping[tuple[str, int, float], float] = {
 """State, link speed in Gbps, protected share of it: KB (sections IV-D and VI)."""
 
 
-def scenario() -> Scenario:
+def scenario() -> Fields:
     """The testbed with SQR, which is not run."""
     return testbed.scenario(
         "sqr-resources",

@@ -23,7 +23,7 @@ Where a number comes from:
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless_papers.scenarios import ends, linux
 
 FAILING = "sw6<->sw10"
@@ -100,7 +100,7 @@ def scenario(
     measure: Mapping[str, Any] | None = None,
     rate_gbps: int = 10,
     switch: Mapping[str, Any] | None = None,
-) -> Scenario:
+) -> Fields:
     """The testbed with these flows, failures and repair; ``duration`` None: until all flows are done."""
     named = {"tcp": TCP} if transports is None else transports
     made: dict[str, Any] = {

@@ -24,7 +24,7 @@ from hitless_papers import (
 )
 from hitless_papers.estimates import Estimate, percent_of, percentile_of, ratio_of
 from hitless_papers.sqr import fct, phases, testbed
-from hitless_papers.sqr.fct import Case
+from hitless_papers.sqr.fct import FlowCase
 
 _PERCENTS = (50, 95, 99)
 _IN_PROGRESS = (
@@ -33,27 +33,27 @@ _IN_PROGRESS = (
 _NOT_WHOLE = "of these the failure met only the last packet or acknowledgement"
 
 
-def _table(runs: Runs, case: Case) -> pl.DataFrame:
+def _table(runs: Runs, case: FlowCase) -> pl.DataFrame:
     return fct.flows(runs[case.key], holds_back=case.holds_back)
 
 
-def _hit_us(runs: Runs, case: Case) -> fct.Times:
+def _hit_us(runs: Runs, case: FlowCase) -> fct.Times:
     return fct.times_us(_table(runs, case).filter(pl.col("is_hit")))
 
 
-def _shares(runs: Runs, *cases: Case) -> list[Share]:
+def _shares(runs: Runs, *cases: FlowCase) -> list[Share]:
     return [fct.share(runs[case.key], case.scheme) for case in cases]
 
 
 def _clean_us(runs: Runs, workload: str) -> fct.Times:
-    return fct.times_us(_table(runs, Case(workload, "SB'")).filter(~pl.col("is_hit")))
+    return fct.times_us(_table(runs, FlowCase(workload, "SB'")).filter(~pl.col("is_hit")))
 
 
 @exhibit("sqr/fig10", title="FCT of flows hit by a failure, and of those that are not")
 class Figure10(Exhibit):
     """Web search; SB' and SB'+SQR."""
 
-    _CASES = (Case("web search", "SB'"), Case("web search", "SB'+SQR"))
+    _CASES = (FlowCase("web search", "SB'"), FlowCase("web search", "SB'+SQR"))
 
     def points(self, context: Context) -> Iterable[Point]:
         yield from fct.points(self._CASES, fct.flow_count(context))
@@ -91,11 +91,11 @@ class Figure11(Exhibit):
     """Web search; least, median, 95th and 99th percentile, largest."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        cases = [Case("web search", scheme) for scheme in testbed.SCHEMES]
+        cases = [FlowCase("web search", scheme) for scheme in testbed.SCHEMES]
         yield from fct.points(cases, fct.flow_count(context))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        cases = {scheme: Case("web search", scheme) for scheme in testbed.SCHEMES}
+        cases = {scheme: FlowCase("web search", scheme) for scheme in testbed.SCHEMES}
         tables = {scheme: _table(runs, case) for scheme, case in cases.items()}
         hit = {scheme: table.filter(pl.col("is_hit")) for scheme, table in tables.items()}
         clean = tables["SB'"].filter(~pl.col("is_hit"))
@@ -126,7 +126,7 @@ class Figure11(Exhibit):
         names = [f"{low}-{high} KB" for low, high in fct.RANGES_KB]
         series = []
         for scheme in testbed.SCHEMES:
-            table = _table(runs, Case("web search", scheme)).filter(pl.col("is_hit"))
+            table = _table(runs, FlowCase("web search", scheme)).filter(pl.col("is_hit"))
             samples = [fct.times_us(_of_range(table, low, high)) / 1e3 for low, high in fct.RANGES_KB]
             p99 = [percentile(sample, 99) if sample.size else None for sample in samples]
             series.append(Series(scheme, names, p99, style="points"))
@@ -181,12 +181,12 @@ class Figure12(Exhibit):
     """The tail is what takes a timeout: 4 ms or longer."""
 
     def points(self, context: Context) -> Iterable[Point]:
-        cases = [Case(workload, scheme) for workload in fct.WORKLOADS for scheme in testbed.SCHEMES]
+        cases = [FlowCase(workload, scheme) for workload in fct.WORKLOADS for scheme in testbed.SCHEMES]
         yield from fct.points(cases, fct.flow_count(context))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for workload in fct.WORKLOADS:
-            cases = {scheme: Case(workload, scheme) for scheme in testbed.SCHEMES}
+            cases = {scheme: FlowCase(workload, scheme) for scheme in testbed.SCHEMES}
             samples = {scheme: fct.times_us(_table(runs, case)) for scheme, case in cases.items()}
             done = {scheme: _shares(runs, case)[0] for scheme, case in cases.items()}
             yield from self._tails(workload, samples, done)
@@ -222,6 +222,6 @@ class Figure12(Exhibit):
 
     def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
         for workload in fct.WORKLOADS:
-            series = [tail_series(s, fct.times_us(_table(runs, Case(workload, s)))) for s in testbed.SCHEMES]
+            series = [tail_series(s, fct.times_us(_table(runs, FlowCase(workload, s)))) for s in testbed.SCHEMES]
             title = f"FCT of all flows, {workload}"
             yield Plot(title, "FCT (us)", "share of flows at or above", series, x_scale="log", y_scale="log")

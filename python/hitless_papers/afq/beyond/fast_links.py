@@ -7,7 +7,7 @@ two.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs
 from hitless_papers.afq import flows, ratios, schemes
@@ -51,7 +51,7 @@ def _key(rate_gbps: int, scheme: Scheme) -> str:
     return f"{rate_gbps} Gbps: {scheme.name}"
 
 
-def _scenario(scheme: Scheme, rate_gbps: int, duration_ms: int) -> Scenario:
+def _scenario(scheme: Scheme, rate_gbps: int, duration_ms: int) -> Fields:
     data, _ = ENTERPRISE.wire_bytes(rate_gbps * 1e9, duration_ms / 1e3)
     link = {"rate": f"{rate_gbps} Gbps", "delay": f"{round(_RTT_US * 1e3 / 6)} ns"}
     group = ENTERPRISE.group(

@@ -6,7 +6,7 @@ E): what it gets wrong is measured beside Ideal-FQ, which keeps exact accounts.
 
 from collections.abc import Iterable, Iterator
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Share
 from hitless_papers.afq import flows, one_link, schemes
@@ -45,7 +45,7 @@ class ManyFlows(Exhibit):
             yield from _rows(scheme, runs[f"many: {scheme.name}"])
 
 
-def _scenario(scheme: Scheme, messages: int) -> Scenario:
+def _scenario(scheme: Scheme, messages: int) -> Fields:
     group = {
         "name": "connections",
         "transport": "transport",

@@ -6,7 +6,7 @@ from typing import Any
 
 from hitless_papers import Context, Exhibit, Point, Row, Runs
 from hitless_papers.afq import cluster, flows, ratios, schemes
-from hitless_papers.afq.cluster import Case
+from hitless_papers.afq.cluster import ClusterCase
 from hitless_papers.afq.counters import dropped_per_flow
 from hitless_papers.afq.flows import SHORT_FLOWS
 from hitless_papers.afq.schemes import Scheme
@@ -47,5 +47,5 @@ class Rivals(Exhibit):
             yield Row(name, x, "packets dropped per flow", "", dropped_per_flow(run))
 
 
-def _cases() -> list[Case]:
-    return [Case(ENTERPRISE, _LOAD, scheme) for scheme in _SCHEMES]
+def _cases() -> list[ClusterCase]:
+    return [ClusterCase(ENTERPRISE, _LOAD, scheme) for scheme in _SCHEMES]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import polars as pl
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs, Share
 from hitless_papers.afq import schemes
@@ -39,7 +39,7 @@ class SharedBuffer(Exhibit):
             yield from _rows(scheme, runs[f"shared buffer: {scheme.name}"])
 
 
-def _scenario(scheme: Scheme, duration_ms: int) -> Scenario:
+def _scenario(scheme: Scheme, duration_ms: int) -> Fields:
     hosts = [f"h{host}" for host in range(_HOSTS)]
     long = {
         "name": "long",

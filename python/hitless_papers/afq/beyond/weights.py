@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.simulation import Run
 from hitless_papers import Context, Exhibit, Point, Row, Runs
 from hitless_papers.afq import one_link, schemes
@@ -22,7 +22,7 @@ _GIVEN = list(_WEIGHTS)
 
 
 @dataclass(frozen=True)
-class _Case:
+class _WeightCase:
     scheme: Scheme
     parts: Sequence[int]
     """What each tenant should get, in proportion."""
@@ -34,18 +34,20 @@ class _Case:
 
 _OF_FLOWS = tuple(flows * weight for flows, weight in zip(_FLOWS, _WEIGHTS, strict=True))
 _CASES = (
-    _Case(
+    _WeightCase(
         Scheme(
             "AFQ, weights of tenants", schemes.DCTCP, afq={**schemes.AFQ, "flow_key": "class", "class_weights": _GIVEN}
         ),
         _WEIGHTS,
     ),
-    _Case(Scheme("AFQ, weights of flows", schemes.DCTCP, afq={**schemes.AFQ, "class_weights": _GIVEN}), _OF_FLOWS),
-    _Case(
+    _WeightCase(
+        Scheme("AFQ, weights of flows", schemes.DCTCP, afq={**schemes.AFQ, "class_weights": _GIVEN}), _OF_FLOWS
+    ),
+    _WeightCase(
         Scheme("Ideal-FQ, weights of flows", schemes.DCTCP, flow_queueing={**schemes.IDEAL_FQ, "weights": _GIVEN}),
         _OF_FLOWS,
     ),
-    _Case(Scheme("AFQ, all alike", schemes.DCTCP, afq={**schemes.AFQ, "class_weights": [1, 1, 1, 1]}), _FLOWS),
+    _WeightCase(Scheme("AFQ, all alike", schemes.DCTCP, afq={**schemes.AFQ, "class_weights": [1, 1, 1, 1]}), _FLOWS),
 )
 
 
@@ -62,7 +64,7 @@ class Weights(Exhibit):
             yield from _rows(case, runs[case.key])
 
 
-def _scenario(scheme: Scheme, duration_ms: int) -> Scenario:
+def _scenario(scheme: Scheme, duration_ms: int) -> Fields:
     first = np.cumsum((0, *_FLOWS)).tolist()
     hosts = first[-1]
     groups = [
@@ -80,7 +82,7 @@ def _scenario(scheme: Scheme, duration_ms: int) -> Scenario:
     return one_link.scenario("weights", scheme, groups, hosts=hosts, rtt_us=25, duration=duration, host_gbps=10)
 
 
-def _rows(case: _Case, run: Run) -> Iterator[Row]:
+def _rows(case: _WeightCase, run: Run) -> Iterator[Row]:
     table = run.table("flows").group_by("group").agg(pl.col("delivered_bytes").sum()).sort("group")
     delivered = table["delivered_bytes"].to_numpy()
     shares = 100 * delivered / delivered.sum()
