@@ -72,8 +72,9 @@ def test_a_place_that_harms_fails_the_command(tmp_path, monkeypatch):
     grid = replace(COARSE, rates_gbps=[10], cables_m=[1], frames_bytes=[1_518], loads=[0.95])
     monkeypatch.setattr("hitless_papers.cli.envelope.COARSE", grid)
     from hitless_papers.cli.envelope import envelope
+    from hitless_papers.cli.reproduce_app import EnvelopeOptions
 
-    found = envelope("wharf", fine=False, seed=1, out=tmp_path, json=False, jobs=1, fresh=True, debug=False)
+    found = envelope(EnvelopeOptions("wharf", seed=1, out=tmp_path, jobs=1, fresh=True))
     assert found == 1
 
 

@@ -1,38 +1,44 @@
 """`hitless compare`: arguments and help."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Fresh, Jobs, Json, Mechanisms, Out, Seed
+from hitless.cli.options import Fresh, Jobs, Json, Mechanisms, Out, Seed, takes
 
 
-def compare(
-    context: typer.Context,
-    first: Annotated[Path, typer.Argument(metavar="A", help="A scenario file; - for standard input.", allow_dash=True)],
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """What `hitless compare` runs, and how."""
+
+    first: Annotated[Path, typer.Argument(metavar="A", help="A scenario file; - for standard input.", allow_dash=True)]
     second: Annotated[
         Path | None, typer.Argument(metavar="[B]", help="Another one; left out with --with, --without or --set.")
-    ] = None,
+    ] = None
     with_: Annotated[
         list[str] | None,
         typer.Option("--with", metavar="MECHANISM", help="B is A with it: linkguardian, or afq,ecn_rounds=8."),
-    ] = None,
-    without: Annotated[
-        list[str] | None, typer.Option("--without", metavar="MECHANISM", help="B is A without it.")
-    ] = None,
+    ] = None
+    without: Annotated[list[str] | None, typer.Option("--without", metavar="MECHANISM", help="B is A without it.")] = (
+        None
+    )
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="A setting of B, as flows.bulk.load=0.8; may be repeated."),
-    ] = None,
-    mechanism: Mechanisms = None,
-    seeds: Annotated[int, typer.Option(min=1, max=10_000, help="How many pairs of runs.")] = 10,
-    seed: Seed = 1,
-    out: Out = None,
-    json: Json = False,
-    jobs: Jobs = None,
-    fresh: Fresh = False,
-) -> None:
+    ] = None
+    mechanism: Mechanisms = None
+    seeds: Annotated[int, typer.Option(min=1, max=10_000, help="How many pairs of runs.")] = 10
+    seed: Seed = 1
+    out: Out = None
+    json: Json = False
+    jobs: Jobs = None
+    fresh: Fresh = False
+
+
+@takes(CompareOptions)
+def compare(options: CompareOptions) -> int:
     """Run two scenarios with the same seeds, and say which differences are more than chance.
 
     Examples:
@@ -50,10 +56,7 @@ def compare(
     there.
     """
     from hitless.cli import compare as command
-    from hitless.comparison.sides import Asked
     from hitless.prototype.kinds import load
 
-    load(mechanism or [])
-    asked = Asked(with_ or [], without or [], settings or [])
-    effort = command.Effort(seeds, seed, jobs, fresh)
-    raise typer.Exit(command.compare(first, second, asked, effort, out=out, json=json, debug=bool(context.obj)))
+    load(options.mechanism or [])
+    return command.compare(options)

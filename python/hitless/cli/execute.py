@@ -68,21 +68,21 @@ class Execution(Generic[RowType]):
         """The JSON document of the results."""
         return {"exhibits": [result.as_json() for result in self.results]}
 
-    def tell(self, *, debug: bool, interrupted: str = "partial results are kept") -> None:
+    def tell(self, *, interrupted: str = "partial results are kept") -> None:
         """Say on stderr what went wrong or may mislead, and where the results are; ``interrupted``, where it was."""
         for result in self.results:
             for warning in result.warnings:
                 print_note(f"warning: {warning}")
             for failure in result.failures:
-                print_error(failure, debug=debug)
+                print_error(failure)
         if self.interrupted:
             print_note(f"interrupted: {interrupted}")
-        self.tell_place(debug=debug)
+        self.tell_place()
 
-    def tell_place(self, *, debug: bool) -> None:
+    def tell_place(self) -> None:
         """Print the folder of the results, or why they are missing, and release its lock."""
         if self.folder.failure is not None:
-            print_error(self.folder.failure, debug=debug)
+            print_error(self.folder.failure)
         self.folder.close()
         if self.folder.failure is None:
             print_note(f"report: {self.report}")

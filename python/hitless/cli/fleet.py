@@ -181,7 +181,7 @@ class Years:
     jobs: int | None
 
 
-def compare(comparison: Comparison, years: Years, *, out: Path | None, json: bool, debug: bool) -> int:
+def compare(comparison: Comparison, years: Years, *, out: Path | None, json: bool) -> int:
     """Run policies over many seeded years on all cores; return the exit code."""
     _check_policies(comparison.policies)
     _check_capacities(comparison.capacities)
@@ -192,7 +192,7 @@ def compare(comparison: Comparison, years: Years, *, out: Path | None, json: boo
         points = [Point(f"year {number + 1}", comparison, number, ("years", "gains")) for number in range(years.count)]
         tasks = [Task("fleet", point, point.seed(years.seed)) for point in points]
         interrupted = _run_years(tasks, years.jobs)
-        return _finish(folder, comparison, tasks, json=json, debug=debug, interrupted=interrupted)
+        return _finish(folder, comparison, tasks, json=json, interrupted=interrupted)
 
 
 def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
@@ -211,12 +211,12 @@ def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
 
 
 def _finish(
-    folder: ResultsFolder, comparison: Comparison, tasks: Sequence[Task], *, json: bool, debug: bool, interrupted: bool
+    folder: ResultsFolder, comparison: Comparison, tasks: Sequence[Task], *, json: bool, interrupted: bool
 ) -> int:
     """Write and print what is done, however much that is."""
     failures = [task.failure for task in tasks if task.failure is not None]
     for failure in _distinct(failures):
-        print_error(failure, debug=debug)
+        print_error(failure)
     done = [task for task in tasks if task.run is not None]
     if done:
         tables = {name: _gathered(done, name) for name in ("years", "gains")}

@@ -137,23 +137,25 @@ def hitless(
     Numbers and tables go to stdout, everything else to stderr.
     Exit code 0: done. 1: a run failed. 2: wrong usage or input. 130: interrupted.
     """
-    context.obj = debug
+    if debug:
+        console.show_causes()
     if context.invoked_subcommand != "mechanism" and stale():
         console.print_note(STALE)
 
 
 def main() -> None:
     """The program ``hitless``."""
-    debug = "--debug" in sys.argv
     # Nothing here multiplies matrices, and the threads of numpy's linear algebra take a tenth of a second to start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     console.be_tolerant()
+    if "--debug" in sys.argv:  # errors of arguments come before the option is read
+        console.show_causes()
     if not {"-h", "--help"}.isdisjoint(sys.argv):
         import_help()
     try:
         adjusted(typer.main.get_command(app))()
     except HitlessError as error:
-        console.print_error(error, debug=debug)
+        console.print_error(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         console.print_note("interrupted")
@@ -166,7 +168,7 @@ def main() -> None:
             sys.exit(130)
         found = explained(fault)
         found.__cause__ = fault
-        console.print_error(found, debug=debug)
+        console.print_error(found)
         if isinstance(fault, OSError):
             console.leave(sys.stdout)
         sys.exit(found.exit_code)

@@ -7,6 +7,7 @@ from hitless.checking import check_scenario
 from hitless.checkpoints import Checkpoints, Every, RunRequest, can_resume, take_away
 from hitless.cli.answer import show_answer
 from hitless.cli.execute import Execution, execute
+from hitless.cli.run_app import RunOptions
 from hitless.cli.scenario_text import STANDARD_INPUT, shown_name
 from hitless.errors import BadInput
 from hitless.results import ResultsFolder, file_name
@@ -17,10 +18,9 @@ from hitless.terminal.console import print_json, print_note
 from hitless.whole_file import name_of
 
 
-def run_scenario(
-    path: Path, text: str, *, seed: int | None, out: Path | None, json: bool, debug: bool, checkpoint: str | None
-) -> int:
-    """Run a sound scenario, ``text`` from ``path``; return the exit code."""
+def run_scenario(text: str, options: RunOptions) -> int:
+    """Run a sound scenario, the text of the file that the options name; return the exit code."""
+    path, seed, out, json = options.scenario, options.seed, options.out, options.json
     is_file = path != STANDARD_INPUT
     request = RunRequest(
         name_of(Path(path.stem)) if is_file else "stdin",
@@ -29,27 +29,25 @@ def run_scenario(
         name_of(path) if is_file else None,
         seed,
     )
-    if checkpoint is None:
-        return run_request(request, out=out, json=json, debug=debug)
-    every = Every.of(checkpoint, "--checkpoint")
-    request = replace(request, file=name_of(path.absolute()) if is_file else None, checkpoint=checkpoint)
+    if options.checkpoint is None:
+        return run_request(request, out=out, json=json)
+    every = Every.of(options.checkpoint, "--checkpoint")
+    request = replace(request, file=name_of(path.absolute()) if is_file else None, checkpoint=options.checkpoint)
     refusal = Simulation(text, file_name=request.file or request.shown, seed=seed).checkpoint_refusal()
     if refusal is not None:
         raise BadInput(refusal, where=request.shown, hint="run it without --checkpoint")
-    return run_request(request, out=out, json=json, debug=debug, checkpoints=Checkpoints(request, every))
+    return run_request(request, out=out, json=json, checkpoints=Checkpoints(request, every))
 
 
-def resume_run(folder: Path, *, json: bool, debug: bool) -> int:
+def resume_run(folder: Path, *, json: bool) -> int:
     """Go on with the run whose results are to be in ``folder`` from its newest checkpoint; return the exit code."""
     request = RunRequest.read(folder)
     check_scenario(request.text, request.shown)
     checkpoints = Checkpoints(request, Every.of(request.checkpoint, str(folder)), resumes=True)
-    return run_request(request, out=folder, json=json, debug=debug, checkpoints=checkpoints)
+    return run_request(request, out=folder, json=json, checkpoints=checkpoints)
 
 
-def run_request(
-    request: RunRequest, *, out: Path | None, json: bool, debug: bool, checkpoints: Checkpoints | None = None
-) -> int:
+def run_request(request: RunRequest, *, out: Path | None, json: bool, checkpoints: Checkpoints | None = None) -> int:
     """Run a sound scenario; return the exit code. With ``checkpoints`` its rows are kept in memory."""
     rows = RowsFolder()
     work = PacketSimulation(request.text, request.file, rows, checkpoints)
@@ -77,7 +75,7 @@ def run_request(
         print_json({**about, **found, "summary": run.summary.values if run is not None else None})
     elif run is not None:
         show_answer(request.shown, run)
-    execution.tell(debug=debug)
+    execution.tell()
     return execution.exit_code
 
 

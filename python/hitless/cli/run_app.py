@@ -1,21 +1,24 @@
 """`hitless run` and `hitless resume`: arguments and help."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Json, Mechanisms, Memory, Out, ScenarioFile, limit_memory
+from hitless.cli.options import Json, Mechanisms, Memory, Out, ScenarioFile, limit_memory, takes
 from hitless.errors import BadInput
 
 
-def run(
-    context: typer.Context,
-    scenario: ScenarioFile,
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What `hitless run` runs, and how."""
+
+    scenario: ScenarioFile
     seed: Annotated[
         int | None,
         typer.Option(min=0, max=2**53 - 1, help="Instead of the scenario's own.", show_default=False),
-    ] = None,
+    ] = None
     threads: Annotated[
         int | None,
         typer.Option(
@@ -24,7 +27,7 @@ def run(
             help="Threads that the run is divided among; its results do not depend on them.",
             show_default="HITLESS_THREADS, or all cores",
         ),
-    ] = None,
+    ] = None
     checkpoint: Annotated[
         str | None,
         typer.Option(
@@ -32,12 +35,15 @@ def run(
             help='Write all that hitless resume needs every so often: "10 min", or "1 ms simulated". On one thread.',
             show_default="never",
         ),
-    ] = None,
-    mechanism: Mechanisms = None,
-    memory: Memory = None,
-    out: Out = None,
-    json: Json = False,
-) -> None:
+    ] = None
+    mechanism: Mechanisms = None
+    memory: Memory = None
+    out: Out = None
+    json: Json = False
+
+
+@takes(RunOptions)
+def run(options: RunOptions) -> int:
     """Run one scenario and keep all of its results.
 
     Examples:
@@ -52,21 +58,19 @@ def run(
     from hitless.prototype.kinds import load
     from hitless.threads import take_threads
 
-    load(mechanism or [])
-    limit_memory(memory)
-    if checkpoint is not None and threads not in {None, 1}:
+    load(options.mechanism or [])
+    limit_memory(options.memory)
+    has_checkpoints = options.checkpoint is not None
+    if has_checkpoints and options.threads not in {None, 1}:
         raise BadInput("a run with checkpoints is on one thread", where="--threads", hint="leave it out")
-    count = take_threads(threads if checkpoint is None else 1)
-    text = read_sound(scenario, keeps_rows=checkpoint is not None, threads=count)
+    count = take_threads(1 if has_checkpoints else options.threads)
+    text = read_sound(options.scenario, keeps_rows=has_checkpoints, threads=count)
     from hitless.cli.run import run_scenario
 
-    debug = bool(context.obj)
-    code = run_scenario(scenario, text, seed=seed, out=out, json=json, debug=debug, checkpoint=checkpoint)
-    raise typer.Exit(code)
+    return run_scenario(text, options)
 
 
 def resume(
-    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The results folder of a run with --checkpoint.")],
     memory: Memory = None,
     json: Json = False,
@@ -82,4 +86,4 @@ def resume(
     from hitless.cli.run import resume_run
 
     limit_memory(memory)
-    raise typer.Exit(resume_run(folder, json=json, debug=bool(context.obj)))
+    raise typer.Exit(resume_run(folder, json=json))

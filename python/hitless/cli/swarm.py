@@ -2,30 +2,17 @@
 
 import json as json_format
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hitless import _native
 from hitless.cli.scenario_text import read_scenario
+from hitless.cli.swarm_app import SwarmOptions
 from hitless.errors import BadInput, HitlessError
 from hitless.terminal.console import print_json, print_note, print_text
 from hitless.terminal.interrupt import on_interrupt
 
 _LOOK_S = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What to go through."""
-
-    seed: int
-    worlds: int | None
-    minutes: float | None
-    threads: int
-    canary: str | None
-    out: Path | None
-    json: bool
 
 
 def list_judges() -> None:
@@ -48,13 +35,13 @@ def judge(file: Path, *, json: bool) -> int:
     return 1 if document["faults"] else 0
 
 
-def swarm(asked: Asked) -> int:
+def swarm(options: SwarmOptions) -> int:
     """Go through worlds, tell what is found at once, and return the exit code."""
-    if asked.worlds is None and asked.minutes is None:
+    if options.worlds is None and options.minutes is None:
         raise BadInput("say when to end", hint="--worlds 1000, or --minutes 10")
-    seconds = None if asked.minutes is None else 60 * asked.minutes
+    seconds = None if options.minutes is None else 60 * options.minutes
     try:
-        hunt = _native.Swarm(asked.seed, asked.worlds, seconds, asked.threads, asked.canary)
+        hunt = _native.Swarm(options.seed, options.worlds, seconds, options.threads, options.canary)
     except ValueError as refused:
         raise BadInput(str(refused), where="--canary") from refused
     totals: list[str] = []
@@ -63,25 +50,25 @@ def swarm(asked: Asked) -> int:
         thread.start()
         while thread.is_alive():
             thread.join(_LOOK_S)
-            _tell(hunt, asked)
-        _tell(hunt, asked)
+            _tell(hunt, options)
+        _tell(hunt, options)
     if not totals:
         raise HitlessError("the swarm has ended without its totals")
     document = json_format.loads(totals[0])
-    if asked.json:
+    if options.json:
         print_json(document)
     print_note(
-        f"{document['worlds']:,} worlds and {document['packets']:,} packets from seed {asked.seed} on; "
+        f"{document['worlds']:,} worlds and {document['packets']:,} packets from seed {options.seed} on; "
         f"{len(document['findings'])} faults"
     )
     return 1 if document["findings"] else 0
 
 
-def _tell(hunt: _native.Swarm, asked: Asked) -> None:
+def _tell(hunt: _native.Swarm, options: SwarmOptions) -> None:
     for finding in json_format.loads(hunt.take_found()):
-        path = _kept(finding, asked.out or Path())
+        path = _kept(finding, options.out or Path())
         print_note(f"seed {finding['seed']}, {finding['judge']}: {finding['fault']}")
-        if not asked.json:
+        if not options.json:
             print_text(finding["scenario"])
         print_note(f"hitless swarm --judge {path}")
 

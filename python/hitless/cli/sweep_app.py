@@ -1,29 +1,35 @@
 """`hitless sweep`: arguments and help."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Fresh, Jobs, Json, On
+from hitless.cli.options import Fresh, Jobs, Json, On, takes
 
 
-def sweep(
-    context: typer.Context,
+@dataclass(frozen=True, slots=True)
+class SweepOptions:
+    """What `hitless sweep` runs, and how."""
+
     words: Annotated[
         list[str], typer.Argument(metavar="FILE", help="A sweep file; or merge, and folders of shards behind it.")
-    ],
+    ]
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results.", show_default="results/sweeps/NAME-DIGEST")
-    ] = None,
-    jobs: Jobs = None,
-    on: On = None,
+    ] = None
+    jobs: Jobs = None
+    on: On = None
     shard: Annotated[
         str | None, typer.Option(metavar="K/N", help="Only this part of the runs, such as 3/16.", show_default=False)
-    ] = None,
-    fresh: Fresh = False,
-    json: Json = False,
-) -> None:
+    ] = None
+    fresh: Fresh = False
+    json: Json = False
+
+
+@takes(SweepOptions)
+def sweep(options: SweepOptions) -> int:
     """Run a scenario over a grid of settings and seeds: a Parquet data set, and a report with a plot for each axis.
 
     Examples:
@@ -39,5 +45,4 @@ def sweep(
     """
     from hitless.cli import sweep as command
 
-    asked = command.Asked(out, jobs, on, shard, fresh, json)
-    raise typer.Exit(command.sweep(words, asked, debug=bool(context.obj)))
+    return command.sweep(options)

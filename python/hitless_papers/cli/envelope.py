@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 
 from rich.table import Table
 
@@ -16,32 +15,32 @@ from hitless.runs.keeping import KeptPoints
 from hitless.terminal.console import print_json, print_note, print_text, stdout
 from hitless_papers import page
 from hitless_papers.campaign import Campaign
+from hitless_papers.cli.reproduce_app import EnvelopeOptions
 from hitless_papers.envelope.exhibit import Envelope
 from hitless_papers.registry import Entry
 
 _SIGNS: dict[Colour, str] = {"helps": "+", "no harm": "=", "refused": "-", "harms": "HARM"}
 
 
-def envelope(
-    mechanism: str, *, fine: bool, seed: int, out: Path | None, json: bool, jobs: int | None, fresh: bool, debug: bool
-) -> int:
+def envelope(options: EnvelopeOptions) -> int:
     """Run the map and show it; return the exit code: 1 where the mechanism harms."""
+    mechanism, seed, out = options.mechanism, options.seed, options.out
     if mechanism not in SYSTEMS:
         raise BadInput(f"there is no map of {mechanism!r}", hint=f"one of {', '.join(SYSTEMS)}")
-    system, grid = SYSTEMS[mechanism], FINE if fine else COARSE
+    system, grid = SYSTEMS[mechanism], FINE if options.fine else COARSE
     exhibit = Envelope(system, grid)
     entry = Entry(f"envelope/{mechanism}", f"{mechanism}: {system.trouble}", headline=False, make=lambda: exhibit)
     kept = KeptPoints((out or RESULTS) / "points")
-    campaign = Campaign([entry], seed=seed, jobs=jobs, kept=kept, fresh=fresh)
+    campaign = Campaign([entry], seed=seed, jobs=options.jobs, kept=kept, fresh=options.fresh)
     execution = execute(campaign, lambda: ResultsFolder(f"envelope-{mechanism}", out), "mapping", page, seed=seed)
     document = {"mechanism": mechanism, "seeds": grid.seeds, "cells": [cell.as_json() for cell in exhibit.cells]}
     with execution.folder.troubles_kept():
         execution.folder.write_json("envelope.json", document)
-    if json:
+    if options.json:
         print_json(document)
     else:
         _show(system, grid, exhibit.cells)
-    execution.tell_place(debug=debug)
+    execution.tell_place()
     return execution.exit_code or int(any(cell.colour == "harms" for cell in exhibit.cells))
 
 

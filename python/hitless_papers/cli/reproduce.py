@@ -1,7 +1,6 @@
 """`hitless reproduce`: exhibits of papers, measured beside the papers' numbers."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from hitless import _native
 from hitless.analysis import REPLICAS_MIN
@@ -15,6 +14,7 @@ from hitless.threads import core_count
 from hitless_papers import page
 from hitless_papers.answer.screen import first_screen
 from hitless_papers.campaign import Campaign
+from hitless_papers.cli.reproduce_app import ReproduceOptions
 from hitless_papers.cli.screen import print_screen, print_tallies, print_where
 from hitless_papers.cli.show import print_result
 from hitless_papers.durations import estimate, in_words
@@ -25,38 +25,26 @@ _WORTH_SAYING_S = 20.0
 """How long a run takes before it says how long it takes."""
 
 
-def reproduce(
-    ids: Sequence[str],
-    *,
-    effort: Effort,
-    seed: int,
-    seeds: int | None,
-    out: Path | None,
-    json: bool,
-    tables: bool,
-    jobs: int | None,
-    fresh: bool,
-    patterns: Sequence[str],
-    on: str | None,
-    debug: bool,
-) -> int:
-    """Run the exhibits named, or the headlines; return the exit code. ``patterns`` choose among their points.
+def reproduce(options: ReproduceOptions) -> int:
+    """Run the exhibits named, or the headlines; return the exit code.
 
     Points are kept but for quick runs, which are those that are done again sooner than looked for.
     """
-    chosen = select(ids)
+    effort: Effort = "quick" if options.quick else "full" if options.full else "normal"
+    out, seed, jobs, patterns = options.out, options.seed, options.jobs, options.points or []
+    chosen = select(options.ids or [])
     if not chosen:
         raise BadInput("no exhibit of the papers is built into this version yet")
     kept = None if effort == "quick" else KeptPoints((out or RESULTS) / "points")
-    with executor_at(on, jobs) as executor:
+    with executor_at(options.on, jobs) as executor:
         campaign = Campaign(
             chosen,
             seed=seed,
-            seeds=seeds,
+            seeds=options.seeds,
             effort=effort,
             jobs=jobs,
             kept=kept,
-            fresh=fresh,
+            fresh=options.fresh,
             patterns=patterns,
             executor=executor,
         )
@@ -69,11 +57,11 @@ def reproduce(
         )
     if kept is not None and kept.trouble is not None:
         print_note(f"warning: points could not be kept in {kept.folder}: {kept.trouble.strerror}")
-    if json:
+    if options.json:
         print_json(execution.as_json())
     else:
-        _show(execution, effort=effort, seed=seed, tables=tables)
-    execution.tell(debug=debug, interrupted=_how_far(execution))
+        _show(execution, effort=effort, seed=seed, tables=options.tables)
+    execution.tell(interrupted=_how_far(execution))
     if execution.interrupted:
         _tell_how_to_go_on(execution, chosen, kept)
     return execution.exit_code

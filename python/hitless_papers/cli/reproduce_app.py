@@ -1,14 +1,12 @@
 """`hitless reproduce` and `hitless envelope`: arguments and help."""
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Fresh, Jobs, Json, On, Out, Seed
+from hitless.cli.options import Fresh, Jobs, Json, On, Out, Seed, takes
 from hitless.errors import BadInput
-
-if TYPE_CHECKING:
-    from hitless_papers.model import Effort
 
 
 def _complete_exhibits(incomplete: str) -> list[tuple[str, str]]:
@@ -17,8 +15,10 @@ def _complete_exhibits(incomplete: str) -> list[tuple[str, str]]:
     return [(entry.id, entry.title) for entry in entries() if entry.id.startswith(incomplete)]
 
 
-def reproduce(
-    context: typer.Context,
+@dataclass(frozen=True, slots=True)
+class ReproduceOptions:
+    """What `hitless reproduce` runs, and how."""
+
     ids: Annotated[
         list[str] | None,
         typer.Argument(
@@ -26,12 +26,12 @@ def reproduce(
             help="Exhibits, as lg/fig8, or a paper for all of its; a few of each paper when none is named.",
             autocompletion=_complete_exhibits,
         ),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Shorter runs, same parameters; says what it shortened.")
-    ] = False,
-    full: Annotated[bool, typer.Option("--full", help="The papers' own run lengths. May take hours.")] = False,
-    seed: Seed = 1,
+    ] = None
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, same parameters; says what it shortened.")] = (
+        False
+    )
+    full: Annotated[bool, typer.Option("--full", help="The papers' own run lengths. May take hours.")] = False
+    seed: Seed = 1
     seeds: Annotated[
         int | None,
         typer.Option(
@@ -40,19 +40,22 @@ def reproduce(
             help="How many seeds, from --seed on. Fewer than 3 give no verdict.",
             show_default="3, 5 with --full, 1 where a quick run takes long",
         ),
-    ] = None,
-    out: Out = None,
-    json: Json = False,
-    jobs: Jobs = None,
-    fresh: Fresh = False,
+    ] = None
+    out: Out = None
+    json: Json = False
+    jobs: Jobs = None
+    fresh: Fresh = False
     points: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only runs of this name, such as '*DCTCP 10/40G 95 %'; may be repeated."),
-    ] = None,
-    on: On = None,
-    tables: Annotated[bool, typer.Option("--tables", help="Show every row, before the summary.")] = False,
-    list_only: Annotated[bool, typer.Option("--list", help="List the exhibits, and how long each takes.")] = False,
-) -> None:
+    ] = None
+    on: On = None
+    tables: Annotated[bool, typer.Option("--tables", help="Show every row, before the summary.")] = False
+    list_only: Annotated[bool, typer.Option("--list", help="List the exhibits, and how long each takes.")] = False
+
+
+@takes(ReproduceOptions)
+def reproduce(options: ReproduceOptions) -> int:
     """Measure figures and tables of papers, each number beside the paper's.
 
     An exhibit is a figure or table of a paper, or an experiment about it.
@@ -82,41 +85,31 @@ def reproduce(
     from hitless_papers.cli import reproduce as command
     from hitless_papers.cli import show
 
-    if quick and full:
+    if options.quick and options.full:
         raise BadInput("--quick and --full exclude each other")
-    if quick and fresh:
+    if options.quick and options.fresh:
         raise BadInput("--fresh has nothing to forget", hint="--quick keeps no points")
-    if list_only:
-        show.print_exhibits(json=json)
-        return
-    effort: Effort = "quick" if quick else "full" if full else "normal"
-    code = command.reproduce(
-        ids or [],
-        effort=effort,
-        seed=seed,
-        seeds=seeds,
-        out=out,
-        json=json,
-        tables=tables,
-        jobs=jobs,
-        fresh=fresh,
-        patterns=points or [],
-        on=on,
-        debug=bool(context.obj),
-    )
-    raise typer.Exit(code)
+    if options.list_only:
+        show.print_exhibits(json=options.json)
+        return 0
+    return command.reproduce(options)
 
 
-def envelope(
-    context: typer.Context,
-    mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help="As in a scenario: linkguardian.")],
-    fine: Annotated[bool, typer.Option("--fine", help="More rates, cables, frames, loads and seeds.")] = False,
-    seed: Seed = 1,
-    out: Out = None,
-    json: Json = False,
-    jobs: Jobs = None,
-    fresh: Fresh = False,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class EnvelopeOptions:
+    """What `hitless envelope` maps, and how."""
+
+    mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help="As in a scenario: linkguardian.")]
+    fine: Annotated[bool, typer.Option("--fine", help="More rates, cables, frames, loads and seeds.")] = False
+    seed: Seed = 1
+    out: Out = None
+    json: Json = False
+    jobs: Jobs = None
+    fresh: Fresh = False
+
+
+@takes(EnvelopeOptions)
+def envelope(options: EnvelopeOptions) -> int:
     """Map where a mechanism helps: rates, cables, frames, loads and transports.
 
     Examples:
@@ -130,5 +123,4 @@ def envelope(
     """
     from hitless_papers.cli.envelope import envelope as draw
 
-    found = draw(mechanism, fine=fine, seed=seed, out=out, json=json, jobs=jobs, fresh=fresh, debug=bool(context.obj))
-    raise typer.Exit(found)
+    return draw(options)
