@@ -72,12 +72,11 @@ def require_alone(**options: str | None) -> None:
         raise BadInput(f"{', '.join(given)}: a file says that already")
 
 
-def require_all(**options: str | None) -> list[str]:
-    """The values of options that must be there without a file. Raises `BadInput`."""
+def require_all(**options: str | None) -> None:
+    """Refuse options without a value that must be there without a file. Raises `BadInput`."""
     missing = [f"--{name}" for name, value in options.items() if value is None]
     if missing:
         raise BadInput(f"{', '.join(missing)}: missing", hint="or a FILE: hitless link --example prints one")
-    return [value for value in options.values() if value is not None]
 
 
 def _plan(link: Link, file: Path | None) -> LinkPlan:

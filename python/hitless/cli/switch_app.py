@@ -1,11 +1,12 @@
 """`hitless switch` and `hitless link`: arguments and help."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hitless.cli.options import Order, Verbose
+from hitless.cli.options import Order, Verbose, takes
 from hitless.errors import BadInput
 
 
@@ -43,33 +44,39 @@ def switch(
         raise typer.Exit(command.run(config, verbose=verbose))
 
 
-def link(
-    file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A configuration, in place of all options.")
-    ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Check FILE, print it with all defaults, and exit.")] = False,
-    example: Annotated[bool, typer.Option("--example", help="Print a FILE to begin with.")] = False,
-    inside: Annotated[str | None, typer.Option(metavar="IF", help="The interface to the hosts.")] = None,
+@dataclass(frozen=True, slots=True)
+class LinkOptions:
+    """What `hitless link` protects, and how."""
+
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A configuration, in place of all options.")] = (
+        None
+    )
+    check: Annotated[bool, typer.Option("--check", help="Check FILE, print it with all defaults, and exit.")] = False
+    example: Annotated[bool, typer.Option("--example", help="Print a FILE to begin with.")] = False
+    inside: Annotated[str | None, typer.Option(metavar="IF", help="The interface to the hosts.")] = None
     outside: Annotated[
         str | None, typer.Option(metavar="IF", help="The interface to the other box: the lossy link.")
-    ] = None,
+    ] = None
     rate: Annotated[
         str | None, typer.Option(help='Rate of the link, such as "1 Gbps": queues build here, not there.')
-    ] = None,
-    delay: Annotated[str, typer.Option(help="The link's delay, one way.")] = "100 us",
-    answer: Annotated[str, typer.Option(help="Maximum time for both processes to answer, without the delay.")] = "5 ms",
-    loss_rate: Annotated[float, typer.Option(min=1e-12, max=0.4, help="Expected loss rate.")] = 1e-3,
-    target: Annotated[float, typer.Option(min=1e-18, max=0.4, help="Target residual loss rate.")] = 1e-8,
-    mode: Order = "blocking",
-    off: Annotated[bool, typer.Option("--off", help="Only forward, to observe the bare link.")] = False,
+    ] = None
+    delay: Annotated[str, typer.Option(help="The link's delay, one way.")] = "100 us"
+    answer: Annotated[str, typer.Option(help="Maximum time for both processes to answer, without the delay.")] = "5 ms"
+    loss_rate: Annotated[float, typer.Option(min=1e-12, max=0.4, help="Expected loss rate.")] = 1e-3
+    target: Annotated[float, typer.Option(min=1e-18, max=0.4, help="Target residual loss rate.")] = 1e-8
+    mode: Order = "blocking"
+    off: Annotated[bool, typer.Option("--off", help="Only forward, to observe the bare link.")] = False
     set_mtu: Annotated[
         bool, typer.Option("--set-mtu", help="Raise the MTU of the outside interface as far as is needed.")
-    ] = False,
-    vlan_tags: Annotated[int, typer.Option(min=0, max=2, help="VLAN tags that frames may carry.")] = 0,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a deadline was missed.")] = False,
-    busy_poll: Annotated[bool, typer.Option("--busy-poll", help="Never sleep: takes a processor.")] = False,
-    metrics_port: Annotated[int, typer.Option(min=0, max=65_535, help="For Prometheus, on 127.0.0.1; 0 for none.")] = 0,
-) -> None:
+    ] = False
+    vlan_tags: Annotated[int, typer.Option(min=0, max=2, help="VLAN tags that frames may carry.")] = 0
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when a deadline was missed.")] = False
+    busy_poll: Annotated[bool, typer.Option("--busy-poll", help="Never sleep: takes a processor.")] = False
+    metrics_port: Annotated[int, typer.Option(min=0, max=65_535, help="For Prometheus, on 127.0.0.1; 0 for none.")] = 0
+
+
+@takes(LinkOptions)
+def link(options: LinkOptions) -> int:
     """Protect a real link with LinkGuardian: this end of it. The other box runs the same command.
 
     Examples:
@@ -85,30 +92,17 @@ def link(
     from hitless.cli import link as command
     from hitless.switch.link_file import Config, Link, LinkMetrics
 
-    if example:
+    if options.example:
         command.example()
-        return
-    if file is not None:
-        command.require_alone(inside=inside, outside=outside, rate=rate)
-        if check:
-            command.check_file(file)
-            return
-        raise typer.Exit(command.run_file(file))
-    inside, outside, rate = command.require_all(inside=inside, outside=outside, rate=rate)
-    # What the options say was checked by what they are declared to be.
-    link = Link.model_construct(
-        inside=inside,
-        outside=outside,
-        rate=rate,
-        delay=delay,
-        answer=answer,
-        loss_rate=loss_rate,
-        target=target,
-        mode=mode,
-        active=not off,
-        set_mtu=set_mtu,
-        vlan_tags=vlan_tags,
-        strict=strict,
-        busy_poll=busy_poll,
-    )
-    raise typer.Exit(command.run(Config(link=link, metrics=LinkMetrics(port=metrics_port))))
+        return 0
+    if options.file is not None:
+        command.require_alone(inside=options.inside, outside=options.outside, rate=options.rate)
+        if options.check:
+            command.check_file(options.file)
+            return 0
+        return command.run_file(options.file)
+    command.require_all(inside=options.inside, outside=options.outside, rate=options.rate)
+    # The values were checked by the types of the options.
+    given = {name: getattr(options, name) for name in Link.model_fields if name != "active"}
+    link = Link.model_construct(**given, active=not options.off)
+    return command.run(Config(link=link, metrics=LinkMetrics(port=options.metrics_port)))

@@ -97,7 +97,7 @@ class Lab:
 
     def _start_receiver(self, bus: Bus, saved: State | None) -> Daemon:
         upstream = Upstream(self.plan.link, self.plan.upstream, dev_port=1)
-        watch = WatchPlan(upstream, SwitchSource(self.session, self.plan.link))
+        watch = WatchPlan(upstream, SwitchSource(self.session.ports, self.plan.link))
         return self._start(self.plan.downstream, bus, saved, watches=[watch])
 
     def _start_sender(self, bus: Bus, saved: State | None) -> Daemon:
@@ -108,7 +108,7 @@ class Lab:
         plan = DaemonPlan(
             switch_id, policy=self.plan.policy, pace=self.plan.pace, poll_interval_s=self.plan.poll_s, **links
         )
-        daemon = Daemon(plan, bus, SwitchActor(self.session), epoch=saved.epoch + 1 if saved else 1)
+        daemon = Daemon(plan, bus, SwitchActor(self.session.ports), epoch=saved.epoch + 1 if saved else 1)
         daemon.next_poll_s = self.now_s + self.plan.poll_s
         if saved is not None:
             restore(daemon, saved, self.now_s)
