@@ -12,9 +12,10 @@ An exhibit is a class that says which runs it needs and which numbers of theirs 
             speed = runs["LG 100G"].summary["links.protected.goodput_share"]
             yield Row("LG", "100G 1e-3", "link speed", "%", 100 * speed, paper=92, judge=Exact())
 
-- ``model``: points, rows, exhibits; ``estimates``: numbers with their intervals; ``judge``, ``statements``: verdicts
+- ``model``: rows, exhibits; ``estimates``: numbers with their intervals; ``judge``, ``statements``: verdicts
 - ``registry``: the list of papers
-- ``pool``, ``campaign``, ``keeping``: points on all cores, exhibits from points to rows, points that are done already
+- ``campaign``, ``seeds``: exhibits from points to rows, over several seeds
+- ``answer``, ``page``, ``summary``: the first screen, the report, and the tables of the pages of evidence
 """
 
 from hitless.runs.point import Point, Runs

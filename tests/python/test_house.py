@@ -106,3 +106,8 @@ def test_nothing_below_the_papers_imports_them():
 def test_the_wheel_has_all_packages():
     told = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]["python-packages"]
     assert sorted(told) == sorted(path.parent.name for path in (ROOT / "python").glob("*/__init__.py"))
+
+
+def test_every_folder_of_modules_is_a_package():
+    folders = {path.parent for path in (ROOT / "python").glob("*/**/*.py") if "template" not in path.parts}
+    assert sorted(folder for folder in folders if not (folder / "__init__.py").exists()) == []

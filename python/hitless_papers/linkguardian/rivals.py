@@ -34,7 +34,7 @@ from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, 
 from hitless_papers.estimates import Estimate, curve, percentile_of, rate_of
 from hitless_papers.linkguardian import basis, testbed
 from hitless_papers.linkguardian.counters import counter, depths_bytes, speed_percent
-from hitless_papers.linkguardian.testbed import TestbedCase
+from hitless_papers.linkguardian.testbed import LinkCase
 
 RATES_GBPS = (25, 100, 400)
 LOSSES = (1e-5, 1e-4, 1e-3, 1e-2)
@@ -69,7 +69,7 @@ def mechanisms(scheme: str, loss: float) -> list[Mapping[str, Any]]:
     return []
 
 
-class Cell(TestbedCase):
+class Cell(LinkCase):
     """One scheme at one rate and one loss rate, with runs at "line rate", for the "delay", and for the "loss"."""
 
     @property

@@ -23,7 +23,7 @@ from hitless_papers.estimates import Estimate, curve
 from hitless_papers.judge import Judge, Unjudged
 from hitless_papers.linkguardian import basis, testbed
 from hitless_papers.linkguardian.counters import arrived_bytes, counter, depths_bytes, speed_percent
-from hitless_papers.linkguardian.testbed import TestbedCase
+from hitless_papers.linkguardian.testbed import LinkCase
 
 RATES_GBPS = (25, 100)
 REPAIR_LOSS = 0.5
@@ -39,12 +39,12 @@ _PATIENCE_US = 7.5 + 0.2
 _TABLES = ("mechanisms", "links", "queues")
 
 
-def cases(schemes: Iterable[str] = tuple(testbed.MODES), rates_gbps: Iterable[int] = RATES_GBPS) -> list[TestbedCase]:
+def cases(schemes: Iterable[str] = tuple(testbed.MODES), rates_gbps: Iterable[int] = RATES_GBPS) -> list[LinkCase]:
     """Those of some schemes and rates, in the order of the figure."""
-    return [TestbedCase(rate, loss, scheme) for rate, loss, scheme in product(rates_gbps, testbed.LOSSES, schemes)]
+    return [LinkCase(rate, loss, scheme) for rate, loss, scheme in product(rates_gbps, testbed.LOSSES, schemes)]
 
 
-def stress(case: TestbedCase, packets: int, repair_loss: float | None = None, **settings: Any) -> Fields:
+def stress(case: LinkCase, packets: int, repair_loss: float | None = None, **settings: Any) -> Fields:
     """``packets`` full frames at line rate; ``settings`` are LinkGuardian's."""
     return testbed.line_rate(
         case.rate_gbps,
@@ -80,7 +80,7 @@ def copies(run: Run) -> int:
     return counter(run, "sw2", "copies per lost packet")
 
 
-def theory(case: TestbedCase) -> float:
+def theory(case: LinkCase) -> float:
     """The paper's expectation for its own number of copies: original and copies all lost, independently (section 4.1).
 
     It is the paper's, whatever the run does: 1e-10, 1e-8 and 1e-9.
@@ -88,7 +88,7 @@ def theory(case: TestbedCase) -> float:
     return float(case.loss ** (_PAPER_COPIES[case.loss] + 1))
 
 
-def effective_loss(run: Run, case: TestbedCase) -> Estimate:
+def effective_loss(run: Run, case: LinkCase) -> Estimate:
     """Lost packets over protected ones, each weighted by how much likelier its loss was made."""
     lost = counter(run, "sw6", "packets lost")
     beyond = min(lost, counter(run, "sw2", "losses beyond the request registers"))
@@ -124,7 +124,7 @@ class Figure8(Exhibit):
         for case in cases():
             yield self._speed(case, speeds)
 
-    def _speed(self, case: TestbedCase, speeds: Mapping[TestbedCase, float]) -> Row:
+    def _speed(self, case: LinkCase, speeds: Mapping[LinkCase, float]) -> Row:
         is_hardest = (case.rate_gbps, case.loss) == (100, 1e-3)
         paper, note = None, ""
         judge: Judge = Unjudged()
@@ -240,7 +240,7 @@ class Table4(Exhibit):
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for (rate_gbps, side), published in self._PAPER.items():
             for loss, paper in zip(testbed.LOSSES, published, strict=True):
-                case = TestbedCase(rate_gbps, loss, "LG")
+                case = LinkCase(rate_gbps, loss, "LG")
                 run = runs[case.key("speed")]
                 name = {"TX": "copies recirculated", "RX": "buffered packets recirculated"}[side]
                 passes = counter(run, {"TX": "sw2", "RX": "sw6"}[side], name)
@@ -257,7 +257,7 @@ class Overhead(Exhibit):
     def points(self, context: Context) -> Iterable[Point]:
         packets = context.length("packets", full=1_000_000, quick=100_000)
         for scheme in ("none", *testbed.MODES):
-            yield Point(scheme, stress(TestbedCase(100, 0.0, scheme), packets), keep=("links", "mechanisms"))
+            yield Point(scheme, stress(LinkCase(100, 0.0, scheme), packets), keep=("links", "mechanisms"))
 
     def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
         for scheme in testbed.MODES:

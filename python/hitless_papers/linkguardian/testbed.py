@@ -82,7 +82,7 @@ WIRE_BYTES = 1_538
 
 
 @dataclass(frozen=True)
-class TestbedCase:
+class LinkCase:
     """One combination of a rate, a loss rate and a scheme."""
 
     rate_gbps: int
