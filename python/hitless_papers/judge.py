@@ -25,6 +25,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from hitless.analysis import REPLICAS_MIN, Interval
 from hitless.analysis.seeds import few_seeds
+from hitless.numbers import format_number
 
 Verdict: TypeAlias = Literal["match", "within", "beyond", "differs", "unjudged"]
 VERDICTS: tuple[Verdict, ...] = ("match", "within", "beyond", "differs", "unjudged")
@@ -59,6 +60,14 @@ class Range:
     def __post_init__(self) -> None:
         if not self.low < self.high:
             raise ValueError(f"a range goes up, unlike {self.low} to {self.high}")
+
+    def __str__(self) -> str:
+        """The range as text: "2 to 4", "over 1,000", "at most 60"."""
+        if math.isinf(self.high):
+            return f"over {format_number(self.low)}"
+        if math.isinf(self.low):
+            return f"at most {format_number(self.high)}"
+        return f"{format_number(self.low)} to {format_number(self.high)}"
 
     @property
     def is_bound(self) -> bool:

@@ -12,12 +12,11 @@ import polars as pl
 from hitless.analysis import Interval
 from hitless.checking import Fields
 from hitless.drawing.plot import Plot
-from hitless.numbers import finite
+from hitless.numbers import finite, format_number
 from hitless.runs.point import Point, Reduction, Runs
 from hitless.runs.result import Measurement, ends_as_json
 from hitless.simulation import Run
 from hitless_papers.judge import NO_PAPER_VALUE, Judge, Judgement, Paper, Range, Unjudged, Verdict, no_verdict
-from hitless_papers.numbers import format_paper, format_range
 
 Effort: TypeAlias = Literal["quick", "normal", "full"]
 
@@ -116,13 +115,13 @@ class Row(Measurement):
     @property
     def reference(self) -> str:
         """The paper's number or range as text."""
-        return format_paper(self.paper)
+        return str(self.paper) if isinstance(self.paper, Range) else format_number(self.paper)
 
     def as_json(self, shortened: Collection[str] = ()) -> dict[str, Any]:
         """The row as the JSON document has it; numbers that are not finite become null."""
         return {
             **Measurement.as_json(self, shortened),
-            "paper": format_range(self.paper) if isinstance(self.paper, Range) else finite(self.paper),
+            "paper": str(self.paper) if isinstance(self.paper, Range) else finite(self.paper),
             "judge": self.judge.name,
             "verdict": self.verdict,
         }

@@ -9,7 +9,6 @@ from hitless_papers.answer.chosen import Key, Line, Mechanism
 from hitless_papers.campaign import ExhibitResult
 from hitless_papers.judge import SEVERITY, Range, Verdict
 from hitless_papers.model import Row
-from hitless_papers.numbers import format_paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ def _paper(line: Line, rows: Mapping[Key, Row]) -> str:
         return _as_times(ratio)
     if with_it is None:
         return NOTHING
-    return format_paper(with_it.paper) if isinstance(with_it.paper, Range) else _with_unit(with_it.paper, with_it.unit)
+    return with_it.reference if isinstance(with_it.paper, Range) else _with_unit(with_it.paper, with_it.unit)
 
 
 def _range_as_times(row: Row) -> str:
@@ -98,7 +97,7 @@ def _range_as_times(row: Row) -> str:
         return NOTHING
     if not isinstance(row.paper, Range):
         return _as_times(row.paper)
-    return f"{format_paper(row.paper).replace(' to ', '-').replace(',000', 'k')}x"
+    return f"{row.reference.replace(' to ', '-').replace(',000', 'k')}x"
 
 
 def _as_times(ratio: float | None) -> str:

@@ -8,7 +8,6 @@ from hitless_papers import registry
 from hitless_papers.answer import chosen, gains, verdicts
 from hitless_papers.campaign import ExhibitResult
 from hitless_papers.model import Row
-from hitless_papers.numbers import format_paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +69,4 @@ def _difference(factor: float, exhibit: str, row: Row) -> Difference:
         off = f"{format_number(float(f'{factor:.2g}'))}x off"
     what = ", ".join(filter(None, [row.series, row.x, row.metric]))
     measured = format_number(None if row.measured is None else float(f"{row.measured:.3g}"))
-    return Difference(exhibit, what, f"{format_paper(row.paper)}{unit}", f"{measured}{unit}", off)
+    return Difference(exhibit, what, f"{row.reference}{unit}", f"{measured}{unit}", off)

@@ -15,7 +15,6 @@ from hitless_papers.campaign import ExhibitResult
 from hitless_papers.durations import in_words, known
 from hitless_papers.judge import VERDICT_WORDS
 from hitless_papers.model import Effort, Row
-from hitless_papers.numbers import format_paper
 from hitless_papers.registry import PAPERS, Entry, entries
 
 _WIDE = 110
@@ -42,7 +41,7 @@ def _print_narrow(result: ExhibitResult, *, has_paper: bool) -> None:
         words = ", ".join(filter(None, [row.series, row.x, _metric(row)]))
         measured, interval = format_number(row.measured), format_interval(row.interval)
         if has_paper:
-            cells = [format_paper(row.paper), f"{measured} {interval}".strip(), VERDICT_WORDS[row.verdict]]
+            cells = [row.reference, f"{measured} {interval}".strip(), VERDICT_WORDS[row.verdict]]
             lines.append(Line(words, cells, last_style=VERDICT_STYLES[row.verdict], is_last_left=True))
         else:
             lines.append(Line(words, [f"{measured} {interval}".strip()]))
@@ -71,7 +70,7 @@ def _cells(row: Row, beside: str, *, has_paper: bool) -> list[Text]:
     if not has_paper:
         return [*cells, measured]
     verdict = Text(VERDICT_WORDS[row.verdict], style=VERDICT_STYLES[row.verdict])
-    return [*cells, Text(format_paper(row.paper)), measured, verdict]
+    return [*cells, Text(row.reference), measured, verdict]
 
 
 def _metric(row: Row) -> str:

@@ -1,22 +1,26 @@
-"""The runs of a map, and its cells."""
+"""The runs of a map, and its cells; the coarse maps are exhibits, with more seeds than in tests."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import polars as pl
 
-from hitless.envelope.places import Grid, Place
-from hitless.envelope.systems import System
+from hitless.envelope.places import COARSE, Grid, Place
+from hitless.envelope.systems import SYSTEMS, System
 from hitless.envelope.verdicts import Cell, Side, judged
 from hitless.errors import RefusedScenario
 from hitless.runs.point import Point, Runs
 from hitless.scenario import Scenario
 from hitless.simulation import Run
 from hitless_papers.model import Context, Exhibit, Row
+from hitless_papers.registry import Entry, register
 from hitless_papers.statements import Shape
 
 _KEPT = ("flows",)
 _SIDES = ("without", "with")
+_SEEDS = 5
 SERVICE = "service, with / without"
 WORST = f"worst {SERVICE}"
 HELPS, REFUSED, HARMS = "places where it helps", "places where it is refused", "places where it harms"
@@ -105,3 +109,8 @@ class Envelope(Exhibit):
 def _rule(refused: RefusedScenario) -> str:
     """The first fault, without the place in a file that nobody wrote."""
     return str(refused).splitlines()[0].partition(": ")[2].partition(": ")[2]
+
+
+for _name, _system in SYSTEMS.items():
+    _make = partial(Envelope, _system, replace(COARSE, seeds=_SEEDS))
+    register(Entry(f"envelope/{_name}", f"{_name}: {_system.trouble}", headline=False, make=_make))
