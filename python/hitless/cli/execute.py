@@ -18,7 +18,7 @@ from hitless.terminal.interrupt import EXIT_INTERRUPTED, on_interrupt
 from hitless.terminal.progress import ProgressDisplay
 
 
-class Source(Protocol[RowType]):
+class ResultSource(Protocol[RowType]):
     """Runs that give results: a study, or a campaign of exhibits."""
 
     @property
@@ -89,7 +89,7 @@ class Execution(Generic[RowType]):
 
 
 def execute(
-    source: Source[RowType],
+    source: ResultSource[RowType],
     make_folder: Callable[[], ResultsFolder],
     what: str,
     renderer: Renderer[RowType] = page,
