@@ -40,6 +40,14 @@ VERDICT_WORDS: Mapping[Verdict, str] = {
     "unjudged": "not judged",
 }
 """As people read them."""
+VERDICT_STYLES: Mapping[Verdict, str] = {
+    "match": "green",
+    "within": "green",
+    "beyond": "blue",
+    "differs": "red",
+    "unjudged": "dim",
+}
+"""As a terminal shows them."""
 AGREES: frozenset[Verdict] = frozenset({"match", "within"})
 """Verdicts of numbers that a rule allows."""
 FACTOR = 2.0

@@ -1,4 +1,4 @@
-"""Descriptions of plots, free of any drawing library: exhibits write them, `hitless.drawing.svg` draws them."""
+"""Descriptions of plots, free of any drawing library: `hitless.drawing.svg` draws them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

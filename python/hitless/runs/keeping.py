@@ -1,4 +1,4 @@
-"""Finished points on disk, so that a campaign which was interrupted goes on where it was.
+"""Finished points on disk, so that interrupted work goes on where it was.
 
 ::
 
@@ -72,7 +72,7 @@ class KeptPoints:
     def digest(self, point: Point, seed: int | None, file_name: str) -> str | None:
         """What the results of a point depend on, as a short name; None for work that cannot say.
 
-        The key of a point is no part of it: exhibits that need the same run share it.
+        The key of a point is no part of it: results that need the same run share it.
         """
         work = point.work
         if not isinstance(work, Identified):

@@ -18,9 +18,9 @@ class Measurement:
     """One measured number: a row of a result."""
 
     series: str
-    """The scheme or the group of flows: "LG", "LG_NB", "none"."""
+    """The scheme, or the group of flows."""
     x: str
-    """The position on the axis: "100G 1e-3"."""
+    """The position on the axis: "100G 1e-3", "300 messages"."""
     metric: str
     """Plain words with what is counted: "p99.9 FCT", "packets lost"."""
     unit: str
@@ -28,7 +28,7 @@ class Measurement:
     _: KW_ONLY
     interval: Interval | None = None
     note: str = ""
-    """What the number hangs on: settings that are not the paper's own, calibrations and on what, assumptions."""
+    """What the number hangs on: settings, calibrations, assumptions."""
     why: str = ""
     """Reason for a missing interval; empty if obvious."""
 
@@ -83,7 +83,7 @@ class Result(Generic[RowType]):
     """The outcome of a set of runs."""
 
     id: str
-    """Its kind and its name: "run/mine", "lg/fig8"."""
+    """Its kind and its name: "run/mine"."""
     title: str
     seed: int | None
     """The first of them."""
@@ -103,7 +103,7 @@ class Result(Generic[RowType]):
 
     @property
     def kind(self) -> str:
-        """The part of the id before the slash: "run", "sweep", or the name of a paper."""
+        """The part of the id before the slash: "run", "sweep"."""
         return self.id.partition("/")[0]
 
     @property

@@ -65,9 +65,6 @@ def show_causes() -> None:
     _causes.are_shown = True
 
 
-VERDICT_STYLES = {"match": "green", "within": "green", "beyond": "blue", "differs": "red", "unjudged": "dim"}
-
-
 def print_json(document: Mapping[str, Any] | Sequence[Any]) -> None:
     """The one JSON document of a command."""
     is_unicode = (sys.stdout.encoding or "").lower().startswith("utf")

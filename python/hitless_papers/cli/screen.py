@@ -8,9 +8,9 @@ from rich.text import Text
 
 from hitless.cli.grid import Line, print_grid
 from hitless.numbers import NOTHING
-from hitless.terminal.console import VERDICT_STYLES, stdout
+from hitless.terminal.console import stdout
 from hitless_papers.answer.screen import Difference, Screen
-from hitless_papers.judge import VERDICT_WORDS
+from hitless_papers.judge import VERDICT_STYLES, VERDICT_WORDS
 
 _DIFFERENCES = 5
 _WORDS = 20

@@ -9,11 +9,11 @@ from rich.text import Text
 from hitless.analysis.intervals import format_interval
 from hitless.cli.grid import Line, print_grid
 from hitless.numbers import format_number
-from hitless.terminal.console import VERDICT_STYLES, print_json, print_text, stdout
+from hitless.terminal.console import print_json, print_text, stdout
 from hitless.threads import core_count
 from hitless_papers.campaign import ExhibitResult
 from hitless_papers.durations import in_words, known
-from hitless_papers.judge import VERDICT_WORDS
+from hitless_papers.judge import VERDICT_STYLES, VERDICT_WORDS
 from hitless_papers.model import Effort, Row
 from hitless_papers.registry import PAPERS, Entry, entries
 
