@@ -98,7 +98,7 @@ class Program:
             self._server = None
 
 
-hitless = Program("hitless.cli.main", "hitless.cli.*", "hitless.exhibits.*")
+hitless = Program("hitless.cli.main", "hitless.cli.*", "hitless_papers.*", "hitless_papers.cli.*")
 fake_hitless = Program(
-    "fake_hitless", "hitless.cli.run", "hitless.cli.reproduce", "hitless.cli.bench", path=HERE / "python"
+    "fake_hitless", "hitless.cli.run", "hitless_papers.cli.reproduce", "hitless.cli.bench", path=HERE / "python"
 )

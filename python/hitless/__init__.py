@@ -1,22 +1,22 @@
 """hitless: datacenter mechanisms that hide failures, simulated packet by packet.
 
-The layers, each importing only what stands above it:
+The main layers; each imports only layers above it in this list, and `scripts/layers` has all of them in order:
 
 - ``_native``    the simulator, in Rust: a scenario's text in, tables out
 - ``prototype``  mechanisms as Python classes
-- ``simulation`` one run of it, with typed results
 - ``analysis``   percentiles and confidence intervals
-- ``plot``       descriptions of plots, free of any drawing library
-- ``exhibits``   figures and tables of papers: what to run, and how to judge it beside the paper
-- ``report``     the HTML page
-- ``results``    the folder that a run leaves behind
-- ``terminal``   progress, Ctrl-C, stdout and stderr
-- ``scenario``   a scenario as a value, for Python
+- ``drawing``    descriptions of plots, and plots as SVG
+- ``outcome``    the results of one run, in the quantities that people ask for
+- ``simulation`` one run of the simulator
 - ``steps``      a run that stops and obeys
-- ``sweeps``     a scenario over a grid of settings and seeds, on one machine or many
-- ``bench``      the speed of the engine
-- ``extend``     mechanisms of users, compiled with the simulator
+- ``scenario``   a scenario as a value, for Python
+- ``runs``       runs side by side, on one machine or many, and finished runs on disk
+- ``results``    the folder that a run leaves behind
+- ``report``     the HTML page
+- ``sweeps``     a scenario over a grid of settings and seeds
 - ``cli``        the command line
+
+The package ``hitless_papers`` is on top: figures and tables of papers.
 
 `docs/reference/python.md` explains the names below, which are all that is promised to stay. They are imported when they
 are first used, so that ``import hitless`` costs next to nothing.
@@ -47,20 +47,20 @@ if TYPE_CHECKING:
     from hitless.analysis import percentile_ratio as percentile_ratio
     from hitless.analysis import poisson_interval as poisson_interval
     from hitless.analysis import proportion_interval as proportion_interval
+    from hitless.drawing.picture import Picture as Picture
     from hitless.errors import BadInput as BadInput
     from hitless.errors import HitlessError as HitlessError
     from hitless.errors import MechanismFailed as MechanismFailed
     from hitless.errors import RefusedScenario as RefusedScenario
-    from hitless.errors import RunStopped as RunStopped
-    from hitless.executors import RayExecutor as RayExecutor
     from hitless.outcome.run import Run as Run
+    from hitless.outcome.run import RunStopped as RunStopped
     from hitless.outcome.run import Summary as Summary
     from hitless.prototype.mechanism import Counters as Counters
     from hitless.prototype.mechanism import HookSet as HookSet
     from hitless.prototype.mechanism import Mechanism as Mechanism
     from hitless.prototype.mechanism import Needs as Needs
     from hitless.prototype.mechanism import QueueConfig as QueueConfig
-    from hitless.report.picture import Picture as Picture
+    from hitless.runs.executors import RayExecutor as RayExecutor
     from hitless.scenario import Scenario as Scenario
     from hitless.scenario import example as example
     from hitless.scenario import examples as examples
@@ -90,11 +90,11 @@ _PLACES = {
         "poisson_interval",
         "proportion_interval",
     ),
-    "hitless.errors": ("BadInput", "HitlessError", "MechanismFailed", "RefusedScenario", "RunStopped"),
-    "hitless.executors": ("RayExecutor",),
-    "hitless.outcome.run": ("Run", "Summary"),
+    "hitless.errors": ("BadInput", "HitlessError", "MechanismFailed", "RefusedScenario"),
+    "hitless.runs.executors": ("RayExecutor",),
+    "hitless.outcome.run": ("Run", "RunStopped", "Summary"),
     "hitless.prototype.mechanism": ("Counters", "HookSet", "Mechanism", "Needs", "QueueConfig"),
-    "hitless.report.picture": ("Picture",),
+    "hitless.drawing.picture": ("Picture",),
     "hitless.scenario": ("Scenario", "example", "examples", "run"),
     "hitless.steps": ("Steps",),
     "hitless.sweeps": ("Swept", "sweep"),

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from hitless.analysis import mean_over_seeds
-from hitless.exhibits.keeping import KeptWork
-from hitless.exhibits.pool import Task
+from hitless.runs.keeping import KeptWork
+from hitless.runs.pool import Task
 from hitless.scenario import example
 from hitless.simulation import Job, Run, Work
-from hitless.sweeps.plan import Plan
+from hitless.sweeps.plan import SweepPlan
 from hitless.sweeps.running import Options, Sweeping
 
 _SEEDS = 10
@@ -90,8 +90,8 @@ def _overhead(rates: list[float], messages: int) -> tuple[float, float]:
         began_s = time.process_time()
         base = example("linkguardian-testbed").with_("flows[0].count", messages)
         options = Options(out=Path(folder, "sweep"), jobs=1, progress=False)
-        sweeping = Sweeping(Plan.of(base, {_RATE: rates}, _SEEDS), options)
-        for task in sweeping.campaign.tasks:
+        sweeping = Sweeping(SweepPlan.of(base, {_RATE: rates}, _SEEDS), options)
+        for task in sweeping.study.tasks:
             _time(task, clock)
         sweeping.run()
         spent_s = time.process_time() - began_s

@@ -14,11 +14,11 @@ import tomli_w
 from hitless import _native
 from hitless.errors import HitlessError, MechanismFailed, RefusedScenario
 
-Scenario: TypeAlias = Mapping[str, Any]
+Fields: TypeAlias = Mapping[str, Any]
 """A scenario as nested mappings, in the words of ``hitless scenario schema``."""
 
 
-def scenario_text(scenario: Scenario | str) -> str:
+def scenario_text(scenario: Fields | str) -> str:
     """The scenario as TOML."""
     return scenario if isinstance(scenario, str) else tomli_w.dumps(scenario)
 
@@ -63,7 +63,7 @@ def size_table(name: str) -> list[tuple[float, float]]:
     return points
 
 
-def scenario_resources(what: Scenario | str, file_name: str = "scenario") -> list[dict[str, Any]]:
+def scenario_resources(what: Fields | str, file_name: str = "scenario") -> list[dict[str, Any]]:
     """What the mechanisms of a scenario take of a real switch, or `RefusedScenario`: nothing is run.
 
     An entry for each kind of switch that runs any: ``switches``, their names; ``mechanisms``, each with ``takes``
@@ -86,7 +86,7 @@ def fabric_of(topology: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def check_scenario_of(scenario: Scenario) -> str:
+def check_scenario_of(scenario: Fields) -> str:
     """`check_scenario` of one that was made by a program."""
     return check_scenario(scenario_text(scenario), "scenario")
 

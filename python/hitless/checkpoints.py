@@ -53,7 +53,7 @@ _WALL_MAX_S = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunRequest:
     """A run as it was asked for."""
 
     name: str
@@ -94,7 +94,7 @@ class Plan:
 class Checkpoints:
     """What a run writes, and whether it goes on from it. The folder is known only when the run begins."""
 
-    plan: Plan
+    plan: RunRequest
     every: Every
     resumes: bool = False
     folder: Path | None = None

@@ -1,10 +1,6 @@
 """Errors for people: what is wrong, where, the rule, and a hint. Never a traceback."""
 
 import errno
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from hitless.outcome.run import Run
 
 
 class HitlessError(Exception):
@@ -33,23 +29,6 @@ class BadInput(HitlessError):
 
 class MechanismFailed(HitlessError):
     """A mechanism that is a class of Python raised an error in a run: the message ends with the traceback."""
-
-
-class RunStopped(HitlessError):
-    """A run that ended before its end, and has results all the same: those of a shorter run."""
-
-    def __init__(self, run: "Run", *, where: str = "", hint: str = "") -> None:
-        super().__init__(run.summary.incomplete, where=where, hint=hint)
-        self.run = run
-        """What there is: its summary says why it is incomplete."""
-
-    def __reduce__(self) -> tuple[type["RunStopped"], tuple["Run"], dict[str, object]]:
-        return RunStopped, (self.run,), self.__dict__
-
-    @property
-    def was_interrupted(self) -> bool:
-        """Did somebody ask for it? Otherwise it took too much memory."""
-        return self.run.summary.values.get("ended_by") == "interrupted"
 
 
 _FAULTS_SHOWN = 4

@@ -8,7 +8,7 @@
         report.html      opens offline
         pictures/        its plots, an SVG each
         lg-fig8/         tables in Parquet, and the effective scenario of each point
-    results/points/      finished points of longer campaigns, which need not be run again (`exhibits.keeping`)
+    results/points/      finished points of longer campaigns, which need not be run again (`runs.keeping`)
 """
 
 import errno
@@ -28,13 +28,13 @@ import polars as pl
 
 from hitless import _native
 from hitless.errors import BadInput, HitlessError, reason
-from hitless.exhibits.campaign import Result
-from hitless.exhibits.pool import Task
 from hitless.extend import record as crates
 from hitless.folder_lock import FolderLock
 from hitless.machine import describe_machine, source_commit
 from hitless.outcome.tables import Tables, write_frame
 from hitless.prototype import kinds
+from hitless.runs.pool import Task
+from hitless.runs.result import Result, RowType
 from hitless.simulation import Run
 from hitless.visible import visible
 from hitless.whole_file import text_of, whole
@@ -194,14 +194,14 @@ def describe(task: Task, run: Run, scenario: str) -> dict[str, Any]:
     }
 
 
-def write_exhibit(folder: ResultsFolder, result: Result) -> list[dict[str, Any]]:
-    """Write an exhibit's tables and effective scenarios; return its runs' part of the manifest."""
-    name = file_name(result.entry.id)
+def write_result(folder: ResultsFolder, result: Result[RowType]) -> list[dict[str, Any]]:
+    """Write a result's tables and effective scenarios; return its runs' part of the manifest."""
+    name = file_name(result.id)
     folder.write_tables(result.tables, name)
     described = []
     for task in result.tasks:
         if task.run is not None:
-            scenario = f"{name}/{file_name(task.name.removeprefix(result.entry.id))}.toml"
+            scenario = f"{name}/{file_name(task.name.removeprefix(result.id))}.toml"
             folder.write_text(scenario, task.run.effective)
             described.append(describe(task, task.run, scenario))
     return described

@@ -11,10 +11,10 @@ import tomli_w
 
 from hitless import _native
 from hitless.checking import check_scenario
-from hitless.comparison.settings import assign
 from hitless.errors import BadInput, reason
 from hitless.outcome.run import Run
 from hitless.prototype.kinds import MechanismClass, register
+from hitless.setting_paths import assign
 from hitless.simulation import Simulation
 from hitless.suggest import did_you_mean
 from hitless.whole_file import name_of, text_of
@@ -125,7 +125,7 @@ class Scenario:
         from hitless.steps import Steps  # noqa: PLC0415 - most runs go to the end at once
 
         register(mechanisms)
-        return Steps(self, seed)
+        return Steps(self.text, self.name, seed)
 
     def __eq__(self, other: object) -> bool:
         return self.text == other.text if isinstance(other, Scenario) else NotImplemented

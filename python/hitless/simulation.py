@@ -15,10 +15,11 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 import polars as pl
 
 from hitless import _native
-from hitless.checking import Scenario, check_scenario, faults_explained, refusals_explained, scenario_text
+from hitless.checking import Fields, check_scenario, faults_explained, refusals_explained, scenario_text
 from hitless.checkpoints import Checkpoints, machine_code
-from hitless.errors import HitlessError, RunStopped, reason
+from hitless.errors import HitlessError, reason
 from hitless.outcome.run import Run as Run  # noqa: PLC0414 - what works give back: exported from here too
+from hitless.outcome.run import RunStopped
 from hitless.outcome.run import Summary as Summary  # noqa: PLC0414
 from hitless.outcome.stored import RowFiles
 from hitless.outcome.tables import Tables, frame_of
@@ -66,7 +67,7 @@ class RowsFolder:
 class PacketSimulation:
     """The packet-level simulation of a scenario."""
 
-    scenario: Scenario | str
+    scenario: Fields | str
     """As nested mappings, or the text of a file."""
     place: str | None = None
     """The name of its file, which messages call it by: files that it names are relative to its folder."""
@@ -98,7 +99,7 @@ class Simulation:
 
     def __init__(
         self,
-        scenario: Scenario | str,
+        scenario: Fields | str,
         *,
         file_name: str,
         seed: int | None = None,
@@ -190,66 +191,33 @@ _STOPPED_HINT = "a larger --memory, a lower load, or a shorter run; what there i
 
 
 class Session:
-    """A simulation run in steps: what a control plane may see of its switches and do to them.
+    """A simulation run in steps. Without commands it gives the results of `Simulation.run`.
 
-    Without commands it gives the results of `Simulation.run`. Links are named as in scenarios: ``"sw2->sw6"``.
-    Raises ValueError for a link that does not exist or that has no protection that can be switched on.
+    ``ports`` shows what a control plane can see of the switches, and obeys it. Links are named as in scenarios:
+    ``"sw2->sw6"``. It raises ValueError for a link that does not exist or has no protection that can be switched on.
     """
 
-    def __init__(self, scenario: Scenario | str, *, file_name: str, seed: int | None = None) -> None:
+    def __init__(self, scenario: Fields | str, *, file_name: str, seed: int | None = None) -> None:
         text = scenario_text(scenario)
         self._effective = check_scenario(text, file_name)
         with refusals_explained(file_name):
-            self._native = _native.Session(text, file_name, seed)
+            self.ports = _native.Session(text, file_name, seed)
         self._file_name = file_name
         self._began = time.monotonic()
-
-    @property
-    def now_ps(self) -> int:
-        """The simulated time up to which it has run."""
-        return self._native.now_ps
 
     def advance(self, until_ps: int) -> bool:
         """Run up to ``until_ps``, what is due then left to come; False when the run has ended."""
         with faults_explained(self._file_name):
-            return self._native.advance(until_ps)
-
-    def receive_counters(self, link: str) -> tuple[int, int]:
-        """framesRxOk and framesRxAll of the port behind ``link``."""
-        return self._native.receive_counters(link)
-
-    def protect(self, link: str, end: LinkEnd, copies: int, mode: str) -> None:
-        """Have one end of ``link`` protect it, with ``copies`` of each lost packet."""
-        self._native.protect(link, end, copies, mode)
-
-    def unprotect(self, link: str, end: LinkEnd) -> None:
-        """Have one end of ``link`` stop protecting it."""
-        self._native.unprotect(link, end)
-
-    def fail(self, link: str) -> None:
-        """Take ``link`` down, "a->b" or "a<->b". Ends of a link that is down both ways find out, by ``[recovery]``."""
-        self._native.fail(link)
-
-    def repair(self, link: str) -> None:
-        """Bring ``link`` up again."""
-        self._native.repair(link)
-
-    def corrupt(self, link: str, rate: float, mean_burst_frames: float | None = None) -> None:
-        """Corrupt a share of the frames of ``link`` from now on, independently or in bursts of a mean length."""
-        self._native.corrupt(link, rate, mean_burst_frames)
-
-    def queues(self) -> pl.DataFrame:
-        """Bytes that wait at each port of each switch now: port, value_bytes."""
-        return frame_of(self._native.queues())
+            return self.ports.advance(until_ps)
 
     def mechanisms(self) -> pl.DataFrame:
         """What the mechanisms have counted so far: switch, mechanism, scope, counter, value."""
-        return frame_of(self._native.mechanisms())
+        return frame_of(self.ports.mechanisms())
 
     def finish(self, keep: Collection[str] | None = None) -> Run:
         """Run to the end of the scenario and return the tables named in ``keep``, or all. Once."""
         with faults_explained(self._file_name):
-            summary, tables = self._native.finish()
+            summary, tables = self.ports.finish()
         return Run(
             effective=self._effective,
             summary=Summary(json.loads(summary)),

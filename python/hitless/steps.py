@@ -2,17 +2,15 @@
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
 from hitless.errors import BadInput
 from hitless.outcome.run import Run
+from hitless.outcome.tables import frame_of
 from hitless.quantities import seconds_of
 from hitless.simulation import LinkEnd, Session
-
-if TYPE_CHECKING:
-    from hitless.scenario import Scenario
 
 _PS_PER_US = 1_000_000
 _PS_PER_S = 10**12
@@ -47,8 +45,9 @@ class Steps:
     cannot be done raises `BadInput`.
     """
 
-    def __init__(self, scenario: "Scenario", seed: int | None) -> None:
-        self._session = Session(scenario.text, file_name=scenario.name, seed=seed)
+    def __init__(self, text: str, name: str, seed: int | None) -> None:
+        """`Scenario.start` makes it: ``name`` is what messages call the scenario."""
+        self._session = Session(text, file_name=name, seed=seed)
         self._is_over = False
 
     @property
@@ -58,7 +57,7 @@ class Steps:
 
     @property
     def _now_ps(self) -> int:
-        return 0 if self._session.now_ps == _BEGUN_PS else self._session.now_ps
+        return 0 if self._session.ports.now_ps == _BEGUN_PS else self._session.ports.now_ps
 
     @property
     def is_over(self) -> bool:
@@ -82,7 +81,7 @@ class Steps:
     @property
     def queues(self) -> pl.DataFrame:
         """What waits at each port of each switch now: ``port``, by the link that it sends on, and ``value_bytes``."""
-        return self._session.queues()
+        return frame_of(self._session.ports.queues())
 
     @property
     def mechanisms(self) -> pl.DataFrame:
@@ -92,39 +91,39 @@ class Steps:
     def frames_behind(self, link: str) -> FrameCounts:
         """What the port that receives from ``link`` has counted: corrupted frames are those that are not ok."""
         with _refusals(link):
-            return FrameCounts(*self._session.receive_counters(link))
+            return FrameCounts(*self._session.ports.receive_counters(link))
 
     def fail(self, link: str) -> None:
         """Take a link down. With ``[recovery]`` the ends of one that is down both ways find out, and act."""
         with self._command(link):
-            self._session.fail(link)
+            self._session.ports.fail(link)
 
     def repair(self, link: str) -> None:
         """Bring a link up again."""
         with self._command(link):
-            self._session.repair(link)
+            self._session.ports.repair(link)
 
     def corrupt(self, link: str, rate: float, *, mean_burst_frames: float | None = None) -> None:
         """Corrupt a share of a link's frames (0 to 1) from now on: independently, or in bursts of a mean length."""
         with self._command(link):
-            self._session.corrupt(link, rate, mean_burst_frames)
+            self._session.ports.corrupt(link, rate, mean_burst_frames)
 
     def protect(self, link: str, *, copies: int = 1, mode: Literal["blocking", "non-blocking"] = "blocking") -> None:
         """Switch on the protection that the scenario configures on ``link``, with ``copies`` of each lost packet."""
         with self._command(link):
             for end in _ENDS:  # the receiver first, that it knows what the sender sends
-                self._session.protect(link, end, copies, mode)
+                self._session.ports.protect(link, end, copies, mode)
 
     def unprotect(self, link: str) -> None:
         """Switch the protection of ``link`` off."""
         with self._command(link):
             for end in _ENDS:
-                self._session.unprotect(link, end)
+                self._session.ports.unprotect(link, end)
 
     @contextmanager
     def _command(self, link: str) -> Iterator[None]:
         """What the scenario itself does at 0 s comes first, or it would undo what is done here."""
-        if self._session.now_ps == 0:
+        if self._session.ports.now_ps == 0:
             self._session.advance(_BEGUN_PS)
         with _refusals(link):
             yield

@@ -9,7 +9,7 @@ import pytest
 
 from hitless.corruptd.actors import ActionFailed, Applier, HookActor, ReportActor, SwitchActor, Target
 from hitless.corruptd.bus import LocalHub, SilentBus
-from hitless.corruptd.daemon import Daemon, GuardPlan, Plan, WatchPlan
+from hitless.corruptd.daemon import Daemon, DaemonPlan, GuardPlan, WatchPlan
 from hitless.corruptd.detection import OFF, Phase, Policy, Setting
 from hitless.corruptd.messages import Acknowledgement, Request, encode
 from hitless.corruptd.protocol import Pace, Upstream
@@ -60,7 +60,7 @@ class Box:
         pace = Pace(retry_s=1.0, refresh_s=3.0, lifetime_s=20.0)
         guard = GuardPlan(link=LINK, downstream_switch_id="sw6", dev_port=7)
         links = {"watches": [self.watch]} if switch_id == "sw6" else {"guards": [guard]}
-        plan = Plan(switch_id, policy=POLICY, pace=pace, **links)
+        plan = DaemonPlan(switch_id, policy=POLICY, pace=pace, **links)
         return Daemon(plan, self.hub.join(f"SWITCH-{switch_id}"), self.actor, epoch)
 
     def run(self, seconds, daemons=("receiver", "sender")):
@@ -139,7 +139,7 @@ def test_it_says_that_it_is_alive_after_each_reading_and_each_action():
     watches = [WatchPlan(Upstream(link, link[:3]), SlowPort()) for link in links]
     for watch in watches:
         watch.source.loss = 1e-3
-    plan = Plan("sw6", watches=watches, policy=POLICY)
+    plan = DaemonPlan("sw6", watches=watches, policy=POLICY)
     daemon = Daemon(plan, hub.join("SWITCH-sw6"), SlowActor(), 1, alive=lambda: events.append("alive"))
     daemon.step(0.0)
     daemon.step(1.0)

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from hitless.exhibits import Context
-from hitless.exhibits.linkguardian import corruptd
-from hitless.exhibits.model import Runs
+from hitless.runs.point import Runs
+from hitless_papers import Context
+from hitless_papers.linkguardian import corruptd
 from warm import hitless
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from hitless.corruptd.bus import LocalHub
-from hitless.corruptd.daemon import Daemon, GuardPlan, Plan
+from hitless.corruptd.daemon import Daemon, DaemonPlan, GuardPlan
 from hitless.corruptd.detection import OFF, Detector, Phase, Policy
 from hitless.corruptd.messages import Request, encode
 from hitless.corruptd.window import Reading, Sample, Window
@@ -31,7 +31,7 @@ def test_a_request_about_an_unknown_link_is_refused():
     hub = LocalHub()
     actor = NoActor()
     guard = GuardPlan(link="sw2->sw6", downstream_switch_id="sw6")
-    daemon = Daemon(Plan("sw2", guards=[guard]), hub.join("SWITCH-sw2"), actor, epoch=1)
+    daemon = Daemon(DaemonPlan("sw2", guards=[guard]), hub.join("SWITCH-sw2"), actor, epoch=1)
     request = Request(
         switch_id="sw2", link="sw2->sw9", origin="sw9", epoch=1, sequence=1, dev_port=0, mcast_grp=0, action=1,
         copies=1, mode="blocking", loss_rate=1e-4, lifetime_s=60.0,

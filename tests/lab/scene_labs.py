@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from hitless.exhibits.together.scenes import scenes
 from hitless.lab.programs import OwnLab
+from hitless_papers.together.scenes import scenes
 from warm import hitless
 
 BURSTS = 3

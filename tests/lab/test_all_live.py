@@ -3,12 +3,12 @@
 import pytest
 
 from hitless.errors import BadInput, HitlessError
-from hitless.exhibits import Context, Runs
-from hitless.exhibits.together import live
-from hitless.exhibits.together.lab_work import LabWork
-from hitless.exhibits.together.scenes import PLAIN, overtaken, scenes
 from hitless.live import check_live
 from hitless.simulation import Run, Summary
+from hitless_papers import Context, Runs
+from hitless_papers.together import live
+from hitless_papers.together.lab_work import LabWork
+from hitless_papers.together.scenes import PLAIN, overtaken, scenes
 
 FAILS = {
     "lost": 40,

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from hitless.exhibits.together.scenes import EXPEDITED, PLAIN, counted
+from hitless_papers.together.scenes import EXPEDITED, PLAIN, counted
 from scene_labs import counts
 
 IPV6_PORT = 10

@@ -11,7 +11,7 @@ import pytest
 from hitless.errors import BadInput, HitlessError
 from hitless.lab import control, registry
 from hitless.lab.links import LinkNames
-from hitless.lab.plan import LinkPlan
+from hitless.lab.plan import LabLinkPlan
 from hitless.lab.rates import require_rates, scaled
 from hitless.lab.states import LinkStates
 from hitless.live import check_live
@@ -29,7 +29,7 @@ link = "sw1->sw2"
 
 def links(*names):
     ends = (name.split("->") for name in names)
-    return [LinkPlan(name=f"{a}->{b}", reverse=f"{b}->{a}", ends=(a, b), rate_bps=1) for a, b in ends]
+    return [LabLinkPlan(name=f"{a}->{b}", reverse=f"{b}->{a}", ends=(a, b), rate_bps=1) for a, b in ends]
 
 
 NAMES = LinkNames(links("h1->sw1", "sw1->sw2", "left-a->right-b", "left->a-right-b"))

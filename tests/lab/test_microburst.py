@@ -1,6 +1,6 @@
 """Microbursts of UDP into a slow port beside kernel TCP, with RIMM and without."""
 
-from hitless.exhibits.together.scenes import PLAIN, counted
+from hitless_papers.together.scenes import PLAIN, counted
 from scene_labs import counts
 
 IPV4 = "0800"

@@ -1,8 +1,8 @@
 """Exhibits over the fake simulator: everything that an exhibit can do, and everything that can go wrong with one."""
 
 from hitless.analysis import percentile, percentile_interval, percentile_ratio
-from hitless.exhibits import Exact, Exhibit, Gain, Point, Row, Shape, exhibit, rising
-from hitless.plot import Plot, Series, tail_series
+from hitless.drawing.plot import Plot, Series, tail_series
+from hitless_papers import Exact, Exhibit, Gain, Point, Row, Shape, exhibit, rising
 
 SCHEMES = {"none": 10.0, "LG": 10.2, "loss": 400.0}
 
@@ -26,7 +26,7 @@ class Figure1(Exhibit):
             yield Row(scheme, "100G 1e-3", "p99.9 FCT", "us", percentile(values, 99.9), interval=interval)
         ratio, interval = percentile_ratio(times["loss"], times["LG"], 99.9)
         judge = Gain(better="higher")
-        yield Row("LG", "100G 1e-3", "p99.9 FCT, loss / LG", "times", ratio, 51.0, interval, judge)
+        yield Row("LG", "100G 1e-3", "p99.9 FCT, loss / LG", "times", ratio, 51.0, interval=interval, judge=judge)
         medians = [percentile(values, 50) for values in times.values()]
         yield Row("all", "", "median FCT", "us", None, judge=Shape(rising(medians), "none <= LG <= loss"))
         yield Row("LG", "header", "bytes", "bytes", 3.0, 4.0, judge=Exact(), note="one byte less than in the paper")

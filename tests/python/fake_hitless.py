@@ -10,7 +10,7 @@ sys.modules["hitless._native"] = fake_native
 
 import hitless  # noqa: E402
 from hitless import bench  # noqa: E402
-from hitless.exhibits import registry  # noqa: E402
+from hitless_papers import registry  # noqa: E402
 
 
 def _bench_alone(call: str, _what: str, _under: object = ()) -> object:

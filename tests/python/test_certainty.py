@@ -18,7 +18,7 @@ from hitless.analysis import (
 )
 from hitless.analysis.seeds import SEEDS_CHANGE_NOTHING, ratio_over_seeds, statistic_over_seeds
 from hitless.analysis.serial import repeats, statistic_in_order
-from hitless.exhibits.estimates import mean_in_run, mean_of, percentile_of, ratio_of
+from hitless_papers.estimates import mean_in_run, mean_of, percentile_of, ratio_of
 
 
 @pytest.mark.parametrize(

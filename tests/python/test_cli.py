@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import warm
+from hitless.cli.main import COMMANDS
 from waiting import wait_until
 
 HERE = Path(__file__).parent
@@ -353,3 +354,17 @@ def test_the_real_module_is_there(tmp_path):
 
 def test_a_memory_limit_that_is_no_size_is_refused(hitless):
     assert "is no size" in hitless("run", "-", "--memory", "much", code=2).stderr
+
+
+def test_the_table_of_commands_says_what_each_says_of_itself():
+    for name, command in COMMANDS.items():
+        loaded = command.load(name)
+        summary = " ".join(loaded.help.split("\n\n")[0].split())
+        assert (loaded.name, summary) == (name, command.summary)
+
+
+def test_help_of_all_commands_loads_none_of_them():
+    code = "import sys; sys.argv = ['hitless', '--help']; from hitless.cli.main import app\n"
+    code += "try: app()\nfinally: print([name for name in sys.modules if name.endswith('_app') or 'papers' in name])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\n[]\n")

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from hitless.exhibits.deflection import fits
-from hitless.exhibits.deflection.fits import FITS, Sample, sum_square_error
+from hitless_papers.deflection import fits
+from hitless_papers.deflection.fits import FITS, Sample, sum_square_error
 
 SIZE = 20_000
 

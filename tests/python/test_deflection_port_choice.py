@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitless.exhibits.deflection.port_choice import circular_shares, fair_shares
+from hitless_papers.deflection.port_choice import circular_shares, fair_shares
 
 probabilities = st.floats(0.0, 0.99)
 

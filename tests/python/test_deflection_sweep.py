@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hitless.exhibits import Context, Exact, Range, Row, Runs
-from hitless.exhibits.deflection import (
+from hitless.simulation import Run, Summary
+from hitless_papers import Context, Exact, Range, Row, Runs
+from hitless_papers.deflection import (
     beyond,
     incasts,
     load_sweep,
@@ -21,15 +22,14 @@ from hitless.exhibits.deflection import (
     small,
     statistics,
 )
-from hitless.exhibits.deflection.judged_once import judged_once, near_one
-from hitless.exhibits.deflection.load_sweep import at
-from hitless.exhibits.deflection.metrics import Measured
-from hitless.exhibits.deflection.reduction import reduced
-from hitless.exhibits.deflection.sweep import Claim, Sweep, before, judgeable, quotient
-from hitless.exhibits.model import Share
-from hitless.exhibits.seeds import over_seeds
-from hitless.exhibits.statements import counted_once
-from hitless.simulation import Run, Summary
+from hitless_papers.deflection.judged_once import judged_once, near_one
+from hitless_papers.deflection.load_sweep import at
+from hitless_papers.deflection.metrics import Measured
+from hitless_papers.deflection.reduction import reduced
+from hitless_papers.deflection.sweep import Claim, Sweep, before, judgeable, quotient
+from hitless_papers.model import Share
+from hitless_papers.seeds import over_seeds
+from hitless_papers.statements import counted_once
 
 SWEEPS = [
     made

@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hitless.exhibits import Context, Runs
-from hitless.exhibits.deflection import bursts, control_packets, priorities, response_times, testbed
-from hitless.exhibits.deflection.bursts import Bursts
-from hitless.exhibits.deflection.response_times import Responses, ResponseTimes
-from hitless.exhibits.deflection.statistics import complete_share
-from hitless.exhibits.estimates import Estimate, mean_of
 from hitless.simulation import Run, Summary
+from hitless_papers import Context, Runs
+from hitless_papers.deflection import bursts, control_packets, priorities, response_times, testbed
+from hitless_papers.deflection.bursts import Bursts
+from hitless_papers.deflection.response_times import Responses, ResponseTimes
+from hitless_papers.deflection.statistics import complete_share
+from hitless_papers.estimates import Estimate, mean_of
 
 MS = 10**9
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from hitless.analysis import Interval
-from hitless.exhibits import Range, Row
-from hitless.plot import Plot, Series, tail_series
-from hitless.report.canvas import NARROW, WIDE
-from hitless.report.drawing import describe, draw
-from hitless.report.legend import label
-from hitless.report.palette import COLOURS, Palette
-from hitless.report.paper_points import with_papers_points
-from hitless.report.scales import Categories, axis
+from hitless.drawing.canvas import NARROW, WIDE
+from hitless.drawing.legend import label
+from hitless.drawing.palette import COLOURS, Palette
+from hitless.drawing.plot import Plot, Series, tail_series
+from hitless.drawing.scales import Categories, axis
+from hitless.drawing.svg import describe, draw
+from hitless_papers import Range, Row
+from hitless_papers.paper_points import with_papers_points
 
 
 def _plot(*series, **settings):

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from hitless.errors import BadInput
-from hitless.exhibits import durations
 from hitless.terminal.progress import ProgressDisplay
+from hitless_papers import durations
 
 
 @pytest.fixture

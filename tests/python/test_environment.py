@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import warm
+from hitless.drawing.picture import Picture
+from hitless.drawing.plot import Plot, Series
 from hitless.errors import BadInput, HitlessError, explained, was_interrupted
-from hitless.exhibits.model import Point
-from hitless.exhibits.pool import Pool, Task
 from hitless.folder_lock import FolderLock
 from hitless.outcome import stored
 from hitless.outcome.tables import Tables, write_frame
-from hitless.plot import Plot, Series
-from hitless.report.picture import Picture
 from hitless.results import ResultsFolder
+from hitless.runs.point import Point
+from hitless.runs.pool import Pool, Task
 from hitless.visible import visible
 from hitless.whole_file import read_bytes, read_text, whole
 

@@ -6,15 +6,15 @@ import time
 import pytest
 
 from hitless.errors import BadInput
-from hitless.exhibits import Context, Exhibit, Point, exhibit
-from hitless.exhibits.campaign import Campaign
-from hitless.exhibits.pool import Pool, Task
-from hitless.exhibits.registry import Entry, entries, select
+from hitless.runs.pool import Pool, Task
 from hitless.simulation import Run, Summary
+from hitless_papers import Context, Exhibit, Point, exhibit
+from hitless_papers.campaign import Campaign
+from hitless_papers.registry import Entry, entries, select
 
 
 def _results(ids, **options):
-    return {result.entry.id: result for result in Campaign(select(ids), **options).results()}
+    return {result.id: result for result in Campaign(select(ids), **options).results()}
 
 
 def test_points_of_one_replica_share_a_seed_and_others_do_not():
@@ -128,7 +128,7 @@ def test_stopping_early_keeps_what_is_done():
     campaign = Campaign(select(["demo/slow", "demo/tab2"]), jobs=2)
     began = time.monotonic()
     threading.Timer(1.0, campaign.stop).start()
-    results = {result.entry.id: result for result in campaign.results()}
+    results = {result.id: result for result in campaign.results()}
     assert time.monotonic() - began < 15.0
     assert [row.x for row in results["demo/slow"].rows] == ["0", "1"]
     assert not results["demo/slow"].complete

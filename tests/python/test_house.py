@@ -1,8 +1,12 @@
-"""ARCHITECTURE.md and CONTRIBUTING.md name what is there."""
+"""ARCHITECTURE.md and CONTRIBUTING.md name what is there, and no import of the packages points up."""
 
+import ast
 import re
+import subprocess
 import tomllib
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -68,3 +72,49 @@ def test_the_table_of_crates_says_what_each_uses():
     assert said == found
     order = list(said)
     assert all(order.index(used) < order.index(crate) for crate, uses in said.items() for used in uses)
+
+
+def test_no_import_of_the_packages_points_up():
+    done = subprocess.run([ROOT / "scripts" / "layers"], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
+def test_an_import_that_points_up_is_found(tmp_path):
+    layers = ModuleType("layers")
+    layers.__file__ = str(ROOT / "scripts/layers")
+    SourceFileLoader("layers", str(ROOT / "scripts/layers")).exec_module(layers)
+    package = tmp_path / "python" / "hitless"
+    (package / "runs").mkdir(parents=True)
+    (package / "runs" / "pool.py").write_text(
+        "def lazy():\n    from hitless.sweeps import plan\n    import hitless_papers\n"
+    )
+    (package / "attic.py").write_text("")
+    found = [line for line in layers.pointing_up(tmp_path / "python") if "there is no room" not in line]
+    assert found == [
+        "python/hitless/attic.py: attic has no floor in scripts/layers",
+        "python/hitless/runs/pool.py:2: runs imports hitless.sweeps, which is not below it",
+        "python/hitless/runs/pool.py:3: runs imports hitless_papers, which is not below it",
+    ]
+
+
+def test_nothing_below_the_papers_imports_them():
+    """Whatever the floors say: by any form of import, and by nothing but the table of commands as text."""
+    naming = {}
+    for path in (ROOT / "python" / "hitless").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        assert not any(name.startswith("hitless_papers") for name in names), path
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        naming[path.relative_to(ROOT / "python/hitless").as_posix()] = any("hitless_papers." in text for text in texts)
+    assert [path for path, names_them in naming.items() if names_them] == ["cli/main.py"]
+
+
+def test_the_wheel_has_all_packages():
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]["python-packages"]
+    assert sorted(told) == sorted(path.parent.name for path in (ROOT / "python").glob("*/__init__.py"))
+
+
+def test_every_folder_of_modules_is_a_package():
+    folders = {path.parent for path in (ROOT / "python").glob("*/**/*.py") if "template" not in path.parts}
+    assert sorted(folder for folder in folders if not (folder / "__init__.py").exists()) == []

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitless.analysis import Interval
-from hitless.exhibits import (
+from hitless_papers import (
     Exact,
     Factor,
     Gain,
@@ -22,8 +22,8 @@ from hitless.exhibits import (
     falling,
     rising,
 )
-from hitless.exhibits.judge import VERDICTS
-from hitless.exhibits.statements import counted_once
+from hitless_papers.judge import VERDICTS
+from hitless_papers.statements import counted_once
 
 TWO_TO_FOUR = Range(2.0, 4.0)
 
@@ -207,7 +207,17 @@ def test_predicates(holds, expected):
 
 
 def test_a_row_as_json_has_the_fields_that_programs_read():
-    row = Row("LG", "100G 1e-3", "p99.9 FCT", "us", 10.0, 12.0, Interval(9.0, float("inf")), Factor(), "a note")
+    row = Row(
+        "LG",
+        "100G 1e-3",
+        "p99.9 FCT",
+        "us",
+        10.0,
+        12.0,
+        interval=Interval(9.0, float("inf")),
+        judge=Factor(),
+        note="a note",
+    )
     assert row.as_json(["100 trials instead of 1,000"]) == {
         "series": "LG",
         "x": "100G 1e-3",

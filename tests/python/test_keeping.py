@@ -12,10 +12,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from hitless.exhibits import Point, campaign, keeping
-from hitless.exhibits.keeping import KeptPoints
-from hitless.exhibits.pool import Pool, Task
 from hitless.fleet.comparison import Comparison
+from hitless.runs import batch, keeping
+from hitless.runs.keeping import KeptPoints
+from hitless.runs.point import Point
+from hitless.runs.pool import Pool, Task
 from hitless.simulation import PacketSimulation, Run, Summary
 from waiting import wait_until
 from warm import fake_hitless
@@ -159,7 +160,7 @@ def test_a_run_is_reduced_before_it_is_kept(tmp_path):
     assert points.digest(point, 1, "p") != points.digest(replace(point, reduce=None), 1, "p")
     for _ in range(2):
         task = Task("demo", point, 1)
-        campaign._keep(task, points, fresh=False)
+        batch._keep(task, points, fresh=False)
         list(Pool(1).run([task], lambda _: None))
         assert task.run.table("messages").height == 1
     [kept] = tmp_path.iterdir()
@@ -171,7 +172,7 @@ def test_two_threads_with_one_point_run_it_once(tmp_path, monkeypatch):
     points = KeptPoints(tmp_path / "points")
     tasks = [Task("demo", Point(key, PacketSimulation({"messages": 10, "seconds": 0.3})), 1) for key in ("a", "b")]
     for task in tasks:
-        campaign._keep(task, points, fresh=False)
+        batch._keep(task, points, fresh=False)
     list(Pool(2).run(tasks, lambda _: None))
     assert points.trouble is None
     assert len((tmp_path / "log").read_text().splitlines()) == 1
@@ -203,7 +204,7 @@ def test_a_refused_scenario_fails_its_own_point(tmp_path):
     points = KeptPoints(tmp_path)
     tasks = [Task("demo", Point("bad", {"nonsense": 1}), 1), Task("demo", Point("good", {"messages": 10}), 1)]
     for task in tasks:
-        campaign._keep(task, points, fresh=False)
+        batch._keep(task, points, fresh=False)
     list(Pool(1).run(tasks, lambda _: None))
     assert "unknown field" in str(tasks[0].failure)
     assert tasks[1].run is not None
@@ -214,7 +215,7 @@ def test_a_damaged_point_is_shown_as_it_runs(tmp_path):
     shown = []
     for damaged in (False, False, True):
         task = Task("demo", Point("p", {"messages": 10}), 1)
-        campaign._keep(task, points, fresh=False)
+        batch._keep(task, points, fresh=False)
         if damaged:
             [path] = tmp_path.glob("*/effective.toml")
             path.unlink()

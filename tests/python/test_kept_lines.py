@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from hitless.exhibits.keeping import KeptPoints
-from hitless.exhibits.kept_lines import KeptLines
+from hitless.runs.keeping import KeptPoints
+from hitless.runs.kept_lines import KeptLines
 from hitless.simulation import Run, Summary
 
 RUN = Run("a = 1\n", Summary({"seed": 3, "share": 0.1}), {}, 1.5)
 KEEP_FOR_EVER = """
 import sys
 from pathlib import Path
-from hitless.exhibits.kept_lines import KeptLines
+from hitless.runs.kept_lines import KeptLines
 lines = KeptLines(Path(sys.argv[1]))
 for number in range(10**9):
     lines.keep(f"d{number}", {"text": "x" * 5000, "number": number})

@@ -1,4 +1,4 @@
-"""Comparisons of two sides with the same seeds: statistics, sides and settings."""
+"""Comparisons of two sides with the same seeds: statistics, sides and setting_paths."""
 
 import math
 import tomllib
@@ -6,8 +6,8 @@ import tomllib
 import numpy as np
 import pytest
 
+from hitless import setting_paths
 from hitless.analysis import paired_difference, paired_ratio
-from hitless.comparison import settings
 from hitless.errors import BadInput
 
 
@@ -75,7 +75,7 @@ load = 0.1
 )
 def test_a_setting_by_its_path(setting, path, value):
     scenario = tomllib.loads(SCENARIO)
-    settings.put(scenario, setting)
+    setting_paths.put(scenario, setting)
     found = scenario
     for step in path:
         found = found[step]
@@ -88,4 +88,4 @@ def test_a_setting_by_its_path(setting, path, value):
 )
 def test_a_setting_that_means_nothing_is_refused(setting, message):
     with pytest.raises(BadInput, match=message):
-        settings.put(tomllib.loads(SCENARIO), setting)
+        setting_paths.put(tomllib.loads(SCENARIO), setting)

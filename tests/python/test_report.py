@@ -7,27 +7,29 @@ import polars as pl
 import pytest
 
 from hitless.analysis import Interval
+from hitless.analysis.intervals import format_interval
+from hitless.drawing.plot import cdf_series
 from hitless.errors import BadInput
-from hitless.exhibits.campaign import Campaign
-from hitless.exhibits.custom import CustomScenario
-from hitless.exhibits.numbers import format_interval
-from hitless.exhibits.registry import Entry, select
 from hitless.numbers import format_number
-from hitless.plot import cdf_series
-from hitless.report.page import render_pictures, render_report
-from hitless.results import ResultsFolder, file_name, write_exhibit
+from hitless.report import page as plain_page
+from hitless.results import ResultsFolder, file_name, write_result
+from hitless.runs.scenario_run import scenario_run
+from hitless.simulation import PacketSimulation
+from hitless_papers.campaign import Campaign
+from hitless_papers.page import render_pictures, render_report
+from hitless_papers.registry import select
 
 
 @pytest.fixture(scope="module")
 def results():
     finished = Campaign(select(["demo/fig1", "demo/tab2", "demo/failing"]), seeds=3, effort="quick").results()
-    return sorted(finished, key=lambda result: ["demo/fig1", "demo/tab2", "demo/failing"].index(result.entry.id))
+    return sorted(finished, key=lambda result: ["demo/fig1", "demo/tab2", "demo/failing"].index(result.id))
 
 
 @pytest.fixture(scope="module")
 def page(results, tmp_path_factory):
     folder = ResultsFolder("test", tmp_path_factory.mktemp("results"))
-    runs = [run for result in results for run in write_exhibit(folder, result)]
+    runs = [run for result in results for run in write_result(folder, result)]
     return render_report(results, folder.manifest(["hitless", "<b>"], runs, interrupted=True))
 
 
@@ -82,9 +84,8 @@ def test_rows_of_each_verdict_can_be_chosen_and_those_without_one_are_folded(pag
 
 
 def test_a_scenario_of_ones_own_has_no_column_for_a_paper():
-    entry = Entry("run/mine", "mine.toml", headline=False, make=lambda: CustomScenario("mine", "messages = 500\n"))
-    [result] = Campaign([entry]).results()
-    page = render_report([result], _manifest())
+    [result] = scenario_run("mine", "mine.toml", PacketSimulation("messages = 500\n"), 1).results()
+    page = plain_page.render_report([result], _manifest())
     assert ">paper<" not in page
     assert ">verdict<" not in page
     assert '<button type="button" data-filter' not in page
@@ -131,7 +132,7 @@ def test_an_open_interval_shows_a_dash():
 
 def test_the_folder_holds_tables_and_effective_scenarios(results, tmp_path):
     folder = ResultsFolder("test", tmp_path / "out")
-    described = write_exhibit(folder, results[0])
+    described = write_result(folder, results[0])
     names = {path.name for path in (tmp_path / "out" / "demo-fig1").iterdir()}
     assert names >= {"seed-1-LG.toml", "seed-3-LG.toml", "messages-LG.parquet"}
     table = pl.read_parquet(tmp_path / "out" / "demo-fig1" / "messages-LG.parquet")

@@ -3,18 +3,18 @@
 import pytest
 from rich.console import Console
 
-from hitless.answer import chosen, verdicts
-from hitless.answer.chosen import Line, Mechanism
-from hitless.answer.gains import gains
-from hitless.answer.screen import first_screen
-from hitless.cli import grid, screen, show
-from hitless.exhibits import Exact, Factor, Gain, Range, Row, Shape, Unjudged
-from hitless.exhibits.campaign import Result
-from hitless.exhibits.registry import Entry
+from hitless.cli import grid
+from hitless.runs.result import Result
+from hitless_papers import Exact, Factor, Gain, Range, Row, Shape, Unjudged
+from hitless_papers.answer import chosen, verdicts
+from hitless_papers.answer.chosen import Line, Mechanism
+from hitless_papers.answer.gains import gains
+from hitless_papers.answer.screen import first_screen
+from hitless_papers.cli import screen, show
 
 
 def _result(rows, name="demo/fig1", shortened=()):
-    return Result(Entry(name, "A title", headline=True, make=None), 1, shortened, rows=list(rows), complete=True)
+    return Result(name, "A title", 1, shortened, rows=list(rows), complete=True)
 
 
 ROWS = [

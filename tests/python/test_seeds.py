@@ -6,7 +6,7 @@ import math
 import pytest
 
 from hitless.analysis import Interval
-from hitless.exhibits import (
+from hitless_papers import (
     Exact,
     Exhibit,
     Factor,
@@ -21,14 +21,14 @@ from hitless.exhibits import (
     above_one,
     at_most,
 )
-from hitless.exhibits.campaign import Campaign
-from hitless.exhibits.registry import Entry
-from hitless.exhibits.seeds import over_seeds, usual
-from hitless.exhibits.statements import OneOf, counted_once
+from hitless_papers.campaign import Campaign
+from hitless_papers.registry import Entry
+from hitless_papers.seeds import over_seeds, usual
+from hitless_papers.statements import OneOf, counted_once
 
 
 def _row(judge, measured, paper=10.0, interval=None, **more):
-    return Row("LG", "100G", "p99 FCT", "us", measured, paper, interval, judge, **more)
+    return Row("LG", "100G", "p99 FCT", "us", measured, paper, interval=interval, judge=judge, **more)
 
 
 def _over(*rows, takes_one=False):

@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
-from hitless.exhibits.sqr.failure_hit import Figure3
 from hitless.simulation import Run, Summary
+from hitless_papers.sqr.failure_hit import Figure3
 
 
 def test_the_interval_does_not_hang_on_the_order_in_which_batches_are_found():

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from hitless.answer.chosen import Line, Mechanism
-from hitless.envelope.exhibit import HARMS, HELPS, REFUSED, WORST
 from hitless.errors import BadInput
-from hitless.summary import pages
-from hitless.summary.causes import with_causes
-from hitless.summary.document import Summary
-from hitless.summary.pages import SUMMARY, render
-from hitless.summary.tables import maps
+from hitless_papers.answer.chosen import Line, Mechanism
+from hitless_papers.envelope.exhibit import HARMS, HELPS, REFUSED, WORST
+from hitless_papers.summary import pages
+from hitless_papers.summary.causes import with_causes
+from hitless_papers.summary.document import Summary
+from hitless_papers.summary.pages import SUMMARY, render
+from hitless_papers.summary.tables import maps
 
 ORDER = ["demo/fig8", "sqr/fig9"]
 

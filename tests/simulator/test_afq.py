@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 import hitless as hl
-from hitless.exhibits import Context, Factor, Gain, Range, Runs, Share
-from hitless.exhibits.afq import (
+from hitless.simulation import PacketSimulation, Simulation
+from hitless_papers import Context, Factor, Gain, Range, Runs, Share
+from hitless_papers.afq import (
     causes,
     cluster,
     counters,
@@ -23,10 +24,9 @@ from hitless.exhibits.afq import (
     schedulers,
     schemes,
 )
-from hitless.exhibits.afq.cluster import Case
-from hitless.exhibits.afq.sizes import ENTERPRISE, PARETO, PAYLOAD_SHARE, Sizes
-from hitless.exhibits.statements import counted_once
-from hitless.simulation import PacketSimulation, Simulation
+from hitless_papers.afq.cluster import ClusterCase
+from hitless_papers.afq.sizes import ENTERPRISE, PARETO, PAYLOAD_SHARE, Sizes
+from hitless_papers.statements import counted_once
 from warm import hitless
 
 
@@ -59,7 +59,7 @@ def test_what_a_flow_can_send_before_the_end_is_the_mean_over_its_start():
 
 def test_sizes_are_those_that_the_simulator_draws():
     for sizes in (ENTERPRISE, PARETO):
-        drawn = run(Case(sizes, 5, schemes.DROP_TAIL), 20).table("messages")["bytes"].to_numpy()
+        drawn = run(ClusterCase(sizes, 5, schemes.DROP_TAIL), 20).table("messages")["bytes"].to_numpy()
         assert drawn.size > 1_500
         for share in (0.1, 0.3, 0.5, 0.7, 0.9, 0.97):
             (limit,) = sizes.quantiles(np.array([share]))
@@ -68,14 +68,14 @@ def test_sizes_are_those_that_the_simulator_draws():
 
 
 def test_the_core_links_get_the_load_that_was_asked_for():
-    made = run(Case(Fixed(20_000), 40, schemes.DCTCP_MARKING), 4)
+    made = run(ClusterCase(Fixed(20_000), 40, schemes.DCTCP_MARKING), 4)
     assert cluster.utilization(made) == pytest.approx(0.4, abs=0.02)
 
 
 @pytest.mark.parametrize("size_bytes", [1, 1_448, 1_449, 14_480, 300_000])
 def test_a_flow_alone_takes_what_the_idle_network_is_said_to_take(size_bytes):
     unhindered = replace(schemes.DROP_TAIL, transport={**schemes.TCP, "initial_window": 1_000})
-    case = Case(Fixed(size_bytes), 1, unhindered)
+    case = ClusterCase(Fixed(size_bytes), 1, unhindered)
     scenario = case.scenario(2, {})
     alone = {**scenario["flows"][0], "flows_per_second": 20_000, "count": 3}
     made = PacketSimulation({**scenario, "clocks": "ideal", "flows": [alone]}).job(file_name="alone", seed=1).run()
@@ -130,7 +130,7 @@ def test_a_size_of_which_no_flow_finished_has_no_number():
 
 
 def test_runs_that_did_not_have_the_same_flows_are_not_compared():
-    made = [PacketSimulation(Case(Fixed(size), 5, schemes.DROP_TAIL).scenario(1, {})) for size in (1_000, 2_000)]
+    made = [PacketSimulation(ClusterCase(Fixed(size), 5, schemes.DROP_TAIL).scenario(1, {})) for size in (1_000, 2_000)]
     with pytest.raises(ValueError, match="the same flows"):
         flows.begun_bytes([one.job(file_name="one", seed=1).run() for one in made])
 
@@ -199,7 +199,7 @@ def test_flows_that_repeat_themselves_have_no_interval(statistic):
 
 
 def test_an_incast_is_complete_with_its_last_answer():
-    case = incast.Case(schemes.DCTCP_MARKING, 8)
+    case = incast.IncastCase(schemes.DCTCP_MARKING, 8)
     made = PacketSimulation(case.scenario(3)).job(file_name=case.key, seed=1).run()
     times = incast.completion_ms(made)
     assert len(times) == 3
@@ -225,7 +225,7 @@ def test_a_query_with_an_answer_missing_is_not_one_that_was_answered():
     made.table = lambda _: pl.DataFrame({**columns, "delivered_ps": [10**9, 2 * 10**9, 10**9, -1]})
     assert incast.completion_ms(made).tolist() == [2.0]
     assert incast.queries_begun(made) == 2
-    assert incast.share(incast.Case(schemes.DCTCP_MARKING, 2), made) == Share("DCTCP", 1, 2, "queries")
+    assert incast.share(incast.IncastCase(schemes.DCTCP_MARKING, 2), made) == Share("DCTCP", 1, 2, "queries")
 
 
 def test_jains_index_is_one_for_equal_and_one_over_n_for_one_alone():
@@ -241,7 +241,7 @@ def at_high_load():
     made = {}
     names = (schedulers._ROTATING, schedulers._NAMED, schedulers._DEFICIT, schedulers._GROUPS, schedulers._IDEAL)
     for scheme in [scheme for scheme in schedulers._VARIANTS if scheme.name in names]:
-        made[scheme.name] = run(Case(ENTERPRISE, 90, scheme), 1)
+        made[scheme.name] = run(ClusterCase(ENTERPRISE, 90, scheme), 1)
     return made
 
 
@@ -277,7 +277,7 @@ def test_figure_11_says_how_long_incasts_take(tmp_path):
 
 
 def test_runs_of_one_load_have_the_same_flows():
-    first, second = (Case(ENTERPRISE, 50, scheme) for scheme in (schemes.DROP_TAIL, schemes.DCTCP_MARKING))
+    first, second = (ClusterCase(ENTERPRISE, 50, scheme) for scheme in (schemes.DROP_TAIL, schemes.DCTCP_MARKING))
     tables = {case.scheme.name: cluster.completion(run(case, 2)) for case in (first, second)}
     joined = tables["TCP"].join(tables["DCTCP"], on="flow", suffix="_other")
     assert len(joined) > 500

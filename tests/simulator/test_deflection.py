@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitless.exhibits import Context, Runs, registry
-from hitless.exhibits.deflection import (
+from hitless.simulation import Run, Summary
+from hitless_papers import Context, Runs, registry
+from hitless_papers.deflection import (
     load_sweep,
     metrics,
     outcomes,
@@ -16,13 +17,12 @@ from hitless.exhibits.deflection import (
     small,
     statistics,
 )
-from hitless.exhibits.deflection.fabrics import FAT_TREE, LEAF_SPINE, LEAF_SPINE_1G, LEAF_SPINE_100G
-from hitless.exhibits.deflection.metrics import Measured
-from hitless.exhibits.deflection.schemes import FAIR, PAPER
-from hitless.exhibits.deflection.setting import Case, Incast
-from hitless.exhibits.deflection.statistics import Durations
-from hitless.exhibits.deflection.sweep import Sweep
-from hitless.simulation import Run, Summary
+from hitless_papers.deflection.fabrics import FAT_TREE, LEAF_SPINE, LEAF_SPINE_1G, LEAF_SPINE_100G
+from hitless_papers.deflection.metrics import Measured
+from hitless_papers.deflection.schemes import FAIR, PAPER
+from hitless_papers.deflection.setting import FabricCase, Incast
+from hitless_papers.deflection.statistics import Durations
+from hitless_papers.deflection.sweep import Sweep
 
 SWEEPS = [entry.make for entry in registry.select(["pd"]) if issubclass(entry.make, Sweep)]
 
@@ -109,7 +109,7 @@ def test_published_numbers_are_sixty():
 def test_loads_are_of_the_links_from_leaves_to_spines(fabric, bps):
     assert fabric.core_bps == bps
     # 4,000 queries a second of 100 times 40 KB are 128 Gbps.
-    assert Case(schemes.ECMP, Incast(4_000), fabric).incast.percent(fabric) == pytest.approx(100 * 128e9 / bps)
+    assert FabricCase(schemes.ECMP, Incast(4_000), fabric).incast.percent(fabric) == pytest.approx(100 * 128e9 / bps)
 
 
 def test_the_authors_multipliers_are_the_loads_that_they_name():
@@ -185,7 +185,7 @@ def test_a_query_is_complete_with_its_last_answer():
 
 
 def test_a_sample_is_worked_out_once_and_in_milliseconds():
-    case = Case(schemes.ECMP, Incast(1.0, fan_in=3))
+    case = FabricCase(schemes.ECMP, Incast(1.0, fan_in=3))
     measured = Measured(Runs({case.key: _run([(0.2, 0.3, 0.1)])}))
     assert measured.value(metrics.MEAN_QCT, case) == pytest.approx(300)
     assert measured.sample(metrics.MEAN_QCT, case) is measured.sample(metrics.P99_QCT, case)

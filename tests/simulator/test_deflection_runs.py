@@ -6,12 +6,12 @@ import polars as pl
 import pytest
 
 from hitless.checking import check_scenario
-from hitless.exhibits import Context
-from hitless.exhibits.deflection import beyond, incasts, load_sweep, networks, outcomes, parameters, schemes, small
-from hitless.exhibits.deflection.load_sweep import TRANSPORTS
-from hitless.exhibits.deflection.schemes import FAIR, PAPER
-from hitless.exhibits.deflection.setting import QUERIES, TABLES
 from hitless.simulation import Simulation
+from hitless_papers import Context
+from hitless_papers.deflection import beyond, incasts, load_sweep, networks, outcomes, parameters, schemes, small
+from hitless_papers.deflection.load_sweep import TRANSPORTS
+from hitless_papers.deflection.schemes import FAIR, PAPER
+from hitless_papers.deflection.setting import QUERIES, TABLES
 
 LENGTH_MS = 60
 ALL = (*schemes.COMPARED, schemes.NAIVE, schemes.PABO, schemes.TRIMMING, schemes.LAS)

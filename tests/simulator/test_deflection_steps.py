@@ -4,8 +4,8 @@ import pytest
 
 from hitless.deflection import RelativePriorities, ScanCounts
 from hitless.errors import BadInput
-from hitless.exhibits.deflection.example import EARLIER, LAST, QUEUE, WINDOW
 from hitless.simulation import Work
+from hitless_papers.deflection.example import EARLIER, LAST, QUEUE, WINDOW
 
 
 def test_the_last_packet_of_figure_15_has_these_two_relative_priorities():

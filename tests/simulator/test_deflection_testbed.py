@@ -4,10 +4,10 @@ import polars as pl
 import pytest
 
 from hitless.analysis import chi_square_p_value
-from hitless.exhibits.deflection import bursts, control_packets, port_choice, priorities, response_times, testbed
-from hitless.exhibits.deflection.response_times import TABLES, Responses
-from hitless.exhibits.deflection.statistics import complete_share
 from hitless.simulation import Simulation
+from hitless_papers.deflection import bursts, control_packets, port_choice, priorities, response_times, testbed
+from hitless_papers.deflection.response_times import TABLES, Responses
+from hitless_papers.deflection.statistics import complete_share
 
 
 def simulated(scenario, seed=1, keep=None):

@@ -9,10 +9,10 @@ import aftermath
 import pytest
 
 from hitless.envelope import COARSE, SYSTEMS, Cell, judged
-from hitless.envelope.exhibit import Envelope
 from hitless.envelope.places import Place
 from hitless.envelope.systems import Cost
 from hitless.envelope.verdicts import Side
+from hitless_papers.envelope.exhibit import Envelope
 from warm import hitless
 
 
@@ -70,10 +70,11 @@ def test_a_mechanism_without_a_map_is_named_with_those_that_have_one(tmp_path):
 def test_a_place_that_harms_fails_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(SYSTEMS["wharf"], "cost", Cost(0.0, "none"))
     grid = replace(COARSE, rates_gbps=[10], cables_m=[1], frames_bytes=[1_518], loads=[0.95])
-    monkeypatch.setattr("hitless.cli.envelope.COARSE", grid)
-    from hitless.cli.envelope import envelope
+    monkeypatch.setattr("hitless_papers.cli.envelope.COARSE", grid)
+    from hitless_papers.cli.envelope import envelope
+    from hitless_papers.cli.reproduce_app import EnvelopeOptions
 
-    found = envelope("wharf", fine=False, seed=1, out=tmp_path, json=False, jobs=1, fresh=True, debug=False)
+    found = envelope(EnvelopeOptions("wharf", seed=1, out=tmp_path, jobs=1, fresh=True))
     assert found == 1
 
 

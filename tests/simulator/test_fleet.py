@@ -10,10 +10,10 @@ import time
 import polars as pl
 import pytest
 
-from hitless.exhibits.campaign import Campaign
-from hitless.exhibits.linkguardian import fleet as exhibits
-from hitless.exhibits.registry import select
 from hitless.fleet.tables import SCHEMA
+from hitless_papers.campaign import Campaign
+from hitless_papers.linkguardian import fleet as exhibits
+from hitless_papers.registry import select
 from warm import PROGRAM, hitless
 
 SMALL = "fabric:pods=6,tors=16"
@@ -216,7 +216,7 @@ def test_the_exhibits_of_the_fleet_have_all_their_rows(monkeypatch):
     results = list(Campaign(select(["lg/fig15", "lg/fig16"]), effort="quick").results())
     assert not [failure for result in results for failure in result.failures]
     assert all(result.complete for result in results)
-    rows = {(result.entry.id, row.series, row.x, row.metric): row for result in results for row in result.rows}
+    rows = {(result.id, row.series, row.x, row.metric): row for result in results for row in result.rows}
     assert rows["lg/fig15", "LG+CorrOpt", "75%", "least paths of a ToR in any week"].unit == "%"
     # Seeds are fixed, so that these are what four small years measure, and not what they should.
     median = rows["lg/fig16", "LG+CorrOpt", "75%", "median gain by events"]

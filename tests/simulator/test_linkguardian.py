@@ -4,15 +4,15 @@ import polars as pl
 import pytest
 
 from hitless.analysis import poisson_interval
-from hitless.exhibits import Context, Runs
-from hitless.exhibits.linkguardian import basis, storage, testbed
-from hitless.exhibits.linkguardian.counters import counter
-from hitless.exhibits.linkguardian.over_time import PARTS, Course, Measured, long_flow
-from hitless.exhibits.linkguardian.recovery import delays_us as delays
-from hitless.exhibits.linkguardian.stress import copies, effective_loss, stress, theory
-from hitless.exhibits.linkguardian.testbed import Case
-from hitless.exhibits.statements import resting_on
 from hitless.simulation import Simulation
+from hitless_papers import Context, Runs
+from hitless_papers.linkguardian import basis, storage, testbed
+from hitless_papers.linkguardian.counters import counter
+from hitless_papers.linkguardian.over_time import PARTS, Course, Measured, long_flow
+from hitless_papers.linkguardian.recovery import delays_us as delays
+from hitless_papers.linkguardian.stress import copies, effective_loss, stress, theory
+from hitless_papers.linkguardian.testbed import LinkCase
+from hitless_papers.statements import resting_on
 
 
 def run(case, packets, repair_loss, seed):
@@ -23,7 +23,7 @@ def run(case, packets, repair_loss, seed):
 @pytest.mark.parametrize("scheme", ["LG", "LG_NB"])
 def test_importance_sampling_agrees_with_direct_counting(scheme):
     """At 1e-2 with one copy a packet in ten thousand is lost for good: enough to count."""
-    case = Case(100, 1e-2, scheme)
+    case = LinkCase(100, 1e-2, scheme)
     direct = run(case, 1_500_000, None, seed=1)
     protected = counter(direct, "sw2", "packets protected")
     counted = poisson_interval(counter(direct, "sw6", "packets lost"), protected, confidence=0.999)
@@ -35,12 +35,14 @@ def test_importance_sampling_agrees_with_direct_counting(scheme):
 
 @pytest.mark.parametrize(("loss", "expected"), [(1e-5, 1), (1e-4, 1), (1e-3, 2), (1.16e-3, 2), (1e-2, 3)])
 def test_copies_follow_equation_2(loss, expected):
-    done = Simulation(stress(Case(100, loss, "LG"), 100), file_name="stress", seed=1).run()
+    done = Simulation(stress(LinkCase(100, loss, "LG"), 100), file_name="stress", seed=1).run()
     assert copies(done) == expected
 
 
 def test_theory_is_the_papers_whatever_the_run_retransmits():
-    assert [theory(Case(100, loss, "LG")) for loss in testbed.LOSSES] == [pytest.approx(x) for x in (1e-10, 1e-8, 1e-9)]
+    assert [theory(LinkCase(100, loss, "LG")) for loss in testbed.LOSSES] == [
+        pytest.approx(x) for x in (1e-10, 1e-8, 1e-9)
+    ]
 
 
 class Few(Context):
@@ -65,7 +67,7 @@ def test_the_latency_of_repairs_delays_repairs_and_nothing_else(scheme):
     """The same losses, repaired 3 us later to a packet's time, and none of them lost for good."""
 
     def repaired(latency):
-        made = stress(Case(25, 1e-3, scheme), 60_000)
+        made = stress(LinkCase(25, 1e-3, scheme), 60_000)
         made["mechanism"] = [{**made["mechanism"][0], "repair_latency": latency}]
         done = Simulation(made, file_name="stress", seed=1).run()
         assert counter(done, "sw6", "packets lost") == 0

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from hitless.exhibits import Context, Runs
-from hitless.exhibits.estimates import ratio_of
-from hitless.exhibits.linkguardian import ablation, bursts, latency, recovery, reordering, storage, testbed
-from hitless.exhibits.linkguardian.ablation import COLUMNS, web_search
 from hitless.simulation import Run, Simulation, Summary
+from hitless_papers import Context, Runs
+from hitless_papers.estimates import ratio_of
+from hitless_papers.linkguardian import ablation, bursts, latency, recovery, reordering, storage, testbed
+from hitless_papers.linkguardian.ablation import COLUMNS, web_search
 
 MSS = 1_448
 

@@ -8,7 +8,7 @@ import pytest
 import sweeping
 from sweeping import MARKER, contents, mortal, sweep
 
-from hitless.executors import RayExecutor
+from hitless.runs.executors import RayExecutor
 from warm import PROGRAM
 
 ray = pytest.importorskip(

@@ -8,14 +8,14 @@ from typer.testing import CliRunner
 from hitless.checking import check_scenario_of, scenario_resources
 from hitless.cli.main import app
 from hitless.errors import RefusedScenario
-from hitless.exhibits import Context, Runs
-from hitless.exhibits.afq import resources as afq
-from hitless.exhibits.deflection import resources as deflection
-from hitless.exhibits.linkguardian.resources import small_frames
-from hitless.exhibits.rimm import resources as rimm
-from hitless.exhibits.sqr import resources as sqr
-from hitless.exhibits.statement_of_resources import blocks, statement
 from hitless.simulation import Simulation
+from hitless_papers import Context, Runs
+from hitless_papers.afq import resources as afq
+from hitless_papers.deflection import resources as deflection
+from hitless_papers.linkguardian.resources import small_frames
+from hitless_papers.rimm import resources as rimm
+from hitless_papers.sqr import resources as sqr
+from hitless_papers.statement_of_resources import blocks, statement
 
 EXAMPLE = "linkguardian-testbed"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hitless.summary.pages import render
+from hitless_papers.summary.pages import render
 
 ROOT = Path(__file__).parents[2]
 PAGES = render(ROOT)

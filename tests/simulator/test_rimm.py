@@ -3,11 +3,11 @@
 import polars as pl
 import pytest
 
-from hitless.exhibits import Factor, Row
-from hitless.exhibits.estimates import Estimate
-from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import TABLES, Event, completed, completions_ms, measure, ratio_of_means
 from hitless.simulation import Simulation
+from hitless_papers import Factor, Row
+from hitless_papers.estimates import Estimate
+from hitless_papers.rimm import testbed
+from hitless_papers.rimm.events import TABLES, Event, completed, completions_ms, measure, ratio_of_means
 from warm import hitless
 
 LENGTH_MS = 50

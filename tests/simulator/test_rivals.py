@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from hitless.analysis import poisson_interval
-from hitless.exhibits import Context
-from hitless.exhibits.linkguardian import goodput, rivals
-from hitless.exhibits.linkguardian.counters import counter
 from hitless.simulation import Simulation
+from hitless_papers import Context
+from hitless_papers.linkguardian import goodput, rivals
+from hitless_papers.linkguardian.counters import counter
 
 
 def run(scenario, seed=1):

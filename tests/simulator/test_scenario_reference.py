@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from hitless import _native
 from hitless.cli.main import app
-from hitless.summary.reference import pages
+from hitless.cli.scenario_pages import pages
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference" / "scenario"
 LISTING = _native.scenario_schema("text")

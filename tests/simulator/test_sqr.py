@@ -8,11 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from hitless.exhibits import Context, Runs
-from hitless.exhibits.estimates import Estimate, percent_of
-from hitless.exhibits.sqr import fct, phases, testbed, workloads
-from hitless.exhibits.sqr.counters import CHECKED, GIVEN_UP, checked, counter
 from hitless.simulation import Simulation
+from hitless_papers import Context, Runs
+from hitless_papers.estimates import Estimate, percent_of
+from hitless_papers.sqr import fct, phases, testbed, workloads
+from hitless_papers.sqr.counters import CHECKED, GIVEN_UP, checked, counter
 from warm import hitless
 
 
@@ -131,7 +131,7 @@ def test_of_nothing_there_is_no_share():
 
 
 def test_one_number_has_one_judge_in_figures_10_and_11():
-    cases = [fct.Case("web search", scheme) for scheme in testbed.SCHEMES]
+    cases = [fct.FlowCase("web search", scheme) for scheme in testbed.SCHEMES]
     runs = Runs({point.key: run_of(point) for point in fct.points(cases, 600)})
     rows = {}
     for figure in (workloads.Figure10(), workloads.Figure11()):

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import hitless as hl
 from hitless.cli.answer import answer
-from hitless.errors import RunStopped
+from hitless.outcome.run import RunStopped
 from hitless.outcome.times import goodputs_gbps, times_of
 from hitless.simulation import RunCancelled, Simulation
 from waiting import wait_until
@@ -131,7 +131,7 @@ def test_ctrl_c_keeps_what_a_run_has_done_and_marks_it(tmp_path):
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=300)
     assert process.returncode == 130, stderr
-    assert "interrupted: 0 of 1 exhibits are complete" in stderr
+    assert "interrupted: partial results are kept" in stderr
     summary = json.loads(stdout)["summary"]
     assert (summary["ended_by"], summary["incomplete"]) == (
         "interrupted",

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from hitless.exhibits.together import outcomes, schemes
-from hitless.exhibits.together.reduction import TABLES, reduced
-from hitless.exhibits.together.schemes import ALL, BARE, CLEAN, GUARDED, PLAIN, SCHEMES, Scheme
 from hitless.simulation import PacketSimulation, Run
+from hitless_papers.together import outcomes, schemes
+from hitless_papers.together.reduction import TABLES, reduced
+from hitless_papers.together.schemes import ALL, BARE, CLEAN, GUARDED, PLAIN, SCHEMES, Scheme
 
 
 def shortened(scheme: Scheme) -> Mapping[str, Any]:

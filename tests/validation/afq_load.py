@@ -2,7 +2,7 @@
 
     python tests/validation/afq_load.py 90
 
-Flows come as in `hitless.exhibits.afq.cluster`, and every 50 us the links are shared max-min fairly between those under
+Flows come as in `hitless_papers.afq.cluster`, and every 50 us the links are shared max-min fairly between those under
 way: each sends as fast as the slowest of its links allows. Printed is the use of the core links, whole and by tenths
 of the run, headers and acknowledgements included; then the same with hosts' links alone.
 """
@@ -11,8 +11,8 @@ import sys
 
 import numpy as np
 
-from hitless.exhibits.afq import cluster
-from hitless.exhibits.afq.sizes import ENTERPRISE, PAYLOAD_SHARE
+from hitless_papers.afq import cluster
+from hitless_papers.afq.sizes import ENTERPRISE, PAYLOAD_SHARE
 
 RUN_S, STEP_S = 0.02, 50e-6
 HOSTS = cluster.LEAVES * cluster.HOSTS_PER_LEAF

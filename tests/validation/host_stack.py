@@ -3,7 +3,7 @@
 From the root of the repository: .venv/bin/python tests/validation/host_stack.py --close
 
 What is made small is the sum of squared logarithms of measured over paper, over the five numbers of the column. Nothing
-else of the paper is looked at. `KERNEL` and `CLOSE` in hitless/exhibits/linkguardian/testbed.py are the outcome of
+else of the paper is looked at. `KERNEL` and `CLOSE` in hitless_papers/linkguardian/testbed.py are the outcome of
 `--close`.
 
 Without it, two numbers are free: how the 6.5 us of a pass divide into a fixed part and the median of a lognormal one,
@@ -30,9 +30,9 @@ from itertools import product
 from typing import Any
 
 from hitless.analysis import percentile
-from hitless.exhibits.linkguardian import testbed
-from hitless.exhibits.linkguardian.latency import completion_us
 from hitless.simulation import Simulation
+from hitless_papers.linkguardian import testbed
+from hitless_papers.linkguardian.latency import completion_us
 
 COLUMN_US = {"99": 152.293, "99.9": 166.877, "99.99": 197.536, "99.999": 253.207, "std dev": 21.3}
 PASS_NS = 6_500

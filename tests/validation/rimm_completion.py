@@ -19,10 +19,10 @@ from typing import Any
 
 import polars as pl
 
-from hitless.exhibits.estimates import mean_of
-from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import TABLES, Event, measure
 from hitless.simulation import Simulation
+from hitless_papers.estimates import mean_of
+from hitless_papers.rimm import testbed
+from hitless_papers.rimm.events import TABLES, Event, measure
 
 _BURST_MS = 80.0
 _LENGTH_MS = 180.0

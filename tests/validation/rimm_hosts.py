@@ -4,7 +4,7 @@ From the root of the repository: .venv/bin/python tests/validation/rimm_hosts.py
 
 One number is free: the delay of a host's kernel in one direction, to the microsecond. What is made small is the
 distance of the mean loss from the paper's (section IV-A); nothing else of the paper is looked at. `STACK_US` in
-hitless/exhibits/rimm/testbed.py is the outcome. How long the queue stays full in an event that loses some is printed
+hitless_papers/rimm/testbed.py is the outcome. How long the queue stays full in an event that loses some is printed
 beside it, because the paper speaks of tens of microseconds.
 """
 
@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 
-from hitless.exhibits.estimates import mean_of
-from hitless.exhibits.rimm import testbed
-from hitless.exhibits.rimm.events import TABLES, Event, measure
 from hitless.simulation import Simulation
+from hitless_papers.estimates import mean_of
+from hitless_papers.rimm import testbed
+from hitless_papers.rimm.events import TABLES, Event, measure
 
 LOST = 31.0
 STACKS_US = (34.0, 36.0, 38.0, 40.0, 41.0, 42.0, 43.0, 44.0, 46.0, 50.0, 55.0)

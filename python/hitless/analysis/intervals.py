@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitless.analysis.distributions import binomial_limits, poisson_limits, student_t_quantile
+from hitless.numbers import finite, format_number
 
 Numbers: TypeAlias = NDArray[np.float64]
 Sample: TypeAlias = Numbers | Sequence[float]
@@ -35,6 +36,13 @@ class Interval:
     def scaled(self, factor: float) -> "Interval":
         """The interval of the quantity times ``factor``, which is positive: a change of unit."""
         return Interval(self.low * factor, self.high * factor)
+
+
+def format_interval(interval: Interval | None) -> str:
+    """The interval between brackets, or nothing."""
+    if interval is None:
+        return ""
+    return f"[{format_number(finite(interval.low))}, {format_number(finite(interval.high))}]"
 
 
 @dataclass(frozen=True, slots=True)

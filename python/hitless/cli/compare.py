@@ -1,22 +1,22 @@
 """`hitless compare`: two scenarios with the same seeds, and what is told of them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from hitless.analysis import REPLICAS_MIN
+from hitless.cli.compare_app import CompareOptions
 from hitless.cli.execute import Execution, execute
 from hitless.cli.scenario_text import read_scenario, shown_name
 from hitless.comparison.pairs import METHOD, Compared, Outcome, PairedRuns
 from hitless.comparison.sides import Asked, Side, counted, one_file, two_files
-from hitless.exhibits.campaign import Campaign
-from hitless.exhibits.keeping import KeptPoints
-from hitless.exhibits.registry import Entry
 from hitless.numbers import format_number
 from hitless.outcome.times import ALL_SIZES
 from hitless.results import RESULTS, ResultsFolder
+from hitless.runs.keeping import KeptPoints
+from hitless.runs.result import Measurement
+from hitless.runs.study import Study
 from hitless.terminal.console import print_error, print_json, print_note, print_text, stdout
 from hitless.whole_file import name_of
 
@@ -24,29 +24,26 @@ _TOLD = 5
 """Differences that sentences name; the table has all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How much is run."""
-
-    seeds: int
-    seed: int
-    jobs: int | None
-    fresh: bool
-
-
-def compare(
-    first: Path, second: Path | None, asked: Asked, effort: Effort, *, out: Path | None, json: bool, debug: bool
-) -> int:
+def compare(options: CompareOptions) -> int:
     """Run both sides and tell; return the exit code."""
+    first, out, seed = options.first, options.out, options.seed
+    asked = Asked(options.with_ or [], options.without or [], options.settings or [])
     stem = name_of(Path(first.stem))
-    sides = counted(_sides(first, second, asked))
+    sides = counted(_sides(first, options.second, asked))
     for side in sides:
         for note in side.notes:
             print_note(f"note: {note}")
-    exhibit = PairedRuns(sides, effort.seeds)
-    entry = Entry(f"compare/{stem}", f"{sides[0].label} | {sides[1].label}", headline=False, make=lambda: exhibit)
-    kept = KeptPoints((out or RESULTS) / "points")
-    campaign = Campaign([entry], seed=effort.seed, jobs=effort.jobs, kept=kept, fresh=effort.fresh)
+    pairs = PairedRuns(sides, options.seeds)
+    study = Study(
+        f"compare/{stem}",
+        f"{sides[0].label} | {sides[1].label}",
+        pairs.points(),
+        pairs.work_out,
+        seed=seed,
+        jobs=options.jobs,
+        kept=KeptPoints((out or RESULTS) / "points"),
+        fresh=options.fresh,
+    )
 
     def make_folder() -> ResultsFolder:
         folder = ResultsFolder(f"compare-{stem}", out)
@@ -55,29 +52,29 @@ def compare(
                 folder.write_text(f"{name}.toml", side.text)
         return folder
 
-    execution = execute(campaign, make_folder, "comparing", seed=effort.seed)
-    document = _document(execution.folder.path, sides, exhibit.outcome)
+    execution = execute(study, make_folder, "comparing", seed=seed)
+    document = _document(execution.folder.path, sides, pairs.outcome)
     with execution.folder.troubles_kept():
         execution.folder.write_json("comparison.json", document)
-    if json:
+    if options.json:
         print_json(document)
     else:
-        show(sides, exhibit.outcome)
-    _tell(execution, len(exhibit.outcome.seeds), effort.seeds, debug=debug)
+        show(sides, pairs.outcome)
+    _tell(execution, len(pairs.outcome.seeds), options.seeds)
     return execution.exit_code
 
 
-def _tell(execution: Execution, done: int, asked: int, *, debug: bool) -> None:
+def _tell(execution: Execution[Measurement], done: int, asked: int) -> None:
     """Say on stderr what may mislead, each once however many runs say it, and where the results are."""
     [result] = execution.results
     runs = [task.run for task in result.tasks if task.run is not None]
     for warning in dict.fromkeys(warning for run in runs for warning in run.summary.warnings):
         print_note(f"warning: {warning}")
     for failure in result.failures:
-        print_error(failure, debug=debug)
+        print_error(failure)
     if execution.interrupted:
         print_note(f"interrupted: {done} of {asked} seeds are done on both sides; the same command goes on from there")
-    execution.tell_place(debug=debug)
+    execution.tell_place()
 
 
 def _sides(first: Path, second: Path | None, asked: Asked) -> tuple[Side, Side]:

@@ -1,29 +1,53 @@
-"""Running exhibits from the command line: progress, Ctrl-C, and the results folder."""
+"""Runs from the command line: progress, Ctrl-C, and the results folder."""
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol
 
 import polars as pl
 
-from hitless.exhibits.campaign import Campaign, Result
-from hitless.exhibits.numbers import format_paper
-from hitless.report.page import render_pictures, render_report
-from hitless.results import ResultsFolder, file_name, write_exhibit
+from hitless.report import page
+from hitless.results import ResultsFolder, file_name, write_result
+from hitless.runs.pool import Task
+from hitless.runs.result import Result, RowType
 from hitless.terminal.console import print_error, print_note
 from hitless.terminal.interrupt import EXIT_INTERRUPTED, on_interrupt
 from hitless.terminal.progress import ProgressDisplay
 
 
+class ResultSource(Protocol[RowType]):
+    """Runs that give results: a study, or a campaign of exhibits."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Was it stopped before its end?"""
+
+    def results(self, look: Callable[[Sequence[Task]], None]) -> Iterator[Result[RowType]]:
+        """Run everything; yield each result when it is complete. ``look`` is called often meanwhile."""
+
+    def stop(self) -> None:
+        """End early, with the results as far as the runs came."""
+
+
+class Renderer(Protocol[RowType]):
+    """Renders results for people."""
+
+    def render_report(self, results: Sequence[Result[RowType]], manifest: Mapping[str, Any]) -> str:
+        """Return the page as HTML."""
+
+    def render_pictures(self, results: Sequence[Result[RowType]]) -> Iterator[tuple[str, str]]:
+        """Yield a name and an SVG file for each plot."""
+
+
 @dataclass(frozen=True, slots=True)
-class Execution:
-    """What came of a campaign, already written to its folder."""
+class Execution(Generic[RowType]):
+    """The results of runs, already written to their folder."""
 
     folder: ResultsFolder
-    results: Sequence[Result]
+    results: Sequence[Result[RowType]]
     interrupted: bool
     wall_s: float
     """From its beginning to its end."""
@@ -41,78 +65,81 @@ class Execution:
         return 1 if self.folder.trouble or any(result.failures for result in self.results) else 0
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON document of the exhibits."""
+        """The JSON document of the results."""
         return {"exhibits": [result.as_json() for result in self.results]}
 
-    def tell(self, *, debug: bool) -> None:
-        """Say on stderr what went wrong or may mislead, and where the results are."""
+    def tell(self, *, interrupted: str = "partial results are kept") -> None:
+        """Say on stderr what went wrong or may mislead, and where the results are; ``interrupted``, where it was."""
         for result in self.results:
             for warning in result.warnings:
                 print_note(f"warning: {warning}")
             for failure in result.failures:
-                print_error(failure, debug=debug)
+                print_error(failure)
         if self.interrupted:
-            complete = sum(result.complete for result in self.results)
-            rows = sum(len(result.rows) for result in self.results)
-            total = len(self.results)
-            print_note(f"interrupted: {complete} of {total} exhibits are complete; the {rows} rows done are kept")
-        self.tell_place(debug=debug)
+            print_note(f"interrupted: {interrupted}")
+        self.tell_place()
 
-    def tell_place(self, *, debug: bool) -> None:
+    def tell_place(self) -> None:
         """Print the folder of the results, or why they are missing, and release its lock."""
         if self.folder.failure is not None:
-            print_error(self.folder.failure, debug=debug)
+            print_error(self.folder.failure)
         self.folder.close()
         if self.folder.failure is None:
             print_note(f"report: {self.report}")
 
 
-def execute(campaign: Campaign, make_folder: Callable[[], ResultsFolder], what: str, **more: Any) -> Execution:
-    """Run a campaign with progress on stderr and write everything; ``more`` goes into the manifest.
+def execute(
+    source: ResultSource[RowType],
+    make_folder: Callable[[], ResultsFolder],
+    what: str,
+    renderer: Renderer[RowType] = page,
+    **more: Any,
+) -> Execution[RowType]:
+    """Run with progress on stderr and write everything; ``more`` goes into the manifest.
 
     The folder is made when an interrupt is already one that keeps what is done.
     """
     began_s = time.monotonic()
-    results: list[Result] = []
+    results: list[Result[RowType]] = []
     described: list[dict[str, Any]] = []
-    with on_interrupt(campaign.stop), ProgressDisplay(what) as display:
+    with on_interrupt(source.stop), ProgressDisplay(what) as display:
         folder = make_folder()
         if folder.replaces is not None:
             print_note(f"the results of {folder.replaces} in {folder.path} are replaced")
-        for result in campaign.results(lambda tasks: display.look([task for task in tasks if not task.was_there])):
+        for result in source.results(lambda tasks: display.look([task for task in tasks if not task.was_there])):
             results.append(result)
             with folder.troubles_kept():
-                described += write_exhibit(folder, result)
+                described += write_result(folder, result)
                 _raise_refusals(result)
-    results.sort(key=lambda result: campaign.order[result.entry.id])
-    execution = Execution(folder, results, campaign.interrupted, time.monotonic() - began_s)
-    incomplete = [result.entry.id for result in results if not result.complete]
-    more |= {"interrupted": campaign.interrupted, "incomplete": incomplete}
+    results.sort(key=lambda result: result.position)
+    execution = Execution(folder, results, source.interrupted, time.monotonic() - began_s)
+    incomplete = [result.id for result in results if not result.complete]
+    more |= {"interrupted": source.interrupted, "incomplete": incomplete}
     with folder.troubles_kept():
-        _write(execution, folder.manifest(["hitless", *sys.argv[1:]], described, **more))
+        _write(execution, renderer, folder.manifest(["hitless", *sys.argv[1:]], described, **more))
     return execution
 
 
-def _raise_refusals(result: Result) -> None:
+def _raise_refusals(result: Result[RowType]) -> None:
     """Raise what the system refused while a run wrote its rows."""
     for failure in result.failures:
         if isinstance(failure.__cause__, OSError):
             raise failure.__cause__
 
 
-def _write(execution: Execution, manifest: dict[str, Any]) -> None:
+def _write(execution: Execution[RowType], renderer: Renderer[RowType], manifest: dict[str, Any]) -> None:
     folder, document = execution.folder, execution.as_json()
     # What is there of an earlier run is replaced file by file: without a manifest it is not complete.
     (folder.path / "manifest.json").unlink(missing_ok=True)
     folder.write_json("summary.json", document)
     rows = [
-        {"exhibit": result.entry.id, **row.as_json(result.shortened), "paper": format_paper(row.paper)}
+        {"exhibit": result.id, **row.as_json(result.shortened), "paper": row.reference}
         for result in execution.results
         for row in result.rows
     ]
     if rows:
         folder.write_tables({"rows": pl.DataFrame(rows, infer_schema_length=None)})
-    folder.write_text("report.html", render_report(execution.results, manifest))
-    for name, picture in render_pictures(execution.results):
+    folder.write_text("report.html", renderer.render_report(execution.results, manifest))
+    for name, picture in renderer.render_pictures(execution.results):
         folder.write_text(f"pictures/{file_name(name)}.svg", picture)
     folder.write_json("manifest.json", manifest)

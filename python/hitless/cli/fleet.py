@@ -15,14 +15,14 @@ from rich.table import Table
 from hitless.analysis.seeds import statistic_over_seeds
 from hitless.cli import fleet_report
 from hitless.errors import BadInput, HitlessError
-from hitless.exhibits.model import Point
-from hitless.exhibits.pool import Pool, Task
 from hitless.fleet import statistics
 from hitless.fleet.comparison import Comparison
 from hitless.fleet.tables import write_published
 from hitless.fleet.year import Finished, Hazard, Trace, Year, policies, protects, read_text, topology_of
 from hitless.numbers import format_number
 from hitless.results import ResultsFolder
+from hitless.runs.point import Point
+from hitless.runs.pool import Pool, Task
 from hitless.simulation import RunCancelled
 from hitless.terminal.console import print_error, print_json, print_note, stdout
 from hitless.terminal.interrupt import EXIT_INTERRUPTED, on_interrupt
@@ -181,7 +181,7 @@ class Years:
     jobs: int | None
 
 
-def compare(comparison: Comparison, years: Years, *, out: Path | None, json: bool, debug: bool) -> int:
+def compare(comparison: Comparison, years: Years, *, out: Path | None, json: bool) -> int:
     """Run policies over many seeded years on all cores; return the exit code."""
     _check_policies(comparison.policies)
     _check_capacities(comparison.capacities)
@@ -192,7 +192,7 @@ def compare(comparison: Comparison, years: Years, *, out: Path | None, json: boo
         points = [Point(f"year {number + 1}", comparison, number, ("years", "gains")) for number in range(years.count)]
         tasks = [Task("fleet", point, point.seed(years.seed)) for point in points]
         interrupted = _run_years(tasks, years.jobs)
-        return _finish(folder, comparison, tasks, json=json, debug=debug, interrupted=interrupted)
+        return _finish(folder, comparison, tasks, json=json, interrupted=interrupted)
 
 
 def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
@@ -211,12 +211,12 @@ def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
 
 
 def _finish(
-    folder: ResultsFolder, comparison: Comparison, tasks: Sequence[Task], *, json: bool, debug: bool, interrupted: bool
+    folder: ResultsFolder, comparison: Comparison, tasks: Sequence[Task], *, json: bool, interrupted: bool
 ) -> int:
     """Write and print what is done, however much that is."""
     failures = [task.failure for task in tasks if task.failure is not None]
     for failure in _distinct(failures):
-        print_error(failure, debug=debug)
+        print_error(failure)
     done = [task for task in tasks if task.run is not None]
     if done:
         tables = {name: _gathered(done, name) for name in ("years", "gains")}

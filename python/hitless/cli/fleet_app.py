@@ -110,7 +110,6 @@ def trace(
 
 @fleet_app.command("compare")
 def compare(
-    context: typer.Context,
     policies: Annotated[
         list[str] | None,
         typer.Option("--policy", "-p", help="May be given again; the first is what others are compared with."),
@@ -152,4 +151,4 @@ def compare(
         deployment,
     )
     batch = command.Years(years, seed, jobs)
-    raise typer.Exit(command.compare(comparison, batch, out=out, json=json, debug=bool(context.obj)))
+    raise typer.Exit(command.compare(comparison, batch, out=out, json=json))

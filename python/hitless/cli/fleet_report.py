@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from hitless.exhibits.campaign import Result
-from hitless.exhibits.model import Row
-from hitless.exhibits.registry import Heading
-from hitless.plot import Plot, Series
+from hitless.drawing.plot import Plot, Series
 from hitless.report.page import render_report
+from hitless.runs.result import Measurement, Result
 
 PENALTY = (
     "Penalty: the sum of the loss rates of all links that corrupt frames and are up. "
@@ -29,19 +27,18 @@ _UNITS = {"mean_penalty": "sum of loss rates", "mean_effective_penalty": "sum of
 
 def report(facts: Mapping[str, Any], states: pl.DataFrame, manifest: Mapping[str, Any]) -> str:
     """The page of one year: its numbers, and how they went from day to day."""
-    heading = Heading(f"fleet/{facts['policy']}", PENALTY)
-    result = Result(heading, int(facts["seed"]), complete=True)
+    result: Result[Measurement] = Result(f"fleet/{facts['policy']}", PENALTY, int(facts["seed"]), complete=True)
     result.rows = list(_rows(facts))
     result.plots = list(_plots(str(facts["policy"]), states))
     return render_report([result], manifest)
 
 
-def _rows(facts: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(facts: Mapping[str, Any]) -> Iterator[Measurement]:
     left_out = {"capacity", "deployment", "seed", "wall_s"}
     for name, value in facts.items():
         if isinstance(value, int | float) and name not in left_out:
             x = f"capacity {facts['capacity']:.0%}"
-            yield Row(str(facts["policy"]), x, name.replace("_", " "), _UNITS.get(name, ""), float(value))
+            yield Measurement(str(facts["policy"]), x, name.replace("_", " "), _UNITS.get(name, ""), float(value))
 
 
 def _plots(policy: str, states: pl.DataFrame) -> Iterator[Plot]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.table import Table
 
+from hitless.cli.lab_app import UpOptions
 from hitless.cli.live_result import warn
 from hitless.cli.scenario_text import STANDARD_INPUT, read_scenario, shown_name
 from hitless.errors import BadInput, HitlessError
@@ -19,68 +20,54 @@ from hitless.lab.plan import NAME_PATTERN, LabPlan, lab_name
 from hitless.lab.process import Lab, Launch, ended_by_signals, plan_of
 from hitless.lab.rates import scaled
 from hitless.lab.scope import scope
-from hitless.live import LiveScenario, Mode, Status, check_live, replay
+from hitless.live import LiveScenario, Status, check_live, replay
 from hitless.prototype.kinds import load
 from hitless.suggest import did_you_mean
 from hitless.terminal.console import print_error, print_json, print_note, print_text, stdout
 
 
-def up(
-    file: Path,
-    *,
-    name: str | None,
-    foreground: bool,
-    strict: bool,
-    record: Path | None,
-    mode: Mode,
-    slack_us: float,
-    real_time: bool,
-    congestion: str | None,
-    mechanisms: Sequence[Path],
-    scale_rates: float | None,
-    ipv6: bool,
-    out: Path | None,
-    json: bool,
-) -> int:
+def up(options: UpOptions) -> int:
     """Start a lab; return the exit code."""
+    file, mechanisms = options.scenario, options.mechanism or []
     load(mechanisms)
     text, file_name = read_scenario(file), shown_name(file)
-    if scale_rates is not None:
+    if options.scale_rates is not None:
         check_live(text, file_name)
-        text = scaled(text, scale_rates, file_name)
-        print_note(f"--scale-rates {scale_rates:g}: all links are {1 / scale_rates:,.4g} times slower; delays stay")
+        factor = options.scale_rates
+        text = scaled(text, factor, file_name)
+        print_note(f"--scale-rates {factor:g}: all links are {1 / factor:,.4g} times slower; delays stay")
     scenario = check_live(text, file_name)
     kernel.require_tools()
     kernel.require_privileges("hitless lab")
-    _require_congestion(congestion)
-    _require_writable(record)
-    if out is not None:
-        results.require_new(out)
+    _require_congestion(options.congestion)
+    _require_writable(options.record)
+    if options.out is not None:
+        results.require_new(options.out)
     launch = Launch(
-        name=lab_name(name, scenario.effective["name"]),
+        name=lab_name(options.name, scenario.effective["name"]),
         text=text,
         file_name=file_name if file == STANDARD_INPUT else str(file.absolute()),
-        mode=mode,
-        slack_us=slack_us,
-        real_time=real_time,
-        is_strict=strict,
-        record=client.absolute(record),
-        congestion=congestion,
+        mode=options.mode,
+        slack_us=options.slack_us,
+        real_time=options.real_time,
+        is_strict=options.strict,
+        record=client.absolute(options.record),
+        congestion=options.congestion,
         mechanisms=[str(file.absolute()) for file in mechanisms],
-        ipv6=ipv6,
-        out=client.absolute(out),
+        ipv6=options.ipv6,
+        out=client.absolute(options.out),
         command=["hitless", *sys.argv[1:]],
     )
-    plan = plan_of(launch.name, scenario, ipv6=ipv6)
+    plan = plan_of(launch.name, scenario, ipv6=options.ipv6)
     _say_scope(scenario)
-    if foreground:
-        return _in_foreground(launch, plan, json=json)
+    if options.foreground:
+        return _in_foreground(launch, plan, json=options.json)
     ready = client.start(launch, print_note)
     # It is up: Ctrl-C could not undo that any more, and would only leave unsaid what is to be done with it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if json:
+    if options.json:
         print_json({"name": plan.name, **ready})
-    _say_ready(plan, ready, table=not json)
+    _say_ready(plan, ready, table=not options.json)
     print_note(_next_steps(plan))
     return 0
 
@@ -204,7 +191,7 @@ def _try_end(name: str, *, json: bool) -> int:
     try:
         return _end(name, json=json)
     except HitlessError as fault:
-        print_error(fault, debug=False)
+        print_error(fault)
         return fault.exit_code
 
 

@@ -1,11 +1,12 @@
 """`hitless lab`: arguments and help."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from hitless.cli.options import Json, Mechanisms, Order
+from hitless.cli.options import Json, Mechanisms, Order, takes
 
 lab_app = typer.Typer(
     no_args_is_help=True,
@@ -16,47 +17,53 @@ Name = Annotated[str | None, typer.Option("--name", "-n", help="Which lab; not n
 Link = Annotated[str, typer.Argument(metavar="LINK", help='sw1-sw2 in that direction, "sw1<->sw2" in both.')]
 
 
-@lab_app.command()
-def up(
+@dataclass(frozen=True, slots=True)
+class UpOptions:
+    """How a lab is brought up."""
+
     scenario: Annotated[
         Path, typer.Argument(metavar="SCENARIO", help="A scenario file; - for standard input.", allow_dash=True)
-    ],
+    ]
     name: Annotated[
         str | None, typer.Option("--name", "-n", help="What to call the lab.", show_default="the scenario's name")
-    ] = None,
+    ] = None
     foreground: Annotated[
         bool, typer.Option("--foreground", "-f", help="Stay in the foreground; Ctrl-C ends the lab.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Its end exits with 1 when a deadline was missed.")] = False,
+    ] = False
+    strict: Annotated[bool, typer.Option("--strict", help="Its end exits with 1 when a deadline was missed.")] = False
     record: Annotated[
         Path | None,
         typer.Option(help="Keep frames, commands and decisions here, for hitless lab replay.", show_default=False),
-    ] = None,
+    ] = None
     mode: Annotated[
         Literal["auto", "packet", "xdp", "xdp-zero-copy", "xdp-copy", "xdp-generic"],
         typer.Option(help="How frames cross to the kernel."),
-    ] = "packet",
-    slack_us: Annotated[
-        float, typer.Option(min=1.0, max=1e6, help="How late a departure may be, in microseconds.")
-    ] = 1_000.0,
+    ] = "packet"
+    slack_us: Annotated[float, typer.Option(min=1.0, max=1e6, help="How late a departure may be, in microseconds.")] = (
+        1_000.0
+    )
     real_time: Annotated[
         bool, typer.Option("--real-time", help="Run before all other programs of this machine (SCHED_RR).")
-    ] = False,
+    ] = False
     congestion: Annotated[
         str | None,
         typer.Option(help="TCP congestion control of every host, such as bbr.", show_default="the scenario's"),
-    ] = None,
-    mechanism: Mechanisms = None,
+    ] = None
+    mechanism: Mechanisms = None
     scale_rates: Annotated[
         float | None,
         typer.Option(min=1e-9, max=1.0, metavar="FACTOR", help="All links this much slower, such as 0.01."),
-    ] = None,
-    ipv6: Annotated[bool, typer.Option("--ipv6", help="Give hosts addresses of IPv6 too: fd00::1, ...")] = False,
+    ] = None
+    ipv6: Annotated[bool, typer.Option("--ipv6", help="Give hosts addresses of IPv6 too: fd00::1, ...")] = False
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Leave results here at the end.", show_default=False)
-    ] = None,
-    json: Json = False,
-) -> None:
+    ] = None
+    json: Json = False
+
+
+@lab_app.command()
+@takes(UpOptions)
+def up(options: UpOptions) -> int:
     """Bring a scenario up: hosts, links, mechanisms. Needs root; returns when the lab is up and has tested itself.
 
     Examples:
@@ -72,23 +79,7 @@ def up(
     """
     from hitless.cli import lab
 
-    code = lab.up(
-        scenario,
-        name=name,
-        foreground=foreground,
-        strict=strict,
-        record=record,
-        mode=mode,
-        slack_us=slack_us,
-        real_time=real_time,
-        congestion=congestion,
-        mechanisms=mechanism or [],
-        scale_rates=scale_rates,
-        ipv6=ipv6,
-        out=out,
-        json=json,
-    )
-    raise typer.Exit(code)
+    return lab.up(options)
 
 
 @lab_app.command("exec", context_settings={"allow_interspersed_args": False})

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from hitless.cli.switch import told_result
 from hitless.errors import BadInput, HitlessError
-from hitless.live import LiveOptions, LiveRun, NetworkInterface, Status
+from hitless.live import LiveOptions, LiveRun, NetworkInterface, Status, ports
 from hitless.quantities import bps_of, seconds_of
 from hitless.service.metrics import serving
 from hitless.service.privileges import OF_FORWARDING, drop_all_but
 from hitless.service.process import log_to_stderr, signals
-from hitless.switch import changes, ports
+from hitless.switch import changes
 from hitless.switch.link import FRAME_BYTES, RING_FRAMES, LinkPlan, MtuPlan, mtu_plan, require_room, scenario
 from hitless.switch.link_file import EXAMPLE, Config, Link, read_link_file, require_changeable
 from hitless.switch.metrics import LiveCollector
@@ -72,12 +72,11 @@ def require_alone(**options: str | None) -> None:
         raise BadInput(f"{', '.join(given)}: a file says that already")
 
 
-def require_all(**options: str | None) -> list[str]:
-    """The values of options that must be there without a file. Raises `BadInput`."""
+def require_all(**options: str | None) -> None:
+    """Refuse options without a value that must be there without a file. Raises `BadInput`."""
     missing = [f"--{name}" for name, value in options.items() if value is None]
     if missing:
         raise BadInput(f"{', '.join(missing)}: missing", hint="or a FILE: hitless link --example prints one")
-    return [value for value in options.values() if value is not None]
 
 
 def _plan(link: Link, file: Path | None) -> LinkPlan:

@@ -16,7 +16,7 @@ def warn(result: Status, *, strict: bool) -> int:
         print_note(f"warning: {warning}")
     if result.not_written is not None:
         hint = "nothing of this run is kept but the numbers on standard output"
-        print_error(HitlessError("the results cannot be written", where=result.not_written, hint=hint), debug=False)
+        print_error(HitlessError("the results cannot be written", where=result.not_written, hint=hint))
         return NOT_WRITTEN_CODE
     if not result.is_overloaded:
         return 0

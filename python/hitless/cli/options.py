@@ -1,8 +1,10 @@
-"""Options that many commands have."""
+"""Options that many commands have, and commands that take theirs as one value."""
 
+import inspect
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -17,6 +19,15 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 Out = Annotated[Path | None, typer.Option(help="Folder for the results.", show_default="results/TIME-WHAT")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, help="Simulations at a time.", show_default="one a core")
+]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="PLACE",
+        help='"processes", "ray" for a Ray cluster of this machine, or the address of one: ray://head:10001.',
+        show_default="threads",
+    ),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Forget finished runs, and run every one again.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log more.")]
@@ -52,6 +63,26 @@ Memory = Annotated[
         show_default="what the machine has",
     ),
 ]
+
+
+OptionsType = TypeVar("OptionsType")
+
+
+def takes(options: type[OptionsType]) -> Callable[[Callable[[OptionsType], int]], Callable[..., None]]:
+    """Make a command of a function that takes a dataclass, whose fields are its arguments and options.
+
+    The function returns the exit code.
+    """
+
+    def command_of(work: Callable[[OptionsType], int]) -> Callable[..., None]:
+        def command(**given: Any) -> None:
+            raise typer.Exit(work(options(**given)))
+
+        command.__name__, command.__doc__ = work.__name__, work.__doc__
+        command.__signature__ = inspect.signature(options)  # type: ignore[attr-defined] # typer reads it
+        return command
+
+    return command_of
 
 
 def limit_memory(size: str | None) -> None:

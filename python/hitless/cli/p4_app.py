@@ -59,7 +59,6 @@ def trace(
 
 @p4_app.command()
 def run(
-    context: typer.Context,
     program: Program,
     *,
     topology: Annotated[str, typer.Option(help='"leaf-spine", "fat-tree", "dumbbell" or "chain".')] = "leaf-spine",
@@ -94,4 +93,4 @@ def run(
 
     entries = Entries(commands, p4info, p4runtime)
     text = p4_run.scenario(program, topology, routes, entries, load=load, duration=duration)
-    raise typer.Exit(p4_run.run(text, program, show=show, seed=seed, out=out, json=json, debug=bool(context.obj)))
+    raise typer.Exit(p4_run.run(text, program, show=show, seed=seed, out=out, json=json))

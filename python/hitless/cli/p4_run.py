@@ -6,9 +6,9 @@ from typing import Any
 import tomli_w
 
 from hitless.checking import check_scenario
-from hitless.checkpoints import Plan
+from hitless.checkpoints import RunRequest
 from hitless.cli.p4_files import Entries, age_note
-from hitless.cli.run import run_plan
+from hitless.cli.run import run_request
 from hitless.errors import BadInput
 from hitless.terminal.console import print_note, print_text
 from hitless.threads import take_threads
@@ -57,7 +57,7 @@ def scenario(program: Path, topology: str, routes: str | None, entries: Entries,
     )
 
 
-def run(text: str, program: Path, *, show: bool, seed: int, out: Path | None, json: bool, debug: bool) -> int:
+def run(text: str, program: Path, *, show: bool, seed: int, out: Path | None, json: bool) -> int:
     """Run the scenario, or print it; return the exit code."""
     if (note := age_note(program)) is not None:
         print_note(note)
@@ -65,7 +65,7 @@ def run(text: str, program: Path, *, show: bool, seed: int, out: Path | None, js
         print_text(text.rstrip("\n"))
         return 0
     check_scenario(text, str(program), keeps_rows=False, threads=take_threads())
-    return run_plan(Plan(program.stem, str(program), text, None, seed), out=out, json=json, debug=debug)
+    return run_request(RunRequest(program.stem, str(program), text, None, seed), out=out, json=json)
 
 
 def _routes(text: str) -> dict[str, str]:

@@ -20,8 +20,10 @@ def adjusted(command: Any) -> Any:
     _with_visible_errors(command)
     # `--help` itself is made when it is asked for.
     command.get_help_option = lambda context: _without_type(make_help(context))
-    for below in getattr(command, "commands", {}).values():
-        adjusted(below)
+    below = getattr(command, "commands", {})
+    if isinstance(below, dict):  # commands that are loaded later are adjusted then
+        for one in below.values():
+            adjusted(one)
     return command
 
 

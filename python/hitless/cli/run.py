@@ -4,113 +4,93 @@ from dataclasses import replace
 from pathlib import Path
 
 from hitless.checking import check_scenario
-from hitless.checkpoints import Checkpoints, Every, Plan, can_resume, take_away
+from hitless.checkpoints import Checkpoints, Every, RunRequest, can_resume, take_away
 from hitless.cli.answer import show_answer
 from hitless.cli.execute import Execution, execute
+from hitless.cli.run_app import RunOptions
 from hitless.cli.scenario_text import STANDARD_INPUT, shown_name
 from hitless.errors import BadInput
-from hitless.exhibits.campaign import Campaign
-from hitless.exhibits.custom import CustomScenario
-from hitless.exhibits.registry import Entry
 from hitless.results import ResultsFolder, file_name
-from hitless.simulation import RowsFolder, Simulation
+from hitless.runs.result import Measurement
+from hitless.runs.scenario_run import scenario_run
+from hitless.simulation import PacketSimulation, RowsFolder, Simulation
 from hitless.terminal.console import print_json, print_note
 from hitless.whole_file import name_of
 
 
-def run_scenario(
-    path: Path, text: str, *, seed: int | None, out: Path | None, json: bool, debug: bool, checkpoint: str | None
-) -> int:
-    """Run a sound scenario, ``text`` from ``path``; return the exit code."""
+def run_scenario(text: str, options: RunOptions) -> int:
+    """Run a sound scenario, the text of the file that the options name; return the exit code."""
+    path, seed, out, json = options.scenario, options.seed, options.out, options.json
     is_file = path != STANDARD_INPUT
-    plan = Plan(
+    request = RunRequest(
         name_of(Path(path.stem)) if is_file else "stdin",
         shown_name(path),
         text,
         name_of(path) if is_file else None,
         seed,
     )
-    if checkpoint is None:
-        return run_plan(plan, out=out, json=json, debug=debug)
-    every = Every.of(checkpoint, "--checkpoint")
-    plan = replace(plan, file=name_of(path.absolute()) if is_file else None, checkpoint=checkpoint)
-    refusal = Simulation(text, file_name=plan.file or plan.shown, seed=seed).checkpoint_refusal()
+    if options.checkpoint is None:
+        return run_request(request, out=out, json=json)
+    every = Every.of(options.checkpoint, "--checkpoint")
+    request = replace(request, file=name_of(path.absolute()) if is_file else None, checkpoint=options.checkpoint)
+    refusal = Simulation(text, file_name=request.file or request.shown, seed=seed).checkpoint_refusal()
     if refusal is not None:
-        raise BadInput(refusal, where=plan.shown, hint="run it without --checkpoint")
-    return run_plan(plan, out=out, json=json, debug=debug, checkpoints=Checkpoints(plan, every))
+        raise BadInput(refusal, where=request.shown, hint="run it without --checkpoint")
+    return run_request(request, out=out, json=json, checkpoints=Checkpoints(request, every))
 
 
-def resume_run(folder: Path, *, json: bool, debug: bool) -> int:
+def resume_run(folder: Path, *, json: bool) -> int:
     """Go on with the run whose results are to be in ``folder`` from its newest checkpoint; return the exit code."""
-    plan = Plan.read(folder)
-    check_scenario(plan.text, plan.shown)
-    checkpoints = Checkpoints(plan, Every.of(plan.checkpoint, str(folder)), resumes=True)
-    return run_plan(plan, out=folder, json=json, debug=debug, checkpoints=checkpoints)
+    request = RunRequest.read(folder)
+    check_scenario(request.text, request.shown)
+    checkpoints = Checkpoints(request, Every.of(request.checkpoint, str(folder)), resumes=True)
+    return run_request(request, out=folder, json=json, checkpoints=checkpoints)
 
 
-def run_plan(plan: Plan, *, out: Path | None, json: bool, debug: bool, checkpoints: Checkpoints | None = None) -> int:
+def run_request(request: RunRequest, *, out: Path | None, json: bool, checkpoints: Checkpoints | None = None) -> int:
     """Run a sound scenario; return the exit code. With ``checkpoints`` its rows are kept in memory."""
     rows = RowsFolder()
-    entry = Entry(
-        f"run/{plan.name}",
-        plan.shown,
-        headline=False,
-        make=lambda: CustomScenario(plan.name, plan.text, plan.file, rows, checkpoints),
-    )
+    work = PacketSimulation(request.text, request.file, rows, checkpoints)
+    study = scenario_run(request.name, request.shown, work, request.seed)
 
     def make_folder() -> ResultsFolder:
         resumes = checkpoints is not None and checkpoints.resumes
-        folder = ResultsFolder(f"run-{plan.name}", out, may_replace=resumes)
+        folder = ResultsFolder(f"run-{request.name}", out, may_replace=resumes)
         if checkpoints is None:
-            rows.path = folder.path / file_name(entry.id)
+            rows.path = folder.path / file_name(study.id)
         else:
             checkpoints.folder = folder.path
             if not resumes:
-                _write_plan(plan, folder)
+                _write_request(request, folder)
         return folder
 
-    execution = execute(Campaign([entry], seed=plan.seed), make_folder, plan.name)
+    execution = execute(study, make_folder, request.name)
     if checkpoints is not None:
         _end_checkpoints(execution)
+    [result] = execution.results
+    run = study.tasks[0].run
     if json:
-        print_json(_document(plan.shown, execution))
-    else:
-        _show(plan.shown, execution)
-    execution.tell(debug=debug)
+        about = {"scenario": request.shown, "folder": str(execution.folder.path)}
+        found = {name: value for name, value in result.as_json().items() if name != "id"}
+        print_json({**about, **found, "summary": run.summary.values if run is not None else None})
+    elif run is not None:
+        show_answer(request.shown, run)
+    execution.tell()
     return execution.exit_code
 
 
-def _write_plan(plan: Plan, folder: ResultsFolder) -> None:
+def _write_request(request: RunRequest, folder: ResultsFolder) -> None:
     try:
         take_away(folder.path)
-        plan.write(folder.path)
+        request.write(folder.path)
     except OSError as refused:
         raise folder.give_up(refused) from refused
 
 
-def _end_checkpoints(execution: Execution) -> None:
+def _end_checkpoints(execution: Execution[Measurement]) -> None:
     """What is done needs no checkpoint any more; what was interrupted or failed can be gone on with."""
     folder = execution.folder.path
     if execution.exit_code == 0:
         take_away(folder)
     elif can_resume(folder):
         print_note(f"hitless resume {folder} goes on from the newest checkpoint")
-
-
-def _show(name: str, execution: Execution) -> None:
-    """Print what the run says; its tables are those of the result, since tasks let go of theirs."""
-    [result] = execution.results
-    [task] = result.tasks
-    if task.run is not None:
-        show_answer(name, replace(task.run, tables=result.tables))
-
-
-def _document(shown: str, execution: Execution) -> dict[str, object]:
-    [result] = execution.results
-    [task] = result.tasks
-    return {
-        "scenario": shown,
-        "folder": str(execution.folder.path),
-        **{name: value for name, value in result.as_json().items() if name != "id"},
-        "summary": task.run.summary.values if task.run is not None else None,
-    }

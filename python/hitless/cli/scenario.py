@@ -6,9 +6,9 @@ from pathlib import Path
 
 from hitless import _native
 from hitless.checking import check_scenario
+from hitless.cli.scenario_pages import pages
 from hitless.cli.scenario_text import read_scenario, shown_name
 from hitless.errors import BadInput
-from hitless.summary.reference import pages
 from hitless.terminal.console import print_note, print_text
 from hitless.threads import take_threads
 

@@ -1,18 +1,18 @@
 """`hitless sweep`: a sweep file run to its data set, whole or in shards; and shards put together."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from hitless.analysis import SEEDS_CHANGE_NOTHING
+from hitless.cli.sweep_app import SweepOptions
 from hitless.errors import BadInput, HitlessError
-from hitless.executors import executor_at
 from hitless.numbers import format_number
+from hitless.runs.executors import executor_at
 from hitless.sweeps.frames import axes_of, intervals
 from hitless.sweeps.merging import merge
-from hitless.sweeps.plan import Plan, Shard, failed
+from hitless.sweeps.plan import Shard, SweepPlan, failed
 from hitless.sweeps.running import Options, Sweeping
 from hitless.sweeps.swept import Swept
 from hitless.terminal.console import print_error, print_json, print_note, stdout
@@ -22,44 +22,33 @@ _MERGE = "merge"
 _ROWS_SHOWN = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the command line says beside the file."""
-
-    out: Path | None
-    jobs: int | None
-    on: str | None
-    shard: str | None
-    fresh: bool
-    json: bool
-
-
-def sweep(words: Sequence[str], asked: Asked, *, debug: bool) -> int:
+def sweep(options: SweepOptions) -> int:
     """Run a sweep file, or merge the folders behind "merge"; return the exit code."""
+    words = options.words
     if words[0] == _MERGE:
-        if len(words) < 2 or asked.shard or asked.on or asked.fresh:
+        if len(words) < 2 or options.shard or options.on or options.fresh:
             raise BadInput("merge takes folders of shards, and --out", hint="hitless sweep merge results/mine")
-        _show(merge([Path(word) for word in words[1:]], asked.out), json=asked.json)
+        _show(merge([Path(word) for word in words[1:]], options.out), json=options.json)
         return 0
     if len(words) > 1:
         raise BadInput("one sweep at a time", hint="hitless sweep FILE.toml, or hitless sweep merge FOLDER...")
-    return _run(Path(words[0]), asked, debug=debug)
+    return _run(Path(words[0]), options)
 
 
-def _run(file: Path, asked: Asked, *, debug: bool) -> int:
-    plan = Plan.from_file(file)
-    shard = Shard.read(asked.shard) if asked.shard else Shard()
-    with executor_at(asked.on, asked.jobs) as executor:
-        options = Options(out=asked.out, jobs=asked.jobs, executor=executor, shard=shard, fresh=asked.fresh)
-        sweeping = Sweeping(plan, options)
-        runs = len(sweeping.campaign.tasks)
+def _run(file: Path, options: SweepOptions) -> int:
+    plan = SweepPlan.from_file(file)
+    shard = Shard.read(options.shard) if options.shard else Shard()
+    with executor_at(options.on, options.jobs) as executor:
+        how = Options(out=options.out, jobs=options.jobs, executor=executor, shard=shard, fresh=options.fresh)
+        sweeping = Sweeping(plan, how)
+        runs = len(sweeping.study.tasks)
         if sweeping.there:
             print_note(f"{sweeping.there} of {runs} runs are there already, in {sweeping.kept.folder}")
         try:
             swept, result = sweeping.run()
         except HitlessError:
-            if sweeping.folder.trouble is not None and not sweeping.exhibit.frame.is_empty():
-                _print_rows(sweeping.exhibit.frame, {"folder": None}, json=asked.json)
+            if sweeping.folder.trouble is not None and not sweeping.runs.frame.is_empty():
+                _print_rows(sweeping.runs.frame, {"folder": None}, json=options.json)
             raise
     if sweeping.kept.trouble is not None:
         reason = sweeping.kept.trouble.strerror
@@ -67,14 +56,14 @@ def _run(file: Path, asked: Asked, *, debug: bool) -> int:
     for warning in dict.fromkeys(text for task in result.tasks if task.run for text in task.run.summary.warnings):
         print_note(f"warning: {warning}")
     if result.failures:
-        print_error(failed(result.failures, runs, swept.folder), debug=debug)
-    if sweeping.campaign.interrupted:
+        print_error(failed(result.failures, runs, swept.folder))
+    if sweeping.study.interrupted:
         print_note("interrupted: the same command goes on from there")
     if shard.of > 1:
-        print_note(f"shard {asked.shard} of the sweep: {swept.folder}; hitless sweep merge puts all of them together")
+        print_note(f"shard {options.shard} of the sweep: {swept.folder}; hitless sweep merge puts all of them together")
     else:
-        _show(swept, json=asked.json)
-    return EXIT_INTERRUPTED if sweeping.campaign.interrupted else 1 if result.failures else 0
+        _show(swept, json=options.json)
+    return EXIT_INTERRUPTED if sweeping.study.interrupted else 1 if result.failures else 0
 
 
 def _show(swept: Swept, *, json: bool) -> None:

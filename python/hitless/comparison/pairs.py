@@ -1,6 +1,6 @@
 """The runs of a comparison, and what they say: for each metric both sides, how far apart, and how sure that is."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -9,9 +9,10 @@ import polars as pl
 
 from hitless.analysis import REPLICAS_MIN, Paired, paired_difference, paired_ratio
 from hitless.comparison.sides import Side
-from hitless.exhibits.model import Context, Exhibit, Point, Row, Runs
 from hitless.numbers import finite
 from hitless.outcome.metrics import TABLES, Metric, measured
+from hitless.runs.point import Point, Runs
+from hitless.runs.result import Measurement, Result
 from hitless.simulation import PacketSimulation, Run
 
 Finding: TypeAlias = Literal["higher", "lower", "equal", "not significant", "same each seed", "too few seeds"]
@@ -83,32 +84,33 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class PairedRuns(Exhibit):
+class PairedRuns:
     """Both sides with each seed, one pair after the other, so that what is done when it is stopped are whole pairs."""
 
     sides: tuple[Side, Side]
     count: int
     outcome: Outcome = field(default_factory=lambda: Outcome(()))
 
-    def points(self, context: Context) -> Iterable[Point]:
+    def points(self) -> Iterable[Point]:
         """A run for each side and seed. The first seed is the user's, so that `hitless run` can repeat it."""
         for replica in range(self.count):
             for name, side in zip("ab", self.sides, strict=True):
                 yield Point(_key(name, replica), PacketSimulation(side.text, side.place), replica, TABLES)
 
-    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
-        """For the report: b beside a, metric by metric."""
+    def work_out(self, runs: Runs, result: Result[Measurement]) -> None:
+        """Compare both sides; the rows are b beside a, metric by metric, and the table has both."""
         self.outcome = self._outcome(runs)
+        result.rows = list(self._rows())
+        rows = [one.as_json() for one in self.outcome.compared]
+        result.tables = {"compared": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+    def _rows(self) -> Iterator[Measurement]:
         label = f"{self.sides[1].label} (b) beside {self.sides[0].label} (a)"
         for one in self.outcome.compared:
             how, unit = ("b / a", "x") if one.metric.kind == "ratio" else ("b - a", one.metric.unit)
             interval = one.paired.interval
-            yield Row(label, one.metric.of, f"{one.metric.name}, {how}", unit, one.paired.estimate, interval=interval)
-
-    def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
-        """Both sides of each metric over all seeds."""
-        rows = [one.as_json() for one in self.outcome.compared]
-        return {"compared": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+            metric = f"{one.metric.name}, {how}"
+            yield Measurement(label, one.metric.of, metric, unit, one.paired.estimate, interval=interval)
 
     def _outcome(self, runs: Runs) -> Outcome:
         done = [n for n in range(self.count) if _key("a", n) in runs and _key("b", n) in runs]

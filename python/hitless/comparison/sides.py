@@ -15,9 +15,8 @@ from typing import Any
 
 import tomli_w
 
-from hitless import _native
+from hitless import _native, setting_paths
 from hitless.checking import check_scenario
-from hitless.comparison import settings
 from hitless.errors import BadInput, RefusedScenario
 from hitless.outcome.losses import lossy_links, needs_order_checker
 from hitless.suggest import did_you_mean
@@ -70,7 +69,7 @@ def two_files(first: tuple[str, str], second: tuple[str, str], asked: Asked) -> 
     if asked.settings:
         scenario = _read(text, second[0])
         for setting in asked.settings:
-            settings.put(scenario, setting)
+            setting_paths.put(scenario, setting)
         text = tomli_w.dumps(scenario)
     return _checked(Side(first[0], first[1], first[0]), Side(", ".join([second[0], *asked.settings]), text, second[0]))
 
@@ -120,7 +119,7 @@ def _make_second(scenario: dict[str, Any], asked: Asked, name: str) -> list[str]
     for entry in asked.with_:
         _add(scenario, entry, notes)
     for setting in asked.settings:
-        settings.put(scenario, setting)
+        setting_paths.put(scenario, setting)
     return notes
 
 
@@ -203,7 +202,7 @@ def _pair(kind: str, pair: str) -> tuple[str, Any]:
     if value.endswith("-"):
         hint = f"the shell took what is behind > for a file to write: quote it, --with '{kind},{pair}>...'"
         raise BadInput(f"--with {kind}: {value!r} is no link", hint=hint)
-    return name.strip(), settings.read_value(value)
+    return name.strip(), setting_paths.read_value(value)
 
 
 def _new(scenario: Mapping[str, Any], kind: str, given: Mapping[str, Any], notes: list[str]) -> list[dict[str, Any]]:

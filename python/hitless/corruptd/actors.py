@@ -40,7 +40,7 @@ class Actor(Protocol):
 
 
 class SwitchPorts(Protocol):
-    """A switch as an object: the simulated one (`hitless.simulation.Session`), and whatever else has these calls."""
+    """A switch as an object: `ports` of a `hitless.simulation.Session`, and any other with these calls."""
 
     def receive_counters(self, link: str) -> tuple[int, int]:
         """framesRxOk and framesRxAll of the port behind ``link``."""

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from hitless.corruptd.actors import Actor, HookActor, ReportActor
 from hitless.corruptd.bus import Bus, LocalHub, SilentBus
-from hitless.corruptd.daemon import GuardPlan, Plan, PortNumber, WatchPlan
+from hitless.corruptd.daemon import DaemonPlan, GuardPlan, PortNumber, WatchPlan
 from hitless.corruptd.detection import Policy
 from hitless.corruptd.messages import Name, Seconds, channel
 from hitless.corruptd.protocol import Pace, Upstream
@@ -159,9 +159,9 @@ class Config(Checked):
                 raise ValueError(f"[[guard]] {both}: each link begins at a port of its own")
             links[guard.dev_port] = guard.link
 
-    def plan(self) -> Plan:
+    def plan(self) -> DaemonPlan:
         """For the daemon."""
-        return Plan(
+        return DaemonPlan(
             switch_id=self.corruptd.switch_id,
             watches=[watch.plan() for watch in self.watch],
             guards=self.guard,

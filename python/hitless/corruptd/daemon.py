@@ -49,7 +49,7 @@ class GuardPlan(Checked):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DaemonPlan:
     """What a daemon is there for."""
 
     switch_id: str
@@ -108,7 +108,7 @@ class Daemon:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: DaemonPlan,
         bus: Bus,
         actor: Actor,
         epoch: int,

@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from hitless.checking import Scenario
+from hitless.checking import Fields
 from hitless.corruptd.actors import SwitchActor
 from hitless.corruptd.bus import Bus
-from hitless.corruptd.daemon import Daemon, GuardPlan, Plan, WatchPlan
+from hitless.corruptd.daemon import Daemon, DaemonPlan, GuardPlan, WatchPlan
 from hitless.corruptd.detection import Policy
 from hitless.corruptd.protocol import Pace, Upstream
 from hitless.corruptd.sources.switch import SwitchSource
@@ -21,10 +21,10 @@ PS_PER_S = 10**12
 
 
 @dataclass(frozen=True, slots=True)
-class LabPlan:
+class DaemonLabPlan:
     """What is simulated, and how the daemons are set."""
 
-    scenario: Scenario
+    scenario: Fields
     link: str
     upstream: str
     downstream: str
@@ -43,7 +43,7 @@ class LabPlan:
 class Lab:
     """Steps the simulation from poll to poll, and the daemons after it."""
 
-    def __init__(self, plan: LabPlan, buses: Mapping[str, Bus]) -> None:
+    def __init__(self, plan: DaemonLabPlan, buses: Mapping[str, Bus]) -> None:
         self.plan = plan
         self.session = Session(plan.scenario, file_name=str(plan.scenario["name"]), seed=plan.seed)
         self.polls = 0
@@ -97,7 +97,7 @@ class Lab:
 
     def _start_receiver(self, bus: Bus, saved: State | None) -> Daemon:
         upstream = Upstream(self.plan.link, self.plan.upstream, dev_port=1)
-        watch = WatchPlan(upstream, SwitchSource(self.session, self.plan.link))
+        watch = WatchPlan(upstream, SwitchSource(self.session.ports, self.plan.link))
         return self._start(self.plan.downstream, bus, saved, watches=[watch])
 
     def _start_sender(self, bus: Bus, saved: State | None) -> Daemon:
@@ -105,8 +105,10 @@ class Lab:
         return self._start(self.plan.upstream, bus, saved, guards=[guard])
 
     def _start(self, switch_id: str, bus: Bus, saved: State | None, **links: Any) -> Daemon:
-        plan = Plan(switch_id, policy=self.plan.policy, pace=self.plan.pace, poll_interval_s=self.plan.poll_s, **links)
-        daemon = Daemon(plan, bus, SwitchActor(self.session), epoch=saved.epoch + 1 if saved else 1)
+        plan = DaemonPlan(
+            switch_id, policy=self.plan.policy, pace=self.plan.pace, poll_interval_s=self.plan.poll_s, **links
+        )
+        daemon = Daemon(plan, bus, SwitchActor(self.session.ports), epoch=saved.epoch + 1 if saved else 1)
         daemon.next_poll_s = self.now_s + self.plan.poll_s
         if saved is not None:
             restore(daemon, saved, self.now_s)

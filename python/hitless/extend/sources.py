@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import hitless
 from hitless.errors import HitlessError
 
 
 def root() -> Path:
     """The checkout that this program runs from."""
-    package = Path(str(hitless.__file__)).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     found = package.parents[1]
     if not (found / "crates" / "python" / "Cargo.toml").is_file():
         raise HitlessError(

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hitless.errors import BadInput
-from hitless.lab.plan import LinkPlan
+from hitless.lab.plan import LabLinkPlan
 from hitless.suggest import did_you_mean
 
 _RULE = (
@@ -18,7 +18,7 @@ _PARTS = re.compile(r"^\s*(?P<first>[^<>\s]+?)\s*(?P<way><?->)\s*(?P<second>[^<>
 class LinkNames:
     """Which links there are."""
 
-    def __init__(self, links: Sequence[LinkPlan]) -> None:
+    def __init__(self, links: Sequence[LabLinkPlan]) -> None:
         self._directed = [name for link in links for name in (link.name, link.reverse)]
         short = Counter(map(_with_hyphen, self._directed))
         self._by_hyphen = {_with_hyphen(name): name for name in self._directed if short[_with_hyphen(name)] == 1}

@@ -43,7 +43,7 @@ class HostPlan(Checked):
     """The interface at the fabric's end."""
 
 
-class LinkPlan(Checked):
+class LabLinkPlan(Checked):
     """A link of the fabric, by its names in both directions."""
 
     name: str
@@ -60,7 +60,7 @@ class LabPlan(Checked):
     """Where the fabric's ends of the veths are, and nothing else is."""
     hosts: list[HostPlan]
     switches: list[str]
-    links: list[LinkPlan]
+    links: list[LabLinkPlan]
 
     @property
     def namespaces(self) -> list[str]:
@@ -84,7 +84,7 @@ def lab_name(wanted: str | None, scenario_name: str) -> str:
 
 
 def make_plan(
-    name: str, hosts: Sequence[str], switches: Sequence[str], links: Sequence[LinkPlan], *, ipv6: bool = False
+    name: str, hosts: Sequence[str], switches: Sequence[str], links: Sequence[LabLinkPlan], *, ipv6: bool = False
 ) -> LabPlan:
     """The lab ``name`` for this fabric. Raises `BadInput` where hosts cannot be namespaces."""
     _require_namespaces_for(hosts)

@@ -25,16 +25,15 @@ from pydantic import Field
 from hitless.errors import HitlessError
 from hitless.lab import control, kernel, kernel_drops, network, registry, results
 from hitless.lab.links import LinkNames
-from hitless.lab.plan import LabPlan, LinkPlan, make_plan
+from hitless.lab.plan import LabLinkPlan, LabPlan, make_plan
 from hitless.lab.rates import require_rates
 from hitless.lab.states import LinkStates
 from hitless.lab.tuning import Tuning, tunings
-from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live
+from hitless.live import LiveOptions, LiveRun, LiveScenario, Mode, Status, check_live, ports
 from hitless.prototype.kinds import load
 from hitless.service.configuration import Checked
 from hitless.service.privileges import OF_LABS, drop_all_but
 from hitless.service.process import handling
-from hitless.switch import ports
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +81,7 @@ class Interrupted(HitlessError):
 
 def plan_of(name: str, scenario: LiveScenario, *, ipv6: bool = False) -> LabPlan:
     """What will be there. Raises `BadInput`."""
-    links = [LinkPlan(**{**link, "ends": tuple(link["ends"])}) for link in scenario.links]
+    links = [LabLinkPlan(**{**link, "ends": tuple(link["ends"])}) for link in scenario.links]
     return make_plan(name, scenario.hosts, scenario.switches, links, ipv6=ipv6)
 
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hitless.lab import control
-from hitless.lab.plan import LinkPlan
+from hitless.lab.plan import LabLinkPlan
 
 
 class LinkStates:
     """The states of all links, each direction for itself."""
 
-    def __init__(self, scenario: Mapping[str, Any], links: Sequence[LinkPlan]) -> None:
+    def __init__(self, scenario: Mapping[str, Any], links: Sequence[LabLinkPlan]) -> None:
         """``scenario`` is an effective configuration."""
         self._reverse = {a: b for link in links for a, b in ((link.name, link.reverse), (link.reverse, link.name))}
         self._failed: set[str] = set()

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hitless.outcome.run import Run
 from hitless.outcome.scenario import scenario_of
 from hitless.outcome.tables import columns_of
-from hitless.simulation import Run
 
 CORRUPTED, LINK_DOWN = "corrupted on a link", "lost on a link that was down"
 _IN_HOSTS = ("arrived after the end of the flow", "copy of a packet held for order")

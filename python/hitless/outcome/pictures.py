@@ -7,12 +7,12 @@ from html import escape
 
 import numpy as np
 
+from hitless.drawing.picture import Picture
+from hitless.drawing.plot import Plot, Series, tail_series
 from hitless.errors import BadInput
 from hitless.outcome.facts import facts_of
 from hitless.outcome.run import Run
 from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, times_of
-from hitless.plot import Plot, Series, tail_series
-from hitless.report.picture import Picture
 from hitless.visible import visible
 
 

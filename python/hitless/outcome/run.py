@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from hitless.errors import HitlessError
+
 if TYPE_CHECKING:
     from hitless.outcome.pictures import RunPictures
 
@@ -118,6 +120,23 @@ class Run:
         from hitless.outcome.pictures import run_as_html  # noqa: PLC0415 - as above
 
         return run_as_html(self)
+
+
+class RunStopped(HitlessError):
+    """A run that ended before its end, and has results all the same: those of a shorter run."""
+
+    def __init__(self, run: Run, *, where: str = "", hint: str = "") -> None:
+        super().__init__(run.summary.incomplete, where=where, hint=hint)
+        self.run = run
+        """What there is: its summary says why it is incomplete."""
+
+    def __reduce__(self) -> tuple[type["RunStopped"], tuple[Run], dict[str, object]]:
+        return RunStopped, (self.run,), self.__dict__
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Did somebody ask for it? Otherwise it took too much memory."""
+        return self.run.summary.values.get("ended_by") == "interrupted"
 
 
 def _with_completion_time(table: pl.DataFrame, end: str, is_done: pl.Expr) -> pl.DataFrame:

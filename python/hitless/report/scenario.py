@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from hitless.exhibits.campaign import Result
 from hitless.outcome.facts import facts_of
+from hitless.runs.result import Result, RowType
 
 _MOST_ROWS = 40
 _COUNTERS = ("switch", "mechanism", "scope", "counter", "value")
@@ -24,13 +24,13 @@ class Table:
     """Rows that are in the Parquet file alone."""
 
 
-def facts(result: Result) -> list[tuple[str, str]]:
+def facts(result: Result[RowType]) -> list[tuple[str, str]]:
     """What ran, in a few lines, from the effective scenario; nothing for work that has none."""
     run = next((task.run for task in result.tasks if task.run is not None), None)
     return [] if run is None else facts_of(run.effective)
 
 
-def tables(result: Result) -> list[Table]:
+def tables(result: Result[RowType]) -> list[Table]:
     """What the mechanisms counted, and what happened on the links; what is zero is left out."""
     made = []
     # A table without rows has no types of columns.

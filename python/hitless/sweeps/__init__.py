@@ -3,7 +3,7 @@
 - ``plan``: what is run: axes, seeds, what is kept; shards of it
 - ``measured``: what becomes of a run where it was run
 - ``frames``: rows, intervals over the seeds, plots along an axis
-- ``exhibit``: all of it as an exhibit, which campaigns run, keep and report
+- ``runs``: the runs, and the result worked out from them
 - ``running``: a plan run to its data set
 - ``swept``: the data set, read
 - ``merging``: shards put together
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hitless.scenario import Scenario
 from hitless.sweeps.measured import Measure
-from hitless.sweeps.plan import Grid, Plan
+from hitless.sweeps.plan import Grid, SweepPlan
 from hitless.sweeps.running import Options, Sweeping, outcome_of
 from hitless.sweeps.swept import Swept
 
@@ -60,4 +60,4 @@ def sweep(
         progress=progress,
     )
     kept = keep if isinstance(keep, str) else list(keep)  # a string is refused by the plan
-    return outcome_of(Sweeping(Plan.of(scenario, grid, seeds, kept), options))
+    return outcome_of(Sweeping(SweepPlan.of(scenario, grid, seeds, kept), options))

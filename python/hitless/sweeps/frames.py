@@ -8,14 +8,14 @@ import polars as pl
 
 from hitless.analysis import REPLICAS_MIN, Interval, mean_reach
 from hitless.analysis.seeds import few_seeds, unmoved
+from hitless.drawing.plot import Plot, Scale, Series
 from hitless.outcome.run import Run
 from hitless.outcome.times import ALL_SIZES
-from hitless.plot import Plot, Scale, Series
 from hitless.sweeps.measured import rows_of
-from hitless.sweeps.plan import Axis, Label, Plan
+from hitless.sweeps.plan import Axis, Label, SweepPlan
 
 if TYPE_CHECKING:
-    from hitless.sweeps.exhibit import Member
+    from hitless.sweeps.runs import Member
 
 _LEAST_SPREAD_OF_LOG = 30.0
 """The largest value of an axis over the smallest from which on powers are drawn evenly."""
@@ -33,7 +33,7 @@ def _type(label: Label) -> Any:
     return {bool: pl.Boolean, int: pl.Int64, float: pl.Float64, str: pl.String}[type(label)]
 
 
-def frame_of(plan: Plan, runs: Iterable[tuple["Member", Run]]) -> pl.DataFrame:
+def frame_of(plan: SweepPlan, runs: Iterable[tuple["Member", Run]]) -> pl.DataFrame:
     """A row for each metric of each run, in the order of the grid and of the seeds."""
     schema = schema_of(plan.axes)
     columns: list[list[Any]] = [[] for _ in schema]

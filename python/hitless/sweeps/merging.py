@@ -10,14 +10,13 @@ from typing import Any
 import polars as pl
 
 from hitless.errors import BadInput
-from hitless.exhibits.campaign import Result
-from hitless.exhibits.registry import Heading
 from hitless.results import ResultsFolder
+from hitless.runs.result import Measurement, Result
 from hitless.scenario import Scenario
-from hitless.sweeps.exhibit import rows_of_table
 from hitless.sweeps.frames import in_order, intervals, varying_plots
-from hitless.sweeps.plan import Axis, Plan, Shard
+from hitless.sweeps.plan import Axis, Shard, SweepPlan
 from hitless.sweeps.running import write, write_report
+from hitless.sweeps.runs import rows_of_table
 from hitless.sweeps.swept import PLAN, ROWS, Swept
 from hitless.whole_file import text_of
 
@@ -78,14 +77,15 @@ def _check(found: Mapping[Path, Mapping[str, Any]], folders: Sequence[Path]) -> 
         raise BadInput("a shard is not complete", where=str(broken[0]), hint="start it again: it goes on where it was")
 
 
-def _plan_of(told: Mapping[str, Any]) -> Plan:
+def _plan_of(told: Mapping[str, Any]) -> SweepPlan:
     axes = [Axis(path, dict(values)) for path, values in told["axes"].items()]
     name = str(Scenario.from_text(told["scenario"]).fields.get("name", "scenario"))
-    return Plan(Scenario.from_text(told["scenario"], name), axes, told["seeds"], told["keep"])
+    return SweepPlan(Scenario.from_text(told["scenario"], name), axes, told["seeds"], told["keep"])
 
 
-def _write_report(folder: ResultsFolder, plan: Plan, rows: pl.DataFrame) -> None:
-    result = Result(Heading(f"sweep/{plan.scenario.name}", plan.scenario.name), seed=None, complete=True)
+def _write_report(folder: ResultsFolder, plan: SweepPlan, rows: pl.DataFrame) -> None:
+    name = plan.scenario.name
+    result: Result[Measurement] = Result(f"sweep/{name}", name, seed=None, complete=True)
     table = intervals(rows)
     result.rows = list(rows_of_table(plan.axes, table))
     result.plots = list(varying_plots(plan.axes, table))

@@ -107,7 +107,7 @@ class GridPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SweepPlan:
     """A sweep before it runs."""
 
     scenario: Scenario
@@ -117,7 +117,7 @@ class Plan:
     """Tables of each run that become part of the data set."""
 
     @classmethod
-    def of(cls, scenario: Scenario, grid: Grid, seeds: int | Sequence[int], keep: Sequence[str] = ()) -> "Plan":
+    def of(cls, scenario: Scenario, grid: Grid, seeds: int | Sequence[int], keep: Sequence[str] = ()) -> "SweepPlan":
         """A plan as it is asked for: ``seeds`` are numbers, or how many of them from 1 on. Raises `BadInput`."""
         chosen = range(1, seeds + 1) if isinstance(seeds, int) else list(seeds)
         if not chosen or len(set(chosen)) < len(chosen) or not all(0 <= seed < _SEEDS_MAX for seed in chosen):
@@ -129,7 +129,7 @@ class Plan:
         return cls(scenario, [Axis.of(path, values) for path, values in grid.items()], list(chosen), sorted(set(keep)))
 
     @classmethod
-    def from_file(cls, path: Path) -> "Plan":
+    def from_file(cls, path: Path) -> "SweepPlan":
         """The plan of a sweep file: docs/how-to/sweep.md. Raises `BadInput`."""
         try:
             content = tomllib.loads(text_of(path))
@@ -168,14 +168,14 @@ class Plan:
 _FIELDS = ("scenario", "example", "axes", "seeds", "keep")
 
 
-def _read(content: Mapping[str, Any], folder: Path) -> Plan:
+def _read(content: Mapping[str, Any], folder: Path) -> SweepPlan:
     for name in content:
         if name not in _FIELDS:
             raise BadInput(f"unknown field {name!r}", hint=did_you_mean(name, _FIELDS))
     seeds, keep, axes = content.get("seeds", 1), content.get("keep", []), content.get("axes", {})
     if not isinstance(axes, Mapping) or not isinstance(keep, list) or not isinstance(seeds, int | list):
         raise BadInput("a field is of the wrong type", rule="[axes] is a table, keep a list, seeds a number or a list")
-    return Plan.of(_base(content, folder), axes, seeds, keep)
+    return SweepPlan.of(_base(content, folder), axes, seeds, keep)
 
 
 def _base(content: Mapping[str, Any], folder: Path) -> Scenario:

@@ -1,4 +1,4 @@
-"""A plan run to its data set, by threads or by an executor, as one campaign of one exhibit."""
+"""A plan run to its data set, by threads or by an executor, as one study."""
 
 import json
 import sys
@@ -12,17 +12,17 @@ from pathlib import Path
 import polars as pl
 
 from hitless.errors import BadInput
-from hitless.exhibits.campaign import Campaign, Result
-from hitless.exhibits.keeping import KeptPoints
-from hitless.exhibits.pool import Task
-from hitless.exhibits.registry import Entry
 from hitless.outcome.tables import write_frame
 from hitless.report.page import render_pictures, render_report
 from hitless.results import RESULTS, ResultsFolder, describe, file_name
+from hitless.runs.keeping import KeptPoints
+from hitless.runs.pool import Task
+from hitless.runs.result import Measurement, Result
+from hitless.runs.study import Study
 from hitless.simulation import program_identity
-from hitless.sweeps.exhibit import SweepExhibit
 from hitless.sweeps.measured import Measure
-from hitless.sweeps.plan import Plan, Shard, failed
+from hitless.sweeps.plan import Shard, SweepPlan, failed
+from hitless.sweeps.runs import SweptRuns
 from hitless.sweeps.swept import PLAN, ROWS, Swept
 from hitless.terminal.interrupt import on_interrupt
 from hitless.terminal.progress import ProgressDisplay
@@ -46,10 +46,10 @@ class Options:
 class Sweeping:
     """A plan on its way."""
 
-    plan: Plan
+    plan: SweepPlan
     options: Options
-    exhibit: SweepExhibit = field(init=False)
-    campaign: Campaign = field(init=False)
+    runs: SweptRuns = field(init=False)
+    study: Study = field(init=False)
     kept: KeptPoints = field(init=False)
     folder: ResultsFolder = field(init=False)
 
@@ -58,11 +58,12 @@ class Sweeping:
         name = file_name(Path(self.plan.scenario.name).stem)
         path = self.options.out or RESULTS / "sweeps" / f"{name}-{self.plan.digest[:8]}"
         self.kept = KeptPoints((self.options.out or RESULTS) / "points")
-        self.exhibit = SweepExhibit(self.plan, self.options.shard, self.options.measure)
-        entry = Entry(f"sweep/{name}", self.plan.scenario.name, headline=False, make=lambda: self.exhibit)
-        self.campaign = Campaign(
-            [entry],
-            seed=None,
+        self.runs = SweptRuns(self.plan, self.options.shard, self.options.measure)
+        self.study = Study(
+            f"sweep/{name}",
+            self.plan.scenario.name,
+            self.runs.points(),
+            self.runs.work_out,
             jobs=self.options.jobs,
             kept=self.kept,
             fresh=self.options.fresh,
@@ -75,9 +76,9 @@ class Sweeping:
     @property
     def there(self) -> int:
         """Runs that were done before."""
-        return sum(task.was_there for task in self.campaign.tasks)
+        return sum(task.was_there for task in self.study.tasks)
 
-    def run(self) -> tuple[Swept, Result]:
+    def run(self) -> tuple[Swept, Result[Measurement]]:
         """Run what is missing, and write the data set; what is done is written whatever happens."""
         try:
             return self._run()
@@ -86,15 +87,15 @@ class Sweeping:
         finally:
             self.folder.close()
 
-    def _run(self) -> tuple[Swept, Result]:
+    def _run(self) -> tuple[Swept, Result[Measurement]]:
         with ExitStack() as stack:
-            look = stack.enter_context(_watched(self.campaign.stop)) if self.options.progress else lambda _: None
-            [result] = self.campaign.results(look, self._write_tables)
+            look = stack.enter_context(_watched(self.study.stop)) if self.options.progress else lambda _: None
+            [result] = self.study.results(look, self._write_tables)
         if self.folder.trouble is not None:
             raise self.folder.trouble
-        write(self.folder, self.plan, self.options.shard, self.exhibit.frame, complete=result.complete)
+        write(self.folder, self.plan, self.options.shard, self.runs.frame, complete=result.complete)
         described = [describe(task, task.run, "") for task in result.tasks if task.run is not None]
-        more = {"interrupted": self.campaign.interrupted, "incomplete": [] if result.complete else [result.entry.id]}
+        more = {"interrupted": self.study.interrupted, "incomplete": [] if result.complete else [result.id]}
         manifest = self.folder.manifest(sys.argv, described, **more)
         suffix = self.options.shard.suffix
         self.folder.write_json(f"manifest{suffix}.json", manifest)
@@ -106,7 +107,7 @@ class Sweeping:
         """Write the tables of a run that are kept, and let go of them: a sweep may have more than memory holds."""
         if task.run is None:
             return
-        member = self.exhibit.members[task.point.key]
+        member = self.runs.members[task.point.key]
         place = [pl.lit(member.point.number, pl.UInt32).alias("point")]
         place += [pl.lit(label).alias(path) for path, label in member.point.labels.items()]
         place.append(pl.lit(member.seed, pl.Int64).alias("seed"))
@@ -121,28 +122,28 @@ class Sweeping:
 def outcome_of(sweeping: Sweeping) -> Swept:
     """Run a plan, and raise what keeps it from being complete: `KeyboardInterrupt`, or the first failure."""
     swept, result = sweeping.run()
-    if sweeping.campaign.interrupted:
+    if sweeping.study.interrupted:
         raise KeyboardInterrupt
     if result.failures:
         raise failed(result.failures, len(result.tasks), swept.folder)
     return swept
 
 
-def write(folder: ResultsFolder, plan: Plan, shard: Shard, rows: pl.DataFrame, *, complete: bool) -> None:
+def write(folder: ResultsFolder, plan: SweepPlan, shard: Shard, rows: pl.DataFrame, *, complete: bool) -> None:
     """Write the plan and the rows."""
     told = {"program": program_identity(), "complete": complete, "digest": plan.digest, **plan.as_json()}
     folder.write_json(PLAN.replace(".json", f"{shard.suffix}.json"), told)
     write_frame(rows, folder.written(ROWS.replace(".parquet", f"{shard.suffix}.parquet")))
 
 
-def write_report(folder: ResultsFolder, result: Result, manifest: dict[str, object]) -> None:
+def write_report(folder: ResultsFolder, result: Result[Measurement], manifest: dict[str, object]) -> None:
     """The page, and its pictures."""
     folder.write_text("report.html", render_report([result], manifest))
     for name, picture in render_pictures([result]):
         folder.write_text(f"pictures/{file_name(name)}.svg", picture)
 
 
-def _refuse_another(folder: Path, plan: Plan) -> None:
+def _refuse_another(folder: Path, plan: SweepPlan) -> None:
     """A folder holds one sweep, however many shards of it."""
     for path in folder.glob(PLAN.replace(".json", "*.json")):
         try:

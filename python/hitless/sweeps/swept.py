@@ -18,8 +18,8 @@ from typing import Any
 
 import polars as pl
 
+from hitless.drawing.picture import Picture
 from hitless.errors import BadInput
-from hitless.report.picture import Picture
 from hitless.suggest import did_you_mean
 from hitless.sweeps.frames import axes_of, axes_of_intervals, intervals, plot_of
 

@@ -1,7 +1,7 @@
 """`hitless switch` and `hitless link`: a scenario's fabric on the interfaces of a real box.
 
 - `hitless.switch.configuration`: the file of `hitless switch`
-- `hitless.switch.ports`: interfaces that belong to somebody else, and are given back as they were
+- `hitless.live.ports`: interfaces that belong to somebody else, and are given back as they were
 - `hitless.switch.changes`: what of a scenario can change while the switch runs
 - `hitless.switch.service`: the process
 - `hitless.switch.metrics`: what Prometheus may see

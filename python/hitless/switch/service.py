@@ -7,11 +7,11 @@ from pathlib import Path
 
 from hitless.errors import BadInput, HitlessError
 from hitless.lab import kernel_drops, results
-from hitless.live import LiveOptions, LiveRun, Status
+from hitless.live import LiveOptions, LiveRun, Status, ports
 from hitless.service.metrics import serving
 from hitless.service.privileges import OF_FORWARDING, drop_all_but
 from hitless.service.process import Controlled, notify
-from hitless.switch import changes, ports
+from hitless.switch import changes
 from hitless.switch.configuration import Config, read_config
 from hitless.switch.metrics import LiveCollector
 

@@ -50,7 +50,19 @@ def be_tolerant() -> None:
 stdout = _Terminal(highlight=False, emoji=False)
 stderr = _Terminal(stderr=True, highlight=False, emoji=False)
 
-VERDICT_STYLES = {"match": "green", "within": "green", "beyond": "blue", "differs": "red", "unjudged": "dim"}
+
+class _Causes:
+    """Whether errors are printed with the places in the program that they came from."""
+
+    are_shown = False
+
+
+_causes = _Causes()
+
+
+def show_causes() -> None:
+    """Print each error from now on with its traceback: --debug."""
+    _causes.are_shown = True
 
 
 def print_json(document: Mapping[str, Any] | Sequence[Any]) -> None:
@@ -71,11 +83,11 @@ def print_note(text: str) -> None:
     stderr.print(text, markup=False, soft_wrap=True)
 
 
-def print_error(error: HitlessError, *, debug: bool) -> None:
-    """An error for people; its cause as a traceback only where asked for."""
+def print_error(error: HitlessError) -> None:
+    """An error for people; its cause as a traceback only with --debug."""
     first, _, rest = str(error).partition("\n")
     stderr.print(first, style="bold red", markup=False, soft_wrap=True)
     if rest:
         stderr.print(rest, markup=False, soft_wrap=True)
-    if debug:
+    if _causes.are_shown:
         sys.stderr.write(visible("".join(traceback.format_exception(error))))

@@ -1,0 +1,99 @@
+"""Commands that are imported when they run: the help of all commands needs only their names and summaries."""
+
+import copy
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from hitless.cli.parameters import adjusted
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that is not loaded yet."""
+
+    place: str
+    """Of its code: "hitless.cli.run_app:run", a function, or a `typer.Typer` with the commands of a group."""
+    summary: str
+    """The first sentences of its help."""
+
+    def load(self, name: str) -> Any:
+        """Import it, and return it as click runs it."""
+        module, _, attribute = self.place.partition(":")
+        found = getattr(import_module(module), attribute)
+        parent = typer.Typer(add_completion=False)
+        parent.callback()(_nothing)
+        if isinstance(found, typer.Typer):
+            parent.add_typer(found, name=name)
+        else:
+            parent.command(name)(found)
+        return adjusted(typer.main.get_group(parent).commands[name])
+
+
+def _nothing() -> None:
+    """Have a group of commands do nothing of its own."""
+
+
+class Commands(Mapping[str, Any]):
+    """Commands by name, each loaded when it is asked for."""
+
+    def __init__(self, table: Mapping[str, Command]) -> None:
+        self._table = table
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            self._loaded[name] = self._table[name].load(name)
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table
+
+
+class LazyGroup(TyperGroup):
+    """A group of such commands."""
+
+    def __init__(self, table: Mapping[str, Command], **attributes: Any) -> None:
+        super().__init__(**{**attributes, "commands": {}})
+        self._table = table
+        self.commands = Commands(table)  # type: ignore[assignment] # nothing is added to it
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return all names."""
+        return list(self._table)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Show the help as that of a group whose commands are nothing but names and summaries."""
+        import_help()
+        shown = copy.copy(self)
+        shown.commands = {name: TyperCommand(name, help=one.summary) for name, one in self._table.items()}
+        TyperGroup.format_help(shown, ctx, formatter)
+
+
+_NOT_USED = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
+"""Half of the time of `hitless --help` would be their import."""
+
+
+def import_help() -> None:
+    """Import the module of typer that draws help, without the parts of rich that help in this style does not use."""
+    absent = [name for name in _NOT_USED if name not in sys.modules]
+    for name in absent:
+        sys.modules[name] = ModuleType(name)
+        setattr(sys.modules[name], _NOT_USED[name], type(_NOT_USED[name], (), {}))
+    try:
+        import_module("typer.rich_utils")
+    finally:
+        for name in absent:
+            del sys.modules[name]

@@ -1,0 +1,96 @@
+"""The rectangle between the axes of a plot: where values lie in it, its grid, its labels."""
+
+from dataclasses import dataclass
+from html import escape
+
+from hitless.drawing.scales import Axis, Categories
+
+CHARACTER = 6.7
+"""Pixels of an average character."""
+_LONGEST_LABEL = 22
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Of a picture, in pixels."""
+
+    width: int
+    height: int
+
+
+WIDE, NARROW = Size(880, 400), Size(360, 330)
+"""For a desk and for a hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """Pixels from the left and from the top, and the axes."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    x: Axis
+    y: Axis
+
+    @property
+    def bottom(self) -> float:
+        """Where the axis of x lies."""
+        return self.top + self.height
+
+    def across(self, share: float) -> float:
+        """Pixels from the left."""
+        return self.left + share * self.width
+
+    def down(self, share: float) -> float:
+        """Pixels from the top."""
+        return self.bottom - share * self.height
+
+    @property
+    def labels_height(self) -> float:
+        """Pixels that the labels of the axis of x take below it."""
+        if not isinstance(self.x, Categories) or self._fits:
+            return 22
+        return 24 + 0.55 * CHARACTER * max(len(_short(name)) for name in self.x.names)
+
+    def grid(self) -> str:
+        """The lines of the grid with their labels, and the axis of x."""
+        made = []
+        for tick in self.y.ticks:
+            y = self.down(tick.at)
+            made.append(
+                f'<path class="grid" d="M{self.left:.1f},{y:.1f}h{self.width:.1f}"/>'
+                f'<text x="{self.left - 6:.1f}" y="{y + 4:.1f}" text-anchor="end">{escape(tick.label)}</text>'
+            )
+        frame = f'<path class="frame" d="M{self.left:.1f},{self.bottom:.1f}h{self.width:.1f}"/>'
+        return "".join([*made, *self._below(), frame])
+
+    @property
+    def _fits(self) -> bool:
+        """Has each category room for its name?"""
+        names = self.x.names if isinstance(self.x, Categories) else ()
+        return all(len(name) * CHARACTER <= self.width / len(names) - 4 for name in names)
+
+    def _below(self) -> list[str]:
+        if isinstance(self.x, Categories) and not self._fits:
+            return [_slanted(tick.label, self.across(tick.at), self.bottom + 14) for tick in self.x.ticks]
+        made, free_from = [], float("-inf")
+        for tick in self.x.ticks:
+            x, half = self.across(tick.at), len(tick.label) * CHARACTER / 2
+            if not isinstance(self.x, Categories):
+                made.append(f'<path class="grid" d="M{x:.1f},{self.top:.1f}v{self.height:.1f}"/>')
+            if x - half >= free_from:
+                free_from = x + half + 8
+                y = self.bottom + 17
+                made.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{escape(tick.label)}</text>')
+        return made
+
+
+def _slanted(label: str, x: float, y: float) -> str:
+    turn = f'transform="rotate(-32 {x:.1f} {y:.1f})"'
+    words = f"{escape(_short(label))}<title>{escape(label)}</title>"
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="end" {turn}>{words}</text>'
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}\N{HORIZONTAL ELLIPSIS}"

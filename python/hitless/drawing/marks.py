@@ -1,0 +1,116 @@
+"""What stands between the axes: curves, points, bars, and their intervals."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import pairwise
+
+from hitless.analysis import Interval
+from hitless.analysis.intervals import format_interval
+from hitless.drawing import curves
+from hitless.drawing.canvas import Canvas
+from hitless.drawing.legend import dash, dot, label
+from hitless.drawing.palette import Look
+from hitless.drawing.plot import Position, Series
+from hitless.drawing.scales import Categories
+from hitless.numbers import format_number
+
+_SHARE_OF_SLOT = 0.78
+"""Of a category's slot that its bars fill."""
+
+
+def draw(series: Sequence[Series], looks: Mapping[str, Look], canvas: Canvas) -> str:
+    """All series: bars first, what is the paper's last and thus on top."""
+    bars = [one for one in series if one.style == "bars"]
+    lanes = _Lanes(bars, canvas)
+    made = [_bars(one, number, looks[one.name], lanes, canvas) for number, one in enumerate(bars)]
+    others = sorted((one for one in series if one.style != "bars"), key=lambda one: one.source != "measured")
+    return "".join([*made, *(_curve(one, looks[one.name], lanes, canvas) for one in others)])
+
+
+class _Lanes:
+    """Where the bars of each series stand in the slots of the categories."""
+
+    def __init__(self, bars: Sequence[Series], canvas: Canvas) -> None:
+        places = sorted({place for one in bars for x in one.x if (place := canvas.x.at(x)) is not None})
+        gaps = [later - before for before, later in pairwise(places)]
+        slot = 1 / len(canvas.x.names) if isinstance(canvas.x, Categories) else min(gaps, default=0.2)
+        self.width = slot * canvas.width * _SHARE_OF_SLOT / max(1, len(bars))
+        self._count = len(bars)
+        self._of = {one.name: number for number, one in reversed(list(enumerate(bars)))}
+
+    def middle(self, number: int) -> float:
+        """Pixels from the middle of the slot to the middle of a bar."""
+        return (number - (self._count - 1) / 2) * self.width
+
+    def beside(self, series: Series) -> float:
+        """The same for a point that belongs to a bar of the same scheme."""
+        return self.middle(self._of[series.name]) if series.name in self._of else 0.0
+
+
+def _bars(series: Series, number: int, look: Look, lanes: _Lanes, canvas: Canvas) -> str:
+    base = min(1.0, max(0.0, canvas.y.at(0.0) or 0.0))
+    fill = look.fill if series.source == "measured" else "none"
+    made = []
+    for x, y, words, interval in _seen(series):
+        place, height = canvas.x.at(x), canvas.y.at(y)
+        if place is None or height is None:
+            continue
+        left = canvas.across(place) + lanes.middle(number) - lanes.width / 2 + 0.5
+        top, bottom = canvas.down(max(base, height)), canvas.down(min(base, height))
+        made.append(
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(1.0, lanes.width - 1):.1f}" '
+            f'height="{max(0.5, bottom - top):.1f}" fill="{fill}" stroke="{look.colour}" pointer-events="all">'
+            f"<title>{escape(words)}</title></rect>"
+        )
+        made.append(_whisker(left + lanes.width / 2, interval, canvas, "currentColor"))
+    return "".join(made)
+
+
+def _curve(series: Series, look: Look, lanes: _Lanes, canvas: Canvas) -> str:
+    shift = lanes.beside(series)
+    made = []
+    if series.style != "points":
+        pieces = _pieces(series, canvas, shift)
+        held = [curves.steps(piece) for piece in pieces] if series.style == "step" else pieces
+        width = f'stroke="{look.colour}" stroke-width="2" stroke-linejoin="round"'
+        made.append(f'<path fill="none" d="{curves.path(held)}" {width}{dash(series, look)}/>')
+    for x, y, words, interval in _seen(series):
+        place, height = canvas.x.at(x), canvas.y.at(y)
+        if place is None or height is None:
+            continue
+        made.append(_whisker(canvas.across(place) + shift, interval, canvas, look.colour))
+        if series.has_marks:
+            made.append(dot(canvas.across(place) + shift, canvas.down(height), series, look, words))
+    return "".join(made)
+
+
+def _seen(series: Series) -> Iterator[tuple[Position, float, str, Interval | None]]:
+    """The points that have a value, with what is said of each when it is pointed at."""
+    intervals = series.intervals or [None] * len(series.x)
+    for x, y, interval in zip(series.x, series.y, intervals, strict=True):
+        if y is not None:
+            at = x if isinstance(x, str) else format_number(x)
+            yield x, y, f"{label(series)}, {at}: {format_number(y)} {format_interval(interval)}".strip(), interval
+
+
+def _pieces(series: Series, canvas: Canvas, shift: float) -> list[list[curves.Place]]:
+    """The curve, broken where a value is missing."""
+    pieces: list[list[curves.Place]] = [[]]
+    for x, y in zip(series.x, series.y, strict=True):
+        place, height = canvas.x.at(x), None if y is None else canvas.y.at(y)
+        if place is None or height is None:
+            pieces.append([])
+        else:
+            pieces[-1].append((canvas.across(place) + shift, canvas.down(height)))
+    return pieces
+
+
+def _whisker(x: float, interval: Interval | None, canvas: Canvas, colour: str) -> str:
+    if interval is None:
+        return ""
+    low, high = canvas.y.at(interval.low), canvas.y.at(interval.high)
+    bottom, top = canvas.down(min(1.0, max(0.0, low or 0.0))), canvas.down(1.0 if high is None else min(1.0, high))
+    return (
+        f'<path class="whisker" d="M{x - 4:.1f},{top:.1f}h8m-4,0V{bottom:.1f}m-4,0h8" stroke="{colour}" '
+        f'stroke-width="1.2" fill="none"/>'
+    )

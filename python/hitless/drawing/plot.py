@@ -1,0 +1,60 @@
+"""Descriptions of plots, free of any drawing library: `hitless.drawing.svg` draws them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from hitless.analysis import Interval, cdf
+from hitless.analysis.intervals import Sample
+
+Position: TypeAlias = float | str
+Scale: TypeAlias = Literal["linear", "log"]
+Style: TypeAlias = Literal["line", "step", "points", "bars"]
+Source: TypeAlias = Literal["measured", "paper", "theory"]
+
+_FEW_POINTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One curve or one set of bars. Series of one name have one colour through a whole report."""
+
+    name: str
+    """The scheme, and nothing else: whose numbers these are says `source`."""
+    x: Sequence[Position]
+    y: Sequence[float | None]
+    intervals: Sequence[Interval | None] = ()
+    style: Style = "line"
+    source: Source = "measured"
+    """What is not measured is drawn hollow or dashed, in the colour of its scheme."""
+
+    @property
+    def has_marks(self) -> bool:
+        """Is each of its points drawn, and not only the curve?"""
+        return self.style == "points" or (self.style == "line" and len(self.x) <= _FEW_POINTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot with its axes. Titles of axes name the quantity and its unit."""
+
+    title: str
+    x_title: str
+    y_title: str
+    series: Sequence[Series]
+    x_scale: Scale = "linear"
+    y_scale: Scale = "linear"
+    caption: str = ""
+
+
+def cdf_series(name: str, sample: Sample) -> Series:
+    """The share of a sample up to each value, thinned."""
+    values, shares = cdf(sample)
+    return Series(name, values, shares, style="step")
+
+
+def tail_series(name: str, sample: Sample) -> Series:
+    """The share of a sample at or above each value, for a logarithmic axis: where a tail shows."""
+    values, shares = cdf(sample)
+    above = [1.0, *(1.0 - share for share in shares[:-1])]
+    return Series(name, values, above, style="step")

@@ -1,0 +1,61 @@
+"""A set of runs: run side by side, taken from disk where they are finished already, ended early by Ctrl-C."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+
+from hitless.errors import HitlessError
+from hitless.runs.keeping import KeptPoints, KeptWork
+from hitless.runs.pool import Pool, Task
+
+
+class Batch:
+    """Tasks that run on ``jobs`` threads, or on an ``executor`` of the caller's.
+
+    Those whose points are in ``kept`` do not run again, unless all is to be ``fresh``; others are put there.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        *,
+        jobs: int | None = None,
+        kept: KeptPoints | None = None,
+        fresh: bool = False,
+        executor: Executor | None = None,
+    ) -> None:
+        self.tasks = tasks
+        self.interrupted = False
+        self._pool = Pool(jobs, executor)
+        if kept is not None:
+            kept.tidy()
+            for task in tasks:
+                _keep(task, kept, fresh=fresh)
+
+    def run(self, look: Callable[[Sequence[Task]], None]) -> Iterator[Task]:
+        """Run all tasks; yield each when it is done. ``look`` is called often meanwhile."""
+        yield from self._pool.run(self.tasks, look)
+
+    def stop(self) -> None:
+        """End early: `run` then yields every task as far as it came. For a signal handler, too."""
+        self.interrupted = True
+        self._pool.stop()
+
+
+def _keep(task: Task, kept: KeptPoints, *, fresh: bool) -> None:
+    """Have a task use the run that is kept of its point, and keep its run otherwise."""
+    try:
+        digest = kept.digest(task.point, task.seed, task.name)
+    except HitlessError:
+        return  # a refused scenario is refused again when the task begins, and fails it alone
+    if digest is None:
+        return
+    if fresh:
+        kept.forget(digest)
+    task.was_there = digest in kept
+
+    def is_missing() -> None:
+        task.was_there = False
+
+    work = KeptWork(task.point.work, kept, digest, task.point.reduce, is_missing)
+    task.point = replace(task.point, what=work, reduce=None)

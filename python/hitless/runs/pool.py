@@ -1,0 +1,169 @@
+"""Independent runs on all cores, or on an executor of the caller's.
+
+The threads spend their time in the simulator, which lets the others run: no process, no pickling, and results arrive
+without a copy.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from hitless.errors import HitlessError, out_of_memory
+from hitless.outcome.run import RunStopped
+from hitless.runs import elsewhere
+from hitless.runs.arrivals import Arrivals
+from hitless.runs.point import Point
+from hitless.simulation import Job, Run, RunCancelled
+from hitless.threads import core_count
+
+
+@dataclass(eq=False, slots=True)
+class Task:
+    """A point on its way: waiting, running, or done with a run, a failure, or neither when it was stopped."""
+
+    of: str
+    """The id of the result that it is for, with the seed where there are several."""
+    point: Point
+    seed: int | None
+    job: Job | None = field(default=None, repr=False)
+    run: Run | None = field(default=None, repr=False)
+    failure: HitlessError | None = None
+    was_there: bool = False
+    """Was it done before, in another run of the program, so that it only has to be read?"""
+    began_s: float | None = None
+    """By the monotonic clock, as ``ended_s``; None for a task that was stopped before it began."""
+    ended_s: float | None = None
+    cpu_s: float = 0.0
+    """Processor time that its thread took, which other programs on the machine do not lengthen much."""
+
+    @property
+    def done(self) -> bool:
+        """Will nothing more come of it?"""
+        return self.ended_s is not None
+
+    @property
+    def name(self) -> str:
+        """For people: the result and the point."""
+        return f"{self.of} {self.point.key}"
+
+    @property
+    def progress(self) -> float:
+        """Share of the work that is done, 0 to 1."""
+        if self.done:
+            return 1.0
+        job = self.job  # its thread may take it away at any moment
+        return job.progress if job is not None else 0.0
+
+    def release_tables(self) -> None:
+        """Let go of what takes memory; the summary stays."""
+        if self.run is not None:
+            self.run = replace(self.run, tables={})
+
+
+class Pool:
+    """Runs tasks on ``jobs`` threads, or on an executor of the caller's, and can be stopped."""
+
+    def __init__(self, jobs: int | None = None, executor: Executor | None = None) -> None:
+        """The ``executor`` is used as it is, however many workers it has, and is left running."""
+        self._executor = executor
+        self._here = Pool(jobs) if executor is not None else None
+        """For work that needs this machine."""
+        self._jobs = jobs or core_count()
+        self._stopped = threading.Event()
+        self._tasks: Sequence[Task] = ()
+
+    def run(self, tasks: Sequence[Task], look: Callable[[Sequence[Task]], None]) -> Iterator[Task]:
+        """Run all tasks, in order of their beginning; yield each when it is done.
+
+        ``look`` is called with all tasks about ten times a second, on the caller's thread. After `stop`, what runs is
+        cancelled, what waits never begins, and all are still yielded.
+        """
+        self._tasks = tasks
+        if self._executor is not None:
+            yield from self._run_elsewhere(tasks, look, self._executor)
+            return
+        with ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as executor:
+            try:
+                arrivals: Arrivals[Task, None] = Arrivals(lambda: look(tasks))
+                for task in tasks:
+                    arrivals.add(executor.submit(self._work, task), task)
+                for task, future in arrivals.each():
+                    future.result()  # an error that `_work` did not expect is a bug, and is raised here
+                    yield task
+            finally:
+                self.stop()
+
+    def _run_elsewhere(
+        self, tasks: Sequence[Task], look: Callable[[Sequence[Task]], None], executor: Executor
+    ) -> Iterator[Task]:
+        """As `run`, but for work that needs this machine. What cannot be cancelled is not waited for."""
+        elsewhere.refuse_what_cannot_travel(tasks)
+        arrivals: Arrivals[Task, elsewhere.Answer] = Arrivals(lambda: look(tasks))
+        bound = [task for task in tasks if elsewhere.is_bound(task)]
+        for task in tasks:
+            if task in bound:
+                continue
+            task.began_s = time.monotonic()
+            future = elsewhere.submit(task, executor)
+            if future is None:
+                task.ended_s = time.monotonic()
+                yield task
+            else:
+                arrivals.add(future, task)
+        if self._here is not None and bound:
+            yield from self._here.run(bound, look)
+        for task, future in arrivals.each(self._stopped):
+            if future.done() and not future.cancelled():
+                elsewhere.receive(task, future)
+            task.ended_s = time.monotonic()
+            yield task
+
+    def stop(self) -> None:
+        """End everything soon. May be called from any thread, and more than once."""
+        self._stopped.set()
+        if self._here is not None:
+            self._here.stop()
+        for task in self._tasks:
+            job = task.job  # its thread may take it away at any moment
+            if job is not None:
+                _end(job, has_use_for_part=task.point.has_use_for_part)
+
+    def _work(self, task: Task) -> None:
+        cpu_began_s = time.thread_time()
+        try:
+            if not self._stopped.is_set():
+                task.began_s = time.monotonic()
+                task.run = self._run(task)
+        except RunCancelled:
+            pass
+        except RunStopped as stopped:
+            if task.point.has_use_for_part:
+                task.run = stopped.run
+            if not stopped.was_interrupted:
+                task.failure = stopped
+        except HitlessError as failure:
+            task.failure = failure
+        except MemoryError:
+            task.failure = out_of_memory(task.name)
+        finally:
+            task.job = None
+            task.cpu_s = time.thread_time() - cpu_began_s
+            task.ended_s = time.monotonic()
+
+    def _run(self, task: Task) -> Run:
+        task.job = task.point.work.job(file_name=task.name, seed=task.seed)
+        # A stop between the check above and here has seen no job to cancel.
+        if self._stopped.is_set():
+            raise RunCancelled
+        run = task.job.run(keep=task.point.keep)
+        return task.point.reduce(run) if task.point.reduce else run
+
+
+def _end(job: Job, *, has_use_for_part: bool) -> None:
+    stop: Callable[[], None] | None = getattr(job, "stop", None)
+    if has_use_for_part and stop is not None:
+        stop()
+    else:
+        job.cancel()

@@ -1,0 +1,149 @@
+"""The result of runs: measured numbers, plots and tables, complete or as far as the runs came."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Generic, TypeVar
+
+import polars as pl
+
+from hitless.analysis import Interval
+from hitless.drawing.plot import Plot
+from hitless.errors import HitlessError
+from hitless.numbers import NOTHING, finite
+from hitless.runs.pool import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One measured number: a row of a result."""
+
+    series: str
+    """The scheme, or the group of flows."""
+    x: str
+    """The position on the axis: "100G 1e-3", "300 messages"."""
+    metric: str
+    """Plain words with what is counted: "p99.9 FCT", "packets lost"."""
+    unit: str
+    measured: float | None
+    _: KW_ONLY
+    interval: Interval | None = None
+    note: str = ""
+    """What the number hangs on: settings, calibrations, assumptions."""
+    why: str = ""
+    """Reason for a missing interval; empty if obvious."""
+
+    @property
+    def reference(self) -> str:
+        """The published number as text; a dash, since there is none."""
+        return NOTHING
+
+    @property
+    def full_note(self) -> str:
+        """The note, and why the interval is missing."""
+        why = f"no interval: {self.why}" if self.why and self.interval is None else ""
+        return "; ".join(filter(None, [self.note, why]))
+
+    def as_json(self, shortened: Collection[str] = ()) -> dict[str, Any]:
+        """The row as the JSON document has it; numbers that are not finite become null.
+
+        All rows have the same columns, those of a published number and of its verdict too.
+        """
+        return {
+            "series": self.series,
+            "x": self.x,
+            "metric": self.metric,
+            "unit": self.unit,
+            "paper": None,
+            "measured": finite(self.measured),
+            **ends_as_json(self.interval),
+            "judge": "none",
+            "verdict": "unjudged",
+            "note": "; ".join([*filter(None, [self.full_note]), *shortened]),
+        }
+
+    def seeds_as_json(self, seeds: Sequence[int | None]) -> list[dict[str, Any]]:
+        """The number that each seed alone gives, as the JSON document has it."""
+        measured = {"measured": finite(self.measured), **ends_as_json(self.interval), "verdict": "unjudged"}
+        return [{"seed": seed, **measured} for seed in seeds]
+
+
+def ends_as_json(interval: Interval | None) -> dict[str, float | None]:
+    """The ends of an interval as JSON documents have them."""
+    return {
+        "ci_low": finite(interval.low if interval else None),
+        "ci_high": finite(interval.high if interval else None),
+    }
+
+
+RowType = TypeVar("RowType", bound=Measurement)
+
+
+@dataclass(slots=True)
+class Result(Generic[RowType]):
+    """The outcome of a set of runs."""
+
+    id: str
+    """Its kind and its name: "run/mine"."""
+    title: str
+    seed: int | None
+    """The first of them."""
+    shortened: Sequence[str] = ()
+    """Runs that were made shorter than asked for, in words."""
+    rows: list[RowType] = field(default_factory=list)
+    plots: list[Plot] = field(default_factory=list)
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    tasks: Sequence[Task] = ()
+    failures: list[HitlessError] = field(default_factory=list)
+    seeds: Sequence[int | None] = ()
+    """All that it was run with."""
+    position: int = 0
+    """Among the results of one command."""
+    complete: bool = False
+    """Did every point run, and did every row come out?"""
+
+    @property
+    def kind(self) -> str:
+        """The part of the id before the slash: "run", "sweep"."""
+        return self.id.partition("/")[0]
+
+    @property
+    def wall_s(self) -> float:
+        """Wall time from the beginning of its first point to the end of its last, other results' points between."""
+        spans = [(t.began_s, t.ended_s) for t in self.tasks if t.began_s is not None and t.ended_s is not None]
+        return max((end for _, end in spans), default=0.0) - min((begin for begin, _ in spans), default=0.0)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to check before trusting the rows, each with the run that says so, whatever its seed."""
+        runs = [(task.point.key, task.run) for task in self.tasks if task.run is not None]
+        told = (f"{self.id}, {key}: {warning}" for key, run in runs for warning in run.summary.warnings)
+        return list(dict.fromkeys(told))
+
+    def take_tasks(self) -> None:
+        """Take failures, completeness and, where a scenario has its own seed, the seed from the tasks, which ended."""
+        runs = [task.run for task in self.tasks if task.run is not None]
+        self.failures = [task.failure for task in self.tasks if task.failure is not None]
+        self.complete = len(runs) == len(self.tasks) and not any(run.summary.incomplete for run in runs)
+        if self.seed is None:
+            self.seed = next((run.summary.values.get("seed") for run in runs), None)
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as the JSON document has it."""
+        return {
+            "id": self.id,
+            "seed": self.seed,
+            "wall_s": round(self.wall_s, 3),
+            "seeds": list(self.seeds),
+            "rows": [{**row.as_json(self.shortened), "seeds": row.seeds_as_json(self.seeds)} for row in self.rows],
+        }
+
+
+def could_not_be_worked_out(what: str, where: str, fault: Exception) -> HitlessError:
+    """The error for a bug in the code that works out a result, which must not cost other results."""
+    error = HitlessError(
+        f"{what} could not be worked out: {type(fault).__name__}: {fault}",
+        where=where,
+        hint="this is a fault of hitless; --debug shows where it happened",
+    )
+    error.__cause__ = fault
+    return error

@@ -1,0 +1,58 @@
+"""One run of a user's scenario: every table is kept, and its numbers stand alone."""
+
+from collections.abc import Iterable
+
+from hitless.analysis import enough_for, percentile, percentile_in_order
+from hitless.outcome.losses import CORRUPTED, LINK_DOWN, Losses, losses_of
+from hitless.outcome.pictures import samples, tail
+from hitless.outcome.times import ALL_SIZES, PERCENTILES, Times, goodputs_gbps, times_of
+from hitless.runs.point import Point, Runs
+from hitless.runs.result import Measurement, Result
+from hitless.runs.study import Study
+from hitless.simulation import PacketSimulation, Run
+
+
+def scenario_run(name: str, shown: str, work: PacketSimulation, seed: int | None) -> Study:
+    """The run ``name`` of a scenario that messages call ``shown``, with ``seed`` or the scenario's own."""
+
+    def work_out(runs: Runs, result: Result[Measurement]) -> None:
+        run = runs[name]
+        result.rows = list(rows_of(run))
+        plots = (tail(run), samples(run, "queues"), samples(run, "throughput"))
+        result.plots = [plot for plot in plots if plot is not None]
+        result.tables = run.tables
+
+    return Study(f"run/{name}", shown, [Point(name, work, has_use_for_part=True)], work_out, seed=seed)
+
+
+def rows_of(run: Run) -> Iterable[Measurement]:
+    """Completion times of messages and queries, goodput by group, and losses told apart."""
+    for times in times_of(run):
+        yield from _time_rows(times)
+    for group, flows, gbps in goodputs_gbps(run):
+        yield Measurement(group, f"{flows:,} flow{'s' * (flows != 1)}", "goodput, all together", "Gb/s", gbps)
+    yield from _loss_rows(losses_of(run))
+
+
+def _time_rows(times: Times) -> Iterable[Measurement]:
+    """Percentiles of all sizes, then those of each class, as far as there are enough values for them."""
+    sizes = "" if times.sizes == ALL_SIZES else f" {times.sizes}"
+    short = "FCT" if times.what == "messages" else "QCT"
+    x = f"{times.us.size:,} {times.what}{sizes}"
+    for percent in PERCENTILES:
+        if enough_for(percent, times.us.size):
+            value, sure = percentile(times.us, percent), percentile_in_order(times.us, percent)
+            yield Measurement(
+                times.group, x, f"p{percent:g} {short}", "us", value, interval=sure.interval, why=sure.why
+            )
+
+
+def _loss_rows(losses: Losses) -> Iterable[Measurement]:
+    """What hosts lost, and what was lost on links whoever's it was: dummies and copies of mechanisms are frames too."""
+    for reason, count in losses.dropped.items():
+        yield Measurement("all", reason, "packets dropped", "packets", float(count))
+    for reason, count in ((CORRUPTED, losses.corrupted), (LINK_DOWN, losses.lost_down)):
+        if count:
+            yield Measurement("all", reason, "frames lost, those of mechanisms counted", "frames", float(count))
+    if losses.lost_to_hosts is not None:
+        yield Measurement("all", "hosts", "packets lost to hosts", "packets", float(losses.lost_to_hosts))

@@ -1,0 +1,72 @@
+"""A batch of runs that answers one question: a scenario, a comparison, a sweep."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from typing import TypeAlias
+
+from hitless.runs.batch import Batch
+from hitless.runs.keeping import KeptPoints
+from hitless.runs.point import MissingRun, Point, Runs
+from hitless.runs.pool import Task
+from hitless.runs.result import Measurement, Result, could_not_be_worked_out
+
+WorkOut: TypeAlias = Callable[[Runs, Result[Measurement]], None]
+"""Fills rows, plots and tables of a result from the finished runs. `MissingRun` ends it early."""
+
+
+class Study:
+    """Runs its points side by side with the seeds that follow from ``seed``, and works out one result."""
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002 - as in `Result`
+        title: str,
+        points: Iterable[Point],
+        work_out: WorkOut,
+        *,
+        seed: int | None = None,
+        jobs: int | None = None,
+        kept: KeptPoints | None = None,
+        fresh: bool = False,
+        executor: Executor | None = None,
+    ) -> None:
+        """``jobs``, ``kept``, ``fresh`` and ``executor`` are those of `Batch`."""
+        self.id = id
+        self.tasks = [Task(id, point, point.seed(seed)) for point in points]
+        self._batch = Batch(self.tasks, jobs=jobs, kept=kept, fresh=fresh, executor=executor)
+        self._result: Result[Measurement] = Result(id, title, seed, tasks=self.tasks, seeds=[seed])
+        self._work_out = work_out
+
+    @property
+    def interrupted(self) -> bool:
+        """Was it stopped before its end?"""
+        return self._batch.interrupted
+
+    def stop(self) -> None:
+        """End early, with a result as far as the runs came. For a signal handler, too."""
+        self._batch.stop()
+
+    def results(
+        self,
+        look: Callable[[Sequence[Task]], None] = lambda _: None,
+        each: Callable[[Task], None] = lambda _: None,
+    ) -> Iterator[Result[Measurement]]:
+        """Yield the only result, when all runs ended.
+
+        ``look`` is called often meanwhile, and ``each`` with every task that is done.
+        """
+        for task in self._batch.run(look):
+            each(task)
+        yield self._worked_out()
+
+    def _worked_out(self) -> Result[Measurement]:
+        result = self._result
+        result.take_tasks()
+        try:
+            self._work_out(Runs({task.point.key: task.run for task in self.tasks if task.run is not None}), result)
+        except MissingRun:
+            result.complete = False
+        except Exception as fault:  # noqa: BLE001 - the runs are still worth keeping
+            result.complete = False
+            result.failures.append(could_not_be_worked_out("the result", result.id, fault))
+        return result

@@ -1,0 +1,49 @@
+"""Figures and tables of papers: one module for each paper, and what they are written with.
+
+An exhibit is a class that says which runs it needs and which numbers of theirs to show beside the paper's::
+
+    @exhibit("lg/fig8", title="Effective loss rate and link speed", headline=True)
+    class Figure8(Exhibit):
+        def points(self, context):
+            packets = context.length("packets", full=100_000_000, quick=2_000_000)
+            yield Point("LG 100G", {...})  # a scenario, or other work such as years of a fleet
+
+        def rows(self, runs, context):
+            speed = runs["LG 100G"].summary["links.protected.goodput_share"]
+            yield Row("LG", "100G 1e-3", "link speed", "%", 100 * speed, paper=92, judge=Exact())
+
+- ``model``: rows, exhibits; ``estimates``: numbers with their intervals; ``judge``, ``statements``: verdicts
+- ``registry``: the list of papers
+- ``campaign``, ``seeds``: exhibits from points to rows, over several seeds
+- ``answer``, ``page``, ``summary``: the first screen, the report, and the tables of the pages of evidence
+"""
+
+from hitless.runs.point import Point, Runs
+from hitless_papers.judge import Exact, Factor, Gain, Range, Unjudged
+from hitless_papers.model import Context, Exhibit, Parts, Replicated, Row, Share
+from hitless_papers.registry import exhibit
+from hitless_papers.statements import Shape, above_one, at_least, at_most, close, falling, rising
+
+__all__ = [
+    "Context",
+    "Exact",
+    "Exhibit",
+    "Factor",
+    "Gain",
+    "Parts",
+    "Point",
+    "Range",
+    "Replicated",
+    "Row",
+    "Runs",
+    "Shape",
+    "Share",
+    "Unjudged",
+    "above_one",
+    "at_least",
+    "at_most",
+    "close",
+    "exhibit",
+    "falling",
+    "rising",
+]

@@ -1,0 +1,72 @@
+"""The first screen: everything that it says, without a word about how it is drawn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hitless.numbers import format_number
+from hitless_papers import registry
+from hitless_papers.answer import chosen, gains, verdicts
+from hitless_papers.campaign import ExhibitResult
+from hitless_papers.model import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One of the largest disagreements, as text."""
+
+    exhibit: str
+    what: str
+    paper: str
+    measured: str
+    off: str
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What a campaign found."""
+
+    gains: Sequence[gains.Gains]
+    tallies: Sequence[verdicts.Tally]
+    """By paper, and their sum where there are several."""
+    differences: Sequence[Difference]
+    """The largest, one of each exhibit."""
+    reasons: Sequence[tuple[str, int]]
+    """Why rows are not judged, the commonest first."""
+    shortened: Sequence[str]
+    """What was made shorter than in the papers, an exhibit each."""
+    exhibits: int
+    runs: int
+
+
+def first_screen(results: Sequence[ExhibitResult]) -> Screen:
+    """The screen of these results; what has no rows is not on it."""
+    present = [result for result in results if result.rows]
+    return Screen(
+        gains.gains(chosen.mechanisms(), present),
+        _tallies(present),
+        [_difference(*one) for one in verdicts.disagreements(present)],
+        verdicts.reasons(present).most_common(),
+        [f"{result.id}: {', '.join(result.shortened)}" for result in present if result.shortened],
+        len(present),
+        sum(len(result.tasks) for result in results),
+    )
+
+
+def _tallies(results: Sequence[ExhibitResult]) -> list[verdicts.Tally]:
+    made = []
+    for paper in registry.PAPERS:
+        of = [result for result in results if result.kind == paper.name]
+        if of:
+            made.append(verdicts.tally(paper.mechanism, of))
+    return [*made, verdicts.total(made)] if len(made) > 1 else made
+
+
+def _difference(factor: float, exhibit: str, row: Row) -> Difference:
+    unit = "" if row.unit in {"", "times"} or row.unit in row.metric else f" {row.unit}"
+    if factor == float("inf"):
+        off = "one is zero" if 0.0 in {row.measured, row.paper} else "other sign"
+    else:
+        off = f"{format_number(float(f'{factor:.2g}'))}x off"
+    what = ", ".join(filter(None, [row.series, row.x, row.metric]))
+    measured = format_number(None if row.measured is None else float(f"{row.measured:.3g}"))
+    return Difference(exhibit, what, f"{row.reference}{unit}", f"{measured}{unit}", off)

@@ -1,0 +1,213 @@
+"""Exhibits from points to rows: what `hitless reproduce` does, without any output of its own."""
+
+import fnmatch
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from hitless.analysis import REPLICAS_MIN
+from hitless.errors import BadInput
+from hitless.runs.batch import Batch
+from hitless.runs.keeping import KeptPoints
+from hitless.runs.point import MissingRun, Point, Runs
+from hitless.runs.pool import Task
+from hitless.runs.result import Result, could_not_be_worked_out
+from hitless_papers.model import Context, Effort, Exhibit, Row
+from hitless_papers.registry import Entry
+from hitless_papers.seeds import over_seeds, usual
+from hitless_papers.statements import counted_once, resting_on
+
+_KEYS_SHOWN = 8
+"""Of an error message about points."""
+
+
+ExhibitResult: TypeAlias = Result[Row]
+"""The outcome of an exhibit."""
+
+
+class _OfSeed:
+    """An exhibit under way, with one seed."""
+
+    def __init__(self, entry: Entry, context: Context, patterns: Sequence[str]) -> None:
+        self.exhibit: Exhibit = entry.make()
+        self.context = context
+        points = list(self.exhibit.points(context))
+        self.keys = [point.key for point in points]
+        if len(set(self.keys)) != len(self.keys):
+            raise ValueError(f"{entry.id} has two points of one key")
+        self.chosen = [point for point in points if _is_chosen(point, patterns)]
+        if len(self.chosen) < len(points):
+            context.shortened.append(f"{len(self.chosen)} of {len(points)} points")
+        self.tasks: list[Task] = []
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of the runs, as far as the runs came."""
+        return resting_on(self.exhibit.rows(self._runs, self.context), self.exhibit.rests_on)
+
+    def show(self, result: ExhibitResult) -> None:
+        """Give a result the plots and tables of the runs."""
+        result.plots = list(self.exhibit.plots(self._runs, self.context))
+        result.tables = self.exhibit.tables(self._runs, self.context)
+
+    @property
+    def _runs(self) -> Runs:
+        return Runs({task.point.key: task.run for task in self.tasks if task.run is not None})
+
+
+class _Work:
+    """An exhibit under way, with all of its seeds."""
+
+    def __init__(self, entry: Entry, asked: "Asked", patterns: Sequence[str]) -> None:
+        first = _OfSeed(entry, Context(asked.seed, asked.effort), patterns)
+        count = asked.count(entry.id, first.exhibit, has_points=bool(first.keys))
+        self._parts = [first]
+        for number in range(1, count):
+            self._parts.append(_OfSeed(entry, Context((asked.seed or 0) + number, asked.effort), patterns))
+        self.keys = first.keys
+        self.takes_one = not first.keys or first.exhibit.own_seeds >= REPLICAS_MIN
+        """Is one seed enough for a verdict? Arithmetic has no other, and an exhibit may have seeds of its own."""
+        for part in self._parts:
+            seed = part.context.seed
+            told = f"{entry.id} seed {seed}" if count > 1 else entry.id
+            part.tasks = [Task(told, point, point.seed(seed)) for point in part.chosen]
+        tasks = [task for part in self._parts for task in part.tasks]
+        self.result: ExhibitResult = Result(entry.id, entry.title, asked.seed, first.context.shortened, tasks=tasks)
+        self.result.seeds = [part.context.seed for part in self._parts]
+
+    def collect(self) -> ExhibitResult:
+        """Rows, plots and tables of the runs, as far as the runs came."""
+        result = self.result
+        result.take_tasks()
+        found: list[tuple[int | None, list[Row]]] = []
+        for part in self._parts:
+            rows: list[Row] = []
+            found.append((part.context.seed, rows))
+            result.complete &= self._fill(rows, part)
+            for task in part.tasks:
+                task.release_tables()
+        result.rows = list(counted_once(over_seeds(found, takes_one=self.takes_one)))
+        return result
+
+    def _fill(self, rows: list[Row], part: _OfSeed) -> bool:
+        """Add the rows of a seed; did all come out? Plots and tables are those of the first."""
+        try:
+            rows.extend(part.rows())  # those before a run that is missing are in it then
+            if part is self._parts[0]:
+                part.show(self.result)
+        except MissingRun as missing:
+            if not part.tasks:
+                self.result.failures.append(could_not_be_worked_out("the exhibit", self.result.id, missing))
+            return False
+        except Exception as fault:  # noqa: BLE001 - one exhibit's fault must not cost the results of the others
+            self.result.failures.append(could_not_be_worked_out("the exhibit", self.result.id, fault))
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a campaign runs of each exhibit."""
+
+    seed: int | None = 1
+    effort: Effort = "normal"
+    seeds: int | None = 1
+    """How many, from ``seed`` on; None for as many as are worth their time (`hitless_papers.seeds.usual`)."""
+
+    def count(self, name: str, exhibit: Exhibit, *, has_points: bool) -> int:
+        """How many seeds an exhibit runs with: arithmetic has no use for a second."""
+        if not has_points:
+            return 1
+        if self.seeds is not None:
+            return self.seeds
+        return 1 if exhibit.own_seeds >= REPLICAS_MIN else usual(name, self.effort)
+
+
+class Campaign:
+    """Runs exhibits, their points side by side."""
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        *,
+        seed: int | None = 1,
+        seeds: int | None = 1,
+        effort: Effort = "normal",
+        jobs: int | None = None,
+        kept: KeptPoints | None = None,
+        fresh: bool = False,
+        patterns: Sequence[str] = (),
+        executor: Executor | None = None,
+    ) -> None:
+        """Points run on ``jobs`` threads, or on an ``executor`` of the caller's.
+
+        Each exhibit runs with ``seeds`` seeds from ``seed`` on; with None, with as many as are worth their time.
+        Those that are in ``kept`` are not run again, unless all is to be ``fresh``; others are put there. Where there
+        are ``patterns``, only the points run whose keys match one of them, as the names of files do.
+
+        Raises `BadInput` where no point matches.
+        """
+        works = [_Work(entry, Asked(seed, effort, seeds), patterns) for entry in entries]
+        for number, work in enumerate(works):
+            work.result.position = number
+        self._works = [work for work in works if work.result.tasks] if patterns else works
+        if patterns and not self._works:
+            raise _nothing_matches(patterns, [key for work in works for key in work.keys])
+        tasks = [task for work in self._works for task in work.result.tasks]
+        self._batch = Batch(tasks, jobs=jobs, kept=kept, fresh=fresh, executor=executor)
+
+    @property
+    def seeds(self) -> Mapping[str, int]:
+        """How many seeds each exhibit runs with."""
+        return {work.result.id: len(work.result.seeds) for work in self._works}
+
+    @property
+    def unjudged(self) -> list[str]:
+        """The exhibits that run with too few seeds for a verdict."""
+        few = (work.result for work in self._works if not work.takes_one)
+        return [result.id for result in few if len(result.seeds) < REPLICAS_MIN]
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The points of all exhibits, in the order in which they begin."""
+        return self._batch.tasks
+
+    @property
+    def interrupted(self) -> bool:
+        """Was it stopped before its end?"""
+        return self._batch.interrupted
+
+    def results(
+        self,
+        look: Callable[[Sequence[Task]], None] = lambda _: None,
+        each: Callable[[Task], None] = lambda _: None,
+    ) -> Iterator[ExhibitResult]:
+        """The exhibits, each as soon as its points are done.
+
+        ``look`` is called often meanwhile, and ``each`` with every task that is done.
+        """
+        yield from (work.collect() for work in self._works if not work.result.tasks)
+        of_task = {task: work for work in self._works for task in work.result.tasks}
+        left = {work: len(work.result.tasks) for work in self._works}
+        for task in self._batch.run(look):
+            # A task may be done, in its thread, before it is handed over here: only then does it count.
+            each(task)
+            work = of_task[task]
+            left[work] -= 1
+            if not left[work]:
+                yield work.collect()
+
+    def stop(self) -> None:
+        """End early: `results` then yields every exhibit as far as it came. For a signal handler, too."""
+        self._batch.stop()
+
+
+def _is_chosen(point: Point, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatch.fnmatchcase(point.key, pattern) for pattern in patterns)
+
+
+def _nothing_matches(patterns: Sequence[str], keys: Sequence[str]) -> BadInput:
+    shown = ", ".join(f"{key!r}" for key in keys[:_KEYS_SHOWN])
+    more = f", and {len(keys) - _KEYS_SHOWN} more" if len(keys) > _KEYS_SHOWN else ""
+    hint = f"points are {shown}{more}" if keys else "what was named is arithmetic, and has no points"
+    return BadInput(f"no point matches {' or '.join(map(repr, patterns))}", hint=hint)

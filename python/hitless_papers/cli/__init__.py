@@ -1,0 +1,1 @@
+"""Commands about papers: `hitless reproduce`, `hitless envelope` and `hitless results`."""

@@ -1,0 +1,206 @@
+"""One run of section 5: a network, a scheme, a transport, background flows and incast queries.
+
+Where a number comes from, if not from section 5.2: the authors' simulator (hopnets/practical_deflection) for segments
+of 1,452 bytes with the 12 of timestamps in them, Nagle, windows of 65,535 bytes at most, no SACK, TTL 250, requests of
+250 bytes that a server thinks about for 20 +- 3 us, and all parameters of Swift and Bolt, which begin with one segment.
+Its TCP is INET's Reno, which knows nothing of RFC 6582 and grows by the acknowledgement, whatever the receiver's
+window; its DCTCP is that of the same group's hopnets/vertigo_simulations.
+
+The load is in percent of the links from leaves to spines, one way, payload only: 5 % of incast are 2,000 queries a
+second at 10/40G. Of the links to the hosts it is 2.5 times less. The background is the cache-follower workload.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from hitless.checking import Fields
+from hitless_papers import Point
+from hitless_papers.deflection.fabrics import LEAF_SPINE, Fabric
+from hitless_papers.deflection.reduction import reduced
+from hitless_papers.deflection.schemes import PAPER, Preset, Scheme, under
+
+TransportName = Literal["Reno", "DCTCP", "Swift", "Bolt"]
+TABLES = ("messages", "flows", "drops")
+
+BACKGROUND, QUERIES, LIARS = "background", "queries", "liars"
+"""The groups of flows."""
+TIME_TO_LIVE = 250
+DURATION_MS = 1_200
+"""Simulated time of a published run, of which there is one for each point."""
+
+_TCP = {
+    "kind": "tcp",
+    "mss": "1440 B",
+    "receive_window": "65535 B",
+    "initial_window": 10,
+    "handshake": True,
+    "nagle": True,
+    "sack": False,
+    "recovery": "reno",
+    "rack_tlp": False,
+    "eifel_undo": False,
+    "rto_formula": "rfc6298",
+    "rto_min": "10 ms",
+    "rto_initial": "10 ms",
+    "rto_max": "240 s",
+    "syn_timeout": "10 ms",
+}
+_INET_GROWTH = {"window_growth": "per-ack", "window_validation": False}
+_CONGESTION: Mapping[TransportName, Mapping[str, Any]] = {
+    "Reno": {"congestion": "newreno", **_INET_GROWTH},
+    "DCTCP": {"congestion": "dctcp", "dctcp_estimate": "at-echoes", **_INET_GROWTH},
+    "Swift": {
+        "congestion": "swift",
+        "initial_window": 1,
+        "swift": {
+            "base_target": "60 us",
+            "per_hop": "30 us",
+            "fs_range": "300 us",
+            "min_cwnd": 0.001,
+            "max_cwnd": 43,
+            "retransmit_reset_threshold": 100,
+        },
+    },
+    "Bolt": {"congestion": "bolt", "initial_window": 1, "bolt": {"reaction": "inverse-share"}},
+}
+_BOLT_SWITCH = {"kind": "bolt", "threshold": "10 KB", "segment": "1452 B"}
+_REQUEST = {"size": "250 B", "think": {"mean": "20 us", "deviation": "3 us"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Incast:
+    """Queries that many hosts answer at once."""
+
+    queries_per_second: float
+    fan_in: int = 100
+    answer_bytes: int = 40_000
+    servers_repeat: bool = False
+    """May a host give several answers to a query, as it must where there are more answers than hosts?"""
+
+    def percent(self, fabric: Fabric) -> float:
+        """Load of the answers, payload only."""
+        return 100 * self.queries_per_second * self.fan_in * self.answer_bytes * 8 / fabric.core_bps
+
+
+@dataclass(frozen=True, slots=True)
+class FabricCase:
+    """A run."""
+
+    scheme: Scheme
+    incast: Incast
+    fabric: Fabric = LEAF_SPINE
+    transport: TransportName = "DCTCP"
+    background_percent: float = 50
+    preset: Preset = PAPER
+    switch: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the switches that differ."""
+    lie_divisor: int = 1
+    """Above 1 half of the background claims to be more urgent by this factor: the group `LIARS`."""
+    further: Sequence[Mapping[str, Any]] = ()
+    """Mechanisms beside that of the scheme."""
+    sizes: str = "facebook_cachefollower_intracluster_homa"
+    label: str = ""
+    """What else is special, for the key."""
+
+    @property
+    def percent(self) -> int:
+        """Load of background and queries, as the paper names it: a multiple of 5."""
+        return 5 * round((self.background_percent + self.incast.percent(self.fabric)) / 5)
+
+    @property
+    def title(self) -> str:
+        """The scheme with its transport, as rows call it."""
+        fair = "" if self.preset is PAPER else f", {self.preset.name}"
+        return f"{self.scheme.name} {self.transport}{fair}"
+
+    @property
+    def x(self) -> str:
+        """Where it is on an axis, as rows call it."""
+        fabric = "" if self.fabric is LEAF_SPINE else self.fabric.name
+        return " ".join(filter(None, [f"{self.percent} %", self.label, fabric]))
+
+    @property
+    def key(self) -> str:
+        """The key of its run."""
+        preset = "" if self.preset is PAPER else self.preset.name
+        parts = (self.scheme.name, self.transport, self.fabric.name, f"{self.percent} %", self.label, preset)
+        return " ".join(filter(None, parts))
+
+    def point(self, duration_ms: float, keep: Iterable[str] = ()) -> Point:
+        """Its run of this length."""
+        made = self.scenario(duration_ms)
+        return Point(self.key, made, keep=(*TABLES, *keep), reduce=reduced)
+
+    def scenario(self, duration_ms: float) -> Fields:
+        """The run as a scenario."""
+        scheme = under(self.scheme, self.preset)
+        made = {
+            "name": "deflection",
+            "duration": f"{duration_ms:g} ms",
+            "topology": self.fabric.topology,
+            "routing": {"choice": "two-choices" if scheme.spreads else "flow-hash"},
+            "switch": self._switch(),
+            "host": self._host(scheme),
+            "transport": [self._transport(scheme)],
+            "flows": self._flows(),
+        }
+        mechanisms = self._mechanisms(scheme)
+        return {**made, "mechanism": mechanisms} if mechanisms else made
+
+    def _switch(self) -> Mapping[str, Any]:
+        marks = {"ecn": {"threshold": f"{self.fabric.mark_packets} packets"}} if self.transport == "DCTCP" else {}
+        return {
+            "preset": "ideal",
+            "depth_visible": "ingress-and-egress",
+            "buffer": {"kind": "static", "per_port": f"{self.fabric.queue_bytes} B"},
+            **marks,
+            **self.switch,
+        }
+
+    def _host(self, scheme: Scheme) -> Mapping[str, Any]:
+        host: dict[str, Any] = {"time_to_live": TIME_TO_LIVE}
+        wait = f"{self.fabric.reorder_timeout_us:g} us"
+        if scheme.marking:
+            host["priority_tagger"] = {"by": scheme.marking, **({"flowlet_gap": wait} if scheme.has_flowlets else {})}
+        if scheme.restores_order:
+            host["reorder_buffer"] = {"timeout": wait}
+        return host
+
+    def _transport(self, scheme: Scheme) -> Mapping[str, Any]:
+        made = {"name": "transport", **_TCP, **_CONGESTION[self.transport]}
+        return made if scheme.fast_retransmit else {**made, "fast_retransmit": False}
+
+    def _mechanisms(self, scheme: Scheme) -> list[Mapping[str, Any]]:
+        bolt: list[Mapping[str, Any]] = [_BOLT_SWITCH] if self.transport == "Bolt" else []
+        others = [*self.further, *bolt]
+        if scheme.mechanism is None:
+            return others
+        remembers = scheme.mechanism["kind"] == "preemptive-deflection" and self.transport in {"Swift", "Bolt"}
+        return [*others, {**scheme.mechanism, **({"memory": True} if remembers else {})}]
+
+    def _flows(self) -> list[Mapping[str, Any]]:
+        incast = self.incast
+        common = {"transport": "transport", "request": _REQUEST}
+        queries = {
+            "name": QUERIES,
+            "kind": "incast",
+            **common,
+            "fan_in": incast.fan_in,
+            "size": f"{incast.answer_bytes} B",
+            "queries_per_second": incast.queries_per_second,
+            **({"servers_repeat": True} if incast.servers_repeat else {}),
+        }
+        return [*self._background(common), queries]
+
+    def _background(self, common: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        groups = {BACKGROUND: 1} if self.lie_divisor == 1 else {BACKGROUND: 1, LIARS: self.lie_divisor}
+        shared = {
+            "kind": "poisson",
+            **common,
+            "sizes": {"kind": "cdf", "table": self.sizes},
+            "load": self.background_percent / 100 / len(groups),
+            "load_of": "leaf-spine-links",
+        }
+        lies = {name: {"rank_divisor": divisor} if divisor > 1 else {} for name, divisor in groups.items()}
+        return [{"name": name, **shared, **lies[name]} for name in groups]

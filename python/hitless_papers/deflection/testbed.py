@@ -1,0 +1,138 @@
+"""The testbed of figure 5a: two switches and four servers, of which one is sent to by the three others.
+
+Where a number comes from:
+
+- Two switches, four servers at 40 Gbps, 80 KB for each port, background of two servers towards one link, a third server
+  with traffic of high priority, 12 MB as the comparison: section 5.1.
+- Who is joined to whom: the text of figure 5a is lost. Here the two servers of the background hang on one switch, the
+  third and the busy one on the other. So the queue to the busy server is the only one that two senders share, and its
+  switch has one port that faces a switch: the programs have a single port to deflect to. What is deflected goes to the
+  other switch, which sends it back.
+- 100 Gbps between the switches, an assumption: ports of a Tofino. At 40 Gbps that link would be full before the
+  server's.
+- Ranks of 45 and 2 for background and high priority, the moving average over 50 packets and its tables, occupancy from
+  control packets that recirculate, one port to deflect to, each packet in the window: the authors' programs.
+- alpha is 1 or 0.1 in both forms of PD, as their names say: section 5.1 gives none, and the program for Distribution-PD
+  multiplies by 0.1 when it fills its tables and by 10 when it compares (in units of 8 bytes against 80), so that in
+  effect alpha is about 1. Beside them both with 0.1, the default of the simulations (section 5.2): a tenth of 80 KB at
+  most is then kept for packets of high priority, less than what comes until ingress knows of a queue that has filled.
+- Hosts: a pass through the kernel takes 10 us, with a random part (lognormal, median 2 us, 99.9 % below 20 us):
+  assumptions, the paper gives none. CUBIC, SACK, RACK, segmentation offload, timeouts of at least 200 ms: Linux as it
+  comes.
+- 50 ns of propagation: cables of some metres. Switches: the preset "tofino-like".
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hitless.checking import Fields
+
+LOW, HIGH = "background", "high priority"
+"""The groups of flows."""
+LOW_RANK, HIGH_RANK = 45, 2
+
+SENDERS = ("server1", "server2")
+"""Those of the background."""
+THIRD, BUSY = "server3", "server4"
+FAR, NEAR = "switch1", "switch2"
+BUSY_PORT = f"{NEAR}->{BUSY}"
+LINK_GBPS = 40
+QUEUE_BYTES = 80_000
+LARGE_QUEUE_BYTES = 12_000_000
+
+_OCCUPANCY = {"kind": "control-packets"}
+_QUANTILE = {
+    "kind": "preemptive-deflection",
+    "relative_priority": {"kind": "quantile", "window": 20, "sample_every": 1},
+    "alpha": 1.0,
+    "occupancy": _OCCUPANCY,
+}
+_DISTRIBUTION = {
+    **_QUANTILE,
+    "relative_priority": {"kind": "distribution", "mean": "moving-average", "gain": 0.02, "arithmetic": "tables"},
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scheme:
+    """What the switches do."""
+
+    name: str
+    """As figure 5 calls it."""
+    mechanism: Mapping[str, Any] = field(default_factory=dict)
+    queue_bytes: int = QUEUE_BYTES
+    has_background: bool = True
+
+
+DROP_TAIL = Scheme("no deflection")
+LARGE = Scheme("12 MB buffer", queue_bytes=LARGE_QUEUE_BYTES)
+SIMPLE = Scheme("Simple", {"kind": "simple-deflection", "occupancy": _OCCUPANCY})
+QUANTILE = Scheme("Quantile-PD, alpha 1", _QUANTILE)
+DISTRIBUTION = Scheme("Distribution-PD, alpha 1", _DISTRIBUTION)
+QUANTILE_TENTH = Scheme("Quantile-PD, alpha 0.1", {**_QUANTILE, "alpha": 0.1})
+DISTRIBUTION_TENTH = Scheme("Distribution-PD, alpha 0.1", {**_DISTRIBUTION, "alpha": 0.1})
+ALONE = Scheme("without background", has_background=False)
+
+QUANTILES, DISTRIBUTIONS = (QUANTILE, QUANTILE_TENTH), (DISTRIBUTION, DISTRIBUTION_TENTH)
+PREEMPTIVE = (*QUANTILES, *DISTRIBUTIONS)
+ALPHA_NOTE = "section 5.1 gives no alpha: the authors' program amounts to 1, the simulations of section 5.2 have 0.1"
+COMPARED = (DROP_TAIL, LARGE, SIMPLE, QUANTILE, DISTRIBUTION, QUANTILE_TENTH, DISTRIBUTION_TENTH)
+"""All that meet background."""
+
+TCP: Mapping[str, Any] = {
+    "kind": "tcp",
+    "congestion": "cubic",
+    "burst_segments": 44,
+    "known_rtt": "100 us",
+}
+"""Linux as it comes, on connections that are open: a round trip has four passes through a kernel, and queues."""
+
+
+def scenario(
+    scheme: Scheme,
+    duration_ms: float,
+    transports: Mapping[str, Mapping[str, Any]],
+    flows: Sequence[Mapping[str, Any]],
+    **further: Any,
+) -> Fields:
+    """The testbed under a scheme with groups of flows; the background is left out where the scheme has none."""
+    made: dict[str, Any] = {
+        "name": "deflection-testbed",
+        "duration": f"{duration_ms:g} ms",
+        "topology": topology(),
+        "switch": {
+            "preset": "tofino-like",
+            "buffer": {"kind": "static", "per_port": f"{scheme.queue_bytes} B"},
+        },
+        "host": host(),
+        "transport": [{"name": name, **settings} for name, settings in transports.items()],
+        "flows": [flow for flow in flows if scheme.has_background or flow["name"] != LOW],
+        **further,
+    }
+    return {**made, "mechanism": [scheme.mechanism]} if scheme.mechanism else made
+
+
+def topology() -> Mapping[str, Any]:
+    """Figure 5a."""
+    places = {**dict.fromkeys(SENDERS, FAR), THIRD: NEAR, BUSY: NEAR}
+    links = [{"ends": [server, switch], "rate": f"{LINK_GBPS} Gbps"} for server, switch in places.items()]
+    links.append({"ends": [FAR, NEAR], "rate": "100 Gbps"})
+    return {
+        "kind": "graph",
+        "hosts": list(places),
+        "switches": [FAR, NEAR],
+        "links": [{**link, "delay": "50 ns"} for link in links],
+    }
+
+
+def host() -> Mapping[str, Any]:
+    """Xeon servers with Linux."""
+    return {
+        "kernel": {
+            "send": "10 us",
+            "receive": "10 us",
+            "jitter": {"kind": "lognormal", "median": "2 us", "p999": "20 us"},
+        },
+        "timer_tick": "4 ms",
+    }

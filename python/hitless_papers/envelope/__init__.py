@@ -1,0 +1,1 @@
+"""The maps of `hitless envelope` as exhibits."""

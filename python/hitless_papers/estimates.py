@@ -1,0 +1,129 @@
+"""Numbers as rows have them: a value, how sure it is, and the shares of what it was computed from."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hitless.analysis import (
+    Interval,
+    enough_for,
+    mean_in_order,
+    mean_over_seeds,
+    percentile,
+    percentile_in_order,
+    percentile_ratio_in_order,
+    poisson_interval,
+    proportion_interval,
+)
+from hitless.analysis.intervals import Certainty, Sample
+from hitless.drawing.plot import Position, Series, Style
+from hitless_papers.judge import Judge, Paper, Unjudged
+from hitless_papers.model import Row, Share
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its interval; None where there was nothing to compute it from."""
+
+    value: float | None
+    interval: Interval | None = None
+    completed: Collection[Share] = ()
+    why: str = ""
+    """Why there is no interval, or no number; empty where that needs no word."""
+
+    @classmethod
+    def of(cls, value: float, certainty: Certainty) -> "Estimate":
+        """A number that is as sure as that."""
+        return cls(value, certainty.interval, why=certainty.why)
+
+    @property
+    def number(self) -> float:
+        """The value, of what is always there. Raises `ValueError` where it is not."""
+        if self.value is None:
+            raise ValueError("there was nothing to compute this from")
+        return self.value
+
+    def scaled(self, factor: float) -> "Estimate":
+        """The number times ``factor``, which is positive: a change of unit."""
+        value = None if self.value is None else self.value * factor
+        return Estimate(value, self.interval and self.interval.scaled(factor), self.completed, self.why)
+
+    def row(
+        self,
+        series: str,
+        x: str,
+        metric: str,
+        paper: Paper | None = None,
+        judge: Judge | None = None,
+        *,
+        unit: str = "times",
+        note: str = "",
+        completed: Collection[Share] = (),
+    ) -> Row:
+        """The number as a row."""
+        of, judge = completed or self.completed, judge or Unjudged()
+        return Row(
+            series,
+            x,
+            metric,
+            unit,
+            self.value,
+            paper,
+            interval=self.interval,
+            judge=judge,
+            note=note,
+            completed=of,
+            why=self.why,
+        )
+
+
+def curve(name: str, x: Sequence[Position], estimates: Sequence[Estimate], style: Style = "line") -> Series:
+    """Numbers at their positions, as a plot has them."""
+    return Series(name, x, [one.value for one in estimates], [one.interval for one in estimates], style)
+
+
+def mean_of(values: Sequence[float]) -> Estimate:
+    """The mean of independent runs, each with a seed of its own. Raises `ValueError` without any."""
+    if not values:
+        raise ValueError("there is no mean of no values")
+    return Estimate.of(sum(values) / len(values), mean_over_seeds(values))
+
+
+def mean_if_any(values: Sequence[float]) -> Estimate:
+    """The same, or a row without a number where nothing happened that could be measured."""
+    return mean_of(values) if values else Estimate(None)
+
+
+def mean_in_run(sample: Sample) -> Estimate:
+    """The mean of a run's values, which stand in order of time; None without any."""
+    return Estimate.of(float(np.mean(sample)), mean_in_order(sample)) if len(sample) else Estimate(None)
+
+
+def percentile_of(sample: Sample, percent: float) -> Estimate:
+    """A percentile of a run's values, by nearest rank; they stand in order of time.
+
+    None where it would only be the largest of them, or the smallest.
+    """
+    if not enough_for(percent, len(sample)):
+        return Estimate(None, why=f"p{percent:g} of {len(sample):,} values is no more than the last of them")
+    return Estimate.of(percentile(sample, percent), percentile_in_order(sample, percent))
+
+
+def ratio_of(above: Sample, below: Sample, percent: float, resamples: int = 1_000) -> Estimate:
+    """A percentile of one run's values over that of another's; those of each stand in order of time."""
+    for sample in (above, below):
+        if not enough_for(percent, len(sample)):
+            return percentile_of(sample, percent)
+    value = percentile(above, percent) / percentile(below, percent)
+    return Estimate.of(value, percentile_ratio_in_order(above, below, percent, resamples=resamples))
+
+
+def rate_of(count: int, exposure: float) -> Estimate:
+    """A rate of rare events, with its exact interval."""
+    return Estimate(count / exposure, poisson_interval(count, exposure))
+
+
+def percent_of(part: int, whole: int) -> Estimate:
+    """A share in percent, with its exact interval."""
+    return Estimate(100 * part / whole, proportion_interval(part, whole).scaled(100)) if whole else Estimate(None)

@@ -1,0 +1,359 @@
+"""How a measured number is judged beside the paper's.
+
+A judge is written before the number is known, and nothing is tuned to please it. It says what the rule allows around
+the paper's value or range, a `Band`, and `Near` compares the measurement's interval with it:
+
+- ``match``: the number lies in the band of a rule that asks for the paper's value or bound, or a statement holds;
+- ``within``: the number lies within a factor of two of the paper's, all that such a rule can tell;
+- ``beyond``: all of the interval lies outside the band, further than the paper in the direction that the paper claims
+  as good. Only rows of a paper's own scheme name such a direction: being better is never granted to a rival;
+- ``differs``: all of the interval lies outside the band;
+- ``unjudged``: the paper has no number, or the runs cannot tell; the reason stands with it. They cannot tell where the
+  number lies outside the band and its interval reaches into it: a wide interval is no evidence for the paper.
+
+A verdict rests on several seeds (`decided`): one seed's number may be an accident, and one that no seed moves is none.
+
+Rules for statements, and predicates on several numbers for them, are in `hitless_papers.statements`.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol, TypeAlias
+
+from hitless.analysis import REPLICAS_MIN, Interval
+from hitless.analysis.seeds import few_seeds
+from hitless.numbers import format_number
+
+Verdict: TypeAlias = Literal["match", "within", "beyond", "differs", "unjudged"]
+VERDICTS: tuple[Verdict, ...] = ("match", "within", "beyond", "differs", "unjudged")
+"""In the order in which they are counted and shown."""
+SEVERITY: tuple[Verdict, ...] = ("differs", "beyond", "within", "match", "unjudged")
+"""Where several verdicts become one, the first of these that is among them."""
+VERDICT_WORDS: Mapping[Verdict, str] = {
+    "match": "match",
+    "within": "within 2x",
+    "beyond": "beyond",
+    "differs": "differs",
+    "unjudged": "not judged",
+}
+"""As people read them."""
+VERDICT_STYLES: Mapping[Verdict, str] = {
+    "match": "green",
+    "within": "green",
+    "beyond": "blue",
+    "differs": "red",
+    "unjudged": "dim",
+}
+"""As a terminal shows them."""
+AGREES: frozenset[Verdict] = frozenset({"match", "within"})
+"""Verdicts of numbers that a rule allows."""
+FACTOR = 2.0
+"""How far rules of factors let a number be from the paper's."""
+Direction: TypeAlias = Literal["lower", "higher"]
+
+NO_PAPER_VALUE = "the paper has no number"
+NOTHING_MEASURED = "nothing was measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What a paper says as a range, as its text has it: "2 to 4", "over 1,000" (no high), "at most 60" (no low)."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"a range goes up, unlike {self.low} to {self.high}")
+
+    def __str__(self) -> str:
+        """The range as text: "2 to 4", "over 1,000", "at most 60"."""
+        if math.isinf(self.high):
+            return f"over {format_number(self.low)}"
+        if math.isinf(self.low):
+            return f"at most {format_number(self.high)}"
+        return f"{format_number(self.low)} to {format_number(self.high)}"
+
+    @property
+    def is_bound(self) -> bool:
+        """Is one end open? Then the other is a bound, which a number keeps or not: a rule adds no slack to it."""
+        return math.isinf(self.low) or math.isinf(self.high)
+
+
+Paper: TypeAlias = float | Range
+"""A paper's number or range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """What a rule allows, both ends included."""
+
+    low: float
+    high: float
+
+    def has(self, value: float) -> bool:
+        """Is the value allowed?"""
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict, and why there is none where it is "unjudged"."""
+
+    verdict: Verdict
+    reason: str = ""
+
+
+def no_verdict(reason: str) -> Judgement:
+    """There is no verdict, for ``reason``: a clause for people ("the interval has values on both sides of 1")."""
+    return Judgement("unjudged", reason)
+
+
+class Judge(Protocol):
+    """Anything that judges a number; ``name`` is what the table calls it, ``rule`` says it in words."""
+
+    @property
+    def name(self) -> str:
+        """One word: exact, factor, gain, shape or none."""
+
+    @property
+    def rule(self) -> str:
+        """The rule in words, for the report."""
+
+    @property
+    def by_interval(self) -> bool:
+        """Does the interval of the number decide? Else a verdict is that of each run for itself."""
+
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
+        """Judge one number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """Shown without a verdict, for ``reason``."""
+
+    reason: str = NO_PAPER_VALUE
+    name: ClassVar[str] = "none"
+    by_interval: ClassVar[bool] = False
+
+    @property
+    def rule(self) -> str:
+        """Why there is no verdict."""
+        return f"not judged: {self.reason}"
+
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
+        """Never judges."""
+        return no_verdict(self.reason)
+
+
+class Near(ABC):
+    """A rule that allows a band around the paper's value or range: the one place that compares a measurement with it.
+
+    ``better`` is the direction that the paper claims as good, for rows of its own scheme.
+    """
+
+    better: Direction | None
+    by_interval: ClassVar[bool] = True
+
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
+        """Allowed where the number is; unjudged where only a part of its interval is."""
+        if measured is None or math.isnan(measured):
+            return no_verdict(NOTHING_MEASURED)
+        if paper is None:
+            return no_verdict(NO_PAPER_VALUE)
+        band = self._around(paper)
+        low, high = _seen(measured, interval)
+        if low < band.low and band.high < high:
+            return no_verdict("the interval is wider than what the rule allows: it takes longer runs")
+        if band.has(measured):
+            return self._allowed(paper, interval)
+        if low <= band.high and band.low <= high:
+            return no_verdict(self._why_open(measured, interval))
+        is_further = (self.better == "lower" and high < band.low) or (self.better == "higher" and low > band.high)
+        return Judgement("beyond" if is_further else "differs")
+
+    def _around(self, paper: Paper) -> Band:
+        """What is allowed around a value or a range; a bound is a bound."""
+        if not isinstance(paper, Range):
+            return self._band(float(paper), float(paper))
+        return Band(paper.low, paper.high) if paper.is_bound else self._band(paper.low, paper.high)
+
+    @abstractmethod
+    def _band(self, low: float, high: float) -> Band:
+        """What is allowed around a range with two ends, or around a value that is both of them."""
+
+    def _allowed(self, paper: Paper, interval: Interval | None) -> Judgement:
+        """What is said of a number in the band."""
+        return Judgement("match")
+
+    def _why_open(self, measured: float, interval: Interval | None) -> str:
+        """Why a number outside the band gets no verdict if its interval reaches into the band."""
+        return _PARTLY
+
+
+@dataclass(frozen=True, slots=True)
+class Exact(Near):
+    """Follows from the protocol or from arithmetic: within ``tolerance`` of the paper's; zero means zero."""
+
+    tolerance: float = 0.02
+    better: Direction | None = None
+    name: ClassVar[str] = "exact"
+
+    @property
+    def rule(self) -> str:
+        """The rule in words."""
+        return f"within {self.tolerance:.0%} of the paper"
+
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
+        """Match if the number is within the tolerance; if the paper's number is zero, only zero matches."""
+        if paper == 0.0 and measured is not None:
+            return Judgement("match" if measured == 0.0 else "differs")
+        return Near.judge(self, measured, paper, interval)
+
+    def _band(self, low: float, high: float) -> Band:
+        return Band(low - self.tolerance * abs(low), high + self.tolerance * abs(high))
+
+
+@dataclass(frozen=True, slots=True)
+class Factor(Near):
+    """A quantity within a factor of two of the paper's; a zero count is judged only if the rule excludes it.
+
+    For quantities with a unit. A ratio between two schemes is judged by `Gain`: below a gain of two, a factor of two
+    would allow that the other scheme wins. A quantity with a limit close by, as goodput has, is judged by `Exact`.
+    """
+
+    better: Direction | None = None
+    name: ClassVar[str] = "factor"
+
+    @property
+    def rule(self) -> str:
+        """The rule in words."""
+        return f"within a factor of {FACTOR:g} of the paper"
+
+    def _allowed(self, paper: Paper, interval: Interval | None) -> Judgement:
+        return Judgement(_by_factor(paper))
+
+    def _why_open(self, measured: float, interval: Interval | None) -> str:
+        if measured == 0.0:
+            return "no event was seen, and the interval still allows the paper's value"
+        return _PARTLY
+
+    def _band(self, low: float, high: float) -> Band:
+        return Band(_positive(low) / FACTOR, _positive(high) * FACTOR)
+
+
+@dataclass(frozen=True, slots=True)
+class Gain(Near):
+    """A ratio between two schemes: the same winner, by about as much.
+
+    Allowed is what is within a factor of two of the paper's ratio and whose logarithm is within that factor of the
+    ratio's logarithm, whichever is closer to the paper: of 51, 25.5 to 102; of 1.46, 1.21 to 2.13. So a gain that has
+    vanished is never allowed. Where the interval has values on both sides of 1, who wins was not seen.
+    """
+
+    better: Direction | None = None
+    name: ClassVar[str] = "gain"
+
+    @property
+    def rule(self) -> str:
+        """The rule in words."""
+        return (
+            f"the same winner: within a factor of {FACTOR:g} of the paper's ratio, "
+            f"and its logarithm within that factor of the paper's"
+        )
+
+    def _allowed(self, paper: Paper, interval: Interval | None) -> Judgement:
+        return no_verdict(_TWO_WINNERS) if _has_one(interval) else Judgement(_by_factor(paper))
+
+    def _why_open(self, measured: float, interval: Interval | None) -> str:
+        return _TWO_WINNERS if _has_one(interval) else _PARTLY
+
+    def _band(self, low: float, high: float) -> Band:
+        low, high = _positive(low), _positive(high)
+        if low <= 1.0 <= high:
+            raise ValueError("a ratio of 1 has no winner: judge it by Exact, with a tolerance")
+        by_factor = Band(low / FACTOR, high * FACTOR)
+        if low > 1.0:
+            return Band(max(by_factor.low, low ** (1 / FACTOR)), min(by_factor.high, high**FACTOR))
+        return Band(max(by_factor.low, low**FACTOR), min(by_factor.high, high ** (1 / FACTOR)))
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A judge that has spoken already, over several seeds, whatever the number of one."""
+
+    of: Judge
+    judgement: Judgement
+    by_interval: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """As of the judge."""
+        return self.of.name
+
+    @property
+    def rule(self) -> str:
+        """As of the judge."""
+        return self.of.rule
+
+    def judge(self, measured: float | None, paper: Paper | None, interval: Interval | None) -> Judgement:
+        """What was said."""
+        return self.judgement
+
+
+def decided(
+    judge: Judge, given: Sequence[Verdict], measured: float | None, paper: Paper | None, interval: Interval | None
+) -> Judgement:
+    """The verdict of several seeds, of which each alone has ``given`` one: the one rule for all verdicts.
+
+    It takes as many seeds as an interval does. Where a number is judged, the interval over the seeds decides; a
+    statement that each run judges for itself has a verdict where all runs agree.
+    """
+    if len(given) < REPLICAS_MIN:
+        return no_verdict(few_seeds(len(given)))
+    if judge.by_interval:
+        return judge.judge(measured, paper, interval)
+    if len(set(given)) > 1:
+        return no_verdict(agreement(given))
+    return judge.judge(measured, paper, interval)
+
+
+def agreement(given: Sequence[Verdict]) -> str:
+    """How far seeds agree: "match with 2 of 3 seeds"; nothing where all do."""
+    counts = Counter(given)
+    if len(counts) == 1:
+        return ""
+    told = sorted(counts, key=lambda verdict: (-counts[verdict], VERDICTS.index(verdict)))
+    return f"{VERDICT_WORDS[told[0]]} with {counts[told[0]]} of {len(given)} seeds"
+
+
+def _seen(measured: float, interval: Interval | None) -> tuple[float, float]:
+    """From where to where the measurement lies; an end that is not known is open."""
+    if interval is None:
+        return measured, measured
+    low = -math.inf if math.isnan(interval.low) else interval.low
+    high = math.inf if math.isnan(interval.high) else interval.high
+    return min(low, measured), max(high, measured)
+
+
+_PARTLY = "only a part of the interval is what the rule allows: it takes more seeds"
+_TWO_WINNERS = "the interval has values on both sides of 1: which scheme wins was not seen"
+
+
+def _has_one(interval: Interval | None) -> bool:
+    return interval is not None and interval.low <= 1.0 <= interval.high
+
+
+def _by_factor(paper: Paper) -> Verdict:
+    """What a rule of factors says of a number that it allows: no more than it can tell, or that a bound is kept."""
+    return "match" if isinstance(paper, Range) and paper.is_bound else "within"
+
+
+def _positive(value: float) -> float:
+    """The value, which a rule of factors can take."""
+    if value <= 0.0:
+        raise ValueError(f"a factor is asked of a positive number, unlike {value}: judge it by Exact")
+    return value

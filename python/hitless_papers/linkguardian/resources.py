@@ -1,0 +1,89 @@
+"""What LinkGuardian takes of a switch (section 4.6, appendix B.4): memory, stateful units, recirculation.
+
+"With state provisioned for 256 ports, LinkGuardian requires only ~9 % of the total SRAM memory and uses ~25 % of the
+available SALUs." A switch is both ends: it sends on links that are protected and receives from others. The paper's
+3.98 % is an extrapolation, six times the largest share of table 4, for six times as many packets of 250 B as full ones;
+here it is measured.
+"""
+
+from collections.abc import Iterable
+
+from hitless.checking import Fields
+from hitless_papers import Context, Exhibit, Factor, Point, Row, Runs, Unjudged, exhibit
+from hitless_papers.linkguardian import testbed
+from hitless_papers.linkguardian.counters import counter
+from hitless_papers.linkguardian.stress import PIPELINE_PACKETS_PER_S
+from hitless_papers.statement_of_resources import (
+    SRAM_BLOCKS,
+    STATEFUL_ALUS,
+    TABLES_TOO,
+    Register,
+    blocks,
+    statement,
+)
+
+_PORTS = 256
+_REQUESTS = "reTxReqs"
+_MISSING = "missing numbers"
+_SMALL_BYTES = 250
+_SMALL_RATES_GBPS = (25, 100)
+_LOSS = 1e-3
+_EXTRAPOLATED_PERCENT = 3.984
+
+
+def small_frames(rate_gbps: int, packets: int) -> Fields:
+    """Frames of 250 B at line rate over the protected link."""
+    name, size = "small-frames", _SMALL_BYTES
+    return testbed.line_rate(rate_gbps, packets, name=name, frame_bytes=size, loss=_LOSS, scheme="LG")
+
+
+@exhibit("lg/resources", title="What LinkGuardian takes of a pipeline")
+class Resources(Exhibit):
+    """Registers of both ends, and the recirculation of frames of 250 B."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        packets = context.length("packets of 250 B", full=20_000_000, normal=2_000_000, quick=300_000)
+        for rate_gbps in _SMALL_RATES_GBPS:
+            yield Point(f"{rate_gbps}G", small_frames(rate_gbps, packets), keep=("mechanisms",))
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        yield from _registers()
+        for rate_gbps in _SMALL_RATES_GBPS:
+            run = runs[f"{rate_gbps}G"]
+            for side, switch, name in (
+                ("TX", "sw2", "copies recirculated"),
+                ("RX", "sw6", "buffered packets recirculated"),
+            ):
+                passes = counter(run, switch, name) / float(run.summary["simulated_s"])
+                percent = 100 * passes / PIPELINE_PACKETS_PER_S
+                note = "the paper's is extrapolated from full frames, as an upper bound for all four"
+                paper = _EXTRAPOLATED_PERCENT if (rate_gbps, side) == (100, "RX") else None
+                x, judge = f"{rate_gbps}G 1e-3, {_SMALL_BYTES} B, {side}", Factor()
+                yield Row("LG", x, "recirculation overhead", "%", percent, paper, judge=judge, note=note)
+
+
+def _registers() -> Iterable[Row]:
+    idle = small_frames(100, 1_000)
+    registers = [
+        register for switch in ("sw2", "sw6") for register in statement(idle, switch, "linkguardian").registers
+    ]
+    alus = sum(int(register["arrays"]) for register in registers)
+    inside = sum(int(register["arrays"]) for register in registers if not register["modelled_outside"])
+    note = f"{alus} of 48, both ends; {inside} of them in register arrays, the rest modelled outside"
+    percent = 100 * alus / STATEFUL_ALUS
+    yield Row("LG", f"{_PORTS} ports", "stateful ALUs", "%", percent, 25.0, judge=Factor(), note=note)
+    shared = 100 * sum(_blocks(register, is_shared=True) for register in registers) / SRAM_BLOCKS
+    note = (
+        "request registers and missing numbers once for all ports, as the published program has its request registers"
+    )
+    yield Row("LG", f"{_PORTS} ports", "SRAM", "%", shared, 9.0, judge=Unjudged(TABLES_TOO), note=note)
+    apart = 100 * sum(_blocks(register, is_shared=False) for register in registers) / SRAM_BLOCKS
+    note = "all of it for each port, as here: more than a pipeline has"
+    yield Row("LG", f"{_PORTS} ports, each its own requests", "SRAM", "%", apart, note=note)
+
+
+def _blocks(register: Register, *, is_shared: bool) -> int:
+    """Blocks of an array whose cells of one port are taken for each of the ports, unless ports share it."""
+    is_indexed_by_number = register["name"].startswith((_REQUESTS, _MISSING))
+    ports = 1 if is_shared and is_indexed_by_number else _PORTS
+    return blocks(ports * int(register["cells"]), int(register["cell_bits"]))

@@ -1,0 +1,320 @@
+"""LinkGuardian beside its rivals on the same link: end-to-end recovery alone, Wharf, and Link Layer Retry.
+
+The paper compares with Wharf only, numerically and at 10G (table 3); all of this goes beyond it. One link of the
+testbed loses 1e-5 to 1e-2 of its frames, at 25G, 100G and 400G. Three kinds of runs:
+
+- "line rate": full frames at the rate of the link, for its effective speed, the buffers and the order of packets;
+- "loss": the same with rare losses made frequent. In all of them the link loses 1e-3 of the frames sent for the first
+  time, or its own rate where that is higher. Of LinkGuardian's copies, and of the first frame of each replay, it loses
+  one half. Each packet lost for good then counts as much less as its losses were made likelier: a packet is lost for
+  good when it and its N copies are (LinkGuardian), when the first frame of a replay is lost ``max_replay_count`` times
+  after its first loss (Link Layer Retry, where all that is in the replay buffer goes with it), and when a block loses
+  one frame more than it has parity (Wharf, to the first order in the loss rate);
+- "delay": messages of one packet over RDMA at 30 % of the link's rate, hosts without delays of their own. The delay
+  added to a message is what it takes longer than in a run with the same arrivals, no loss and no mechanism. End-to-end
+  recovery is the card's timeout of 1 ms (section 4).
+
+Wharf's blocks are those of table 3: 25 data frames and one parity frame, and at 1e-2 five and one. The paper says "the
+parameters that gave their best-reported goodput"; the two follow from its numbers (9.13 and 7.91 are 25/26 and 5/6 of
+9.49). Link Layer Retry has the profile that comes with the rate (SONiC's samples), but that it gives nothing up for its
+age (SAI's default): what it loses then follows from the number of replays alone. Frames wait while it begins, and after
+it gave up. LinkGuardian has the paper's parameters, of 100G for 400G too, and a recirculation port as fast as the
+link: through one of 100G the copies of a 400G link do not pass.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from hitless.checking import Fields
+from hitless.drawing.plot import Plot, Series
+from hitless.simulation import Run
+from hitless_papers import Context, Exhibit, Point, Row, Runs, Shape, Unjudged, close, exhibit
+from hitless_papers.estimates import Estimate, curve, percentile_of, rate_of
+from hitless_papers.linkguardian import basis, testbed
+from hitless_papers.linkguardian.counters import counter, depths_bytes, speed_percent
+from hitless_papers.linkguardian.testbed import LinkCase
+
+RATES_GBPS = (25, 100, 400)
+LOSSES = (1e-5, 1e-4, 1e-3, 1e-2)
+SCHEMES = ("none", "Wharf", "LLR", "LG", "LG_NB")
+_IN_ORDER = ("LLR", "LG")
+
+_RAISED_LOSS = 1e-3
+_REPAIR_LOSS = 0.5
+_REPLAYS_MAX = 3
+_LOAD = 0.3
+_TIMEOUT_MS = 1
+_WHARF_BLOCKS = {1e-5: (25, 1), 1e-4: (25, 1), 1e-3: (25, 1), 1e-2: (5, 1)}
+_TABLES = ("mechanisms", "links", "flows", "queues")
+
+
+def wharf_at(loss: float) -> Mapping[str, Any]:
+    """Wharf on the testbed's link, with the block that table 3 has for a loss rate."""
+    data, parity = _WHARF_BLOCKS[loss]
+    return {"kind": "wharf", "link": testbed.LINK, "data_frames": data, "parity_frames": parity}
+
+
+def mechanisms(scheme: str, loss: float) -> list[Mapping[str, Any]]:
+    """What runs on the link; LinkGuardian retransmits as many copies as Equation 2 asks for at ``loss``."""
+    link = {"link": testbed.LINK}
+    if scheme == "Wharf":
+        return [wharf_at(loss)]
+    if scheme == "LLR":
+        waits = {"init_action": "block", "flush_action": "block", "data_age_timeout": "0 s", "admission_control": False}
+        return [{"kind": "link-layer-retry", **link, "max_replay_count": _REPLAYS_MAX, **waits}]
+    if scheme in testbed.MODES:
+        return [{"kind": "linkguardian", **link, "mode": testbed.MODES[scheme], "actual_loss_rate": loss}]
+    return []
+
+
+class Cell(LinkCase):
+    """One scheme at one rate and one loss rate, with runs at "line rate", for the "delay", and for the "loss"."""
+
+    @property
+    def raised_loss(self) -> float:
+        """The loss rate of its "loss" run."""
+        return max(self.loss, _RAISED_LOSS)
+
+    def loss_key(self, copies_for: float | None) -> str:
+        """The key of its "loss" run, which cells share where nothing but the weight differs."""
+        what = f", copies for {testbed.exponent(copies_for)}" if copies_for else ""
+        return f"{self.scheme} {self.rate_gbps}G loss {testbed.exponent(self.raised_loss)}{what}"
+
+
+def cells() -> Iterator[Cell]:
+    """All of them, by rate and loss."""
+    for rate_gbps in RATES_GBPS:
+        for loss in LOSSES:
+            for scheme in SCHEMES:
+                yield Cell(rate_gbps, loss, scheme)
+
+
+def _copies_for(cell: Cell) -> float | None:
+    """The loss rate that decides LinkGuardian's copies: 1e-5 and 1e-4 ask for one each, and share their run."""
+    return max(cell.loss, 1e-4) if cell.scheme in testbed.MODES else None
+
+
+def line_rate(cell: Cell, packets: int) -> Fields:
+    """Full frames at the link's rate."""
+    return _datagrams(cell, packets, cell.loss, mechanisms(cell.scheme, cell.loss), measure=testbed.SAMPLED)
+
+
+def rare_losses(cell: Cell, packets: int) -> Fields:
+    """The same with rare losses made frequent."""
+    protection = mechanisms(cell.scheme, _copies_for(cell) or cell.loss)
+    repair_loss = None if cell.scheme == "Wharf" else _REPAIR_LOSS
+    return _datagrams(cell, packets, cell.raised_loss, protection, repair_loss=repair_loss)
+
+
+def _datagrams(
+    cell: Cell,
+    packets: int,
+    loss: float,
+    protection: list[Mapping[str, Any]],
+    *,
+    repair_loss: float | None = None,
+    measure: Mapping[str, Any] | None = None,
+) -> Fields:
+    rate_gbps = cell.rate_gbps
+    made = testbed.line_rate(rate_gbps, packets, name="stress", loss=loss, repair_loss=repair_loss, measure=measure)
+    return _on_link(made, rate_gbps, protection)
+
+
+def messages(rate_gbps: int, loss: float, protection: list[Mapping[str, Any]], count: int) -> Fields:
+    """Messages of one full packet at random times; hosts add no delay."""
+    payload_bytes = 1_440
+    flows = {
+        "kind": "poisson",
+        "sizes": {"kind": "fixed", "bytes": f"{payload_bytes} B"},
+        "flows_per_second": _LOAD * rate_gbps * 1e9 / (8 * testbed.WIRE_BYTES),
+        "count": count,
+    }
+    transport = {"kind": "roce", "mtu": f"{payload_bytes} B", "timeout": f"{_TIMEOUT_MS} ms"}
+    made = testbed.scenario(rate_gbps, name="messages", transport=transport, flows=flows, loss=loss)
+    return _on_link(made, rate_gbps, protection)
+
+
+def _on_link(made: Fields, rate_gbps: int, protection: list[Mapping[str, Any]]) -> Fields:
+    recirculation_gbps = max(100, rate_gbps)
+    switch = {**made["switch"], "recirculation_rate": f"{recirculation_gbps} Gbps"}
+    return {**made, "host": {}, "switch": switch, "mechanism": protection}
+
+
+def effective_loss(run: Run, cell: Cell) -> Estimate:
+    """Packets lost for good over packets sent, each weighted by how much likelier its losses were made."""
+    raised = cell.loss / cell.raised_loss
+    if cell.scheme == "none":
+        links = run.table("links").filter(pl.col("link") == testbed.LINK)
+        return rate_of(int(links["frames_corrupted"].sum()), int(links["frames_sent"].sum()))
+    lost = counter(run, "sw6", "packets lost")
+    if cell.scheme == "Wharf":
+        weight = raised ** (1 + _WHARF_BLOCKS[cell.loss][1])
+        return rate_of(lost, counter(run, "sw2", "data frames sent")).scaled(weight)
+    if cell.scheme == "LLR":
+        weight = raised * (cell.loss / _REPAIR_LOSS) ** _REPLAYS_MAX
+        flushes = counter(run, "sw2", "flushes")
+        # A flush takes several packets at once: what is rare, and independent, is the flush.
+        each = lost / flushes if flushes else 1.0
+        return rate_of(flushes, counter(run, "sw2", "frames numbered")).scaled(weight * each)
+    copies = counter(run, "sw2", "copies per lost packet")
+    weight = raised * (cell.loss / _REPAIR_LOSS) ** copies
+    return rate_of(lost, counter(run, "sw2", "packets protected")).scaled(weight)
+
+
+def wharf_theory(loss: float) -> float:
+    """The loss that a code leaves of independent losses: a frame is lost, and so are h or more others of its block."""
+    data, parity = _WHARF_BLOCKS[loss]
+    others = data + parity - 1
+    chance, restored = (1.0 - loss) ** others, 0.0
+    for lost in range(parity):
+        restored += chance
+        chance *= (others - lost) / (lost + 1) * loss / (1.0 - loss)
+    return loss * (1.0 - restored)
+
+
+def wharf_speed_percent(loss: float) -> float:
+    """What headers (6 bytes a frame) and parity (22 bytes more than the longest of its block) leave of a link."""
+    data, parity = _WHARF_BLOCKS[loss]
+    block_bytes = data * (testbed.WIRE_BYTES + 6) + parity * (testbed.WIRE_BYTES + 22)
+    return 100 * data * testbed.WIRE_BYTES / block_bytes
+
+
+def _known(runs: Runs) -> Mapping[str, Shape]:
+    """What must hold of a scheme in all its cells, judged of all of them together."""
+    of = {scheme: [cell for cell in cells() if cell.scheme == scheme] for scheme in SCHEMES}
+    made = {}
+    for scheme in _IN_ORDER:
+        in_order = all(reordered_percent(runs[cell.key("line rate")]) == 0.0 for cell in of[scheme])
+        made[scheme] = Shape(in_order, f"{scheme} keeps the order of packets, at any rate and loss")
+    speeds = [(speed_percent(runs[c.key("line rate")], c.rate_gbps), c.loss) for c in of["Wharf"]]
+    holds = all(close(percent, wharf_speed_percent(loss), 0.02) for percent, loss in speeds)
+    made["Wharf"] = Shape(
+        holds, "Wharf leaves what its headers and parity leave by arithmetic, within 2 %, at any loss"
+    )
+    return made
+
+
+def buffers_bytes(run: Run, scheme: str) -> tuple[float, float]:
+    """The most that the sending and the receiving end held for recovery."""
+    if scheme == "Wharf":
+        return counter(run, "sw2", "encoder buffer peak (bytes)"), counter(run, "sw6", "decoder buffer peak (bytes)")
+    if scheme == "LLR":
+        return counter(run, "sw2", "replay buffer peak (bytes)"), 0.0
+    if scheme in testbed.MODES:
+        return max(depths_bytes(run, "sw2.recirculation0")), max(depths_bytes(run, "sw6.recirculation0"))
+    return 0.0, 0.0
+
+
+def reordered_percent(run: Run) -> float:
+    """Packets that came after one that was sent later, in percent of those that came."""
+    flows = run.table("flows")
+    return 100 * float(flows["packets_reordered"].sum()) / max(1, int(flows["packets_received"].sum()))
+
+
+def added_ns(run: Run, clean: Run) -> list[float]:
+    """By how much each message that is complete took longer than in the run without losses and mechanisms."""
+    both = _delivery(run).join(_delivery(clean), on=["group", "position"], suffix="_clean")
+    added: list[float] = ((both["delivered_ps"] - both["delivered_ps_clean"]) / 1e3).to_list()
+    return added
+
+
+def _delivery(run: Run) -> pl.DataFrame:
+    times = run.completed_messages().select("group", "position", "delivered_ps")
+    return times.with_columns(pl.col("delivered_ps").cast(pl.Int64))
+
+
+@exhibit("lg/rivals", title="LinkGuardian and its rivals on the same link")
+class Rivals(Exhibit):
+    """Beyond the paper: what of these rows can be known beforehand is judged by that."""
+
+    def __init__(self) -> None:
+        self._added: dict[str, list[float]] = {}
+
+    def points(self, context: Context) -> Iterable[Point]:
+        packets = context.length("packets at line rate", full=2_000_000, normal=500_000, quick=60_000)
+        rare = context.length("packets for the effective loss", full=10_000_000, normal=1_000_000, quick=100_000)
+        count = context.length("messages for the delay", full=1_000_000, normal=200_000, quick=40_000)
+        keys = set()
+        for cell in cells():
+            yield Point(cell.key("line rate"), line_rate(cell, packets), keep=_TABLES)
+            key = cell.loss_key(_copies_for(cell))
+            if cell.scheme != "none" and key not in keys:
+                keys.add(key)
+                # Two losses in one block of Wharf's are rarer than what befalls the others' repairs.
+                factor = 4 if cell.scheme == "Wharf" else 1
+                yield Point(key, rare_losses(cell, rare * factor), keep=("mechanisms", "links"))
+            protection = mechanisms(cell.scheme, cell.loss)
+            yield Point(cell.key("delay"), messages(cell.rate_gbps, cell.loss, protection, count), keep=("messages",))
+        for rate_gbps in RATES_GBPS:
+            yield Point(f"clean {rate_gbps}G delay", messages(rate_gbps, 0.0, [], count), keep=("messages",))
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        known = _known(runs)
+        for cell in cells():
+            yield from self._cell(cell, runs, known)
+
+    def _cell(self, cell: Cell, runs: Runs, known: Mapping[str, Shape]) -> Iterator[Row]:
+        line_rate = runs[cell.key("line rate")]
+        loss_run = line_rate if cell.scheme == "none" else runs[cell.loss_key(_copies_for(cell))]
+        note = f"arithmetic: {wharf_theory(cell.loss):.1e}" if cell.scheme == "Wharf" else ""
+        loss = effective_loss(loss_run, cell)
+        yield loss.row(cell.scheme, cell.x, "effective loss rate", unit="", note=note)
+        yield self._speed(cell, line_rate, known)
+        added = self._delays(cell, runs)
+        done = (basis.share(cell.scheme, runs[cell.key("delay")]),)
+        for name, percent in (("median", 50.0), ("p99.9", 99.9)):
+            note = "" if cell.scheme == "none" else "messages that one loss delays come together: it is too narrow"
+            metric = f"{name} of the delay added"
+            delay = percentile_of(added, percent)
+            yield delay.row(cell.scheme, cell.x, metric, unit="ns", note=note, completed=done)
+        sender, receiver = buffers_bytes(line_rate, cell.scheme)
+        yield Row(cell.scheme, cell.x, "largest buffer of the sender", "KB", sender / 1e3)
+        yield Row(cell.scheme, cell.x, "largest buffer of the receiver", "KB", receiver / 1e3)
+        reordered = reordered_percent(line_rate)
+        judge = known[cell.scheme] if cell.scheme in _IN_ORDER else Unjudged()
+        yield Row(cell.scheme, cell.x, "packets out of order", "%", reordered, judge=judge)
+
+    def _speed(self, cell: Cell, run: Run, known: Mapping[str, Shape]) -> Row:
+        percent = speed_percent(run, cell.rate_gbps)
+        if cell.scheme != "Wharf":
+            return Row(cell.scheme, cell.x, "effective speed", "%", percent)
+        data, parity = _WHARF_BLOCKS[cell.loss]
+        note = f"blocks of {data} and {parity}; arithmetic: {wharf_speed_percent(cell.loss):.2f} %"
+        return Row(cell.scheme, cell.x, "effective speed", "%", percent, judge=known[cell.scheme], note=note)
+
+    def _delays(self, cell: Cell, runs: Runs) -> list[float]:
+        key = cell.key("delay")
+        if key not in self._added:
+            self._added[key] = added_ns(runs[key], runs[f"clean {cell.rate_gbps}G delay"])
+        return self._added[key]
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        for rate_gbps in RATES_GBPS:
+            of_rate = [cell for cell in cells() if cell.rate_gbps == rate_gbps]
+            title, x_title = f"Effective loss rate, {rate_gbps}G", "loss rate of the link"
+            losses = [self._losses(scheme, of_rate, runs) for scheme in SCHEMES]
+            yield Plot(title, x_title, "effective loss rate", losses, "log", "log")
+            speeds = [self._speeds(scheme, of_rate, runs) for scheme in SCHEMES]
+            yield Plot(f"Effective speed, {rate_gbps}G", x_title, "speed (% of the line rate)", speeds, "log")
+
+    def _losses(self, scheme: str, of_rate: list[Cell], runs: Runs) -> Series:
+        found = []
+        for cell in (cell for cell in of_rate if cell.scheme == scheme):
+            key = cell.key("line rate") if scheme == "none" else cell.loss_key(_copies_for(cell))
+            found.append(effective_loss(runs[key], cell))
+        return curve(scheme, list(LOSSES), found)
+
+    def _speeds(self, scheme: str, of_rate: list[Cell], runs: Runs) -> Series:
+        of_scheme = [cell for cell in of_rate if cell.scheme == scheme]
+        speeds = [speed_percent(runs[cell.key("line rate")], cell.rate_gbps) for cell in of_scheme]
+        return Series(scheme, list(LOSSES), speeds)
+
+    def tables(self, runs: Runs, context: Context) -> Mapping[str, pl.DataFrame]:
+        return {"rivals": pl.DataFrame([self._summary(cell, runs) for cell in cells()])}
+
+    def _summary(self, cell: Cell, runs: Runs) -> dict[str, Any]:
+        rows = self._cell(cell, runs, _known(runs))
+        values = {f"{row.metric} ({row.unit})".replace(" ()", ""): row.measured for row in rows}
+        return {"rate_gbps": cell.rate_gbps, "loss": cell.loss, "scheme": cell.scheme, **values}

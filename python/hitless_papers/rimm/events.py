@@ -1,0 +1,165 @@
+"""Microburst events: one run each, and what happened in it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from hitless.analysis import REPLICAS_MIN, SEEDS_CHANGE_NOTHING, Interval
+from hitless.analysis.seeds import few_seeds
+from hitless.drawing.plot import Plot, cdf_series
+from hitless.simulation import Run
+from hitless_papers import Context, Point, Replicated, Runs, Share
+from hitless_papers.estimates import Estimate, mean_if_any
+from hitless_papers.rimm import testbed
+
+TABLES = ("flows", "messages", "flow_progress", "queues", "mechanisms", "histograms")
+EVENTS = 20
+"""Section IV: "20 microburst events are generated in each experiment"."""
+
+_SAMPLE = "5 us"
+_RESAMPLES = 2_000
+_PROGRESS_MS = 1
+
+
+class Event:
+    """One burst, and the background that it meets."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """The table of flows."""
+        return self.run.table("flows")
+
+    def of(self, group: str, column: str) -> int:
+        """A column of the flows of a group, summed."""
+        return int(self.flows.filter(pl.col("group").str.starts_with(group))[column].sum())
+
+    @property
+    def lost(self) -> int:
+        """Packets that the network lost, but for those corrupted to end the slow start of the background."""
+        return int(self.flows["network_packets_lost"].sum()) - self.run.summary.drops.get("corrupted on a link", 0)
+
+    @property
+    def retransmitted(self) -> int:
+        """Packets that the senders of all flows sent again, from `SETTLED_MS` on."""
+        progress = self.run.table("flow_progress").filter(pl.col("time_ps") <= testbed.SETTLED_MS * 10**9)
+        before = progress.group_by("flow").agg(pl.col("packets_retransmitted").max())["packets_retransmitted"].sum()
+        return int(self.flows["packets_retransmitted"].sum()) - int(before)
+
+    @property
+    def reordered(self) -> int:
+        """Packets that arrived after one sent later."""
+        return int(self.flows["network_packets_reordered"].sum())
+
+    def completion_ms(self, group: str) -> float | None:
+        """Time from the start of the flow to the delivery of its last byte; None: it did not complete."""
+        done = self.run.completed_messages().filter(pl.col("group") == group)
+        if len(done) == 0:
+            return None
+        return float((done["delivered_ps"] - done["started_ps"]).max()) / 1e9  # type: ignore[arg-type]
+
+    def jitter_us(self, group: str) -> float:
+        """Mean change of the time on the way from one packet of data to the next (RFC 3550, section 6.4.1)."""
+        own = self.flows.filter(pl.col("group") == group)
+        return float(own["network_jitter_ps"].mean() or 0.0) / 1e6  # type: ignore[arg-type]
+
+    def peak_segments(self, port: str = testbed.HOT_PORT) -> float:
+        """The deepest that the queue of a port was when looked at, in segments."""
+        samples = self.run.table("queues").filter(pl.col("port") == port)
+        return float(samples["value_bytes"].max() or 0) / testbed.SEGMENT_BYTES  # type: ignore[arg-type]
+
+    def counter(self, name: str, mechanism: str = "rimm") -> int:
+        """A counter of a mechanism, summed over switches and ports."""
+        table = self.run.table("mechanisms")
+        found = table.filter((pl.col("mechanism") == mechanism) & (pl.col("counter") == name))
+        return int(found["value"].sum())
+
+    def histogram_max(self, quantity: str) -> int | None:
+        """The largest value of a histogram of any switch; None: it is empty."""
+        found = self.run.table("histograms").filter(pl.col("quantity") == quantity)
+        return None if found.is_empty() else int(found["value"].max())  # type: ignore[arg-type]
+
+
+class OfEvents(Replicated):
+    """An exhibit of events: the same for all schemes, each in a run of its own.
+
+    Events of one number share a seed, so that all schemes meet the same one.
+    """
+
+    schemes: ClassVar[Mapping[str, Mapping[str, Any]]]
+
+    @property
+    def x(self) -> str:
+        """How many there are, as rows say it."""
+        return f"{self._replicas} events"
+
+    def points(self, context: Context) -> Iterable[Point]:
+        count = context.length("events", full=EVENTS, quick=EVENTS)
+        length_ms = context.length("ms for each event", full=1_000, normal=200, quick=60)
+        flows = [testbed.background(length_ms), testbed.burst()]
+        cases = {
+            scheme: testbed.scenario("event", flows, settings, measure=measure())
+            for scheme, settings in self.schemes.items()
+        }
+        return self.replicated(count, cases, keep=TABLES)
+
+    def events(self, runs: Runs, scheme: str) -> list[Event]:
+        """The events under a scheme."""
+        return list(map(Event, self.each(runs, scheme)))
+
+    def completions(self, runs: Runs, group: str) -> Plot:
+        """The completion times of a group's flow, by scheme."""
+        by_scheme = {scheme: completions_ms(self.events(runs, scheme), group) for scheme in self.schemes}
+        series = [cdf_series(scheme, times) for scheme, times in by_scheme.items()]
+        return Plot(f"Completion times of the {group}", "FCT (ms)", "share of events", series)
+
+
+def measure(groups: Sequence[str] = ("background", "burst")) -> Mapping[str, Any]:
+    """What rows read."""
+    return {
+        "order": True,
+        "queue": [{"ports": [testbed.HOT_PORT, *testbed.NEIGHBOUR_PORTS], "period": _SAMPLE}],
+        "flow": [{"group": group, "period": f"{_PROGRESS_MS} ms"} for group in groups],
+    }
+
+
+def completions_ms(events: Sequence[Event], group: str) -> list[float]:
+    """The completion times of the group's flow in the events in which it completed."""
+    return [time for event in events if (time := event.completion_ms(group)) is not None]
+
+
+def completed(events: Sequence[Event], group: str, scheme: str) -> Share:
+    """In how many events the group's flow completed."""
+    return Share(scheme, len(completions_ms(events, group)), len(events), "events")
+
+
+def mean_completion(events: Sequence[Event], group: str, scheme: str) -> Estimate:
+    """The mean of the completion times, in ms."""
+    return replace(mean_if_any(completions_ms(events, group)), completed=(completed(events, group, scheme),))
+
+
+def ratio_of_means(above: Sequence[float], below: Sequence[float]) -> Estimate:
+    """The mean of the first over that of the second, of the same events in the same order, with a bootstrap interval.
+
+    None where the second are all zero: of nothing there is no share. An event has a seed of its own.
+    """
+    pairs = np.column_stack([np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)])
+    if not pairs[:, 1].any():
+        return Estimate(None)
+    first, second = pairs.mean(axis=0)
+    ratio = float(first / second)
+    if len(pairs) < REPLICAS_MIN:
+        return Estimate(ratio, why=few_seeds(len(pairs)))
+    if (pairs == pairs[0]).all():
+        return Estimate(ratio, why=SEEDS_CHANGE_NOTHING)
+    random = np.random.Generator(np.random.PCG64(1))
+    drawn = pairs[random.integers(0, len(pairs), (_RESAMPLES, len(pairs)))].mean(axis=1)
+    seen = drawn[drawn[:, 1] > 0]
+    low, high = np.quantile(seen[:, 0] / seen[:, 1], [0.025, 0.975])
+    return Estimate(ratio, Interval(float(low), float(high)))

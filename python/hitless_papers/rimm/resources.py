@@ -1,0 +1,46 @@
+"""What RIMM keeps (section V): "4n + 32K bytes" for a switch of n ports and 4K slots of flows.
+
+Table 2 compares schemes by words ("in-network solution: yes") and one figure, the time of a reaction: the round trip to
+a neighbour. It has no number for this, and `rimm/tab3` measures what follows from it.
+"""
+
+from collections.abc import Iterable
+
+from hitless_papers import Context, Exact, Exhibit, Row, Runs, Unjudged, exhibit
+from hitless_papers.rimm import testbed
+from hitless_papers.statement_of_resources import Statement, statement
+
+_SLOTS = 4_096
+_LEAF = "S2-3"
+_NEIGHBOURS = len(testbed.SPINES)
+"""Ports that have an entry in the QDM table; "those to hosts are NULL" (section III-A2)."""
+_PAPER_BYTES = 32 * 1024
+_OWN_COUNT = Unjudged("n is counted here, so that 4n is no number of the paper's")
+
+
+@exhibit("rimm/tab2", title="Memory that RIMM takes: 4n + 32K bytes")
+class Table2(Exhibit):
+    """The state that the paper counts, and all of it.
+
+    Ports are counted here, so what the formula says of them is no number of the paper's to be judged by.
+    """
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        of = statement(testbed.scenario("resources", [], testbed.RIMM, settles=False), _LEAF, "rimm")
+        x = f"n = {_NEIGHBOURS}, {_SLOTS:,} slots"
+        depths = (of.field_bits("QDM", "depth_segments") + of.field_bits("QDM", "own_segments")) / 8
+        note = "two depths for each port that faces a switch"
+        yield Row("RIMM", x, "queue depths", "bytes", depths, judge=_OWN_COUNT, note=f"{note}; 4n: {4 * _NEIGHBOURS}")
+        numbers = (of.field_bits("S_f", "number") + _bits_of(of, "S_a")) / 8
+        yield Row("RIMM", x, "sequence numbers", "bytes", numbers, _PAPER_BYTES, judge=Exact(), note="S_f and S_a")
+        why = Unjudged(
+            "ours also keeps alarms, when each depth was told, how long a slot is detoured and waits, its neighbour: "
+            "the paper's ends of a detour need times too, and it counts none"
+        )
+        yield Row("RIMM", x, "all state", "bytes", of.bits() / 8, judge=why)
+        for name in ("stages of ingress", "stages of egress", "stateful ALUs", "SRAM (blocks of 16 KiB)"):
+            yield Row("RIMM", x, name, "", of.takes[name])
+
+
+def _bits_of(of: Statement, name: str) -> int:
+    return of.bits(lambda register: bool(register["name"] == name))

@@ -1,0 +1,117 @@
+"""An exhibit that was run with several seeds: how many, and one row of those of all seeds."""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from hitless.analysis import REPLICAS_MIN, Interval
+from hitless.analysis.seeds import all_the_same, mean_over_seeds, ratio_over_seeds, unmoved
+from hitless_papers.durations import known
+from hitless_papers.judge import Decided, Gain, Judge, Unjudged, agreement, decided
+from hitless_papers.model import Effort, Row, Seen, Share
+
+_SHORT_S = 30.0
+"""Processor time of a seed up to which a quick run takes several: `./run` is of a few minutes."""
+_USUAL = {"quick": REPLICAS_MIN, "normal": REPLICAS_MIN, "full": 5}
+
+_Given = tuple[int | None, Row]
+
+
+def usual(name: str, effort: Effort) -> int:
+    """How many seeds an exhibit runs with where nobody says: one where a quick run would no longer be quick."""
+    took = known().get((name, effort))
+    return 1 if effort == "quick" and took is not None and took.cpu_s > _SHORT_S else _USUAL[effort]
+
+
+def over_seeds(found: Sequence[tuple[int | None, Sequence[Row]]], *, takes_one: bool) -> Iterator[Row]:
+    """The rows of all seeds, each as it stands over them; rows are of one thing where all that names them is the same.
+
+    ``takes_one``: one seed is enough for a verdict, since the exhibit is arithmetic, or has seeds of its own.
+    """
+    by_key: dict[tuple[str, str, str, int], list[_Given]] = {}
+    for seed, rows in found:
+        times: dict[tuple[str, str, str], int] = {}
+        for row in rows:
+            key = (row.series, row.x, row.metric)
+            times[key] = times.get(key, 0) + 1
+            by_key.setdefault((*key, times[key]), []).append((seed, row))
+    for given in by_key.values():
+        yield _one(given, takes_one=takes_one) if len(found) == 1 else _several(given)
+
+
+def _one(given: Sequence[_Given], *, takes_one: bool) -> Row:
+    [(_, row)] = given
+    kept = replace(row, seen=_seen(given))
+    if takes_one or isinstance(row.judge, Unjudged):
+        return kept
+    return replace(kept, judge=Decided(row.judge, decided(row.judge, [row.verdict], None, None, None)))
+
+
+def _several(given: Sequence[_Given]) -> Row:
+    rows = [row for _, row in given]
+    judges = [row for row in rows if not isinstance(row.judge, Unjudged)]
+    first = judges[0] if judges else rows[0]
+    judged = [row for row in rows if row.judge.name == first.judge.name]
+    number = _number([row for row in judged if row.measured is not None and not math.isnan(row.measured)], first.judge)
+    notes = [first.note]
+    judge: Judge = first.judge
+    if judges:
+        verdicts = [row.verdict for row in judged if row.measured is not None or not judge.by_interval]
+        judgement = decided(judge, verdicts, number.value, first.paper, number.judged_by)
+        notes.append(agreement(verdicts) if judge.by_interval and verdicts else "")
+        judge = Decided(judge, judgement)
+    paper = next((row.paper for row in rows if row.paper is not None), None)
+    return replace(
+        first,
+        measured=number.value,
+        paper=paper,
+        interval=number.interval,
+        judge=judge,
+        note="; ".join(filter(None, notes)),
+        completed=_together(judged),
+        why=number.why,
+        seen=_seen(given),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number over several seeds."""
+
+    value: float | None
+    interval: Interval | None = None
+    judged_by: Interval | None = None
+    why: str = ""
+    """Reason for a missing interval."""
+
+
+def _number(rows: Sequence[Row], judge: Judge) -> _Number:
+    """The mean of the seeds' numbers; of ratios between schemes the geometric one."""
+    values = [row.measured for row in rows if row.measured is not None]
+    if not values:
+        return _Number(None)
+    if all_the_same(values):
+        # A run's own interval is of a count, which seeds may well leave as it is: of no event seen, say.
+        own = rows[0].interval if float(values[0]).is_integer() else None
+        return _Number(values[0], own, own or Interval(values[0], values[0]), unmoved(values))
+    if not all(map(math.isfinite, values)):
+        return _Number(sum(values) / len(values))
+    if judge.name == Gain.name and min(values) > 0.0:
+        certainty, mean = ratio_over_seeds(values), math.exp(sum(map(math.log, values)) / len(values))
+    else:
+        certainty, mean = mean_over_seeds(values), sum(values) / len(values)
+    return _Number(mean, certainty.interval, certainty.interval)
+
+
+def _together(rows: Sequence[Row]) -> Collection[Share]:
+    """The shares of all seeds: of each scheme and each thing their sums."""
+    sums: dict[tuple[str, str], tuple[int, int]] = {}
+    for row in rows:
+        for share in row.completed:
+            finished, begun = sums.get((share.series, share.what), (0, 0))
+            sums[share.series, share.what] = finished + share.finished, begun + share.begun
+    return [Share(series, finished, begun, what) for (series, what), (finished, begun) in sums.items()]
+
+
+def _seen(given: Sequence[_Given]) -> Sequence[Seen]:
+    return tuple(Seen(seed, row.measured, row.interval, row.verdict) for seed, row in given)

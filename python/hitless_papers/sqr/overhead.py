@@ -1,0 +1,224 @@
+"""What SQR costs the switch: the packet buffer (figure 13) and the egress capacity (figure 14).
+
+Rates are those of the line, preamble and gap included, as everywhere in the paper: 10 Gbps are 9.87 Gbps of frames of
+1518 B, so the bytes cached at 10 Gbps are 1.3 % fewer than rate times delay. The buffer is that of whole frames,
+without the metadata of a copy (about 10 B), and counts copies on their way round as well.
+
+One switch suffices. Hosts p1, p2 and the senders each have a port; SQR protects what leaves by p2's, and caches by
+p1's alone, as in the paper's measurements.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import polars as pl
+
+from hitless.checking import Fields
+from hitless.drawing.plot import Plot, Series
+from hitless.simulation import Run
+from hitless_papers import Context, Exact, Exhibit, Factor, Point, Row, Runs, Shape, Unjudged, exhibit
+from hitless_papers.estimates import Estimate, curve, mean_in_run
+from hitless_papers.sqr import testbed
+from hitless_papers.sqr.counters import counter, passes_per_copy
+
+_RATES_GBPS = tuple(range(1, 11))
+_DELAY_US = 30.0
+_FROM_SOURCE_US = 25.0
+"""From a write to the switch: a kernel pass and a link."""
+_TABLES = ("mechanisms", "throughput")
+_AS_TAKEN = Unjudged("judged as the capacity taken, which is the same number")
+_TURNS = "the caching queue is served in turn with the other: a single copy that goes round takes its turn each time"
+
+
+def _link(ends: str, rate_gbps: int) -> Mapping[str, Any]:
+    return {"ends": ends.split(), "rate": f"{rate_gbps} Gbps", "delay": "50 ns"}
+
+
+def _topology(rate_gbps: int) -> Mapping[str, Any]:
+    """Senders s1 and s2, the port p1 that caches, and p2 whose link is protected; behind it a second switch."""
+    return {
+        "kind": "graph",
+        "hosts": ["s1", "s2", "p1", "p2"],
+        "switches": ["sw", "far"],
+        "links": [_link(ends, rate_gbps) for ends in ("s1 sw", "s2 sw", "p1 sw", "sw far", "far p2")],
+    }
+
+
+def _scenario(
+    rate_gbps: float,
+    *,
+    line_gbps: int = 10,
+    duration_ms: float,
+    stop_ms: float | None = None,
+    background: bool = False,
+    settings: Mapping[str, Any],
+    extra: Mapping[str, Any] | None = None,
+) -> Fields:
+    """``rate_gbps`` of protected traffic from s2 to p2, and if asked for TCP at line rate from s1 to p1."""
+    constant = {"name": "protected", "transport": "udp", "kind": "constant-rate", "port": testbed.PORT}
+    flows: list[Mapping[str, Any]] = []
+    if rate_gbps > 0:
+        stop = testbed.milliseconds(stop_ms if stop_ms is not None else duration_ms)
+        flows.append({**constant, "sources": ["s2"], "destinations": ["p2"], "stop": stop})
+    if background:
+        long = {"name": "background", "transport": "tcp", "kind": "long"}
+        flows.append({**long, "sources": ["s1"], "destinations": ["p1"]})
+    udp = {"name": "udp", "kind": "udp", "rate": f"{rate_gbps or 1} Gbps", "frame_bytes": f"{testbed.FRAME_BYTES} B"}
+    tcp = {"name": "tcp", **testbed.TCP}
+    mechanism = {"kind": "sqr", "links": ["sw->far"], "ports": [testbed.PORT], "caching_ports": ["sw->p1"], **settings}
+    return {
+        "name": "overhead",
+        "topology": _topology(line_gbps),
+        "host": testbed.HOST,
+        "transport": [used for used in (udp, tcp) if used["name"] in {flow["transport"] for flow in flows}],
+        "flows": flows,
+        "duration": testbed.milliseconds(duration_ms),
+        "mechanism": [mechanism] if rate_gbps > 0 else [],
+        "measure": {"throughput": [{"links": ["sw->p1"], "period": "1 ms"}]},
+        **(extra or {}),
+    }
+
+
+def steady(rate_gbps: int, delay_us: float, length_ms: float, *, line_gbps: int = 10, caching: str = "ring") -> Fields:
+    """A cache that keeps copies of a constant rate for ``delay_us``."""
+    settings = {"steady_delay": testbed.microseconds(delay_us), "caching": caching}
+    return _scenario(rate_gbps, line_gbps=line_gbps, duration_ms=length_ms, settings=settings)
+
+
+def product_kb(rate_gbps: float, delay_us: float) -> float:
+    """Equation 1."""
+    return rate_gbps * delay_us / 8
+
+
+@exhibit("sqr/fig13", title="Packet buffer that the cache takes, against the rate of SQR traffic")
+class Figure13(Exhibit):
+    """Steady state at 10 and 100 Gbps; and the most during a repair of 760 us."""
+
+    def points(self, context: Context) -> Iterable[Point]:
+        length_ms = context.length("ms of traffic", full=100, normal=20, quick=20)
+        for rate_gbps in _RATES_GBPS:
+            yield Point(f"{rate_gbps} Gbps", steady(rate_gbps, _DELAY_US, length_ms), keep=_TABLES)
+        for caching in ("ring", "delay-queue"):
+            made = steady(100, _DELAY_US, length_ms, line_gbps=100, caching=caching)
+            yield Point(f"100 Gbps {caching}", made, keep=_TABLES)
+        yield Point("repair", _repair(), keep=(*_TABLES, "queues"))
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        measured = []
+        for rate_gbps in _RATES_GBPS:
+            run = runs[f"{rate_gbps} Gbps"]
+            measured.append(mean_kb(run))
+            paper = product_kb(rate_gbps, _DELAY_US)
+            note = f"{_granularity(run, rate_gbps)}; {_most(run)}"
+            yield Row("SQR", f"{rate_gbps} Gbps", "buffer used", "KB", measured[-1], paper, judge=Exact(), note=note)
+        ratios = [kb / rate_gbps for kb, rate_gbps in zip(measured, _RATES_GBPS, strict=True)]
+        linear = Shape(max(ratios) <= 1.1 * min(ratios), "linear in the rate, within 10 %")
+        yield Row("SQR", "all", "largest over least buffer per Gbps", "times", max(ratios) / min(ratios), judge=linear)
+        for caching in ("ring", "delay-queue"):
+            run = runs[f"100 Gbps {caching}"]
+            paper = product_kb(100, _DELAY_US)
+            note = f"equation 1: the paper measures up to 10 Gbps; {_why(caching, run)}"
+            yield Row(caching, "100 Gbps", "buffer used", "KB", mean_kb(run), paper, judge=Exact(), note=note)
+        # Copies in the cache, and packets that wait in their queue.
+        waiting = int(runs["repair"].table("queues")["value_bytes"].max())  # type: ignore[arg-type]
+        most = (counter(runs["repair"], "most bytes", "sw") + waiting) / 1e3
+        paper = product_kb(10, testbed.ROUTE_FAILURE_US)
+        note = "equation 1: the paper does not measure it; detected after 30 us, and the link whole 730 us later"
+        yield Row("SB'+SQR", "10 Gbps, repair", "most buffer used", "KB", most, paper, judge=Exact(), note=note)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        x = list(_RATES_GBPS)
+        measured = Series("SQR", x, [mean_kb(runs[f"{rate} Gbps"]) for rate in x])
+        paper = Series("SQR", x, [product_kb(rate, _DELAY_US) for rate in x], style="points", source="paper")
+        yield Plot("Packet buffer in steady state", "SQR traffic (Gb/s)", "buffer (KB)", [measured, paper])
+
+
+def _repair() -> Fields:
+    """10 Gbps while the protected link fails. The last packets come when it is whole, and nothing piles up later."""
+    extra = {
+        "failure": [{"link": "sw<->far", "first": "1 ms"}],
+        "recovery": testbed.recovery(testbed.SAME_PORT),
+        "measure": {"queue": [{"ports": ["sw->far"], "period": "1 us"}]},
+    }
+    stop_ms = 1 + (testbed.ROUTE_FAILURE_US - _FROM_SOURCE_US) / 1e3
+    return _scenario(10, duration_ms=3, stop_ms=stop_ms, settings={}, extra=extra)
+
+
+def mean_kb(run: Run) -> float:
+    """The mean over time of the bytes in the cache."""
+    return counter(run, "mean bytes", "sw") / 1e3
+
+
+def _most(run: Run) -> str:
+    return f"at most {counter(run, 'most bytes', 'sw') / 1e3:.1f} KB"
+
+
+def _granularity(run: Run, rate_gbps: float) -> str:
+    """What the delay and the rounds of the ring say the cache should hold, beside equation 1."""
+    round_us = _round_us(run)
+    kept_us = _DELAY_US + round_us / 2
+    expected_kb = product_kb(rate_gbps, kept_us) * testbed.FRAME_BYTES / testbed.WIRE_BYTES
+    return (
+        f"a copy in the ring is looked at once in a round of {round_us:.1f} us, so it stays {kept_us:.1f} us: "
+        f"{expected_kb:.1f} KB without preambles and gaps"
+    )
+
+
+def _round_us(run: Run) -> float:
+    """Mean time between two passes of a copy, from the passes that it makes in its delay."""
+    return _DELAY_US / max(1.0, passes_per_copy(run, "sw"))
+
+
+def _why(caching: str, run: Run) -> str:
+    if caching == "delay-queue":
+        return _most(run)
+    passes = passes_per_copy(run, "sw")
+    return (
+        f"{passes:.2f} passes for each copy through a port that reads 100 Gbps, as much as comes in: "
+        f"one that goes round twice lengthens the queue for good; {_most(run)}"
+    )
+
+
+@exhibit("sqr/fig14", title="Line-rate TCP by the port that caches, against the rate of SQR traffic")
+class Figure14(Exhibit):
+    """Throughput counts preamble and gap, so that 10 Gbps is the line."""
+
+    _RATES_GBPS: ClassVar[Sequence[int]] = (0, *_RATES_GBPS)
+
+    def points(self, context: Context) -> Iterable[Point]:
+        length_ms = context.length("ms of traffic", full=1_000, normal=200, quick=60)
+        settings = {"steady_delay": testbed.microseconds(_DELAY_US)}
+        for rate_gbps in self._RATES_GBPS:
+            made = _scenario(rate_gbps, duration_ms=length_ms, background=True, settings=settings)
+            yield Point(f"{rate_gbps} Gbps", made, keep=_TABLES)
+
+    def rows(self, runs: Runs, context: Context) -> Iterable[Row]:
+        measured = []
+        for rate_gbps in self._RATES_GBPS:
+            throughput = _throughput_gbps(runs[f"{rate_gbps} Gbps"])
+            measured.append(throughput.number)
+            paper = {0: 10.0, 10: 9.25}.get(rate_gbps)
+            judge: Exact | Unjudged = Exact() if rate_gbps == 0 else _AS_TAKEN if rate_gbps == 10 else Unjudged()
+            yield throughput.row("TCP", f"{rate_gbps} Gbps", "throughput", paper, judge, unit="Gb/s")
+        taken = [measured[0] - gbps for gbps in measured]
+        note = "copies in the ring; what egress consumes is read at 100 Gbps (P4 TNA), not calibrated on this figure"
+        yield Row("SQR", "10 Gbps", "capacity taken", "Gb/s", taken[10], 0.75, judge=Factor(), note=note)
+        grows = Shape(taken[1] < 0.5 * taken[10], "1 Gbps of SQR traffic takes less than half of what 10 Gbps take")
+        yield Row("SQR", "1 Gbps", "capacity taken", "Gb/s", taken[1], judge=grows, note=_TURNS)
+
+    def plots(self, runs: Runs, context: Context) -> Iterable[Plot]:
+        found = [_throughput_gbps(runs[f"{rate} Gbps"]) for rate in self._RATES_GBPS]
+        x = list(self._RATES_GBPS)
+        series = [
+            curve("TCP", x, found),
+            Series("TCP", [0, 10], [10.0, 9.25], style="points", source="paper"),
+        ]
+        yield Plot("Line-rate TCP by the caching port", "SQR traffic (Gb/s)", "throughput (Gb/s)", series)
+
+
+def _throughput_gbps(run: Run) -> Estimate:
+    """Of the line, after the first half of the run, with the interval over its milliseconds."""
+    samples = run.table("throughput").filter(pl.col("link") == "sw->p1")["value_bytes"].to_list()
+    steady = samples[len(samples) // 2 :]
+    gbps = [value * testbed.WIRE_BYTES / testbed.FRAME_BYTES * 8 / 1e6 for value in steady]
+    return mean_in_run(gbps)

@@ -1,0 +1,62 @@
+"""What a mechanism states that it takes of a switch, for the exhibits of the papers' resource tables.
+
+The figures of the switch are the budget of the preset "tofino-like"; docs/explanation/resources.md has their sources.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hitless.checking import Fields, scenario_resources
+
+STAGES = 12
+STATEFUL_ALUS = 4 * STAGES
+SRAM_BLOCKS = 80 * STAGES
+"""Those that tables may use as well, which a compiler's percentages are of."""
+BLOCK_BITS = 128 * 1024
+
+Register: TypeAlias = Mapping[str, Any]
+
+TABLES_TOO = "the compiler's figure is of tables, headers and the program around it too, ours of registers alone"
+"""Why most figures of a compiler have no verdict beside ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What one mechanism takes of one switch."""
+
+    takes: Mapping[str, int]
+    """Amounts by name, with the unit in the name."""
+    registers: tuple[Register, ...]
+
+    def bits(self, wanted: Callable[[Register], bool] = lambda _: True) -> int:
+        """Bits of the state in those registers, as wide as it is."""
+        return sum(int(register["bits"]) for register in self.registers if wanted(register))
+
+    def field_bits(self, array: str, field: str) -> int:
+        """Bits of one field in all cells of the arrays whose name begins so."""
+        wanted = [register for register in self.registers if register["name"].startswith(array)]
+        return sum(int(of["fields"].get(field, 0)) * int(of["cells"]) * int(of["arrays"]) for of in wanted)
+
+
+def statement(scenario: Fields, switch: str, mechanism: str) -> Statement:
+    """Of ``mechanism`` on ``switch`` in ``scenario``, of which nothing is run.
+
+    Raises KeyError when it does not run there.
+    """
+    for found in scenario_resources(scenario):
+        if switch in found["switches"]:
+            for stated in found["mechanisms"]:
+                if stated["mechanism"] == mechanism:
+                    return Statement(stated["takes"], tuple(stated["registers"]))
+    raise KeyError(f"{switch} runs no {mechanism}")
+
+
+def width(bits: int) -> int:
+    """The width of a register for so many bits."""
+    return next((width for width in (1, 8, 16, 32, 64) if bits <= width), 64)
+
+
+def blocks(cells: int, bits: int) -> int:
+    """Blocks of one array: those that its cells fill, and one that lets two packets have it at a time."""
+    return -(-cells * width(bits) // BLOCK_BITS) + 1

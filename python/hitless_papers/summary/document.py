@@ -1,0 +1,188 @@
+"""The summary: for each exhibit its rows over all seeds and of each, and the commit and length of the runs."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hitless.errors import BadInput
+from hitless.whole_file import read_text
+from hitless_papers.durations import read_folder
+from hitless_papers.judge import Verdict, agreement
+
+_DIGITS = 5
+
+
+class Measurement(BaseModel):
+    """What one seed measured of a row, and its verdict alone."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: int
+    measured: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    verdict: Verdict
+
+
+class SummaryRow(BaseModel):
+    """A row of an exhibit, over its seeds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    series: str
+    x: str
+    metric: str
+    unit: str
+    paper: float | str | None
+    judge: str
+    note: str = ""
+    measured: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    verdict: Verdict
+    """That of all seeds: `hitless_papers.judge.decided`."""
+    seeds: tuple[Measurement, ...]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What the row is of."""
+        return self.series, self.x, self.metric
+
+    @property
+    def agreement(self) -> str:
+        """How far its seeds agree: "match with 2 of 3 seeds"; nothing where all do."""
+        return agreement([each.verdict for each in self.seeds])
+
+
+class SummaryExhibit(BaseModel):
+    """An exhibit as it was last run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    effort: str
+    """quick, normal or full."""
+    commit: str
+    """Of the program that ran it, shortened."""
+    seeds: tuple[int, ...]
+    wall_s: float
+    """Of one seed, on average."""
+    not_judged: int
+    """Rows that no seed judged and for which the paper has no number: they are in the report, and not kept here."""
+    rows: tuple[SummaryRow, ...]
+
+    def row(self, key: tuple[str, str, str]) -> SummaryRow | None:
+        """The row of a scheme, a setting and a metric, if it was kept."""
+        return next((row for row in self.rows if row.key == key), None)
+
+    @property
+    def verdicts(self) -> Counter[Verdict]:
+        """How many rows have each verdict."""
+        return Counter(row.verdict for row in self.rows)
+
+    @property
+    def paper(self) -> str:
+        """The paper's name: what stands before the slash."""
+        return self.id.partition("/")[0]
+
+
+class Summary(BaseModel):
+    """Everything that was run, by exhibit."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    exhibits: list[SummaryExhibit] = Field(default_factory=list)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The summary in a file; an empty one where there is no file. Raises `BadInput` where it is no summary."""
+        if not path.exists():
+            return cls()
+        try:
+            return cls.model_validate_json(read_text(path))
+        except ValidationError as wrong:
+            raise BadInput("the file is no summary of results", where=str(path), hint=str(wrong)) from wrong
+
+    def write(self, path: Path) -> None:
+        """Write it, a row a line, so that a change of one number is a change of one line."""
+        parts = [_lines(exhibit) for exhibit in self.exhibits]
+        path.write_text('{"exhibits": [\n' + ",\n".join(parts) + "\n]}\n", encoding="utf-8")
+
+    def exhibit(self, name: str) -> SummaryExhibit | None:
+        """The exhibit of an id, if it was run."""
+        return next((exhibit for exhibit in self.exhibits if exhibit.id == name), None)
+
+    def add(self, folders: Sequence[Path], order: Sequence[str]) -> list[str]:
+        """Put what the folders of `hitless reproduce` found in the place of what was there; return the ids.
+
+        ``order`` is that of the exhibits in the file.
+
+        Raises `BadInput` for a folder without results, and for an exhibit that is not complete, or is in two folders.
+        """
+        added: dict[str, SummaryExhibit] = {}
+        for folder in folders:
+            for one in _read_folder(folder):
+                if one.id in added:
+                    hint = "a folder has all seeds of an exhibit: hitless reproduce --seeds"
+                    raise BadInput(f"{one.id} is in a folder before it, too", where=str(folder), hint=hint)
+                added[one.id] = one
+        kept = {exhibit.id: exhibit for exhibit in self.exhibits} | added
+        place = {name: number for number, name in enumerate(order)}
+        self.exhibits = sorted(kept.values(), key=lambda exhibit: place.get(exhibit.id, len(place)))
+        return list(added)
+
+
+def _read_folder(folder: Path) -> Iterable[SummaryExhibit]:
+    document, manifest = read_folder(folder)
+    for exhibit in document["exhibits"]:
+        if exhibit["id"] in manifest["incomplete"]:
+            raise BadInput(f"{exhibit['id']} is not complete", where=str(folder), hint="run it again, to its end")
+        yield _exhibit(exhibit, manifest)
+
+
+def _exhibit(document: Mapping[str, Any], manifest: Mapping[str, Any]) -> SummaryExhibit:
+    made = [_row(row) for row in document["rows"]]
+    kept = tuple(row for row in made if row.paper is not None or row.verdict != "unjudged" or _was_judged(row))
+    return SummaryExhibit(
+        id=document["id"],
+        effort=str(manifest["effort"]),
+        commit=str(manifest.get("commit") or "not known"),
+        seeds=document["seeds"],
+        wall_s=round(document["wall_s"] / len(document["seeds"]), 1),
+        not_judged=len(made) - len(kept),
+        rows=kept,
+    )
+
+
+def _was_judged(row: SummaryRow) -> bool:
+    """Has a seed alone a verdict? Then there is one to be told of, though seeds do not agree."""
+    return any(seen.verdict != "unjudged" for seen in row.seeds)
+
+
+def _row(row: Mapping[str, Any]) -> SummaryRow:
+    kept = ("series", "x", "metric", "unit", "paper", "judge", "note", "verdict")
+    told = {**{name: row[name] for name in kept}, **_numbers(row)}
+    return SummaryRow(**told, seeds=tuple(map(_seen, row["seeds"])))
+
+
+def _seen(seen: Mapping[str, Any]) -> Measurement:
+    return Measurement(seed=seen["seed"], verdict=seen["verdict"], **_numbers(seen))
+
+
+def _numbers(of: Mapping[str, Any]) -> dict[str, float | None]:
+    return {name: _rounded(of[name]) for name in ("measured", "ci_low", "ci_high")}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.{_DIGITS}g}")
+
+
+def _lines(exhibit: SummaryExhibit) -> str:
+    """An exhibit as JSON with a row a line."""
+    head = json.dumps(exhibit.model_dump(exclude={"rows"}), ensure_ascii=False)
+    rows = [json.dumps(row.model_dump(exclude_defaults=True), ensure_ascii=False) for row in exhibit.rows]
+    return head[:-1] + ', "rows": [\n' + ",\n".join(rows) + "\n]}"

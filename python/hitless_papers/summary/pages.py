@@ -1,0 +1,112 @@
+"""Pages with places for tables: ``<!-- results: ... -->`` begins one and ``<!-- end of results -->`` ends it.
+
+What stands behind the colon says which table:
+
+=======================  ===============================================================
+``counts``               verdicts by paper
+``chosen``               the rows of the first screen (`hitless_papers.answer.chosen`), in their order and words
+``rows lg/fig8 sqr ...`` all judged rows of the exhibits, a paper's name for all of its
+``maps rimm sqr ...``    places of the maps of ``hitless envelope`` by colour, a line a map; all maps if none is named
+``differs``              the rows that differ, with their causes (`hitless_papers.summary.causes`)
+=======================  ===============================================================
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hitless.errors import BadInput
+from hitless_papers.answer.chosen import FILE, Key, mechanisms
+from hitless_papers.registry import MAPS, PAPERS
+from hitless_papers.summary import tables
+from hitless_papers.summary.causes import FILE as CAUSES
+from hitless_papers.summary.causes import with_causes
+from hitless_papers.summary.document import Summary, SummaryExhibit, SummaryRow
+
+SUMMARY = Path("docs/results.json")
+
+_PLACE = re.compile(r"(<!-- results: ([^\n]*?) -->\n)(.*?)(<!-- end of results -->)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A page, as it is and as the summary says it should be."""
+
+    path: Path
+    found: str
+    wanted: str
+
+    @property
+    def is_current(self) -> bool:
+        """Does every table say what the summary says?"""
+        return self.found == self.wanted
+
+
+def render(root: Path) -> list[Rendered]:
+    """All pages below ``root`` that have places: README.md and those of docs.
+
+    Raises `BadInput` where a place asks for what the summary does not have.
+    """
+    summary = Summary.read(root / SUMMARY)
+    paths = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    pages = [(path, path.read_text(encoding="utf-8")) for path in paths if path.exists()]
+    return [_render(path, text, summary) for path, text in pages if _PLACE.search(text)]
+
+
+def _render(path: Path, text: str, summary: Summary) -> Rendered:
+    def fill(place: re.Match[str]) -> str:
+        try:
+            table = _table(place[2].split(), summary)
+        except BadInput as wrong:
+            raise BadInput(wrong.what, where=f"{path}: {place[1].strip()}", hint=wrong.hint) from wrong
+        return f"{place[1]}{table}\n{place[4]}"
+
+    return Rendered(path, text, _PLACE.sub(fill, text))
+
+
+def _table(words: Sequence[str], summary: Summary) -> str:
+    match words:
+        case ["counts"]:
+            return tables.counts(summary, [(paper.name, paper.title) for paper in PAPERS if paper.name != MAPS])
+        case ["chosen"]:
+            return tables.chosen(_chosen(summary))
+        case ["differs"]:
+            return tables.differing(with_causes(summary, CAUSES))
+        case ["maps", *names]:
+            found = [f"{MAPS}/{name}" for name in names]
+            return tables.maps(_named(summary, found or [MAPS]))
+        case ["rows", *names] if names:
+            return tables.rows_of(_named(summary, names))
+        case _:
+            raise BadInput(f"there is no table {' '.join(words)!r}", hint="counts, chosen, differs, maps or rows ID...")
+
+
+def _named(summary: Summary, names: Sequence[str]) -> Iterable[SummaryExhibit]:
+    for name in names:
+        found = [exhibit for exhibit in summary.exhibits if name in {exhibit.id, exhibit.paper}]
+        if not found:
+            raise BadInput(f"the summary has no {name}", hint="hitless results add puts what a run found into it")
+        yield from found
+
+
+def _chosen(summary: Summary) -> Iterable[tuple[str, str, SummaryRow]]:
+    """The chosen rows of those exhibits that the summary has."""
+    for mechanism in mechanisms():
+        rows = [
+            (words, _find(exhibit, key))
+            for line in mechanism.lines
+            if (exhibit := summary.exhibit(line.exhibit)) is not None
+            for words, key in line.rows
+            if key != line.bare or exhibit.row(key) is not None  # the summary keeps only what has a verdict
+        ]
+        for number, (words, row) in enumerate(rows):
+            unit = "" if row.unit in {"", "times"} else f", {row.unit}"
+            yield f"{mechanism.name}: {mechanism.trouble}" if number == 0 else "", f"{words}{unit}", row
+
+
+def _find(exhibit: SummaryExhibit, key: Key) -> SummaryRow:
+    row = exhibit.row(key)
+    if row is None:
+        raise BadInput(f"the summary has no row {exhibit.id}: {', '.join(key)}", where=FILE.name)
+    return row
