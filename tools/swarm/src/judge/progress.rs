@@ -69,7 +69,8 @@ fn starves_by_itself(evidence: &Evidence<'_>, transport: &Table) -> bool {
     let own_window = transport.get("window").and_then(Value::as_integer);
     let room = evidence.world.text_of("switch.buffer.per_port");
     let room = room.and_then(packets_of_room);
-    // Windows at once into a few packets: a copy lost again costs a timeout, 17 of them for 98 packets (seed 10,200,694).
+    // Windows at once into a few packets: a copy lost again costs a timeout, 17 of them for 98 packets
+    // (seed 10,200,694).
     // A window of 51 packets (seed 20,270,144), or 13 of 20 (seed 20,507,417), into 30 KB take more than 60 ms.
     let flows = i64::try_from(evidence.outcome.summary.flows.started).unwrap_or(i64::MAX);
     if own_window.zip(room).is_some_and(|(window, room)| room < window.saturating_mul(flows)) {
