@@ -3,6 +3,7 @@
 import ast
 import re
 import subprocess
+import sys
 import tomllib
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -79,10 +80,46 @@ def test_no_import_of_the_packages_points_up():
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
+def script(name):
+    module = ModuleType(name)
+    module.__file__ = str(ROOT / "scripts" / name)
+    sys.modules[name] = module
+    SourceFileLoader(name, module.__file__).exec_module(module)
+    return module
+
+
+def test_a_room_over_its_budget_is_told():
+    budgets = script("budgets")
+    rooms = {
+        "crates/a": budgets.Room(lines=101, words=2_000, hits=9),
+        "crates/b": budgets.Room(lines=100, words=2_000, hits=7),
+        "docs/c": budgets.Room(words=500, hits=50),
+        "new": budgets.Room(lines=1),
+    }
+    allowed = {"lines": 100, "prose": 40}
+    found = list(budgets.over(rooms, {"crates/a": allowed, "crates/b": allowed}))
+    assert [line.split(", and")[0] for line in found] == [
+        "crates/a: 101 lines",
+        "crates/a: 45 unidiomatic constructions in 10,000 words",
+        "scripts/budgets.toml: new is missing, with 1 lines and 0 constructions",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("/// What is kept, and for whom.\nlet what = 1;", 2),
+        ("/// Returns the packets that a queue holds.", 0),
+        ("//! A host whose card is full has none of its own.", 3),
+    ],
+)
+def test_unidiomatic_constructions_are_counted_in_comments_only(text, count):
+    budgets = script("budgets")
+    assert len(budgets.PATTERN.findall(budgets.comments(Path("a.rs"), text))) == count
+
+
 def test_an_import_that_points_up_is_found(tmp_path):
-    layers = ModuleType("layers")
-    layers.__file__ = str(ROOT / "scripts/layers")
-    SourceFileLoader("layers", str(ROOT / "scripts/layers")).exec_module(layers)
+    layers = script("layers")
     package = tmp_path / "python" / "hitless"
     (package / "runs").mkdir(parents=True)
     (package / "runs" / "pool.py").write_text(
