@@ -1,7 +1,7 @@
 """Map of the effect of a mechanism (helps, does no harm, is refused) on links and loads beyond the papers'."""
 
-from hitless.envelope.places import COARSE, FINE, Grid, Place
+from hitless.envelope.places import COARSE, FINE, Grid, Place, RandomPlaces
 from hitless.envelope.systems import SYSTEMS, System
 from hitless.envelope.verdicts import Cell, Colour, judged
 
-__all__ = ["COARSE", "FINE", "SYSTEMS", "Cell", "Colour", "Grid", "Place", "System", "judged"]
+__all__ = ["COARSE", "FINE", "SYSTEMS", "Cell", "Colour", "Grid", "Place", "RandomPlaces", "System", "judged"]

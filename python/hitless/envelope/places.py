@@ -1,5 +1,6 @@
 """The links and loads of a map."""
 
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -74,6 +75,35 @@ class Grid:
             for rate, metres, frame, load in product(self.rates_gbps, self.cables_m, self.frames_bytes, loads):
                 if transport == "udp" or frame > 2 * _HEADERS_BYTES:
                     yield Place(rate, metres, frame, transport, load)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomPlaces:
+    """Places drawn at random, most of them off the grids: a mechanism must not suit only the points of a grid."""
+
+    count: int
+    seed: int
+    seeds: int = 3
+
+    _RATES_GBPS = (1, 2, 5, 10, 25, 40, 50, 60, 100, 200, 400, 800)
+    _CABLES_M = (1, 3, 10, 30, 60, 200, 500, 1_000, 5_000, 10_000, 40_000)
+    _FRAMES_BYTES = (64, 128, 300, 700, 1_518, 2_500, 4_096, 9_018)
+    _FRAMES_MAX = 10_000
+    """Maximum frames in a round trip: longer runs take minutes."""
+
+    def places(self, transports: Sequence[Transport]) -> Iterator[Place]:
+        """Yield `count` places."""
+        dice = random.Random(self.seed)
+        found = 0
+        while found < self.count:
+            transport = dice.choice(transports)
+            load = round(dice.uniform(0.1, 0.95), 2) if transport == "udp" else 1.0
+            rate, cable_m = dice.choice(self._RATES_GBPS), dice.choice(self._CABLES_M)
+            place = Place(rate, cable_m, dice.choice(self._FRAMES_BYTES), transport, load)
+            holds_payload = transport == "udp" or place.frame_bytes > 2 * _HEADERS_BYTES
+            if holds_payload and place.round_trip_ns < self._FRAMES_MAX * place.frame_ns:
+                found += 1
+                yield place
 
 
 COARSE = Grid([10, 100, 400], [1, 100, 2_000], [64, 1_518, 9_018], [0.5, 0.95], seeds=3)

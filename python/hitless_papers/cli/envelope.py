@@ -7,7 +7,7 @@ from itertools import groupby
 from rich.table import Table
 
 from hitless.cli.execute import execute
-from hitless.envelope import COARSE, FINE, SYSTEMS, Cell, Colour, Grid, System
+from hitless.envelope import COARSE, FINE, SYSTEMS, Cell, Colour, Grid, RandomPlaces, System
 from hitless.envelope.places import Place, cable
 from hitless.errors import BadInput
 from hitless.results import RESULTS, ResultsFolder
@@ -27,7 +27,10 @@ def envelope(options: EnvelopeOptions) -> int:
     mechanism, seed, out = options.mechanism, options.seed, options.out
     if mechanism not in SYSTEMS:
         raise BadInput(f"there is no map of {mechanism!r}", hint=f"one of {', '.join(SYSTEMS)}")
-    system, grid = SYSTEMS[mechanism], FINE if options.fine else COARSE
+    if options.fine and options.random:
+        raise BadInput("--fine and --random exclude each other")
+    system = SYSTEMS[mechanism]
+    grid = RandomPlaces(options.random, seed) if options.random else FINE if options.fine else COARSE
     exhibit = Envelope(system, grid)
     entry = Entry(f"envelope/{mechanism}", f"{mechanism}: {system.trouble}", headline=False, make=lambda: exhibit)
     kept = KeptPoints((out or RESULTS) / "points")
@@ -44,11 +47,15 @@ def envelope(options: EnvelopeOptions) -> int:
     return execution.exit_code or int(any(cell.colour == "harms" for cell in exhibit.cells))
 
 
-def _show(system: System, grid: Grid, cells: Sequence[Cell]) -> None:
+def _show(system: System, grid: Grid | RandomPlaces, cells: Sequence[Cell]) -> None:
     print_text(f"{system.name}, against {system.trouble}; {grid.seeds} seeds a place")
     print_text(f"stated cost: {system.cost.share:.0%} ({system.cost.why})")
-    for transport, of_transport in groupby(cells, key=lambda cell: cell.place.transport):
-        stdout.print(_map(transport, list(of_transport)))
+    if isinstance(grid, RandomPlaces):
+        for cell in cells:
+            stdout.print(f"{_SIGNS[cell.colour]:4} {cell.place.name}", highlight=False)
+    else:
+        for transport, of_transport in groupby(cells, key=lambda cell: cell.place.transport):
+            stdout.print(_map(transport, list(of_transport)))
     counts = Counter(cell.colour for cell in cells)
     told = ", ".join(f"{sign} {colour} ({counts[colour]})" for colour, sign in _SIGNS.items())
     print_text(told)

@@ -101,6 +101,9 @@ class EnvelopeOptions:
 
     mechanism: Annotated[str, typer.Argument(metavar="MECHANISM", help="As in a scenario: linkguardian.")]
     fine: Annotated[bool, typer.Option("--fine", help="More rates, cables, frames, loads and seeds.")] = False
+    random: Annotated[
+        int | None, typer.Option(min=1, max=100_000, metavar="N", help="N places drawn by --seed instead of a grid.")
+    ] = None
     seed: Seed = 1
     out: Out = None
     json: Json = False
@@ -116,6 +119,7 @@ def envelope(options: EnvelopeOptions) -> int:
 
       hitless envelope linkguardian
       hitless envelope sqr --fine --json
+      hitless envelope rimm --random 50 --seed 7
 
     Each place of the map has the trouble that the mechanism is for, and pairs of
     runs with and without it. It helps, does no harm beyond its stated cost, is

@@ -7,7 +7,7 @@ from functools import partial
 
 import polars as pl
 
-from hitless.envelope.places import COARSE, Grid, Place
+from hitless.envelope.places import COARSE, Grid, Place, RandomPlaces
 from hitless.envelope.systems import SYSTEMS, System
 from hitless.envelope.verdicts import Cell, Side, judged
 from hitless.errors import RefusedScenario
@@ -30,7 +30,7 @@ HELPS, REFUSED, HARMS = "places where it helps", "places where it is refused", "
 class Envelope(Exhibit):
     """A mechanism at every place of a grid, in pairs of runs with and without it."""
 
-    def __init__(self, system: System, grid: Grid) -> None:
+    def __init__(self, system: System, grid: Grid | RandomPlaces) -> None:
         self.system = system
         self.grid = grid
         self.refused: dict[Place, str] = {}
