@@ -8,7 +8,7 @@ from pathlib import Path
 import aftermath
 import pytest
 
-from hitless.envelope import COARSE, SYSTEMS, Cell, judged
+from hitless.envelope import COARSE, SYSTEMS, Cell, RandomPlaces, judged
 from hitless.envelope.places import Place
 from hitless.envelope.systems import Cost
 from hitless.envelope.verdicts import Side
@@ -59,6 +59,15 @@ def test_the_nightly_run_draws_the_fine_map_of_each_mechanism():
     nightly = (Path(__file__).parents[2] / ".github/workflows/nightly.yml").read_text()
     listed = nightly.split("mechanism:\n")[1].split("steps:")[0]
     assert listed.split() == [word for name in sorted(SYSTEMS) for word in ("-", name)]
+
+
+def test_random_places_are_those_of_the_seed_and_off_the_grid(tmp_path):
+    done = hitless("envelope", "afq", "--random", "4", "--seed", "5", cwd=tmp_path)
+    named = [line.split(maxsplit=1) for line in done.stdout.splitlines() if " tcp" in line]
+    places = [place.name for place in RandomPlaces(4, seed=5).places(["tcp"])]
+    assert [name for _, name in named] == places
+    assert all(sign in {"+", "="} for sign, _ in named)
+    assert list(RandomPlaces(4, seed=6).places(["tcp"])) != list(RandomPlaces(4, seed=5).places(["tcp"]))
 
 
 def test_a_mechanism_without_a_map_is_named_with_those_that_have_one(tmp_path):

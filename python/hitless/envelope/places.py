@@ -93,7 +93,7 @@ class RandomPlaces:
 
     def places(self, transports: Sequence[Transport]) -> Iterator[Place]:
         """Yield `count` places."""
-        dice = random.Random(self.seed)
+        dice = random.Random(self.seed)  # noqa: S311 (no secret)
         found = 0
         while found < self.count:
             transport = dice.choice(transports)
