@@ -1,4 +1,4 @@
-// Headers that several of the programs share, as they are on the wire (crates/core/src/wire).
+// Headers that several of the programs share, as they are on the wire (crates/wire).
 
 #ifndef HITLESS_HEADERS_P4
 #define HITLESS_HEADERS_P4

@@ -1,5 +1,5 @@
 // LinkGuardian's headers in the frames of a protected link, as crates/mechanisms/src/linkguardian/headers and
-// crates/core/src/wire/link have them: a frame of a host is carried whole behind them.
+// crates/wire/src/link have them: a frame of a host is carried whole behind them.
 
 const bit<16> ETHERTYPE_LINK = 0x88B5;
 const bit<8> LINK_VERSION = 1;

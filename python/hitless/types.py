@@ -14,14 +14,14 @@ Across: TypeAlias = Literal["any", "switches"]
 
 
 class ActivationChange(TypedDict):
-    """LinkGuardian being switched on or off."""
+    """A change of protection."""
 
     active: bool
     at: str
 
 
 class AfqAdaptive(TypedDict):
-    """How the number of queues in use adapts; the defaults are those of A2FQ's public program."""
+    """Adaptation of the number of queues in use; the defaults follow A2FQ's public program."""
 
     low_divisor: NotRequired[int]
     margin: NotRequired[str]
@@ -29,11 +29,11 @@ class AfqAdaptive(TypedDict):
 
 
 AfqDropAhead: TypeAlias = Literal["at-queues", "beyond-queues"]
-"""From which distance on a packet is dropped."""
+"""Distance at which a packet is dropped."""
 
 
 AfqFlowKey: TypeAlias = Literal["five-tuple", "source", "class"]
-"""What is a flow."""
+"""Definition of a flow."""
 
 
 AfqHash: TypeAlias = Literal["multiply-shift", "checksums"]
@@ -41,26 +41,26 @@ AfqHash: TypeAlias = Literal["multiply-shift", "checksums"]
 
 
 AfqIdleRound: TypeAlias = Literal["stands-still", "line-rate"]
-"""What the round does while a port has nothing to send."""
+"""Progress of the round while a port has nothing to send."""
 
 
 AfqLate: TypeAlias = Literal["served-queue", "named-queue"]
-"""Where a packet goes whose round is over."""
+"""Queue of a packet whose round is over."""
 
 
 class AfqOccupancy(TypedDict):
-    """How well the enqueue side sees which queues are empty."""
+    """How precisely the enqueue side sees which queues are empty."""
 
     granularity: NotRequired[str]
     refresh: NotRequired[str]
 
 
 AfqRound: TypeAlias = Literal["shared", "from-occupancy"]
-"""Where the enqueue side knows the round from."""
+"""Source of the round on the enqueue side."""
 
 
 class AfqSchedulerRotatingStrictPriority(TypedDict):
-    """A scheduler made for it (section 3.3.2)."""
+    """A dedicated scheduler (section 3.3.2)."""
 
     kind: Literal["rotating-strict-priority"]
     late: NotRequired["AfqLate"]
@@ -83,7 +83,7 @@ class AfqSchedulerTwoGroups(TypedDict):
 
 
 AfqScheduler: TypeAlias = AfqSchedulerRotatingStrictPriority | AfqSchedulerDeficitRoundRobin | AfqSchedulerTwoGroups
-"""What serves the queues of a port."""
+"""Scheduler of a port's queues."""
 
 
 class AfqSketch(TypedDict):
@@ -101,7 +101,7 @@ AfqUpdate: TypeAlias = Literal["predicated-increment", "increment", "figure-3"]
 
 
 AlphaUpdate: TypeAlias = Literal["at-notifications", "periodic"]
-"""When alpha moves."""
+"""The time of updates to alpha."""
 
 
 BackupChoice: TypeAlias = Literal["probed", "first"]
@@ -109,11 +109,11 @@ BackupChoice: TypeAlias = Literal["probed", "first"]
 
 
 BoltReaction: TypeAlias = Literal["share", "inverse-share"]
-"""A flow's part of a queue."""
+"""The flow's share of a queue."""
 
 
 class BoltTransport(TypedDict):
-    """Parameters of Bolt's senders (section 3, algorithm 3)."""
+    """Settings of Bolt's senders (section 3, algorithm 3)."""
 
     ai: NotRequired[float]
     max_cwnd: NotRequired[float]
@@ -162,7 +162,7 @@ Clocks: TypeAlias = Literal["independent", "ideal"]
 
 
 class Close(TypedDict):
-    """How long a receiving application takes to close its connection, from the arrival of the last byte."""
+    """Time that a receiving application needs to close its connection after the arrival of the last byte."""
 
     delay: NotRequired[str]
     jitter: NotRequired["Jitter"]
@@ -173,11 +173,11 @@ Congestion: TypeAlias = Literal["newreno", "cubic", "dctcp", "bbr", "swift", "bo
 
 
 CubicTime: TypeAlias = Literal["rfc9438", "linux"]
-"""Which time of a stage of congestion avoidance counts for CUBIC's curve."""
+"""The time of CUBIC's curve within a stage of congestion avoidance."""
 
 
 DcqcnChoice: TypeAlias = "Dcqcn | DcqcnPreset"
-"""The ways to write `dcqcn`."""
+"""The syntax of `dcqcn`."""
 
 
 DcqcnPreset: TypeAlias = Literal["paper", "vendor"]
@@ -185,7 +185,7 @@ DcqcnPreset: TypeAlias = Literal["paper", "vendor"]
 
 
 class Dcqcn(TypedDict):
-    """Parameters of DCQCN, by the paper's names; defaults are those of `preset`."""
+    """Settings of DCQCN, named as in the paper; defaults are those of `preset`."""
 
     additive_increase: NotRequired[str]
     alpha_timer: NotRequired[str]
@@ -205,24 +205,24 @@ class Dcqcn(TypedDict):
 
 
 DctcpEstimate: TypeAlias = Literal["each-window", "at-echoes"]
-"""When DCTCP's estimate of the fraction of marked bytes moves."""
+"""The time of updates to DCTCP's estimate of the fraction of marked bytes."""
 
 
 class DeflectionCapacityStaticLimit(TypedDict):
-    """The limit of its own."""
+    """The queue's own limit."""
 
     kind: Literal["static-limit"]
 
 
 class DeflectionCapacityConstant(TypedDict):
-    """A number of bytes, whatever its limit is (section 6."""
+    """A number of bytes, regardless of the limit (section 6."""
 
     kind: Literal["constant"]
     size: str
 
 
 class DeflectionCapacityCurrentThreshold(TypedDict):
-    """What the shared buffer grants it at present, at most its own limit."""
+    """The current grant of the shared buffer, at most the queue's own limit."""
 
     kind: Literal["current-threshold"]
 
@@ -234,13 +234,13 @@ DeflectionCapacity: TypeAlias = (
 
 
 class DeflectionDecisionThreshold(TypedDict):
-    """Unless the queue holds more than Q (1 - alpha R), R being the relative priority (equation 1)."""
+    """Enter unless the queue holds more than Q (1 - alpha R), with relative priority R (equation 1)."""
 
     kind: Literal["threshold"]
 
 
 class DeflectionDecisionProbabilistic(TypedDict):
-    """Always while the queue is short; else it is deflected by chance (section 6)."""
+    """Always enter while the queue is short; otherwise deflect with a probability (section 6)."""
 
     kind: Literal["probabilistic"]
     minimum_threshold: NotRequired[str]
@@ -252,13 +252,13 @@ DeflectionDecision: TypeAlias = DeflectionDecisionThreshold | DeflectionDecision
 
 
 class DeflectionOccupancyImmediate(TypedDict):
-    """It sees them as they are."""
+    """Ingress sees current depths."""
 
     kind: Literal["immediate"]
 
 
 class DeflectionOccupancyUpdateGap(TypedDict):
-    """It knows what egress held at the last multiple of a time (section 6, figure 14)."""
+    """Ingress sees the state that egress held at the last multiple of a time (section 6, figure 14)."""
 
     gap: NotRequired[str]
     kind: Literal["update-gap"]
@@ -266,7 +266,7 @@ class DeflectionOccupancyUpdateGap(TypedDict):
 
 
 class DeflectionOccupancyControlPackets(TypedDict):
-    """It is told by control packets that go round by the recirculation ports for ever, one for each queue (section 4.1)."""
+    """Ingress learns from control packets that circulate through recirculation ports for ever, one per queue (section 4.1)."""
 
     kind: Literal["control-packets"]
     packets: NotRequired[int]
@@ -275,7 +275,7 @@ class DeflectionOccupancyControlPackets(TypedDict):
 DeflectionOccupancy: TypeAlias = (
     DeflectionOccupancyImmediate | DeflectionOccupancyUpdateGap | DeflectionOccupancyControlPackets
 )
-"""Where ingress knows from how full queues are."""
+"""Source of ingress's knowledge of queues."""
 
 
 DepthVisible: TypeAlias = Literal["egress", "ingress-and-egress"]
@@ -309,11 +309,11 @@ Detection: TypeAlias = DetectionFixed | DetectionSignalLoss | DetectionProbes
 
 
 DistributionArithmetic: TypeAlias = Literal["exact", "tables"]
-"""How the distribution and the average are reckoned."""
+"""Arithmetic of the distribution and the average."""
 
 
 DistributionMean: TypeAlias = Literal["exact", "moving-average"]
-"""The mean of which packets."""
+"""Packets that count in the mean."""
 
 
 EcnPoint: TypeAlias = Literal["enqueue", "dequeue"]
@@ -334,7 +334,7 @@ ErrorCorrection: TypeAlias = Literal["none", "rs-528-514", "rs-544-514"]
 
 
 class Fallback(TypedDict):
-    """When protection is changed by itself."""
+    """Bounds at which protection changes automatically."""
 
     bad_periods: NotRequired[int]
     frames_min: NotRequired[int]
@@ -605,14 +605,14 @@ class JitterNone(TypedDict):
 
 
 class JitterExponential(TypedDict):
-    """Exponential."""
+    """Exponential distribution."""
 
     kind: Literal["exponential"]
     mean: str
 
 
 class JitterLognormal(TypedDict):
-    """Lognormal."""
+    """Lognormal distribution."""
 
     kind: Literal["lognormal"]
     median: str
@@ -644,7 +644,7 @@ class LinkFailure(TypedDict):
 
 
 LinkGuardianMode: TypeAlias = Literal["blocking", "non-blocking"]
-"""Whether order is kept."""
+"""Whether packets are delivered in order."""
 
 
 class LinkImpairment(TypedDict):
@@ -657,7 +657,7 @@ class LinkImpairment(TypedDict):
 
 
 LinkLayerRetryAction: TypeAlias = Literal["best-effort", "block", "discard"]
-"""What the transmitter does with frames while it does not number them."""
+"""Treatment of frames while the transmitter does not number them."""
 
 
 class LinkSpec(TypedDict):
@@ -1023,7 +1023,7 @@ Mechanism: TypeAlias = (
 
 
 class P4Entry(TypedDict):
-    """An entry of a table."""
+    """A table entry."""
 
     action: NotRequired[str]
     match: NotRequired[Sequence[str]]
@@ -1034,7 +1034,7 @@ class P4Entry(TypedDict):
 
 
 class P4Queue(TypedDict):
-    """A queue of the program's own, at some ports."""
+    """A queue for the program, at some ports."""
 
     limit: NotRequired[str]
     ports: NotRequired[Sequence[str]]
@@ -1042,7 +1042,7 @@ class P4Queue(TypedDict):
 
 
 class P4Rounds(TypedDict):
-    """Queues that take turns."""
+    """Rotating queues."""
 
     limit: NotRequired[str]
     ports: NotRequired[Sequence[str]]
@@ -1079,11 +1079,11 @@ class PriorityTagger(TypedDict):
 
 
 QuantileDivisor: TypeAlias = Literal["fill", "window"]
-"""What the number of more urgent packets in a window is divided by."""
+"""Divisor of the number of more urgent packets in a window."""
 
 
 QuantileOf: TypeAlias = Literal["enqueued", "evaluated"]
-"""Which packets are offered to a window."""
+"""Packets that are offered to a window."""
 
 
 class QueueSampling(TypedDict):
@@ -1132,7 +1132,7 @@ class Recovery(TypedDict):
 
 
 class RelativePriorityQuantile(TypedDict):
-    """By the share of recent packets of the queue that are more urgent."""
+    """By the share of more urgent packets among recent packets of the queue."""
 
     divide_by: NotRequired["QuantileDivisor"]
     kind: Literal["quantile"]
@@ -1151,7 +1151,7 @@ class RelativePriorityDistribution(TypedDict):
 
 
 RelativePriority: TypeAlias = RelativePriorityQuantile | RelativePriorityDistribution
-"""How the priority of a packet is compared with those of a queue (section 3.1)."""
+"""How the priority of a packet is compared with the packets of a queue (section 3.1)."""
 
 
 class ReorderBuffer(TypedDict):
@@ -1168,15 +1168,15 @@ class Request(TypedDict):
 
 
 RimmAgain: TypeAlias = Literal["same-neighbour", "least-loaded"]
-"""The neighbour of a packet that is detoured again, which the paper leaves open."""
+"""Neighbour of a packet that is detoured again, which the paper leaves open."""
 
 
 RimmChange: TypeAlias = Literal["between-detours", "any-time"]
-"""When the new packets of a flow may go to another neighbour."""
+"""When new packets of a flow may use another neighbour."""
 
 
 RimmMessages: TypeAlias = Literal["first", "in-order"]
-"""The queue of message packets, which the paper leaves open."""
+"""Queue of message packets, which the paper leaves open."""
 
 
 RimmRelease: TypeAlias = Literal["flowlet-gap", "exact", "unordered"]
@@ -1184,7 +1184,7 @@ RimmRelease: TypeAlias = Literal["flowlet-gap", "exact", "unordered"]
 
 
 RoceRecovery: TypeAlias = Literal["go-back-n", "selective-repeat"]
-"""What becomes of packets that come after one that was lost."""
+"""Treatment of packets that arrive after a lost one."""
 
 
 class Routing(TypedDict):
@@ -1198,7 +1198,7 @@ RtoFormula: TypeAlias = Literal["rfc6298", "linux"]
 
 
 ScanStart: TypeAlias = Literal["uniform", "five-bit"]
-"""Where the scan for a port that is not full begins."""
+"""Start of the scan for a port that is not full."""
 
 
 SchedulerKind: TypeAlias = Literal["fifo", "strict", "drr"]
@@ -1206,7 +1206,7 @@ SchedulerKind: TypeAlias = Literal["fifo", "strict", "drr"]
 
 
 class SqrBackstop(TypedDict):
-    """Thresholds of the occupancy of the packet buffer."""
+    """Thresholds of the packet buffer's occupancy."""
 
     pause: str
     resume: str
@@ -1217,7 +1217,7 @@ SqrCaching: TypeAlias = Literal["ring", "delay-queue"]
 
 
 SqrRelease: TypeAlias = Literal["after-delay", "when-rerouted"]
-"""When copies that are due may leave."""
+"""When due copies may leave."""
 
 
 class Stack(TypedDict):
@@ -1236,7 +1236,7 @@ class StateChange(TypedDict):
 
 
 class Swift(TypedDict):
-    """Parameters of Swift, by its paper's names (section 3.5 and algorithm 1)."""
+    """Settings of Swift, named as in its paper (section 3.5 and algorithm 1)."""
 
     ai: NotRequired[float]
     base_target: NotRequired[str]
@@ -1465,7 +1465,7 @@ Until: TypeAlias = Literal["duration", "all-flows-done"]
 
 
 WindowGrowth: TypeAlias = Literal["byte-counting", "per-ack"]
-"""What an acknowledgement adds to the congestion window."""
+"""Growth of the congestion window per acknowledgement."""
 
 
 class Scenario(TypedDict):

@@ -92,17 +92,18 @@ class RandomPlaces:
     """Maximum frames in a round trip: longer runs take minutes."""
 
     def places(self, transports: Sequence[Transport]) -> Iterator[Place]:
-        """Yield `count` places."""
+        """Yield `count` different places."""
         dice = random.Random(self.seed)  # noqa: S311 (no secret)
-        found = 0
-        while found < self.count:
+        found: set[Place] = set()
+        while len(found) < self.count:
             transport = dice.choice(transports)
             load = round(dice.uniform(0.1, 0.95), 2) if transport == "udp" else 1.0
             rate, cable_m = dice.choice(self._RATES_GBPS), dice.choice(self._CABLES_M)
             place = Place(rate, cable_m, dice.choice(self._FRAMES_BYTES), transport, load)
             holds_payload = transport == "udp" or place.frame_bytes > 2 * _HEADERS_BYTES
-            if holds_payload and place.round_trip_ns < self._FRAMES_MAX * place.frame_ns:
-                found += 1
+            is_short = place.round_trip_ns < self._FRAMES_MAX * place.frame_ns
+            if holds_payload and is_short and place not in found:
+                found.add(place)
                 yield place
 
 
