@@ -132,12 +132,14 @@ def _tcp(place: Place) -> Mapping[str, Any]:
 
 def _roce(place: Place) -> Mapping[str, Any]:
     window = max(64, round(2 * place.round_trip_ns / place.frame_ns))
+    # A shorter timeout than the queues and an outage retransmits packets that only wait.
+    waits_ns = place.round_trip_ns + 2 * window * place.frame_ns
     return {
         "kind": "roce",
         "mtu": f"{place.payload_bytes} B",
         "window": window,
         "recovery": "selective-repeat",
-        "timeout": f"{max(1_000_000, round(3 * place.round_trip_ns))} ns",
+        "timeout": f"{max(1_000_000, round(3 * waits_ns))} ns",
     }
 
 
@@ -301,10 +303,6 @@ class LinkFailure(System):
             end_ns = stop_ns + (outage_ns + self.pause_ns(place)) * place.load + self._SLACK_NS
         else:
             end_ns = whole_ns + max(4 * outage_ns, _ROUND_TRIPS * place.round_trip_ns)
-        if place.transport == "roce":
-            # A shorter timeout than the queue and the outage retransmits packets that only wait.
-            window_ns = 2 * made["transport"][0]["window"] * place.frame_ns
-            made["transport"][0]["timeout"] = f"{max(1_000_000, round(3 * (place.round_trip_ns + window_ns)))} ns"
         made["duration"] = f"{round(end_ns)} ns"
         if with_it:
             made["mechanism"] = [{"kind": "sqr", "links": ["left<->right"]}]

@@ -13,8 +13,8 @@ use crate::dice::Dice;
 const LATER: &str = "200 ms";
 const END: &str = "260 ms";
 
-/// Mechanisms that judge a packet by earlier packets, however old: AIFO compares ranks with the last ones it has seen, and
-/// the example counts packets.
+/// Mechanisms that judge a packet by earlier packets, however old: AIFO compares ranks with the last ones it has seen,
+/// and the example counts packets.
 const WITH_MEMORY: [&str; 2] = ["aifo", "every-nth"];
 
 /// Adds later flows. The first world has only these, and no events: traffic, failures and losses that are over change
