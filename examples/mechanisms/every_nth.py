@@ -9,13 +9,13 @@ import hitless
 class Settings:
     """The parameters of every-nth-py."""
 
-    ports: list[str] = field(metadata={"doc": 'Where it acts: "sw2->sw6" is the port that sends on this link.'})
-    drop_every: int = field(default=0, metadata={"minimum": 0, "doc": "Of so many the last is dropped; 0: none."})
-    mark_every: int = field(default=0, metadata={"minimum": 0, "doc": "Of so many the last is marked; 0: none."})
+    ports: list[str] = field(metadata={"doc": 'Ports: "sw2->sw6" is the port that sends on this link.'})
+    drop_every: int = field(default=0, metadata={"minimum": 0, "doc": "Period of dropped packets; 0: no drops."})
+    mark_every: int = field(default=0, metadata={"minimum": 0, "doc": "Period of marked packets; 0: no marks."})
 
 
 class EveryNth(hitless.Mechanism[Settings], kind="every-nth-py", marks=True):
-    """At egress of ports drops every Nth packet, and marks every Mth if its transport knows ECN."""
+    """At egress drops every Nth packet of a port, and marks every Mth if its transport supports ECN."""
 
     def __init__(self) -> None:
         self.seen = dict.fromkeys(self.ports, 0)

@@ -1,14 +1,14 @@
 -- Wireshark dissector of hitless' link format, version 1: crates/core/src/wire/link describes it.
 --
 -- Copy it to the folder of personal Lua plugins (Help, About, Folders), or: tshark -X lua_script:hitless.lua -r FILE.
--- The EtherType is a preference of the protocol; 0x88b5 unless the link was told another one.
+-- The EtherType is a preference of the protocol; default 0x88b5.
 
 local hitless = Proto("hitless", "hitless link")
 
 local MESSAGES = { [1] = "Start", [2] = "Started", [3] = "Ask for start", [4] = "Probe", [5] = "Answer", [6] = "Request" }
 local TYPES = { [0] = "data", [1] = "acknowledgement", [2] = "acknowledgement with loss", [3] = "sender's copy" }
 
--- By kind: its name, its bytes, its fields (from which byte on, of how many bytes, which), and its summary.
+-- By kind: name, bytes, fields (first byte, number of bytes, names), and summary.
 local SHIMS = {
     { "LinkGuardian data", 3,
       { { 0, 1, "data_type", "data_channel", "data_era", "data_retransmitted", "data_dummy", "data_blocking" },

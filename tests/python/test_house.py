@@ -37,11 +37,11 @@ def test_the_smallest_mechanism_is_small():
 
 
 def steps():
-    way = (ROOT / PAGES[0]).read_text().split("## The way of one packet")[1].split("\n## ")[0]
-    return re.findall(r"^\d+\. (\S+\.rs): (.*?)(?=^\d+\. |\Z)", way, re.MULTILINE | re.DOTALL)
+    path = (ROOT / PAGES[0]).read_text().split("## The path of a packet")[1].split("\n## ")[0]
+    return re.findall(r"^\d+\. (\S+\.rs): (.*?)(?=^\d+\. |\Z)", path, re.MULTILINE | re.DOTALL)
 
 
-def test_each_step_of_a_packets_way_is_in_the_file_that_it_names():
+def test_each_step_of_a_packets_path_is_in_the_file_that_it_names():
     found = steps()
     assert len(found) > 20
     missing = {

@@ -161,13 +161,13 @@ def checkout(folder, tmp_path, monkeypatch):
     ("place", "line"),
     [
         ("counts", "| A paper that nobody wrote | 1 | 0 | 0 | 1 | 0 |"),
-        (
-            "rows demo",
-            "| demo/fig8 (full, 3 seeds, abc123456) | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | **differs** |",
-        ),
-        ("rows demo", "|  | LG, 100G, mean FCT, us | 10 | 17 [9, 25] | match (match with 2 of 3 seeds) |"),
+        ("rows demo", "## demo/fig8"),
+        ("rows demo", "Effort full, 3 seeds, commit abc123456."),
+        ("rows demo", "| LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | **differs** |"),
+        ("rows demo", "| LG, 100G, mean FCT, us | 10 | 17 [9, 25] | match (match with 2 of 3 seeds) |"),
         ("chosen", "| LinkGuardian: loss | the tail, us | 51 | 22.6 [22, 23.1] | **differs** |"),
-        ("differs", "| demo/fig8 | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | the hosts |"),
+        ("differs demo", "| demo/fig8 | LG, 100G, p99 FCT, us | 51 | 22.6 [22, 23.1] | the hosts |"),
+        ("causes", "| demo/fig8 | 1 | the hosts |"),
     ],
 )
 def test_a_table_says_what_the_summary_says(checkout, place, line):

@@ -65,8 +65,8 @@ def render(
 ) -> None:
     """Render the tables of README.md and of pages in docs from docs/results.json.
 
-    A table stands between <!-- results: counts -->, chosen, differs, or rows
-    ID..., and <!-- end of results -->.
+    A table is between <!-- results: counts --> (or chosen, causes, maps,
+    differs ID..., rows ID...) and <!-- end of results -->.
     """
     from hitless.terminal.console import print_note
     from hitless_papers.summary.pages import render as render_pages

@@ -1,13 +1,14 @@
-"""Pages with places for tables: ``<!-- results: ... -->`` begins one and ``<!-- end of results -->`` ends it.
+"""Pages with places for tables: ``<!-- results: ... -->`` begins a place and ``<!-- end of results -->`` ends it.
 
-What stands behind the colon says which table:
+The words after the colon choose the table:
 
 =======================  ===============================================================
 ``counts``               verdicts by paper
 ``chosen``               the rows of the first screen (`hitless_papers.answer.chosen`), in their order and words
-``rows lg/fig8 sqr ...`` all judged rows of the exhibits, a paper's name for all of its
-``maps rimm sqr ...``    places of the maps of ``hitless envelope`` by colour, a line a map; all maps if none is named
-``differs``              the rows that differ, with their causes (`hitless_papers.summary.causes`)
+``rows lg/fig8 sqr ...`` a section for each exhibit with its judged rows; a paper's name selects all its exhibits
+``maps rimm sqr ...``    places of the maps of ``hitless envelope`` by colour, a line for each map; by default all maps
+``differs lg ...``       rows of these exhibits that differ, with their causes (`hitless_papers.summary.causes`)
+``causes``               each cause once, with its exhibits and its number of rows
 =======================  ===============================================================
 """
 
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from hitless.errors import BadInput
 from hitless_papers.answer.chosen import FILE, Key, mechanisms
-from hitless_papers.registry import MAPS, PAPERS
+from hitless_papers.registry import MAPS, PAPERS, entries
 from hitless_papers.summary import tables
 from hitless_papers.summary.causes import FILE as CAUSES
 from hitless_papers.summary.causes import with_causes
@@ -71,15 +72,19 @@ def _table(words: Sequence[str], summary: Summary) -> str:
             return tables.counts(summary, [(paper.name, paper.title) for paper in PAPERS if paper.name != MAPS])
         case ["chosen"]:
             return tables.chosen(_chosen(summary))
-        case ["differs"]:
-            return tables.differing(with_causes(summary, CAUSES))
+        case ["differs", *names] if names:
+            ids = {exhibit.id for exhibit in _named(summary, names)}
+            return tables.differing([row for row in with_causes(summary, CAUSES) if row[0] in ids])
+        case ["causes"]:
+            return tables.causes(with_causes(summary, CAUSES))
         case ["maps", *names]:
             found = [f"{MAPS}/{name}" for name in names]
             return tables.maps(_named(summary, found or [MAPS]))
         case ["rows", *names] if names:
-            return tables.rows_of(_named(summary, names))
+            return tables.sections(_named(summary, names), {entry.id: entry.title for entry in entries()})
         case _:
-            raise BadInput(f"there is no table {' '.join(words)!r}", hint="counts, chosen, differs, maps or rows ID...")
+            hint = "counts, chosen, causes, maps, differs ID... or rows ID..."
+            raise BadInput(f"there is no table {' '.join(words)!r}", hint=hint)
 
 
 def _named(summary: Summary, names: Sequence[str]) -> Iterable[SummaryExhibit]:

@@ -1,7 +1,7 @@
 """Tables of the summary in Markdown."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from hitless.numbers import format_number
 from hitless_papers.envelope.exhibit import HARMS, HELPS, REFUSED, WORST
@@ -27,20 +27,22 @@ def counts(summary: Summary, papers: Sequence[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def rows_of(exhibits: Iterable[SummaryExhibit]) -> str:
-    """All rows of exhibits that have a number of the paper or a verdict."""
-    lines = [_line(["exhibit", "what", "paper", "measured", "verdict"]), "|---|---|---:|---:|---|"]
-    for exhibit in exhibits:
-        title = f"{exhibit.id} ({provenance(exhibit)})"
-        for number, row in enumerate(exhibit.rows):
-            cells = [title if number == 0 else "", _what(row), _paper(row), _measured(row), _verdict(row)]
-            lines.append(_line(cells))
+def sections(exhibits: Iterable[SummaryExhibit], titles: Mapping[str, str]) -> str:
+    """A section for each exhibit: title, provenance, and all rows with a verdict or a number of the paper."""
+    return "\n\n".join(_section(exhibit, titles.get(exhibit.id, "")) for exhibit in exhibits)
+
+
+def _section(exhibit: SummaryExhibit, title: str) -> str:
+    heading = f"## {exhibit.id}: {title}" if title else f"## {exhibit.id}"
+    lines = [heading, "", _provenance(exhibit), ""]
+    lines += [_line(["quantity", "paper", "measured", "verdict"]), "|---|---:|---:|---|"]
+    lines += [_line([_name(row), _paper(row), _measured(row), _verdict(row)]) for row in exhibit.rows]
     return "\n".join(lines)
 
 
 def chosen(rows: Iterable[tuple[str, str, SummaryRow]]) -> str:
     """Rows with words of their own: what stands before them, the words, and the row."""
-    lines = [_line(["", "what", "paper", "measured", "verdict"]), "|---|---|---:|---:|---|"]
+    lines = [_line(["", "quantity", "paper", "measured", "verdict"]), "|---|---|---:|---:|---|"]
     lines += [_line([before, words, _paper(row), _measured(row), _verdict(row)]) for before, words, row in rows]
     return "\n".join(lines)
 
@@ -59,19 +61,32 @@ def maps(exhibits: Iterable[SummaryExhibit]) -> str:
 
 
 def differing(rows: Iterable[tuple[str, SummaryRow, str]]) -> str:
-    """Rows that differ: the id of the exhibit, the row, its cause."""
-    lines = [_line(["exhibit", "what", "paper", "measured", "cause"]), "|---|---|---:|---:|---|"]
-    lines += [_line([name, _what(row), _paper(row), _measured(row), cause]) for name, row, cause in rows]
+    """Rows that differ: exhibit, row, cause. A cause is printed once for consecutive rows of an exhibit."""
+    lines = [_line(["exhibit", "quantity", "paper", "measured", "cause"]), "|---|---|---:|---:|---|"]
+    before = None
+    for name, row, cause in rows:
+        told = "as above" if (name, cause) == before else cause
+        lines.append(_line([name, _name(row), _paper(row), _measured(row), told]))
+        before = name, cause
     return "\n".join(lines)
 
 
-def provenance(exhibit: SummaryExhibit) -> str:
-    """How an exhibit was run: effort, seeds, commit."""
+def causes(rows: Iterable[tuple[str, SummaryRow, str]]) -> str:
+    """Each cause with its exhibits and the number of rows that differ for it."""
+    found: dict[str, Counter[str]] = {}
+    for name, _, cause in rows:
+        found.setdefault(cause, Counter())[name] += 1
+    lines = [_line(["exhibits", "rows", "cause"]), "|---|---:|---|"]
+    lines += [_line([", ".join(names), f"{names.total()}", cause]) for cause, names in found.items()]
+    return "\n".join(lines)
+
+
+def _provenance(exhibit: SummaryExhibit) -> str:
     seeds = f"seed {exhibit.seeds[0]}" if len(exhibit.seeds) == 1 else f"{len(exhibit.seeds)} seeds"
-    return f"{exhibit.effort}, {seeds}, {exhibit.commit}"
+    return f"Effort {exhibit.effort}, {seeds}, commit {exhibit.commit}."
 
 
-def _what(row: SummaryRow) -> str:
+def _name(row: SummaryRow) -> str:
     metric = row.metric if not row.unit or row.unit in row.metric else f"{row.metric}, {row.unit}"
     return ", ".join(filter(None, [row.series, row.x, metric]))
 

@@ -1,4 +1,4 @@
-//! Every Nth out of the tree: losses and marks of an exact period, as the built-in kind "every-nth" makes them.
+//! Every Nth as a crate outside of the tree: drops and marks with an exact period, like the built-in "every-nth".
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,27 +11,27 @@ use hitless_switch::{Context, DropReason, Half, HookSet, Mechanism, Needs, Regis
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Adds what this crate has to the kinds of mechanisms that there are.
+/// Registers the mechanism of this crate.
 pub fn register(kinds: Registry) -> Registry {
     kinds.with::<EveryNth>()
 }
 
-/// Drops every so many packets that leave by a port, and marks others.
+/// Drops every n-th packet that leaves a port, and marks others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EveryNthSettings {
-    /// Where: "leaf0->spine1" is one port, "leaf0" all of a switch. Without any: all ports of all switches.
+    /// Ports: "leaf0->spine1" is one port, "leaf0" all ports of a switch. Default: all ports of all switches.
     pub ports: Vec<String>,
-    /// Of so many packets of a port the last is dropped; 0: none.
+    /// Period of dropped packets at each port; 0: no drops.
     pub drop_every: u64,
-    /// Of so many packets of a port the last is marked, if it is not dropped and its transport knows ECN; 0: none.
+    /// Period of marked packets at each port (packets that are not dropped and support ECN); 0: no marks.
     pub mark_every: u64,
 }
 
 /// Every Nth on one switch.
 pub struct EveryNth {
     settings: EveryNthSettings,
-    /// By port: packets that have left their queue.
+    /// Packets that have left their queue, by port.
     seen: BTreeMap<PortId, u64>,
     dropped: u64,
     marked: u64,
@@ -40,7 +40,7 @@ pub struct EveryNth {
 hitless_switch::state!(EveryNth { values: seen, dropped, marked; configured: settings });
 
 impl EveryNth {
-    /// At the ports that are the keys of `seen`.
+    /// Subscribes to the ports in `seen`.
     pub fn new(settings: EveryNthSettings, seen: BTreeMap<PortId, u64>) -> Self {
         Self { settings, seen, dropped: 0, marked: 0 }
     }
@@ -58,7 +58,7 @@ impl Kind for EveryNth {
         select_ports_by_switch(topology, &settings.ports).into_keys().collect()
     }
 
-    /// None: it touches a packet between its queue and the line, as a bad line would.
+    /// No claims: it acts between queue and line, like a bad line.
     fn claims(_: &EveryNthSettings, _: &Topology) -> Vec<Claimed> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! What must hold of Every Nth whatever arrives: one switch, whose port 1 is the way out.
+//! Invariants of Every Nth for arbitrary arrivals: one switch, with port 1 as the exit.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn switch(drop_every: u64, mark_every: u64) -> Harness {
 }
 
 proptest! {
-    /// Of the packets, counted from 1, those whose number a period divides are dropped or marked, and no others.
+    /// Of the packets, counted from 1, exactly the multiples of a period are dropped or marked.
     #[test]
     fn the_period_is_exact(frames in prop::collection::vec(64_u32..1_500, 1..100), drop in 0_u64..9, mark in 0_u64..9) {
         let mut harness = switch(drop, mark);
