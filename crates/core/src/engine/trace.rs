@@ -1,8 +1,8 @@
-//! The trace hash: one number that two runs share exactly when they processed the same events in the same order.
+//! The trace hash: equal for two runs exactly if they processed the same events in the same order.
 
 use crate::engine::random::mix;
 
-/// A running hash over everything that is recorded; order matters.
+/// A running hash of all recorded words; their order matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::state::Value)]
 pub struct TraceHash {
     state: u64,
@@ -22,7 +22,6 @@ impl TraceHash {
         self.state = (product as u64 ^ (product >> 64) as u64).rotate_left(23) ^ second;
     }
 
-    /// The hash so far.
     pub const fn value(&self) -> u64 {
         mix(self.state)
     }
