@@ -50,7 +50,7 @@ impl Source {
     }
 }
 
-/// The event whose turn it is.
+/// The event to be handled now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn<P, T> {
     /// The event of a source, and the value taken from it.

@@ -8,7 +8,7 @@ use crate::wire::Packet;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct PacketHandle(pub u32);
 
-/// Approximate initial number of slots, and the factor by which a full store grows.
+/// Approximate initial number of slots, and the growth factor of a full store.
 const FIRST_SLOTS: usize = 16;
 const GROWTH: usize = 4;
 
