@@ -25,12 +25,12 @@ impl Subject {
         Some(Self { seed: scenario.seed, world: World::new(table), scenario, topology })
     }
 
-    /// What is written.
+    /// Returns the world with all defaults written out.
     pub const fn world(&self) -> &World {
         &self.world
     }
 
-    /// What is written, to be changed.
+    /// Returns a copy of its table, for changes.
     pub fn table(&self) -> Table {
         self.world.table().clone()
     }
