@@ -104,6 +104,7 @@ impl<'p, 't> Search<'p, 't> {
             if topology.switch(ends.lower).tier == 0 {
                 own.entry(ends.lower).or_default().push(candidate);
             } else {
+                // Every spine has exactly one path, so links from a switch to different spines are equivalent.
                 let is_to_spine = topology.switch(ends.upper).tier == topology.top_tier;
                 shared.push((candidate, (ends.lower, (!is_to_spine).then_some(ends.upper)), LossSum::ZERO));
             }
@@ -131,6 +132,8 @@ impl<'p, 't> Search<'p, 't> {
             self.best_set = self.whole_set();
             return;
         };
+        // Links are in descending order of worth: if one of this kind is kept, taking this one down instead is no
+        // better.
         if !self.kept.has(kind) {
             self.paths.take_down(candidate.link);
             if self.paths.holds_in(self.pod) {

@@ -261,6 +261,7 @@ impl<C: Clock> Driver<C> {
         }
         let target = self.time(wall);
         self.fabric.settle_arrivals(target);
+        // Advance in steps of the slack, so that departures reach the interfaces in time even after a long pause.
         let step_ps = self.options.slack_ns.max(1).saturating_mul(1_000);
         loop {
             // Skip idle time in a single step.

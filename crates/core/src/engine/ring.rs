@@ -93,6 +93,7 @@ impl<T: Copy + Default> Ring<T> {
         let size = (count * 2).max(FIRST_SLOTS);
         let mut slots = Vec::with_capacity(size);
         if count > 0 {
+            // Positions are masked with the size, so the elements move to the start of the larger ring.
             let (behind_end, front) = self.slots.split_at(self.slot(self.front));
             slots.extend_from_slice(front);
             slots.extend_from_slice(behind_end);

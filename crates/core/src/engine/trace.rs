@@ -10,6 +10,7 @@ pub struct TraceHash {
 
 impl Default for TraceHash {
     fn default() -> Self {
+        // "hitless!" in ASCII.
         Self { state: 0x6869_746c_6573_7321 }
     }
 }
@@ -18,6 +19,8 @@ impl TraceHash {
     /// Folds two words (the time of an event and its order key, or a packet's fields) into the hash.
     #[inline(always)]
     pub fn record(&mut self, first: u64, second: u64) {
+        // An odd factor keeps all bits of the state even if `second` is zero; the last step adds the bit that `| 1`
+        // hides.
         let product = u128::from(self.state ^ first) * u128::from(second | 1);
         self.state = (product as u64 ^ (product >> 64) as u64).rotate_left(23) ^ second;
     }

@@ -47,6 +47,7 @@ fn best_target(
 ) -> Option<Vec<LinkId>> {
     let (mut best, mut best_gain) = (None, 0.0);
     for &(until_s, link) in down {
+        // Links return one after the other, so the earlier ones stay up for later targets.
         paths.bring_up(link);
         let target = best_to_take_down(paths, pod, candidates);
         let waiting = worth_without(candidates, &target, possible);

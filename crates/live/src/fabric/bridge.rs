@@ -63,6 +63,7 @@ impl Bridge {
             (entry.point, entry.seen) = (point, now);
             return;
         }
+        // An expired entry is free: replacing it is not an eviction.
         let is_free = |way: &Option<Entry>| way.is_none_or(|entry| now.saturating_since(entry.seen) > maximum_age);
         let oldest = || (0..WAYS).min_by_key(|&way| ways[way].map(|entry| entry.seen)).expect("a set has ways");
         let free = ways.iter().position(is_free);

@@ -140,6 +140,7 @@ impl LiveFabric {
         waiting.sort_by_key(|arrival| (arrival.at, arrival.point));
         let due = waiting.partition_point(|arrival| arrival.at <= until);
         for arrival in waiting.drain(..due) {
+            // Everything up to `now` was handled, so a late frame arrives right after it.
             let at = arrival.at.max(self.now + Duration(1));
             self.handle_until(Time(at.as_ps() - 1));
             self.enter(at, arrival.point, arrival.frame);
@@ -158,6 +159,7 @@ impl LiveFabric {
     /// Admits a frame.
     fn enter(&mut self, at: Time, point: u16, frame: u32) {
         let external = self.run.edge_mut();
+        // Refused frames are recorded too, because a replay must refuse them again.
         if let Some(witness) = &mut external.witness {
             witness.arrival(at, point, external.frames.bytes(frame));
         }

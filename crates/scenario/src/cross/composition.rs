@@ -97,6 +97,7 @@ impl Check<'_> {
         let mut meetings = BTreeMap::<Vec<&'static str>, Vec<&Header>>::new();
         for own in &all {
             let Reach::OneHop(ports) = &own.reach else { continue };
+            // Headers for everywhere are added below, and a packet carries only one header for one hop at a time.
             let meets = |header: &&Header| match &header.reach {
                 Reach::Along(along) => ports.iter().any(|port| along.contains(port)),
                 Reach::Everywhere | Reach::OneHop(_) => false,

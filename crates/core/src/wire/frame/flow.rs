@@ -113,6 +113,7 @@ pub struct FlowHashSeed(pub u64);
 
 /// SipHash with two rounds per word and four at the end; the key is `low` and `high`.
 fn sip_hash_2_4(low: u64, high: u64, bytes: &[u8]) -> u64 {
+    // The constants of SipHash are the ASCII text "somepseudorandomlygeneratedbytes".
     let mut state = SipState([
         low ^ 0x736f_6d65_7073_6575,
         high ^ 0x646f_7261_6e64_6f6d,

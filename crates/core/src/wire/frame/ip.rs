@@ -130,7 +130,9 @@ impl Upper {
         let Some([next, length]) = array(datagram, self.at) else { return false };
         let bytes = match self.protocol {
             protocol::FRAGMENT => 8,
+            // RFC 4302, section 2.2: the length is in units of 4 bytes, minus 2.
             protocol::AUTHENTICATION => (usize::from(length) + 2) * 4,
+            // RFC 8200, section 4.3: the length is in units of 8 bytes, without the first 8.
             protocol::HOP_BY_HOP
             | protocol::ROUTING
             | protocol::DESTINATION_OPTIONS

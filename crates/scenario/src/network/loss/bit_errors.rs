@@ -119,6 +119,8 @@ fn more_errors_than(count: u32, places: u32, probability: f64) -> f64 {
         more += if errors > count { term } else { 0.0 };
     };
     let mut term = 1.0;
+    // Start at the mode with a term of 1: all other terms are smaller, so the sums cannot overflow, and the scale
+    // cancels in the quotient.
     for errors in mode..=places {
         add(errors, term);
         term *= odds * f64::from(places - errors) / f64::from(errors + 1);
@@ -177,6 +179,8 @@ impl BitErrors {
         let end_bits = end_bits + self.phase_bits;
         let first = end_bits.saturating_sub(data_bits(frame.frame_bytes)) / self.unit.data_bits;
         let last = end_bits.saturating_sub(1) / self.unit.data_bits;
+        // The drawn unit passed without a frame. Errors are memoryless, so the next spoilt unit can be drawn from this
+        // frame's first unit.
         if self.next_spoilt < first {
             self.draw_from(first, stream);
         }

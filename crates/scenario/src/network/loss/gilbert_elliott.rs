@@ -104,6 +104,7 @@ impl GilbertElliott {
     pub fn strikes(&mut self, stream: &mut Stream) -> bool {
         let (loss, leaves) =
             if self.in_burst { (self.loss_in_burst, self.ends) } else { (self.loss_between_bursts, self.begins) };
+        // The step comes after the loss, so that the first frame sees the stationary state.
         let lost = loss.draw(stream);
         self.in_burst ^= leaves.draw(stream);
         lost

@@ -63,6 +63,7 @@ impl Walk<'_> {
         }
         let hops = onward(self.watch.next_hops(self.table, switch, self.destination), arrival);
         let mut longest = None;
+        // Each of the hops must lead to the destination, because the hash of the flow decides among them.
         for port in hops {
             let peer = self.topology.switch(switch).ports[usize::from(port.0)].peer;
             let Node::Switch(next) = peer.node else { return None };

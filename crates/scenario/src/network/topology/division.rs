@@ -116,6 +116,7 @@ fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize,
     let mut of_groups = BTreeMap::new();
     let mut before = 0;
     for (&group, &size) in &sizes {
+        // A group goes to the part that contains the middle of its range of hosts.
         let middle = 2 * before + size;
         of_groups.insert(group, (middle * parts / (2 * hosts)).min(parts - 1) as u32);
         before += size;
@@ -137,6 +138,7 @@ fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize,
         if ready.is_empty() {
             break;
         }
+        // Links were counted before this round, so its assignments influence each other only through `ports`.
         for (group, links) in ready {
             let most = links.iter().copied().max().unwrap_or(0);
             let candidates = (0..parts).filter(|&part| links[part] == most);
