@@ -86,7 +86,6 @@ struct Search<'p, 't> {
 }
 
 impl<'p, 't> Search<'p, 't> {
-    /// Returns the best set.
     fn run(paths: &'p mut PathCounts<'t>, pod: usize, candidates: &[Candidate]) -> Vec<LinkId> {
         let mut search = Self::new(paths, pod, candidates);
         search.step(0, LossSum::ZERO);

@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-/// One error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Description.
     pub what: String,
     /// The file and the line, or the option.
     pub place: String,

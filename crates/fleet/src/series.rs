@@ -15,7 +15,6 @@ pub struct Metrics {
     /// Minimum number of paths of a ToR.
     pub min_per_tor_paths: u64,
     pub avg_per_pod_capacity: f64,
-    /// Minimum capacity of a pod.
     pub min_per_pod_capacity: f64,
     /// Maximum loss rate of a link, protected or not.
     pub max_link_loss_rate: f64,

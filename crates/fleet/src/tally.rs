@@ -43,12 +43,10 @@ impl<T: Copy + Ord> Tally<T> {
         self.counts.contains_key(&value)
     }
 
-    /// Minimum.
     pub fn least(&self) -> Option<T> {
         self.counts.first_key_value().map(|(&value, _)| value)
     }
 
-    /// Maximum.
     pub fn greatest(&self) -> Option<T> {
         self.counts.last_key_value().map(|(&value, _)| value)
     }

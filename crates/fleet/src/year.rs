@@ -14,7 +14,6 @@ use crate::topology::{LinkId, Topology};
 use crate::trace::{Failure, Trace};
 use crate::{LossRate, Problem, Share};
 
-/// A year to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
     pub topology: &'a Topology,
@@ -30,7 +29,6 @@ pub struct Plan<'a> {
     pub replay: Option<(&'a [Repair], &'a str)>,
 }
 
-/// The results of a year.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The state after each event.

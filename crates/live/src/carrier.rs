@@ -10,7 +10,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use crate::interfaces::link::{Carrier, Link};
 use crate::interfaces::watch::{LinkChange, LinkWatch};
 
-/// A source of carrier changes.
 pub trait CarrierSource: Send {
     /// Passes on the changes since the last call, without waiting.
     ///

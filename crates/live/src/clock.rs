@@ -76,7 +76,6 @@ pub struct LatenessStatus {
     /// Number of actions later than the slack.
     pub misses: u64,
     pub median_ns: u64,
-    /// 99.9th percentile.
     pub p999_ns: u64,
     /// Maximum.
     pub worst_ns: u64,

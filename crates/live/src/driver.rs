@@ -29,7 +29,6 @@ pub enum Waiting {
     Busy,
 }
 
-/// Options of the loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Maximum lateness of a departure before it counts as a miss; also the maximum virtual time handled before
@@ -56,12 +55,10 @@ impl Default for Options {
     }
 }
 
-/// A request from another thread.
 #[derive(Debug)]
 pub enum Request {
     /// Execute a command, and reply with its result.
     Command(Command, Sender<Result<(), String>>),
-    /// Reply with the status.
     Status(Sender<Status>),
 }
 
@@ -346,7 +343,6 @@ impl<C: Clock> Driver<C> {
         }
     }
 
-    /// Returns the present status.
     pub fn status(&mut self) -> Status {
         let elapsed_s = (self.clock.now().0 - self.origin.0) as f64 / 1e9;
         let counts = self.fabric.counts();

@@ -12,7 +12,6 @@ use crate::self_test::SelfTest;
 /// A snapshot of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
-    /// Seconds since the start.
     pub elapsed_s: f64,
     /// Whether a deadline was missed beyond the slack, a ring overflowed, or a ring refused a frame: measurements then
     /// do not reflect the scenario.
@@ -23,11 +22,8 @@ pub struct Status {
     pub frames_entered: u64,
     /// Copies of them made in switches.
     pub frames_copied: u64,
-    /// Frames that left the fabric.
     pub frames_left: u64,
-    /// Frames in the fabric now.
     pub frames_inside: u64,
-    /// Packets lost, by reason.
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets removed without loss, by reason.
     pub retired: BTreeMap<&'static str, u64>,
@@ -42,7 +38,6 @@ pub struct Status {
     pub warnings: Vec<String>,
 }
 
-/// Change of an interface's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// Attached node.
@@ -80,7 +75,6 @@ pub struct PortStatus {
     pub mode: String,
     #[serde(flatten)]
     pub counters: Counters,
-    /// Lateness of departures.
     pub departures: LatenessStatus,
     /// Frames that left the fabric after the interface had failed.
     pub frames_undeliverable: u64,

@@ -32,7 +32,6 @@ invariant is minimised and written as a scenario file. Exit code 1: a fault was 
 const THREADS_MAX: usize = 1024;
 const MINUTES_MAX: f64 = 1e7;
 
-/// The parsed arguments.
 pub struct Arguments {
     pub task: Task,
     pub out: PathBuf,

@@ -15,14 +15,12 @@ use crate::run::{self, Until, Verdict};
 use crate::shrink::shrink;
 use crate::world::World;
 
-/// Parameters of a hunt.
 #[derive(Clone, Debug)]
 pub struct Hunt {
     /// First seed; the others follow.
     pub first_seed: u64,
     /// Maximum number of worlds.
     pub worlds: Option<u64>,
-    /// Maximum duration.
     pub wall_time: Option<WallTime>,
     pub threads: usize,
     /// A bug that is activated in all runs.
@@ -45,7 +43,6 @@ pub struct Finding {
     pub times: u64,
 }
 
-/// Statistics of a hunt.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     pub worlds: u64,

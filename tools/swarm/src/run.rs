@@ -21,7 +21,6 @@ const STOPS: u64 = 24;
 /// Latest stop, in picoseconds: faults happen before.
 const STOPS_WITHIN_PS: u64 = 600_000_000;
 
-/// The result for a world.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     pub faults: Vec<Fault>,

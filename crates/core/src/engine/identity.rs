@@ -30,7 +30,7 @@ impl FlowIdentity {
     }
 }
 
-/// As used in the names of the flow's random streams.
+/// Formats the identity for the names of the flow's random streams.
 impl fmt::Display for FlowIdentity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{:016x}", self.0)

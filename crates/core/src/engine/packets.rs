@@ -71,7 +71,6 @@ impl PacketStore {
         self.free.push(handle.0);
     }
 
-    /// Number of packets alive.
     pub fn alive(&self) -> usize {
         self.packets.len() - self.free.len()
     }

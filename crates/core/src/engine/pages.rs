@@ -34,7 +34,6 @@ impl<T> Pages<T> {
         self.len == 0
     }
 
-    /// Adds the next entry.
     pub fn push(&mut self, entry: T) {
         if self.len.is_multiple_of(ENTRIES) {
             self.pages.push(Some(Box::new([const { None }; ENTRIES])));

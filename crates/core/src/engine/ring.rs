@@ -2,7 +2,6 @@
 
 use crate::state::{Damaged, Reader, Value, Writer};
 
-/// Initial number of slots.
 const FIRST_SLOTS: usize = 4;
 
 /// A FIFO. It allocates only if it holds more elements than ever before, and nothing before its first use.
@@ -43,7 +42,6 @@ impl<T: Copy + Default> Ring<T> {
         self.back = self.back.wrapping_add(1);
     }
 
-    /// The element at the front.
     #[inline(always)]
     pub fn front(&self) -> Option<T> {
         (!self.is_empty()).then(|| self.slots[self.slot(self.front)])
@@ -74,7 +72,6 @@ impl<T: Copy + Default> Ring<T> {
         (0..self.len() as u32).map(|offset| self.slots[self.slot(self.front.wrapping_add(offset))])
     }
 
-    /// Removes all elements.
     #[inline(always)]
     pub const fn clear(&mut self) {
         self.front = self.back;

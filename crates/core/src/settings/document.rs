@@ -8,7 +8,6 @@ use toml::de::{DeTable, DeValue};
 use crate::settings::{Finding, Lines, Problem};
 
 pub struct Document<'t> {
-    /// The text of the file.
     pub text: &'t str,
     pub lines: Lines<'t>,
     /// The top-level table; positions are byte offsets into `text`.

@@ -3,7 +3,6 @@
 use std::fmt::{self, Write};
 use std::ops::Range;
 
-/// One error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The field, as `flows[1].load` (counted from 0); empty for the file as a whole.
@@ -23,7 +22,6 @@ pub struct Finding {
     pub width: usize,
 }
 
-/// All errors of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError {
     pub file: String,
@@ -34,7 +32,6 @@ pub struct SettingsError {
 /// The lines of a text, for converting positions.
 pub struct Lines<'t> {
     text: &'t str,
-    /// First byte of each line.
     starts: Vec<usize>,
 }
 

@@ -38,7 +38,6 @@ impl<'a> Listing<'a> {
         self.text
     }
 
-    /// Appends a line.
     pub fn line(&mut self, line: impl AsRef<str>) {
         self.text.push_str(line.as_ref().trim_end());
         self.text.push('\n');

@@ -4,7 +4,6 @@ use std::fmt;
 
 /// A type that is restored from its bytes alone.
 pub trait Value: Sized {
-    /// Writes the value.
     fn write(&self, out: &mut Writer);
 
     /// Reads the bytes that [`Self::write`] has written.
@@ -33,7 +32,6 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Appends raw bytes.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
@@ -84,7 +82,6 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// Number of unread bytes.
     pub const fn left(&self) -> usize {
         self.bytes.len() - self.at
     }

@@ -91,7 +91,6 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// The initial time to live.
     pub const INITIAL_TTL: u8 = 64;
 
     /// Puts a shim on the packet; the frame grows by its bytes on the wire.

@@ -45,7 +45,6 @@ impl Transport {
     }
 }
 
-/// Flags of a TCP segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct TcpFlags(pub u8);
 
@@ -108,7 +107,6 @@ pub struct TcpHeader {
     pub sequence: u64,
     /// Next byte expected from the other side.
     pub acknowledgement: u64,
-    /// Selective acknowledgements.
     pub sack: SackBlocks,
     /// Receive window in bytes (scaling already applied).
     pub window_bytes: u32,
@@ -194,7 +192,6 @@ pub struct PacketPairData {
     pub arrived_at: Time,
     /// Timestamp of the sender (as in RFC 7323).
     pub timestamp: u32,
-    /// Number of its pair.
     pub pair: u32,
     pub payload_bytes: u16,
     pub position: PairPosition,
@@ -206,7 +203,6 @@ pub struct PacketPairData {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct PacketPairAcknowledgement {
     pub acknowledgement: u64,
-    /// Selective acknowledgements.
     pub sack: SackBlocks,
     /// Time between the arrivals of the two packets of a pair, divided by the number of packets from the first to the
     /// second; zero if nothing was measured.

@@ -25,7 +25,6 @@ pub struct Corruption {
 }
 
 impl Corruption {
-    /// The loss rate after protection.
     pub fn effective(&self) -> LossRate {
         self.protection.map_or(self.loss, |protection| protection.effective)
     }
@@ -160,7 +159,6 @@ impl<'t> Network<'t> {
         true
     }
 
-    /// Returns the present metrics.
     pub fn metrics(&self) -> Metrics {
         let sound = self.topology.links.len() - self.down_count - self.corrupting_count;
         let floor = sound as f64 * LossRate::SOUND.as_f64();

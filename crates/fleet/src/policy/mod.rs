@@ -26,7 +26,6 @@ pub enum Policy {
     LinkGuardianDrain,
 }
 
-/// Names on the command line.
 const NAMES: [(&str, Policy); 6] = [
     ("none", Policy::DoNothing),
     ("disable", Policy::DisableAndRepair),
@@ -37,7 +36,6 @@ const NAMES: [(&str, Policy); 6] = [
 ];
 
 impl Policy {
-    /// Finds a policy by name.
     pub fn named(name: &str) -> Result<Self, Problem> {
         let known = NAMES.iter().find(|(known, _)| *known == name);
         known.map(|&(_, policy)| policy).ok_or_else(|| {
@@ -50,7 +48,6 @@ impl Policy {
         NAMES.iter().map(|&(name, _)| name)
     }
 
-    /// Returns whether it runs LinkGuardian.
     pub const fn protects(self) -> bool {
         matches!(self, Self::LinkGuardian | Self::LinkGuardianCorrOpt | Self::LinkGuardianDrain)
     }

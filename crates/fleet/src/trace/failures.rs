@@ -11,7 +11,6 @@ pub const LATEST_S: u64 = 1 << 40;
 /// A link begins to corrupt frames, or changes its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
-    /// Time in seconds.
     pub time_s: u64,
     pub link: LinkId,
     pub loss: LossRate,

@@ -17,7 +17,6 @@ struct Entry {
     is_given: bool,
 }
 
-/// Counters of an address table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BridgeCounters {
     pub learned: u64,

@@ -29,7 +29,6 @@ pub enum Order {
     /// Take the link down in the named directions. If it is down in both directions and the scenario has `[recovery]`,
     /// its ends detect the failure and react to it.
     Fail,
-    /// Bring the link up.
     Repair,
     /// Corrupt frames at this rate, independently or in bursts; 0 ends it.
     Corrupt {
@@ -42,10 +41,8 @@ pub enum Order {
     Protect {
         /// Number of retransmitted copies of each lost packet.
         copies: u8,
-        /// Whether packets keep their order.
         keeps_order: bool,
     },
-    /// Stop protecting the link.
     Unprotect,
 }
 

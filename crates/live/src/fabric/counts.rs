@@ -31,7 +31,6 @@ impl Refused {
         Refused::NotOfTheLink,
     ];
 
-    /// The reason in words.
     pub const fn name(self) -> &'static str {
         match self {
             Refused::PoolEmpty => "no room for a frame",
@@ -58,9 +57,7 @@ pub struct FrameCounts {
     pub refused: [u64; Refused::ALL.len()],
     /// Frames admitted.
     pub entered: u64,
-    /// Copies made in switches.
     pub copied: u64,
-    /// Frames that left the fabric.
     pub left: u64,
     /// Frames that ended in switches, by [`DropReason`].
     pub ended: [u64; DropReason::COUNT],

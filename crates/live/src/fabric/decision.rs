@@ -34,15 +34,11 @@ pub enum Action {
     Hold,
     /// It was created: a copy, or a generated packet.
     Create,
-    /// It ended.
     End(DropReason),
     /// It was copied to another port, because its destination is unknown or a group.
     Flood,
-    /// The link corrupted it.
     Corrupted,
-    /// The link was down.
     LostDown,
-    /// It left the fabric.
     Leave,
 }
 

@@ -26,7 +26,6 @@ pub trait Witness: Send {
     fn decision(&mut self, decision: Decision);
     /// The interface of a point has refused a frame that left at `at`. The fabric treats it as sent.
     fn refusal(&mut self, _at: Time, _point: u16) {}
-    /// The run ends at `at`.
     fn end(&mut self, _at: Time) {}
 }
 

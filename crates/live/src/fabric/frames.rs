@@ -9,7 +9,6 @@ pub struct FrameInfo {
     pub number: u64,
     /// Point of arrival.
     pub point: u16,
-    /// The service of its flow.
     pub service: ServiceKey,
     /// The ECN field in its bytes.
     pub ecn: Ecn,

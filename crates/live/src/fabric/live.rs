@@ -156,7 +156,6 @@ impl LiveFabric {
         self.now = self.now.max(until);
     }
 
-    /// Admits a frame.
     fn enter(&mut self, at: Time, point: u16, frame: u32) {
         let external = self.run.edge_mut();
         // Refused frames are recorded too, because a replay must refuse them again.

@@ -15,7 +15,6 @@ pub struct LiveSettings {
     pub frame_bytes: u16,
     /// Configured stations: address, and name of a point.
     pub stations: Vec<(MacAddress, String)>,
-    /// Maximum number of learned stations.
     pub stations_learned: usize,
     /// Age limit of a learned station (IEEE 802.1Q, table 8-6: 300 s).
     pub station_age: Duration,

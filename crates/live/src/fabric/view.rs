@@ -16,7 +16,6 @@ use crate::status::LinkStatus;
 pub struct FabricView {
     /// Links of local switches.
     pub links: Vec<LinkStatus>,
-    /// Packets lost, by reason.
     pub drops: BTreeMap<&'static str, u64>,
     /// Packets removed without loss, by reason.
     pub retired: BTreeMap<&'static str, u64>,

@@ -30,7 +30,6 @@ pub enum OpenError {
         name: String,
         /// The refused operation.
         what: String,
-        /// The kernel's error.
         error: io::Error,
     },
 }

@@ -5,7 +5,6 @@
 pub const ADDRESSES_BYTES: usize = 12;
 /// Length of addresses and type.
 pub const HEADER_BYTES: usize = 14;
-/// Length of a VLAN tag.
 pub const TAG_BYTES: usize = 4;
 /// The type of a VLAN tag, IEEE 802.1Q.
 pub const TAG_TYPE: u16 = 0x8100;

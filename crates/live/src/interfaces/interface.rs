@@ -9,7 +9,6 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MonotonicTime(pub u64);
 
-/// A received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received<'a> {
     /// The frame from the destination address to the end of the payload, without check sequence. A VLAN tag that the
@@ -54,7 +53,6 @@ pub struct Counters {
 
 /// A port: frames in, frames out. No function blocks.
 pub trait Interface {
-    /// The name of the interface.
     fn name(&self) -> &str;
 
     /// The actual mode of exchanging frames with the kernel, in words.

@@ -22,7 +22,6 @@ pub enum Carrier {
     Off,
     /// It is on, but the other end is missing.
     Lost,
-    /// Frames can cross.
     Present,
 }
 

@@ -46,7 +46,6 @@ impl FromStr for Preference {
     }
 }
 
-/// Options of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     pub preference: Preference,

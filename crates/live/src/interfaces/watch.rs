@@ -13,7 +13,6 @@ pub struct LinkWatch {
     buffer: Vec<u8>,
 }
 
-/// A change of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkChange {
     /// The present state, possibly unchanged.

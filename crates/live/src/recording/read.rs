@@ -7,7 +7,6 @@ use hitless_core::wire::{PortId, QueueId, Time};
 use super::format::{Header, MAGIC, hash, tag};
 use crate::fabric::{Action, Decision};
 
-/// A record.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Record {
     Arrival { at: Time, point: u16, bytes: Vec<u8> },

@@ -34,7 +34,6 @@ impl fmt::Display for Divergence {
     }
 }
 
-/// The result of a replay.
 #[derive(Debug)]
 pub struct Replay {
     pub arrivals: u64,
@@ -45,7 +44,6 @@ pub struct Replay {
     pub equal: u64,
     /// The first difference.
     pub divergence: Option<Divergence>,
-    /// Whether the recording is complete.
     pub is_complete: bool,
     /// The results of the simulated run.
     pub outcome: Outcome,

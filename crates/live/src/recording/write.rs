@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::format::{Header, MAGIC, hash, put_number, tag};
 use crate::fabric::{Decision, Witness};
 
-/// Options of a recorder.
 #[derive(Clone, Copy, Debug)]
 pub struct RecorderOptions {
     /// Bytes kept of each frame; the rest is only hashed. Decisions depend on headers alone.
@@ -31,7 +30,6 @@ impl Default for RecorderOptions {
     }
 }
 
-/// The state of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecordingState {
     pub arrivals: u64,

@@ -57,7 +57,6 @@ impl FarEnd {
         locked(&self.0).counters.frames_overrun += frames;
     }
 
-    /// Removes the interface.
     pub fn unplug(&self) {
         locked(&self.0).is_gone = true;
     }

@@ -9,7 +9,6 @@ use toml::{Table, Value};
 use crate::parts::Parts;
 use crate::world::World;
 
-/// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub judge: &'static str,
@@ -34,7 +33,6 @@ pub(super) fn found(broken: Option<String>) -> Finding {
     Some(broken.into_iter().collect())
 }
 
-/// A world and its results.
 pub struct Evidence<'a> {
     /// The world as written.
     pub world: &'a World,
@@ -52,7 +50,6 @@ pub struct Evidence<'a> {
     pub idle: &'a [String],
     /// The result of equal senders that were also run for this world: the sender with an unequal share.
     pub unequal: Option<Option<&'a str>>,
-    /// The kinds of mechanisms.
     pub registry: &'a Registry,
 }
 

@@ -10,7 +10,6 @@ pub use evidence::{Evidence, Fault};
 pub(crate) use evidence::{numbers, texts};
 pub use progress::AT_REST;
 
-/// An invariant.
 pub struct Judge {
     pub name: &'static str,
     /// The rule, and its source.

@@ -9,7 +9,6 @@ use hitless_swarm::resume;
 
 use super::short_world;
 
-/// Number of seeds.
 const SEEDS: u64 = 300;
 
 #[test]

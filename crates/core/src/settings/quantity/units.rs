@@ -31,7 +31,6 @@ type Unit = (&'static str, u64);
 pub trait Quantity: Copy {
     /// Name of the kind, as used in the schema's `format`.
     const FORMAT: &'static str;
-    /// An example for messages.
     const EXAMPLE: &'static str;
     /// Parses the text.
     ///

@@ -97,7 +97,6 @@ pub struct VlanTags {
 /// Error: the frame does not contain a whole Ethernet header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTooShort {
-    /// Length of the frame.
     pub bytes: usize,
 }
 

@@ -83,9 +83,7 @@ pub enum CannotEncode {
     Illegal(Refusal),
     /// The inner frame is shorter than an Ethernet header or longer than [`INNER_BYTES_MAX`].
     InnerLength(usize),
-    /// The buffer is too small.
     NoRoom {
-        /// Required length.
         needed_bytes: usize,
     },
 }

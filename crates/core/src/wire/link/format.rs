@@ -47,9 +47,7 @@ pub const fn outer_mtu(inner_mtu: usize, vlan_tags: usize) -> usize {
 /// The parameters of the link at one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkFormat {
-    /// EtherType of the link's frames.
     pub ether_type: EtherType,
-    /// Address of this end.
     pub local: MacAddress,
     /// Address of the other end, or a group address if it is unknown; then frames from any address are accepted.
     pub remote: MacAddress,

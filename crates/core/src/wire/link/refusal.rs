@@ -14,7 +14,6 @@ pub enum Refusal {
     Truncated,
     /// A version that this program does not speak.
     Version,
-    /// Reserved bits are not zero.
     ReservedBits,
     /// A kind of shim that this version does not have, or that no mechanism of this link uses.
     UnknownKind,
@@ -90,7 +89,6 @@ impl std::error::Error for Refusal {}
 pub struct RefusalCounters([u64; Refusal::ALL.len()]);
 
 impl RefusalCounters {
-    /// Counts one frame.
     pub fn count(&mut self, refusal: Refusal) {
         let counter = &mut self.0[refusal as usize];
         *counter = counter.saturating_add(1);
@@ -101,7 +99,6 @@ impl RefusalCounters {
         self.0[refusal as usize]
     }
 
-    /// Each reason with its count.
     pub fn iter(&self) -> impl Iterator<Item = (Refusal, u64)> + '_ {
         Refusal::ALL.into_iter().zip(self.0)
     }

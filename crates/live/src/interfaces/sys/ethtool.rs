@@ -16,16 +16,13 @@ const NAME_WORDS: usize = 8;
 /// Maximum plausible number of features, far above the real one (64 in Linux 6); larger counts are rejected.
 const FEATURES_LIMIT: usize = 1024;
 
-/// One feature of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feature {
     /// Name in the kernel's spelling, as in `ethtool -k` (`tx-tcp-segmentation`).
     pub name: String,
-    /// Whether it is on.
     pub active: bool,
     /// Its position in the kernel's masks.
     bit: usize,
-    /// Whether it can be switched.
     pub changeable: bool,
 }
 

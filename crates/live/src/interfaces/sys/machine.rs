@@ -5,7 +5,6 @@ use std::mem::{size_of, zeroed};
 
 use super::socket::checked;
 
-/// Nanoseconds of `CLOCK_MONOTONIC`.
 pub fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
 }

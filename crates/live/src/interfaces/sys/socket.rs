@@ -42,7 +42,6 @@ impl Socket {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Sets an option.
     pub fn set<T: Plain>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
         let length = length_of::<T>();
         // SAFETY: `value` lives for the call, which reads `length` bytes, its size.
@@ -70,7 +69,6 @@ impl Socket {
         Ok(unsafe { value.assume_init() })
     }
 
-    /// Binds to an address.
     pub fn bind<T: Plain>(&self, address: &T) -> io::Result<()> {
         // SAFETY: `address` lives for the call, which reads its size.
         checked(unsafe { libc::bind(self.0.as_raw_fd(), std::ptr::from_ref(address).cast(), length_of::<T>()) })?;

@@ -23,7 +23,6 @@ pub struct Template(Vec<u8>);
 /// The contents of a stream's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Number of the stream.
     pub stream: u32,
     /// Number of the frame, counted from 0.
     pub sequence: u64,

@@ -10,7 +10,6 @@ use crate::interfaces::sys::machine::monotonic_ns;
 /// Frames between two kicks at full speed: a kick costs a system call.
 const BATCH: u64 = 64;
 
-/// A stream of frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stream {
     /// Number that identifies it at the sink.

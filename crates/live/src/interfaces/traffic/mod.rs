@@ -18,7 +18,6 @@ pub use datagram::FRAME_BYTES_MIN;
 pub use generator::{Generated, Stream, generate};
 pub use sink::{Arrivals, Sink};
 
-/// The results of a stream.
 #[derive(Clone, Debug)]
 pub struct Measured {
     pub generated: Generated,

@@ -9,11 +9,8 @@ use crate::interfaces::sys::socket::Socket;
 
 /// An entry of a ring.
 pub trait Entry: Copy {
-    /// Its size in the ring.
     const BYTES: usize;
-    /// Reads it at `offset`.
     fn read(mapping: &Mapping, offset: usize) -> Self;
-    /// Writes it at `offset`.
     fn write(self, mapping: &Mapping, offset: usize);
 }
 
