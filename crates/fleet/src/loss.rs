@@ -1,4 +1,4 @@
-//! Loss rates, and sums of them that do not drift.
+//! Loss rates, and sums of them without drift.
 
 use std::ops::{Add, AddAssign, SubAssign};
 
@@ -7,10 +7,10 @@ use std::ops::{Add, AddAssign, SubAssign};
 pub struct LossRate(f64);
 
 impl LossRate {
-    /// What a sound link is charged with: the published simulator's floor of 1e-18.
+    /// The loss rate of a sound link: the published simulator's floor of 1e-18.
     pub const SOUND: LossRate = LossRate(1e-18);
 
-    /// The rate, where it is one.
+    /// Checks that the rate is above 0 and at most 1.
     pub fn new(rate: f64) -> Option<Self> {
         (rate > 0.0 && rate <= 1.0).then_some(Self(rate))
     }
@@ -21,12 +21,11 @@ impl LossRate {
         Self(rate)
     }
 
-    /// As a number.
     pub const fn as_f64(self) -> f64 {
         self.0
     }
 
-    /// A sum of this rate alone.
+    /// Converts the rate to a sum.
     pub fn as_sum(self) -> LossSum {
         // A rate is mantissa * 2^(exponent - 1075); units are 2^-100. At most 1, so the shift left is 48 at most.
         let bits = self.0.to_bits();
@@ -39,19 +38,18 @@ impl LossRate {
 
 const UNIT_BITS: i32 = 100;
 
-/// A sum of loss rates in units of 2^-100: exact, whatever was added and taken out before, for rates of 2^-48 (4e-15)
+/// A sum of loss rates in units of 2^-100. It is exact after any additions and subtractions, for rates of 2^-48 (4e-15)
 /// and more, and for up to 2^27 links.
 ///
-/// A year adds and subtracts rates between 1e-10 and 1e-2 hundreds of thousands of times; in floating point what is
-/// left of a large rate would in the end be larger than the small ones.
+/// A year adds and subtracts rates between 1e-10 and 1e-2 hundreds of thousands of times. In floating point, the
+/// remainder of a large rate would finally exceed the small ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LossSum(i128);
 
 impl LossSum {
-    /// The sum of nothing.
     pub const ZERO: LossSum = LossSum(0);
 
-    /// Divided by 2^`bits`, rounded down.
+    /// Divides by 2^`bits`, rounding down.
     #[must_use]
     pub const fn shrunk(self, bits: u32) -> LossSum {
         LossSum(self.0 >> bits)

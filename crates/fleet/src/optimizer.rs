@@ -1,16 +1,18 @@
-//! The best set of corrupting links to take down, exactly.
+//! Finds the exact optimal set of corrupting links to take down.
 //!
-//! CorrOpt's optimizer (Zhuo et al. 2017, section 5) asks for the set of corrupting links whose loss rates add up to
-//! most, so that every ToR keeps its share of paths. No path leaves a pod below the spines, so each pod is a problem of
-//! its own. The published simulator tries all subsets; we branch and bound, with the same result:
+//! CorrOpt's optimizer (Zhuo et al. 2017, section 5) asks for the set of corrupting links with the maximum sum of loss
+//! rates that leaves every ToR its share of paths. No path leaves a pod below the spines, so each pod is a separate
+//! problem. The published simulator tries all subsets; we use branch and bound, with the same result:
 //!
-//! - Links that touch no ToR in danger, should all corrupting links go down, go down at once (CorrOpt's own step).
-//! - Links *above* the ToR switches' own are tried one after the other, the worst first. Of links from one switch to
-//!   spines only their number matters to the paths, so with one of them kept all better ones are kept as well.
-//! - Once those are fixed, the ToR switches' own links concern nobody else, and each ToR is a small knapsack.
+//! - If all corrupting links went down, some ToR switches would have too few paths. Links that do not affect these ToRs
+//!   go down at once (CorrOpt's own step).
+//! - Links *above* the ToR switches' own are tried one after the other, in descending order of loss rate. Among the
+//!   links from one switch to spines only their number affects the paths. So if one of them is kept, all with a lower
+//!   loss rate are kept too.
+//! - Once those are fixed, the ToR switches' own links are independent, and each ToR is a small knapsack problem.
 //!
-//! The answer is exact for any topology in tiers. The time is short for the named shapes; a hostile graph with many
-//! corrupting links in middle tiers of one pod may take long.
+//! The answer is exact for any topology in tiers. The search is fast for the named shapes; an adversarial graph with
+//! many corrupting links in middle tiers of one pod can take long.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,24 +21,23 @@ use crate::network::{Corruption, Network, PathCounts};
 use crate::tally::Tally;
 use crate::topology::{LinkId, SwitchId};
 
-/// A corrupting link, and what taking it down is worth.
+/// A corrupting link, and the benefit of taking it down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// The link.
     pub link: LinkId,
-    /// What it adds to the penalty.
+    /// Its contribution to the penalty.
     pub worth: LossSum,
 }
 
-/// Corrupting links of a pod, for a worth of one's choice.
+/// Returns the corrupting links of a pod, with the benefit that `worth` computes.
 pub fn candidates(network: &Network, pod: usize, worth: impl Fn(&Corruption) -> LossSum) -> Vec<Candidate> {
     let corrupting = network.corrupting_in(pod).iter();
     corrupting.map(|(&link, corruption)| Candidate { link, worth: worth(corruption) }).collect()
 }
 
-/// The links of `pod` to take down, in ascending order. `candidates` are links of that pod that are up.
+/// Returns the links of `pod` to take down, in ascending order. `candidates` are links of that pod that are up.
 ///
-/// The path counts are left as they were.
+/// The path counts are restored.
 pub fn best_to_take_down(paths: &mut PathCounts, pod: usize, candidates: &[Candidate]) -> Vec<LinkId> {
     if candidates.is_empty() {
         return Vec::new();
@@ -51,7 +52,7 @@ pub fn best_to_take_down(paths: &mut PathCounts, pod: usize, candidates: &[Candi
     chosen
 }
 
-/// Links that endanger no ToR even if all candidates go down, and the others.
+/// Separates links that endanger no ToR even if all candidates go down from the others.
 fn split(paths: &mut PathCounts, pod: usize, candidates: &[Candidate]) -> (Vec<LinkId>, Vec<Candidate>) {
     candidates.iter().for_each(|candidate| paths.take_down(candidate.link));
     let topology = paths.topology();
@@ -65,26 +66,26 @@ fn split(paths: &mut PathCounts, pod: usize, candidates: &[Candidate]) -> (Vec<L
     (free.into_iter().map(|candidate| candidate.link).collect(), contested)
 }
 
-/// Links that carry equally many paths: if one is kept up, so is every one that is worth less.
+/// Links that carry the same number of paths: if one is kept, so are all with a lower worth.
 type Kind = (SwitchId, Option<SwitchId>);
 
 /// The search over the links above the ToR switches' own.
 struct Search<'p, 't> {
     paths: &'p mut PathCounts<'t>,
     pod: usize,
-    /// Links whose lower end is no ToR, the most worth first, with what all from there on are worth.
+    /// Links with a lower end that is not a ToR, in descending order of worth; each with the worth of itself and all
+    /// after it.
     shared: Vec<(Candidate, Kind, LossSum)>,
-    /// Links of each ToR, the most worth first.
+    /// Links of each ToR, in descending order of worth.
     own: Vec<(SwitchId, Vec<Candidate>)>,
     taken: Vec<LinkId>,
-    /// Kinds of which a link is kept up, with how often that was decided on the way here.
+    /// Kinds with a kept link, each with the number of such decisions on the current branch.
     kept: Tally<Kind>,
     best: Option<LossSum>,
     best_set: Vec<LinkId>,
 }
 
 impl<'p, 't> Search<'p, 't> {
-    /// The best set.
     fn run(paths: &'p mut PathCounts<'t>, pod: usize, candidates: &[Candidate]) -> Vec<LinkId> {
         let mut search = Self::new(paths, pod, candidates);
         search.step(0, LossSum::ZERO);
@@ -102,6 +103,7 @@ impl<'p, 't> Search<'p, 't> {
             if topology.switch(ends.lower).tier == 0 {
                 own.entry(ends.lower).or_default().push(candidate);
             } else {
+                // Every spine has exactly one path, so links from a switch to different spines are equivalent.
                 let is_to_spine = topology.switch(ends.upper).tier == topology.top_tier;
                 shared.push((candidate, (ends.lower, (!is_to_spine).then_some(ends.upper)), LossSum::ZERO));
             }
@@ -115,9 +117,10 @@ impl<'p, 't> Search<'p, 't> {
         Self { paths, pod, shared, own, taken: Vec::new(), kept: Tally::default(), best: None, best_set: Vec::new() }
     }
 
-    /// Decides on the shared links from `next` on, those before being worth `taken`.
+    /// Decides on the shared links starting at `next`; the earlier ones that go down are worth `taken`.
     fn step(&mut self, next: usize, taken: LossSum) {
-        // What ToR switches can give up only shrinks as more shared links go down, so this bounds all that follows.
+        // The worth of the ToR switches' own links only shrinks as more shared links go down, so this bounds the whole
+        // branch.
         let own = self.best_own_worth();
         let rest = self.shared.get(next).map_or(LossSum::ZERO, |&(_, _, from_here)| from_here);
         if self.best.is_some_and(|best| taken + own + rest <= best) {
@@ -128,6 +131,8 @@ impl<'p, 't> Search<'p, 't> {
             self.best_set = self.whole_set();
             return;
         };
+        // Links are in descending order of worth: if one of this kind is kept, taking this one down instead is no
+        // better.
         if !self.kept.has(kind) {
             self.paths.take_down(candidate.link);
             if self.paths.holds_in(self.pod) {
@@ -152,9 +157,9 @@ impl<'p, 't> Search<'p, 't> {
     }
 }
 
-/// Which of a ToR's own links to take down, within the paths that it can lose.
+/// Selects among a ToR's own links those to take down, within the paths that it can lose.
 struct Knapsack {
-    /// Worth, paths lost, and link; the most worth first.
+    /// Worth, paths lost, and link, in descending order of worth.
     items: Vec<(LossSum, u64, LinkId)>,
     best: LossSum,
     best_set: Vec<LinkId>,
@@ -170,8 +175,8 @@ impl Knapsack {
         made
     }
 
-    /// Decides on the items from `next` on. A link that loses no fewer paths than one that was kept (`lightest_kept`),
-    /// and is worth no more, is kept too: exchanging the two would be better.
+    /// Decides on the items starting at `next`. If an item was kept, later ones that lose at least as many paths
+    /// (`lightest_kept`) and have at most its worth are kept too, because exchanging the two would be better.
     fn step(&mut self, next: usize, slack: u64, worth: LossSum, lightest_kept: u64, taken: &mut Vec<LinkId>) {
         if worth > self.best {
             self.best = worth;

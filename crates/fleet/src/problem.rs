@@ -1,30 +1,26 @@
-//! What is wrong with a file or an option, told so that it can be put right.
+//! Errors in a file or an option, with the information a user needs to correct them.
 
 use std::fmt;
 
-/// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What it is.
     pub what: String,
     /// The file and the line, or the option.
     pub place: String,
-    /// How to put it right, where that can be said.
+    /// A correction, if one is known.
     pub hint: String,
 }
 
 impl Problem {
-    /// Something wrong at `place`.
     pub fn new(what: impl Into<String>, place: impl Into<String>) -> Self {
         Self { what: what.into(), place: place.into(), hint: String::new() }
     }
 
-    /// Something wrong in a line of a file, counted from 1.
+    /// Reports an error in a line of a file, counted from 1.
     pub fn in_line(what: impl Into<String>, file_name: &str, line: usize) -> Self {
         Self::new(what, format!("{file_name}:{line}"))
     }
 
-    /// With a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();

@@ -1,4 +1,4 @@
-//! What LinkGuardian makes of a corrupting link.
+//! The effect of LinkGuardian on a corrupting link.
 
 use hitless_core::wire::BitRate;
 
@@ -7,23 +7,23 @@ use crate::LossRate;
 /// A protected link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Protection {
-    /// The loss rate that is left.
+    /// Remaining loss rate.
     pub effective: LossRate,
-    /// The speed that is left, in hundredths of a percent.
+    /// Remaining speed, in hundredths of a percent.
     pub speed_per_10_000: u64,
 }
 
 impl Protection {
-    /// The speed that is left of `rate`, in bits per second.
+    /// Remaining speed for the link rate `rate`, in bits per second.
     pub fn speed_bps(&self, rate: BitRate) -> u64 {
         (u128::from(rate.as_bps()) * u128::from(self.speed_per_10_000) / 10_000) as u64
     }
 }
 
-/// Loss rates that were measured, and what was left of loss and speed, blocking mode at 100G.
+/// Measured loss rates, with remaining loss and speed, in blocking mode at 100G.
 ///
-/// The published simulator's table. The first three rows are the paper's (figure 8); the last, for 1e-2, is not in the
-/// paper. A link of another speed is taken to keep the same share of it, which the paper does not say.
+/// This is the published simulator's table. The first three rows are the paper's (figure 8); the last, for 1e-2, is not
+/// in the paper. We assume that a link of another speed keeps the same share of it, which the paper does not say.
 const MEASURED: [(f64, Protection); 4] = [
     (1.43e-5, Protection { effective: LossRate::constant(5.97e-10), speed_per_10_000: 9_876 }),
     (9.16e-5, Protection { effective: LossRate::constant(7.56e-9), speed_per_10_000: 9_874 }),
@@ -31,7 +31,8 @@ const MEASURED: [(f64, Protection); 4] = [
     (1e-2, Protection { effective: LossRate::constant(1e-8), speed_per_10_000: 6_000 }),
 ];
 
-/// What is left of a link with this loss: the measurement nearest on a linear scale, the first of two equally near.
+/// Returns the effect on a link with this loss: the nearest measurement on a linear scale, or the first of two equally
+/// near ones.
 pub fn protection(loss: LossRate) -> Protection {
     let distance = |measured: f64| (loss.as_f64() - measured).abs();
     let nearer = |best: (f64, Protection), next: (f64, Protection)| {

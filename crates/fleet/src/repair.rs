@@ -1,4 +1,4 @@
-//! How long repairs take: drawn, or replayed from a file.
+//! Durations of repairs: drawn, or replayed from a file.
 
 use hitless_core::engine::draws::below;
 use hitless_core::engine::{RandomStreams, Stream};
@@ -8,64 +8,63 @@ use crate::topology::LinkId;
 use crate::trace::LATEST_S;
 
 const DAY_S: u64 = 24 * 3_600;
-/// A first repair that succeeds (80 %), and one that has to be done again (CorrOpt, section 7.1).
+/// Durations of a repair that succeeds at once (80 %), and of one that must be repeated (CorrOpt, section 7.1).
 const SHORT_S: u64 = 2 * DAY_S;
 const LONG_S: u64 = 4 * DAY_S;
 const SHORT_OF_TEN: usize = 8;
-/// The mean, in seconds.
+/// Mean duration, in seconds.
 pub const MEAN_S: f64 = (SHORT_S as f64 * SHORT_OF_TEN as f64 + LONG_S as f64 * (10 - SHORT_OF_TEN) as f64) / 10.0;
-/// A repair that takes longer than a thousand years is a slip of the pen.
+/// Maximum duration: a thousand years. Longer ones are typing errors.
 const DELAY_MAX_S: u64 = 365 * 1_000 * DAY_S;
 
 const HEADER: [&str; 4] = ["sequence", "disable_time_s", "link", "delay_s"];
 const HINT: &str =
     "tab-separated columns sequence (from 0), disable_time_s, link, delay_s, as hitless fleet run writes them";
 
-/// The time that a repair is expected to take still, when it has taken so long.
+/// Returns the expected remaining time of a repair that has already taken `taken_s`.
 pub fn expected_left_s(taken_s: u64) -> f64 {
     let whole_s = if taken_s < SHORT_S { MEAN_S } else { LONG_S as f64 };
     (whole_s - taken_s as f64).max(0.0)
 }
 
-/// One link that was taken down, and how long its repair takes.
+/// A link that was taken down, and the duration of its repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// When it was taken down, in seconds.
+    /// Time at which it was taken down, in seconds.
     pub disable_time_s: u64,
-    /// The link.
     pub link: LinkId,
-    /// The time from there to its return.
+    /// Time until its return.
     pub delay_s: u64,
 }
 
-/// Where the delays come from.
+/// The source of durations.
 #[derive(Debug)]
 pub enum Delays<'r> {
-    /// Every repair takes this long.
+    /// The same duration for every repair.
     Fixed(u64),
     /// 2 days with probability 0.8, else 4 days, in the order of taking down.
     Drawn(Box<Stream>),
-    /// As in a file, in its order.
+    /// From a file, in its order.
     Replayed {
-        /// What the file says.
+        /// The contents of the file.
         repairs: &'r [Repair],
-        /// Its name.
         file_name: &'r str,
     },
 }
 
 impl<'r> Delays<'r> {
-    /// The fixed delay of the policy that takes down whatever corrupts.
+    /// The fixed duration of the policy that takes down every corrupting link.
     pub const LONG: Delays<'static> = Delays::Fixed(LONG_S);
 
-    /// Drawn, from a stream of its own.
+    /// Draws durations from a separate random stream.
     pub fn drawn(seed: u64) -> Self {
         Self::Drawn(Box::new(RandomStreams::new(seed).stream("repairs")))
     }
 
-    /// The repairs of links that go down together, in ascending order of their numbers unless a file has another.
+    /// Returns the repairs of links that go down together, in ascending order of their numbers unless a file has
+    /// another order.
     ///
-    /// `sequence` is how many went down before. An error when the file tells of other links or times.
+    /// `sequence` is the number of links that went down before. An error if the file contains other links or times.
     pub fn take(&mut self, time_s: u64, links: &[LinkId], sequence: usize) -> Result<Vec<Repair>, Problem> {
         let with = |delay_s| move |&link: &LinkId| Repair { disable_time_s: time_s, link, delay_s };
         match self {
@@ -75,7 +74,7 @@ impl<'r> Delays<'r> {
         }
     }
 
-    /// An error when a file tells of more repairs than the `taken` of the whole run.
+    /// Reports an error if a file contains more repairs than the `taken` of the whole run.
     pub fn check_used_up(&self, taken: usize) -> Result<(), Problem> {
         let Self::Replayed { repairs, file_name } = self else { return Ok(()) };
         let Some(Repair { disable_time_s, link, .. }) = repairs.get(taken) else { return Ok(()) };
@@ -109,14 +108,14 @@ fn replay(all: &[Repair], file: &str, time_s: u64, links: &[LinkId], sequence: u
     Err(other_run(what, file, sequence))
 }
 
-/// The line of the repair with this number tells of another run.
+/// Reports that the line of the repair with this number belongs to another run.
 fn other_run(what: String, file: &str, sequence: usize) -> Problem {
     Problem::in_line(what, file, sequence + 2).hint("topology, trace, policy and capacity must be those of the file")
 }
 
-/// Reads a file of repairs; `file_name` is for messages.
+/// Parses a file of repairs; `file_name` is for messages.
 pub fn from_text(text: &str, file_name: &str) -> Result<Vec<Repair>, Problem> {
-    // Blank lines only at the end: the line of each repair follows from its number.
+    // Blank lines are only allowed at the end, because the line of each repair follows from its number.
     let mut lines = text.trim_end().lines().zip(1..);
     let header: Vec<_> = lines.next().map(|(line, _)| line.split('\t').map(str::trim).collect()).unwrap_or_default();
     if header != HEADER {
@@ -145,7 +144,7 @@ fn read_row(line: &str, row: usize) -> Result<Repair, String> {
     Ok(Repair { disable_time_s: read(1, disable_time_s, LATEST_S * 2)?, link, delay_s })
 }
 
-/// Writes repairs as [`from_text`] reads them.
+/// Writes repairs in the format of [`from_text`].
 pub fn to_text(repairs: &[Repair]) -> String {
     let mut text = HEADER.join("\t") + "\n";
     for (sequence, repair) in repairs.iter().enumerate() {

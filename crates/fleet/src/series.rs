@@ -1,51 +1,47 @@
-//! What a year writes down: the published simulator's columns.
+//! The records of a year, in the published simulator's columns.
 
-/// What is charged before the first event and after the last one: 4 days.
+/// Time counted before the first event and after the last one: 4 days.
 pub const MARGIN_S: u64 = 4 * 24 * 3_600;
 
-/// The state of a network at one moment, in the published columns. Capacities are in Gb/s.
+/// The state of a network at one time, in the published columns. Capacities are in Gb/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metrics {
-    /// Loss rates of all links that are up, added.
+    /// Sum of the loss rates of all links that are up.
     pub total_penalty: f64,
-    /// The same with what LinkGuardian leaves of them.
+    /// The same sum after protection by LinkGuardian.
     pub total_effective_penalty: f64,
     /// Mean number of paths from a ToR to the spines.
     pub avg_per_tor_paths: f64,
-    /// Paths of the worst ToR.
+    /// Minimum number of paths of a ToR.
     pub min_per_tor_paths: u64,
-    /// Mean capacity of a pod.
     pub avg_per_pod_capacity: f64,
-    /// Capacity of the worst pod.
     pub min_per_pod_capacity: f64,
-    /// The greatest loss rate, protected or not.
+    /// Maximum loss rate of a link, protected or not.
     pub max_link_loss_rate: f64,
-    /// Links that are down.
+    /// Number of links that are down.
     pub curr_disabled_links: u64,
-    /// Links that corrupt and are up.
+    /// Number of links that corrupt and are up.
     pub curr_corrupting_links: u64,
-    /// The most ports of one switch pipe that run LinkGuardian.
+    /// Maximum number of ports of a switch pipe that run LinkGuardian.
     pub max_lg_ports_per_pipe: u64,
 }
 
-/// The state after each event: `states[n]` holds from `times_s[n]` on. The first is that before any event.
+/// The state after each event: `states[n]` is valid from `times_s[n]`. The first state is the one before any event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// Seconds; the first is 4 days before the first event, and so may lie before 0.
+    /// Seconds; the first is 4 days before the first event and can be negative.
     pub times_s: Vec<i64>,
-    /// The states.
     pub states: Vec<Metrics>,
 }
 
 impl Series {
-    /// The next state.
     pub fn push(&mut self, time_s: i64, state: Metrics) {
         self.times_s.push(time_s);
         self.states.push(state);
     }
 
-    /// Rows as the published simulator writes them, so that lines between points are steps: the first state; for each
-    /// event the state before and the state after it, both at its time; the last state again, 4 days later.
+    /// Returns rows as the published simulator writes them, so that lines between points are steps. They are: the first
+    /// state; for each event the states before and after it, both at its time; the last state again, 4 days later.
     pub fn published_rows(&self) -> impl Iterator<Item = (i64, &Metrics)> {
         let first = self.times_s.first().copied().zip(self.states.first());
         let steps = self.times_s.iter().skip(1).zip(self.states.windows(2));

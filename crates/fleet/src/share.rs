@@ -1,19 +1,17 @@
-//! A share of a whole, exactly.
+//! An exact share of a whole.
 
 /// A share between 0 and 1 in millionths, so that 0.55 of 100 paths are 55 and not 56.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share(u32);
 
 impl Share {
-    /// All of it.
     pub const ALL: Share = Share(1_000_000);
 
-    /// The nearest share; `None` outside of 0 to 1.
+    /// The nearest share; `None` outside 0 to 1.
     pub fn new(share: f64) -> Option<Self> {
         (0.0..=1.0).contains(&share).then(|| Self((share * 1e6).round() as u32))
     }
 
-    /// As a number.
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / 1e6
     }

@@ -1,20 +1,20 @@
-//! Seconds, of which each is used once.
+//! Unique seconds.
 
 use std::collections::HashMap;
 
-/// Hands out seconds. The published simulator moves an event whose second was ever used before on by 1 s until a
-/// second is free; so do we, in constant time instead of a search.
+/// Assigns unique seconds. The published simulator moves an event with a used second ahead by 1 s until a second is
+/// free. This does the same in nearly constant time instead of a search.
 #[derive(Debug, Default)]
 pub struct Slots {
-    /// For a used second a later one that may be free. Never iterated over.
+    /// Maps a used second to a later one that can be free. Never iterated over.
     next: HashMap<u64, u64>,
 }
 
 impl Slots {
-    /// The first free second from `wanted_s` on, which is then used.
+    /// Takes the first free second at or after `wanted_s`.
     ///
     /// # Panics
-    /// When there is none left before 2^64; readers of files refuse times beyond [`crate::trace::LATEST_S`].
+    /// If all later seconds are used; readers of files refuse times beyond [`crate::trace::LATEST_S`].
     pub fn take(&mut self, wanted_s: u64) -> u64 {
         let mut free_s = wanted_s;
         while let Some(&next_s) = self.next.get(&free_s) {
@@ -26,7 +26,8 @@ impl Slots {
         free_s
     }
 
-    /// Lets every used second on the way from `start_s` to `end_s` point behind the end.
+    /// Makes every used second on the path from `start_s` to `end_s` point to the second after the end, so that later
+    /// lookups are short.
     fn shorten(&mut self, start_s: u64, end_s: u64, after_s: u64) {
         let mut at_s = start_s;
         while at_s < end_s {

@@ -1,4 +1,4 @@
-//! How many there are of each value, with the least and the greatest at hand.
+//! Counts of values, with fast access to minimum and maximum.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,14 @@ impl<T> Default for Tally<T> {
 }
 
 impl<T: Copy + Ord> Tally<T> {
-    /// Adds one `value`.
     pub fn add(&mut self, value: T) {
         *self.counts.entry(value).or_insert(0) += 1;
     }
 
-    /// Takes out one `value`.
+    /// Removes one `value`.
     ///
     /// # Panics
-    /// When there is none.
+    /// If it is not in the set.
     pub fn remove(&mut self, value: T) {
         let count = self.counts.get_mut(&value).expect("only what was added is taken out");
         *count -= 1;
@@ -40,17 +39,14 @@ impl<T: Copy + Ord> Tally<T> {
         }
     }
 
-    /// Whether there is one `value`.
     pub fn has(&self, value: T) -> bool {
         self.counts.contains_key(&value)
     }
 
-    /// The least value.
     pub fn least(&self) -> Option<T> {
         self.counts.first_key_value().map(|(&value, _)| value)
     }
 
-    /// The greatest value.
     pub fn greatest(&self) -> Option<T> {
         self.counts.last_key_value().map(|(&value, _)| value)
     }

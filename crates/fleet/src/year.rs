@@ -14,37 +14,32 @@ use crate::topology::{LinkId, Topology};
 use crate::trace::{Failure, Trace};
 use crate::{LossRate, Problem, Share};
 
-/// A year to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
-    /// The network.
     pub topology: &'a Topology,
-    /// What goes wrong in it.
     pub trace: &'a Trace,
-    /// What is done about it.
     pub policy: Policy,
     /// The share of its paths that each ToR must keep.
     pub capacity: Share,
-    /// The share of pods that have LinkGuardian.
+    /// The share of pods with LinkGuardian.
     pub deployment: Share,
-    /// For the repairs and the choice of pods.
+    /// Seed of the repairs and the choice of pods.
     pub seed: u64,
     /// Repairs to replay, with the name of their file.
     pub replay: Option<(&'a [Repair], &'a str)>,
 }
 
-/// What came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The state after each event.
     pub series: Series,
-    /// Every link that was taken down, in that order.
+    /// Repairs of all links that were taken down, in order.
     pub repairs: Vec<Repair>,
-    /// Failures of links that were down and so went unnoticed.
+    /// Failures of links that were already down, which go unnoticed.
     pub skipped_failures: u64,
 }
 
-/// What happens; at each second one thing at most.
+/// An event; each second has at most one.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Failure(LinkId, LossRate),
@@ -57,15 +52,15 @@ struct Year<'a> {
     deployment: Deployment,
     delays: Delays<'a>,
     slots: Slots,
-    /// Seconds, and the event of that second by its place in `events`.
+    /// Seconds, each with the index of its event in `events`.
     queue: BinaryHeap<Reverse<(u64, usize)>>,
     events: Vec<Event>,
     outcome: Outcome,
 }
 
 impl Plan<'_> {
-    /// Runs to the end of the last repair. Ends early, with what came so far, when `progress` is cancelled. An error
-    /// when a file of repairs is that of another run.
+    /// Runs to the end of the last repair. If `progress` is cancelled, it ends early with partial results. An error if
+    /// a file of repairs belongs to another run.
     pub fn run(&self, progress: &Progress) -> Result<Outcome, Problem> {
         self.trace.check_for(self.topology, &self.trace.name)?;
         let mut year = Year::new(self);
@@ -106,7 +101,7 @@ impl<'a> Year<'a> {
         }
     }
 
-    /// All failures take their seconds first, so that repairs give way to them. Then the state before any event.
+    /// Assigns seconds to all failures first, so that repairs yield to them. Then records the state before any event.
     fn begin(&mut self) {
         for &Failure { time_s, link, loss } in &self.plan.trace.failures {
             self.schedule(time_s, Event::Failure(link, loss));

@@ -1,8 +1,8 @@
-//! Carrier changes of interfaces, as the fabric is told of them.
+//! Passes carrier changes of interfaces on to the fabric.
 //!
-//! An interface without carrier is a link that is down, both ways, from then on: what leaves by it is lost on the link
-//! and counted there, and with `[recovery]` its switch finds out as of any failed link. Carrier that comes back brings
-//! the link up. Both are commands, so that a recording has them.
+//! An interface without carrier is a link that is down in both directions: frames that leave through it are lost and
+//! counted there, and with `[recovery]` the switch detects the failure like that of any link. A returning carrier
+//! brings the link up. Both are commands, so that a recording contains them.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,18 +10,17 @@ use std::os::fd::{AsFd, BorrowedFd};
 use crate::interfaces::link::{Carrier, Link};
 use crate::interfaces::watch::{LinkChange, LinkWatch};
 
-/// Who knows of carriers.
 pub trait CarrierSource: Send {
-    /// What has changed since the last call; does not wait.
+    /// Passes on the changes since the last call, without waiting.
     ///
     /// # Errors
-    /// When the kernel does not tell any more.
+    /// If the kernel no longer reports changes.
     fn changes(&mut self, take: &mut dyn FnMut(LinkChange)) -> io::Result<()>;
 
-    /// How an interface is now; none when it is not there.
+    /// Returns the present carrier of an interface; `None` if the interface does not exist.
     fn look(&self, name: &str) -> Option<Carrier>;
 
-    /// Readable when something has changed.
+    /// Returns a descriptor that becomes readable after a change.
     fn wakes(&self) -> Option<BorrowedFd<'_>>;
 }
 
@@ -39,17 +38,16 @@ impl CarrierSource for LinkWatch {
     }
 }
 
-/// How often a loop that never sleeps asks.
+/// Interval between two reads in a loop that never sleeps.
 const ASK_EVERY_NS: u64 = 1_000_000;
 
-/// A source, and when it was asked last.
+/// A source, and the time of the last read.
 pub(crate) struct Carriers {
     source: Box<dyn CarrierSource>,
     asked_at_ns: u64,
 }
 
 impl Carriers {
-    /// Asks `source` from now on.
     pub fn new(source: impl CarrierSource + 'static) -> Self {
         Self { source: Box::new(source), asked_at_ns: 0 }
     }
@@ -58,16 +56,16 @@ impl Carriers {
         self.source.wakes()
     }
 
-    /// Which of `ports` have carrier, and which have none.
+    /// Reads the carrier of each of `ports`.
     pub fn look_at<'a>(&self, ports: impl Iterator<Item = &'a str>) -> Vec<(String, bool)> {
         let look = |name: &'a str| (name.to_owned(), self.source.look(name) == Some(Carrier::Present));
         ports.map(look).collect()
     }
 
-    /// What has changed, if it is time to ask: interfaces that have carrier now, or have none.
+    /// Returns interfaces with a changed carrier, unless the last read was too recent.
     ///
     /// # Errors
-    /// When the kernel does not tell any more.
+    /// If the kernel no longer reports changes.
     pub fn changes<'a>(
         &mut self,
         now_ns: u64,
@@ -80,7 +78,7 @@ impl Carriers {
         let (mut found, mut has_missed) = (Vec::new(), false);
         self.source.changes(&mut |change| match change {
             LinkChange::Present { name, carrier, .. } => found.push((name, carrier == Carrier::Present)),
-            // What is gone shows when it is used.
+            // The next use of a removed interface fails, so nothing needs to be done here.
             LinkChange::Gone { .. } => {}
             LinkChange::Missed => has_missed = true,
         })?;

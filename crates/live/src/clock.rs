@@ -1,4 +1,4 @@
-//! What the driver knows of time, how it waits, and by how much it was late.
+//! The driver's clock, its way of waiting, and statistics of lateness.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -10,10 +10,9 @@ use crate::interfaces::{MonotonicTime, monotonic_ns, wait_readable};
 
 /// A clock that never goes back.
 pub trait Clock {
-    /// The time.
     fn now(&self) -> MonotonicTime;
 
-    /// Waits until one of `ports` is readable or `until` is reached, whichever comes first; may come back early.
+    /// Waits until one of `ports` is readable or `until` is reached, whichever comes first; can return early.
     fn wait(&mut self, ports: &[BorrowedFd<'_>], until: MonotonicTime);
 }
 
@@ -28,12 +27,12 @@ impl Clock for MonotonicClock {
 
     fn wait(&mut self, ports: &[BorrowedFd<'_>], until: MonotonicTime) {
         let left_ns = until.0.saturating_sub(self.now().0);
-        // A wait that fails is one that came back early: what is wrong with an interface shows when it is used.
+        // A failed wait is like an early return; an error of an interface shows at its next use.
         let _ = wait_readable(ports, Duration::from_nanos(left_ns));
     }
 }
 
-/// Lateness of what was due at a port, in nanoseconds.
+/// Lateness of actions at a port, in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Lateness {
     slack_ns: u64,
@@ -41,24 +40,23 @@ pub struct Lateness {
     misses: u64,
 }
 
-/// What is beyond counts as this much: a minute.
+/// Maximum recorded lateness: a minute. Larger values count as this.
 const HIGHEST_NS: u64 = 60_000_000_000;
 
 impl Lateness {
-    /// Nothing has been late; a miss is what is later than `slack_ns`.
+    /// Starts without records; actions later than `slack_ns` count as misses.
     pub fn new(slack_ns: u64) -> Self {
         let histogram = Histogram::new_with_max(HIGHEST_NS, 3).expect("valid bounds");
         Self { slack_ns, histogram, misses: 0 }
     }
 
-    /// Something due at `due_ns` was done at `done_ns`.
+    /// Records that an action due at `due_ns` was done at `done_ns`.
     pub fn record(&mut self, due_ns: u64, done_ns: u64) {
         let late_ns = done_ns.saturating_sub(due_ns);
         self.misses += u64::from(late_ns > self.slack_ns);
         self.histogram.saturating_record(late_ns);
     }
 
-    /// In short.
     pub fn status(&self) -> LatenessStatus {
         LatenessStatus {
             count: self.histogram.len(),
@@ -70,18 +68,16 @@ impl Lateness {
     }
 }
 
-/// Lateness in short.
+/// Summary of lateness.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LatenessStatus {
-    /// Things that were due.
+    /// Number of actions.
     pub count: u64,
-    /// Later than the slack.
+    /// Number of actions later than the slack.
     pub misses: u64,
-    /// Half were no later.
     pub median_ns: u64,
-    /// 99.9 % were no later.
     pub p999_ns: u64,
-    /// The latest.
+    /// Maximum.
     pub worst_ns: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The loop: frames in, what is due, frames out, wait.
+//! The driver's loop: receive frames, handle due events, send frames, wait.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -19,29 +19,27 @@ use crate::status::{Notice, PortStatus, Status};
 
 pub use crate::fabric::LiveCommand as Command;
 
-/// How the loop passes the time in which nothing is due.
+/// The loop's behaviour while nothing is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// It sleeps in the kernel, and keeps looking only when the next event is nearer than `Options::spin_ns`.
+    /// Sleep in the kernel, except when the next event is nearer than `Options::spin_ns`.
     #[default]
     Sleep,
-    /// It never sleeps: a core of its own, and the least jitter.
+    /// Never sleep: needs a processor for this loop alone, and has the minimum jitter.
     Busy,
 }
 
-/// How the loop works.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How late a departure may be before it is a miss, and how much of virtual time is handled before what leaves is
-    /// handed to the interfaces.
+    /// Maximum lateness of a departure before it counts as a miss; also the maximum virtual time handled before
+    /// departures are passed to the interfaces.
     pub slack_ns: u64,
-    /// Frames taken from one port before the others have their turn.
+    /// Maximum number of frames taken from one port before the others have their turn.
     pub arrivals_per_turn: usize,
-    /// How it waits.
     pub waiting: Waiting,
-    /// Nearer events than this are waited for awake.
+    /// Remaining time below which the loop waits without sleeping.
     pub spin_ns: u64,
-    /// The longest sleep: how long a command may have to wait.
+    /// Maximum sleep, and so the maximum delay of a command.
     pub sleep_ns: u64,
 }
 
@@ -57,16 +55,14 @@ impl Default for Options {
     }
 }
 
-/// What another thread wants of a run.
 #[derive(Debug)]
 pub enum Request {
-    /// Carry out a command, and reply whether it could be.
+    /// Execute a command, and reply with its result.
     Command(Command, Sender<Result<(), String>>),
-    /// Show how things are.
     Status(Sender<Status>),
 }
 
-/// What other threads hold of a run.
+/// Handle of a run for other threads.
 #[derive(Debug)]
 pub struct Control {
     is_stopped: AtomicBool,
@@ -83,23 +79,21 @@ impl Default for Control {
 }
 
 impl Control {
-    /// Asks the run to end.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether that was asked for.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// Puts a request before the loop, which answers within its longest sleep and a turn.
+    /// Submits a request. The loop answers within its maximum sleep and one turn.
     pub fn request(&self, request: Request) {
-        // The other end is in here too, so somebody is there to take it.
+        // The receiver is in this struct too, so sending cannot fail.
         let _ = self.requests.send(request);
     }
 
-    /// What has become of interfaces since the last call.
+    /// Takes the notices about interfaces since the last call.
     pub fn take_notices(&self) -> Vec<Notice> {
         std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -107,7 +101,7 @@ impl Control {
     fn tell(&self, told: &mut Vec<Notice>) {
         if !told.is_empty() {
             let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
-            // Nobody may be listening.
+            // Without a reader, notices would accumulate, so their number is limited.
             let room = NOTICES_MAX - notices.len().min(NOTICES_MAX);
             notices.extend(told.drain(..).take(room));
         }
@@ -118,16 +112,17 @@ impl Control {
     }
 }
 
-/// 200 days: virtual time, 64 bits of picoseconds, ends after 213.
+/// Maximum duration of a run: 200 days. Virtual time, 64 bits of picoseconds, ends after 213.
 const LONGEST_RUN_NS: u64 = 200 * 86_400 * 1_000_000_000;
 
-/// Notices kept for who does not ask for them.
+/// Maximum number of unread notices.
 const NOTICES_MAX: usize = 1_000;
 
-/// How often each interface is looked at, or looked for when it is gone; one after the other, so that no turn is long.
+/// Interval between two checks of an interface, which look for it again if it is gone. Interfaces are checked one at a
+/// time, so that no turn takes long.
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
 
-/// When to offer frames again that the kernel had no room for.
+/// Delay before the loop retries frames that the kernel had no room for.
 const RETRY_NS: u64 = 100_000;
 
 struct Port {
@@ -135,15 +130,15 @@ struct Port {
     departures: Lateness,
     has_unflushed: bool,
     failed: Option<String>,
-    /// Whether the failure was told, and the link taken down.
+    /// Whether the failure was reported and the link taken down.
     is_given_up: bool,
-    /// It is not looked for any more.
+    /// Whether the driver has stopped looking for the interface.
     is_lost_for_good: bool,
-    /// Times that it was gone and came back.
+    /// Number of times that it was gone and came back.
     returns: u64,
     has_carrier: bool,
     carrier_losses: u64,
-    /// Left after the interface had failed.
+    /// Frames that left the fabric after the interface had failed.
     frames_undeliverable: u64,
     last_counters: Counters,
 }
@@ -164,7 +159,7 @@ impl Port {
 /// A fabric, its interfaces, and a clock.
 pub struct Driver<C> {
     fabric: LiveFabric,
-    /// By point.
+    /// Ports by point.
     ports: Vec<Port>,
     clock: C,
     /// The wall time of virtual time 0.
@@ -176,15 +171,15 @@ pub struct Driver<C> {
     looked_at_ns: u64,
     /// Next point to check.
     looks_at: usize,
-    /// Not told yet.
+    /// Notices that were not reported yet.
     notices: Vec<Notice>,
 }
 
 impl<C: Clock> Driver<C> {
-    /// Joins the points of `fabric` to `interfaces`, in their order. Virtual time begins now.
+    /// Connects the points of `fabric` to `interfaces`, in order. Virtual time begins now.
     ///
     /// # Panics
-    /// When there are not as many interfaces as points.
+    /// If the numbers of interfaces and points differ.
     pub fn new(fabric: LiveFabric, interfaces: Vec<Box<dyn Interface + Send>>, clock: C, options: Options) -> Self {
         assert_eq!(fabric.points().len(), interfaces.len(), "each point has an interface");
         let port = |interface| Port {
@@ -217,12 +212,12 @@ impl<C: Clock> Driver<C> {
         }
     }
 
-    /// The fabric, to watch it.
+    /// The fabric, for observing it.
     pub fn fabric(&mut self) -> &mut LiveFabric {
         &mut self.fabric
     }
 
-    /// What was measured before the run, to be shown with its status.
+    /// Adds the results of a self-test to the status.
     pub fn show_self_test(&mut self, test: Option<SelfTest>) {
         self.self_test = test;
     }
@@ -230,7 +225,7 @@ impl<C: Clock> Driver<C> {
     /// Runs until it is stopped, or until `duration_ns` after the start, at most 200 days.
     pub fn run(&mut self, control: &Control, duration_ns: Option<u64>) {
         if self.fabric.now() == Time::ZERO {
-            // What was made ready since the driver was built is not late.
+            // Virtual time starts here, so the time since construction does not count as lateness.
             self.origin = self.clock.now();
         }
         let until = self.origin.0.saturating_add(duration_ns.unwrap_or(LONGEST_RUN_NS).min(LONGEST_RUN_NS));
@@ -247,12 +242,12 @@ impl<C: Clock> Driver<C> {
         }
     }
 
-    /// Tells what has become of interfaces since the last time.
+    /// Passes notices about interfaces to the control.
     pub fn tell(&mut self, control: &Control) {
         control.tell(&mut self.notices);
     }
 
-    /// One turn: takes what has come, handles what is due, sends what leaves.
+    /// Runs one turn: receives frames, handles due events, sends frames.
     pub fn turn(&mut self) {
         self.follow_carriers();
         self.take_arrivals();
@@ -263,9 +258,10 @@ impl<C: Clock> Driver<C> {
         }
         let target = self.time(wall);
         self.fabric.settle_arrivals(target);
+        // Advance in steps of the slack, so that departures reach the interfaces in time even after a long pause.
         let step_ps = self.options.slack_ns.max(1).saturating_mul(1_000);
         loop {
-            // Silence is passed in one step.
+            // Skip idle time in a single step.
             let begins = self.fabric.next_due().map_or(target, |due| due.max(self.fabric.now()));
             let until = target.min(Time(begins.as_ps().saturating_add(step_ps)));
             self.fabric.advance(until);
@@ -302,7 +298,7 @@ impl<C: Clock> Driver<C> {
             }
             match port.interface.send(bytes) {
                 Ok(()) => port.has_unflushed = true,
-                // The interface counts what it refuses.
+                // The interface counts refused frames.
                 Err(Refusal::RingFull | Refusal::TooLong | Refusal::TooShort) => {
                     refused.push((departure.at, departure.point));
                 }
@@ -334,9 +330,9 @@ impl<C: Clock> Driver<C> {
         self.clock.wait(&ports, MonotonicTime(wake));
     }
 
-    /// Does what another thread wants.
+    /// Handles a request from another thread.
     pub fn serve(&mut self, request: Request) {
-        // Who does not wait for the reply any more does not get it.
+        // A failed send means that the requester no longer waits for the reply.
         match request {
             Request::Command(command, reply) => {
                 let _ = reply.send(self.fabric.command(&command));
@@ -347,7 +343,6 @@ impl<C: Clock> Driver<C> {
         }
     }
 
-    /// How things are.
     pub fn status(&mut self) -> Status {
         let elapsed_s = (self.clock.now().0 - self.origin.0) as f64 / 1e9;
         let counts = self.fabric.counts();
@@ -389,14 +384,14 @@ impl<C: Clock> Driver<C> {
         status
     }
 
-    /// Ends the run and checks conservation: the last status, and the results.
+    /// Ends the run and checks conservation; returns the last status and the results.
     pub fn finish(mut self) -> (Status, Outcome) {
         self.turn();
         let status = self.status();
         (status, self.fabric.finish())
     }
 
-    /// Follows the carriers of the interfaces from now on; those without begin with a link that is down.
+    /// Starts to follow the carriers of the interfaces; links of interfaces without carrier start down.
     pub fn watch_carriers(&mut self, source: impl CarrierSource + 'static) {
         let carriers = Carriers::new(source);
         let seen = carriers.look_at(self.ports.iter().map(|port| port.interface.name()));
@@ -422,7 +417,7 @@ impl<C: Clock> Driver<C> {
         }
     }
 
-    /// The link behind an interface that has failed is down until the interface is back.
+    /// Takes the link of a failed interface down until the interface is back.
     fn look_after_ports(&mut self) {
         let now_ns = self.clock.now().0;
         let points = self.ports.len();
@@ -463,7 +458,7 @@ impl<C: Clock> Driver<C> {
         }
     }
 
-    /// An interface that was gone is back.
+    /// Resumes the use of an interface that was gone.
     fn welcome(&mut self, point: usize) {
         let port = &mut self.ports[point];
         port.failed = None;
@@ -481,7 +476,7 @@ impl<C: Clock> Driver<C> {
         self.notices.push(Notice { node, interface, is_back, detail });
     }
 
-    /// An interface has carrier, or has none any more: so has its link.
+    /// Records a changed carrier, and takes the link up or down accordingly.
     fn note_carrier(&mut self, point: usize, has_carrier: bool) {
         let port = &mut self.ports[point];
         if port.has_carrier == has_carrier {
@@ -522,7 +517,7 @@ fn port_status(port: &mut Port, node: String) -> PortStatus {
     }
 }
 
-/// Each reason why what was measured is not what the scenario says.
+/// Returns the reasons why measurements do not reflect the scenario.
 fn overloads(status: &Status, slack_ns: u64) -> Vec<String> {
     let slack_us = slack_ns / 1_000;
     let mut warnings = Vec::new();

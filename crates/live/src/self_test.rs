@@ -1,4 +1,4 @@
-//! What the machine can do, measured before a run, against what the scenario asks.
+//! Measures the machine before a run, and compares it with the demands of the scenario.
 
 use hitless_core::wire::packet::MTU_FRAME_BYTES;
 use hitless_core::wire::{BitRate, Duration, Time};
@@ -10,31 +10,31 @@ use crate::clock::{Lateness, LatenessStatus};
 use crate::fabric::{LiveFabric, LiveSettings};
 use crate::interfaces::MonotonicTime;
 
-/// What was measured, and what is asked.
+/// Measurements and demands.
 #[derive(Clone, Debug, Serialize)]
 pub struct SelfTest {
-    /// How late the loop comes back from a sleep.
+    /// Lateness of wake-ups from a sleep.
     pub wake_up: LatenessStatus,
-    /// How long the machine takes the processor away from a loop that does not sleep.
+    /// Interruptions of a loop that does not sleep.
     pub taken_away: LatenessStatus,
-    /// Frames per second that the fabric forwards on this processor, interfaces not counted.
+    /// Frames per second that the fabric forwards on this processor, without interfaces.
     pub forwarded_per_s: f64,
-    /// Frames of 1,518 bytes per second that the fastest point may bring.
+    /// Maximum rate of 1,518-byte frames of the fastest point, per second.
     pub asked_per_s: f64,
-    /// What of the scenario the machine cannot keep.
+    /// Demands of the scenario that the machine cannot meet.
     pub warnings: Vec<String>,
 }
 
 const SLEEPS: u64 = 50;
 const SLEEP_NS: u64 = 200_000;
 const AWAKE_NS: u64 = 10_000_000;
-/// Frames forwarded to find out how many could be.
+/// Number of frames forwarded in the measurement.
 const FRAMES: u64 = 2_000;
 
-/// Measures, which takes about 50 ms.
+/// Measures, in about 50 ms.
 ///
 /// # Errors
-/// As of [`LiveFabric::new`].
+/// As [`LiveFabric::new`].
 pub fn measure<C: Clock>(
     clock: &mut C,
     scenario: &Scenario,
@@ -88,7 +88,7 @@ fn stay_awake<C: Clock>(clock: &C, slack_ns: u64) -> LatenessStatus {
     let mut lateness = Lateness::new(slack_ns);
     let start = clock.now().0;
     let mut last = start;
-    // A clock that does not move is one of a test.
+    // The loop is bounded because a test's clock does not move.
     for _ in 0..10_000_000 {
         let now = clock.now().0;
         lateness.record(last, now);
@@ -100,7 +100,7 @@ fn stay_awake<C: Clock>(clock: &C, slack_ns: u64) -> LatenessStatus {
     lateness.status()
 }
 
-/// How long it takes to forward [`FRAMES`] short frames between the first two points.
+/// Measures the time to forward [`FRAMES`] short frames between the first two points.
 fn forward<C: Clock>(clock: &C, fabric: &mut LiveFabric) -> u64 {
     let mut frame = [0x02; 60];
     frame[..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);

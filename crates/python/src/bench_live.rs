@@ -1,4 +1,4 @@
-//! What `hitless bench live` is measured with: a stream of frames between two interfaces, and a plain forwarder.
+//! The measurements of `hitless bench live`: a stream of frames between two interfaces, and a plain forwarder.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 type Port = Box<dyn Interface + Send>;
 
-/// Quantiles of the delay that are answered.
+/// Reported quantiles of the delay.
 const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p99", 0.99), ("p99_9", 0.999), ("max", 1.0)];
 
-/// Two ends of something that forwards frames: a generator at one, a sink at the other.
+/// Two ends of a device that forwards frames: a generator at one end, a sink at the other.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct TrafficEnds(Mutex<Ends>);
 
@@ -39,8 +39,8 @@ impl TrafficEnds {
         Ok(Self(Mutex::new(ends)))
     }
 
-    /// Sends frames of `frame_bytes` (check sequence included) for `duration_s`, as fast as possible without
-    /// `rate_pps`; returns what arrived, as JSON text. Processors: of generator and sink.
+    /// Sends frames of `frame_bytes` (check sequence included) for `duration_s`, at full speed without `rate_pps`;
+    /// returns the arrivals as JSON text. The processors are those of generator and sink.
     #[pyo3(signature = (*, frame_bytes=64, rate_pps=None, duration_s=1.0, generator_cpu=None, sink_cpu=None))]
     fn stream(
         &self,
@@ -70,7 +70,7 @@ impl TrafficEnds {
     }
 }
 
-/// Hands every frame of one interface to another one, and back: ports without a switch.
+/// Forwards all frames between two interfaces: ports without a switch.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct PlainForwarder {
     ports: Mutex<Option<(Port, Port)>>,
@@ -91,19 +91,20 @@ impl PlainForwarder {
         Ok(Self { ports: Mutex::new(Some((left, right))), ended: AtomicBool::new(false), modes })
     }
 
-    /// How frames cross at either interface: what was obtained.
+    /// The actual mode of exchanging frames with the kernel at each interface.
     #[getter]
     fn modes(&self) -> (String, String) {
         self.modes.clone()
     }
 
-    /// Forwards until `stop`, on processor `cpu`; returns the counters of both interfaces, as JSON text. Once.
+    /// Forwards until `stop`, on processor `cpu`; returns the counters of both interfaces, as JSON text. Can be called
+    /// once.
     #[pyo3(signature = (*, cpu=None))]
     fn run(&self, py: Python<'_>, cpu: Option<usize>) -> PyResult<String> {
         let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (mut left, mut right) = ports.ok_or_else(|| PyRuntimeError::new_err("a PlainForwarder runs once"))?;
         let counters = py.detach(|| {
-            // In a thread of its own: the caller's is not to stay on that processor.
+            // In a separate thread, so that the caller's thread is not pinned.
             std::thread::scope(|scope| {
                 let thread = scope.spawn(|| -> std::io::Result<_> {
                     pin(cpu)?;
@@ -116,7 +117,7 @@ impl PlainForwarder {
         Ok(json!(counters).to_string())
     }
 
-    /// Asks it to end.
+    /// Asks the forwarder to end.
     fn stop(&self) {
         self.ended.store(true, Ordering::Relaxed);
     }

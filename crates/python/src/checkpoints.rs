@@ -1,4 +1,4 @@
-//! Checkpoints of a run in a file: written so that there is always a whole one, and gone on from.
+//! Checkpoints of a run in a file. The file is always complete, and a run can continue from it.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use hitless_simulation::{Outcome, Resumable, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Where a run keeps its newest checkpoint, how often it writes one, and whether it goes on from it.
+/// The file of a run's newest checkpoint, the interval of checkpoints, and whether the run continues from the file.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct Checkpoints {
     path: PathBuf,
@@ -29,8 +29,8 @@ enum Every {
 
 #[pymethods]
 impl Checkpoints {
-    /// A checkpoint in the file `path` every `wall_s` of the wall clock, or every `simulated_ps` of the simulated one.
-    /// `program` tells one build of the program from another. With `resumes` the run goes on from the file.
+    /// Writes a checkpoint to the file `path` every `wall_s` seconds of wall-clock time, or every `simulated_ps` of
+    /// simulated time. `program` identifies the build of the program. With `resumes` the run continues from the file.
     #[new]
     #[pyo3(signature = (path, program, *, wall_s=None, simulated_ps=None, resumes=false))]
     fn new(
@@ -86,8 +86,8 @@ impl Checkpoints {
     }
 }
 
-/// Writes a file beside `path` and lets it take its place once it is on the disk: who is killed meanwhile leaves the
-/// one that was there.
+/// Writes a file next to `path` and renames it to `path` after it is on the disk: a process killed meanwhile leaves the
+/// old file intact.
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
     let written = File::create(&beside).and_then(|mut file| {
@@ -96,16 +96,16 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::rename(&beside, path)
     });
     if let Err(refused) = written {
-        // A part of a file takes room and is of no use.
+        // An incomplete file takes room and is useless.
         let _ = fs::remove_file(&beside);
         return Err(refused);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The name, too, must survive a loss of power.
+    // The new name must also survive a loss of power.
     File::open(folder)?.sync_all()
 }
 
-/// Why a run of this simulation could write no checkpoints; None: it could.
+/// Returns the reason why a run of this simulation cannot write checkpoints; None if it can.
 pub fn refusal(simulation: Simulation) -> Option<String> {
     Resumable::new(simulation, "").err()
 }

@@ -1,4 +1,4 @@
-//! Single steps of deflection, for exhibits that need no network.
+//! Single steps of deflection, for exhibits without a network.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use hitless_mechanisms::deflection::ScanStart;
 use hitless_mechanisms::deflection::exercise::{relative_priorities, scan_counts};
 
-/// Relative priority of each of some packets that enter a queue one after the other: by the quantile among the last
-/// `window`, and by the exponential distribution with the mean of the queue, which holds `queue_packets`.
+/// Computes the relative priority of each of some packets that enter a queue one after the other: by the quantile among
+/// the last `window`, and by the exponential distribution with the mean of the queue, which holds `queue_packets`.
 #[pyfunction]
 pub fn deflection_relative_priorities(
     ranks: Vec<u32>,
@@ -21,8 +21,8 @@ pub fn deflection_relative_priorities(
     Ok(estimates.into_iter().map(|estimate| (estimate.quantile, estimate.distribution)).collect())
 }
 
-/// How often each port is chosen by the scan for the first that is not full, and how often none is free. `start` is
-/// "uniform" or "five-bit".
+/// Counts how often the scan for the first port that is not full chooses each port, and how often no port is free.
+/// `start` is "uniform" or "five-bit".
 #[pyfunction]
 pub fn deflection_scan_counts(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! What Python code can catch.
+//! Exceptions for Python code.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;

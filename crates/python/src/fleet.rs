@@ -1,4 +1,4 @@
-//! The fleet simulator, as Python sees it: topologies, traces, and years.
+//! The Python interface of the fleet simulator: topologies, traces, and years.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,7 +23,7 @@ fn share(value: f64, option: &'static str) -> PyResult<Share> {
     Share::new(value).ok_or_else(|| refuse(Problem::new(format!("{value} is not a share of 0 to 1"), option)))
 }
 
-/// Switches in tiers: a shape by name, or the text of a file.
+/// Switches in tiers: a named shape, or the text of a file.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct FleetTopology {
     inner: Arc<topology::Topology>,
@@ -41,7 +41,7 @@ impl FleetTopology {
         Ok(Self { inner: Arc::new(made.map_err(refuse)?) })
     }
 
-    /// Does the text name a shape, rather than a file?
+    /// Returns whether the text names a shape, rather than a file.
     #[staticmethod]
     fn is_spec(text: &str) -> bool {
         topology::is_spec(text)
@@ -62,7 +62,7 @@ pub struct FleetTrace {
 
 #[pymethods]
 impl FleetTrace {
-    /// Draws a trace.
+    /// Generates a trace.
     #[staticmethod]
     fn generate(
         py: Python<'_>,
@@ -79,7 +79,7 @@ impl FleetTrace {
         Ok(Self { topology, inner: Arc::new(made) })
     }
 
-    /// Reads a trace in the published format, for `topology` or, without one, for that which it names.
+    /// Reads a trace in the published format, for `topology` or, without one, for the topology named in the trace.
     #[staticmethod]
     fn read(py: Python<'_>, text: &str, file_name: &str, topology: Option<&FleetTopology>) -> PyResult<Self> {
         let given = topology.map(|topology| Arc::clone(&topology.inner));
@@ -87,12 +87,12 @@ impl FleetTrace {
         Ok(Self { topology, inner: Arc::new(inner) })
     }
 
-    /// The trace in the published format.
+    /// Writes the trace in the published format.
     fn to_json(&self, py: Python<'_>) -> String {
         py.detach(|| trace::to_json(&self.inner))
     }
 
-    /// Column name -> values, a row for each failure.
+    /// Column name -> values, with a row for each failure.
     fn columns(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         let failures = &self.inner.failures;
         let columns = PyDict::new(py);
@@ -107,7 +107,7 @@ impl FleetTrace {
         &self.inner.name
     }
 
-    /// The seconds of the first and of the last failure; None without failures.
+    /// The seconds of the first and the last failure; None without failures.
     #[getter]
     fn span_s(&self) -> Option<(u64, u64)> {
         self.inner.span_s()
@@ -135,7 +135,7 @@ fn read(
 
 /// One year: made from a trace and a policy, run once, read afterwards.
 ///
-/// Frozen: `progress` and `cancel` are for other threads while `run` is under way.
+/// Frozen: other threads can use `progress` and `cancel` during `run`.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct FleetYear {
     topology: Arc<topology::Topology>,
@@ -151,7 +151,7 @@ pub struct FleetYear {
 
 #[pymethods]
 impl FleetYear {
-    /// `repairs` is the text of a file of repairs and its name.
+    /// Makes a year; `repairs` is the text of a file of repairs and its name.
     #[new]
     #[pyo3(signature = (trace, policy, capacity, deployment=1.0, seed=1, repairs=None))]
     fn new(
@@ -179,7 +179,7 @@ impl FleetYear {
         })
     }
 
-    /// Runs to the end, other Python threads running meanwhile; raises `Cancelled` when it was asked to end.
+    /// Runs to the end while other Python threads run; raises `Cancelled` if it was cancelled.
     fn run(&self, py: Python<'_>) -> PyResult<()> {
         let outcome = py.detach(|| self.plan().run(&self.progress)).map_err(refuse)?;
         if self.progress.is_cancelled() {
@@ -198,7 +198,7 @@ impl FleetYear {
         self.progress.cancel();
     }
 
-    /// The state after each event, the first before any: column name -> values.
+    /// The state after each event, and first the state before any event: column name -> values.
     fn states(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         self.with_outcome(|outcome| {
             let rows = || outcome.series.times_s.iter().copied().zip(&outcome.series.states);
@@ -216,7 +216,7 @@ impl FleetYear {
         self.with_outcome(|outcome| Ok(repair::to_text(&outcome.repairs)))
     }
 
-    /// Failures in the trace, failures of links that were down, and links taken down.
+    /// Number of failures in the trace, of failures of links that were down, and of links taken down.
     fn counts(&self) -> PyResult<(usize, u64, usize)> {
         self.with_outcome(|outcome| Ok((self.trace.failures.len(), outcome.skipped_failures, outcome.repairs.len())))
     }
@@ -245,7 +245,7 @@ fn set<'py, T: Element>(columns: &Bound<'py, PyDict>, name: &str, values: impl I
     columns.set_item(name, values.collect::<Vec<T>>().into_pyarray(columns.py()))
 }
 
-/// States in the published columns, by the published names.
+/// Converts states to the published columns.
 fn metrics<'a, R: Iterator<Item = (i64, &'a Metrics)>>(py: Python<'_>, rows: impl Fn() -> R) -> PyResult<Py<PyDict>> {
     let columns = PyDict::new(py);
     let of = |read: fn(&Metrics) -> f64| rows().map(move |(_, state)| read(state));
@@ -270,7 +270,7 @@ pub fn fleet_policies() -> Vec<&'static str> {
     Policy::names().collect()
 }
 
-/// Does the policy run LinkGuardian?
+/// Returns whether the policy runs LinkGuardian.
 #[pyfunction]
 pub fn fleet_policy_protects(name: &str) -> PyResult<bool> {
     Ok(Policy::named(name).map_err(refuse)?.protects())

@@ -1,4 +1,4 @@
-//! Which kinds of mechanisms scenarios may name.
+//! The kinds of mechanisms that scenarios can name.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,10 +9,10 @@ use hitless_scenario::kind::Registry;
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
-/// A crate out of the tree: its name, and what adds its kinds to others.
+/// An external crate: its name, and the function that adds its kinds.
 pub type Own = (&'static str, fn(Registry) -> Registry);
 
-/// All kinds, and of those that are not built in the crate.
+/// All kinds, and the crates of the external ones.
 #[derive(Clone)]
 struct Kinds {
     registry: Arc<Registry>,
@@ -26,22 +26,22 @@ fn kinds() -> Kinds {
     KINDS.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The kinds of mechanisms that scenarios may name now: those that are built in until others are registered.
+/// Returns the kinds of mechanisms that scenarios can name now: the built-in ones until others are registered.
 pub fn registry() -> Arc<Registry> {
     kinds().registry
 }
 
-/// Has scenarios name the kinds that `change` makes of those that there are.
+/// Replaces the kinds by the result of `change`.
 ///
 /// # Errors
-/// That of `change`; nothing has changed then.
+/// The error of `change`; nothing has changed then.
 pub fn change<E>(change: impl FnOnce(Registry) -> Result<Registry, E>) -> Result<(), E> {
     let mut kinds = KINDS.write().unwrap_or_else(PoisonError::into_inner);
     kinds.registry = Arc::new(change((*kinds.registry).clone())?);
     Ok(())
 }
 
-/// Adds the kinds of `own` to those that are built in.
+/// Adds the kinds of `own` to the built-in ones.
 pub fn register(own: &[Own]) -> PyResult<()> {
     let mut kinds = kinds();
     for &(name, add) in own {
@@ -61,8 +61,8 @@ fn refusal(name: &str, panic: &(dyn Any + Send)) -> PyErr {
     PyImportError::new_err(format!("{name}: {reason}"))
 }
 
-/// The kinds of mechanisms that a scenario may name: each with a sentence about it, and with the crate out of the tree
-/// that it comes from, if it is not built in.
+/// Returns the kinds of mechanisms that a scenario can name, each with a sentence about it, and with its external crate
+/// unless it is built in.
 #[pyfunction]
 pub fn mechanism_kinds() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
     let Kinds { registry, own } = kinds();

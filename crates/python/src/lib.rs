@@ -1,26 +1,27 @@
-//! The simulator as a Python module, `hitless._native`: all that is in it. [`fill`] is what the crate of the module
-//! calls.
+//! The simulator as a Python module, `hitless._native`. The crate of the module calls [`fill`].
 //!
 //! This crate only translates: text and numbers in, JSON text and numpy arrays out, Rust errors to Python exceptions.
-//! What is simulated is decided in `hitless-simulation` and `hitless-fleet`; how results are read, judged and drawn is
-//! decided in Python.
+//! `hitless-simulation` and `hitless-fleet` simulate; Python code reads, judges and draws the results.
 //!
-//! - [`simulator`]: a run from its scenario to its results, and benchmarks;
-//! - [`bench_live`]: what a bench of live forwarding is measured with;
+//! - [`simulator`]: a run from its scenario to its results, and benchmarks; read this first;
+//! - [`bench_live`]: measurements of the benchmark of live forwarding;
 //! - [`checkpoints`]: checkpoints of a run in a file;
-//! - [`deflection`]: single steps of that mechanism, without a network;
-//! - [`exceptions`]: what Python code can catch;
-//! - [`fleet`]: the classes of the fleet simulator, which is a crate of its own;
+//! - [`deflection`]: single steps of deflection, without a network;
+//! - [`exceptions`]: exceptions for Python code;
+//! - [`fleet`]: the classes of the fleet simulator, a separate crate;
 //! - [`simulation`]: the Python class `Simulation`, one scenario from text to tables;
 //! - [`session`]: the Python class `Session`, a scenario run in steps with commands in between;
-//! - [`mechanism`]: mechanisms that are classes of Python;
+//! - [`mechanism`]: mechanisms that are Python classes;
 //! - [`live`]: the Python class `Live`, a scenario's fabric between real interfaces;
-//! - [`p4`]: P4 programs by themselves: packet tests, traces;
-//! - [`memory`]: how much of it a run may take, and a look at it beside the run;
-//! - [`rows`]: rows of a run that is under way;
-//! - [`kinds`]: which kinds of mechanisms there are;
-//! - [`network_interface`]: the Python class `NetworkInterface`, what is under a port of a live run;
+//! - [`p4`]: P4 programs without a network: packet tests, traces;
+//! - [`memory`]: limits on the memory of a run, and their supervision;
+//! - [`rows`]: rows of a run in progress;
+//! - [`kinds`]: the registered kinds of mechanisms;
+//! - [`network_interface`]: the Python class `NetworkInterface`, the interface under a port of a live run;
 //! - [`tables`]: columns of results as numpy arrays, without a copy.
+
+// Docs are required only where outsiders look: in the switch, the mechanism interface, the settings and the Python API.
+#![allow(missing_docs)]
 
 #[cfg(feature = "live")]
 mod bench_live;
@@ -53,13 +54,13 @@ use pyo3::prelude::*;
 use kinds::registry;
 use mechanism::fault::caught;
 
-/// Version of the simulator, the same as the Python package's.
+/// Version of the simulator, equal to the Python package's.
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Every field of a scenario file, as "text" for people or "json" (JSON Schema) for editors.
+/// Lists every field of a scenario file, as "text" for people or "json" (JSON Schema) for editors.
 #[pyfunction]
 fn scenario_schema(format: &str) -> PyResult<String> {
     match format {
@@ -75,13 +76,13 @@ fn scenario_examples() -> Vec<(&'static str, &'static str)> {
     EXAMPLES.iter().map(|example| (example.name, example.summary())).collect()
 }
 
-/// Text of the example scenario `name`, or None when there is none of that name.
+/// Text of the example scenario `name`, or None if it does not exist.
 #[pyfunction]
 fn scenario_example(name: &str) -> Option<&'static str> {
     example(name)
 }
 
-/// Checks a scenario and returns it with every default spelled out.
+/// Checks a scenario and returns it with all defaults written out.
 #[pyfunction]
 #[pyo3(signature = (text, file_name, keeps_rows=true, threads=1))]
 fn scenario_check(py: Python<'_>, text: &str, file_name: &str, keeps_rows: bool, threads: usize) -> PyResult<String> {
@@ -90,13 +91,14 @@ fn scenario_check(py: Python<'_>, text: &str, file_name: &str, keeps_rows: bool,
     Ok(prepared.effective())
 }
 
-/// What the mechanisms of a scenario take of a real switch, as a JSON list with an entry for each kind of switch.
+/// Returns the resources of a real switch that a scenario's mechanisms need, as a JSON list with an entry for each kind
+/// of switch.
 #[pyfunction]
 fn scenario_resources(py: Python<'_>, text: &str, file_name: &str) -> PyResult<String> {
     Ok(py.detach(|| caught(|| simulator::resources(text, file_name)))?)
 }
 
-/// How many bytes of memory a run of a scenario is estimated to take: in all, and of each part, the largest first.
+/// Estimates the memory of a run in bytes: the total, and its parts in descending order of size.
 #[pyfunction]
 #[pyo3(signature = (text, file_name, keeps_rows=true, threads=1))]
 fn scenario_memory(
@@ -110,13 +112,15 @@ fn scenario_memory(
     Ok(py.detach(|| caught(|| simulator::memory_of(text, file_name, execution)))?)
 }
 
-/// Checks a scenario for a live run: with every default spelled out, and its hosts, switches and links as JSON text.
+/// Checks a scenario for a live run; returns it with all defaults written out, and its hosts, switches and links as
+/// JSON text.
 #[pyfunction]
 fn scenario_check_live(py: Python<'_>, text: &str, file_name: &str) -> PyResult<(String, String)> {
     Ok(py.detach(|| caught(|| simulator::check_live(text, file_name)))?)
 }
 
-/// Copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up. Both rates lie between 0 and 1.
+/// Number of copies that LinkGuardian retransmits of each lost packet: Equation 2, rounded up. Both rates must be
+/// between 0 and 1.
 #[pyfunction]
 fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> PyResult<u32> {
     let is_rate = |rate: f64| rate > 0.0 && rate < 1.0;
@@ -125,31 +129,32 @@ fn linkguardian_copies(actual_loss_rate: f64, target_loss_rate: f64) -> PyResult
     copies.ok_or_else(|| PyValueError::new_err("both loss rates must lie strictly between 0 and 1"))
 }
 
-/// The MTU for hosts whose frames, with so many VLAN tags at most, cross a protected link of this MTU.
+/// The MTU for hosts if their frames, with at most `vlan_tags` VLAN tags, cross a protected link with MTU `outer_mtu`.
 #[pyfunction]
 fn link_inner_mtu(outer_mtu: usize, vlan_tags: usize) -> Option<usize> {
     hitless_core::wire::link::inner_mtu(outer_mtu, vlan_tags)
 }
 
-/// The MTU that a protected link needs for hosts with this MTU.
+/// The MTU that a protected link needs for hosts with MTU `inner_mtu`.
 #[pyfunction]
 fn link_outer_mtu(inner_mtu: usize, vlan_tags: usize) -> usize {
     hitless_core::wire::link::outer_mtu(inner_mtu, vlan_tags)
 }
 
-/// The distribution of flow sizes `name` that comes with the program: bytes, and the share of flows up to them.
+/// The built-in distribution of flow sizes `name`: sizes in bytes, and the share of flows up to each.
 #[pyfunction]
 fn size_table(name: &str) -> Option<Vec<(f64, f64)>> {
     Cdf::named(name).map(|table| table.points().to_vec())
 }
 
-/// Runs `discipline` in one switch under "high" load or "over" it, for a fraction of the time; measurements as JSON.
+/// Runs `discipline` in one switch under "high" load or "over" it, for a fraction of the time; returns measurements as
+/// JSON.
 #[pyfunction]
 fn bench_switch(py: Python<'_>, discipline: &str, load: &str, fraction: f64, seed: u64) -> PyResult<String> {
     Ok(py.detach(|| simulator::bench_switch(discipline, load, fraction, seed))?)
 }
 
-/// Disciplines and mechanisms that `bench_switch` knows, each with what it is compared with.
+/// Disciplines and mechanisms that `bench_switch` knows, each with its baseline.
 #[pyfunction]
 fn bench_switch_disciplines() -> Vec<(&'static str, &'static str)> {
     SWITCH_WORKS.iter().map(|work| (work.name, work.base)).collect()
@@ -163,11 +168,11 @@ fn bench_engine(py: Python<'_>, work: &str, fraction: f64, seed: u64, threads: u
     Ok(py.detach(|| simulator::bench_engine(work, fraction, seed, threads))?)
 }
 
-/// Fills the extension module `hitless._native`, once in a process. Scenarios may name the kinds of mechanisms that are
-/// built in, and those of the `own` crates.
+/// Fills the extension module `hitless._native`, once in a process. Scenarios can name the built-in kinds of mechanisms
+/// and those of the `own` crates.
 ///
 /// # Errors
-/// A kind is called as another is; or what Python says.
+/// If two kinds have the same name, or on an error in Python.
 pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     let py = module.py();
     kinds::register(own)?;
@@ -212,7 +217,7 @@ pub fn fill(module: &Bound<'_, PyModule>, own: &[Own]) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bench_engine, module)?)
 }
 
-/// What only Linux has.
+/// Adds the parts that need Linux.
 #[cfg(feature = "live")]
 fn add_live(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<live::Live>()?;

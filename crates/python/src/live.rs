@@ -1,4 +1,4 @@
-//! A live run, as Python sees it: real interfaces joined by a scenario's fabric.
+//! The Python interface of a live run: real interfaces connected by a scenario's fabric.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -25,9 +25,10 @@ use crate::mechanism::fault::caught;
 use crate::simulator::{Execution, Failure, check};
 use crate::tables;
 
-/// The fabric of a scenario under the wall clock, between real interfaces.
+/// A scenario's fabric between real interfaces, with the wall clock.
 ///
-/// Made, run once in a thread of its own, and read afterwards; all but `run` is for other threads meanwhile.
+/// Made, run once in a separate thread, and read afterwards; during the run other threads can use everything except
+/// `run`.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct Live {
     effective: String,
@@ -123,7 +124,7 @@ impl Live {
         })
     }
 
-    /// Runs until `stop`, or for `duration_s`, other Python threads running meanwhile. Once.
+    /// Runs until `stop`, or for `duration_s`, while other Python threads run. Can be called once.
     #[pyo3(signature = (duration_s=None))]
     fn run(&self, py: Python<'_>, duration_s: Option<f64>) -> PyResult<()> {
         let duration_ns = duration_s.map(|seconds| nanoseconds("duration_s", seconds * 1e6)).transpose()?;
@@ -144,13 +145,13 @@ impl Live {
         self.control.stop();
     }
 
-    /// Whether the run has ended, well or not.
+    /// Whether the run has ended, successfully or not.
     #[getter]
     fn is_over(&self) -> bool {
         matches!(*self.stage(), Stage::Done { .. } | Stage::Failed)
     }
 
-    /// How things are, as JSON text; after the run, how they were at its end.
+    /// The present status as JSON text; after the run, the last status.
     fn status(&self, py: Python<'_>) -> PyResult<String> {
         if let Stage::Done { status_json, .. } = &*self.stage() {
             return Ok(status_json.clone());
@@ -159,19 +160,19 @@ impl Live {
         serde_json::to_string(&status).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// Carries out a command such as "fail sw1<->sw2"; raises `ValueError` when it cannot be.
+    /// Executes a command such as "fail sw1<->sw2"; raises `ValueError` if it is refused.
     fn command(&self, py: Python<'_>, text: &str) -> PyResult<()> {
         let command: Command = text.parse().map_err(PyValueError::new_err)?;
         self.ask(py, |reply| Request::Command(command, reply))?.map_err(PyValueError::new_err)
     }
 
-    /// What has become of interfaces since the last call: node, interface, whether it is back, and why it is not.
+    /// Changes of interfaces since the last call: node, interface, whether it is back, and the reason if not.
     fn notices(&self) -> Vec<(String, String, bool, String)> {
         let notices = self.control.take_notices().into_iter();
         notices.map(|notice| (notice.node, notice.interface, notice.is_back, notice.detail)).collect()
     }
 
-    /// How the recording is doing, as JSON text; None without one.
+    /// The state of the recording, as JSON text; None without one.
     #[getter]
     fn recording(&self) -> PyResult<Option<String>> {
         let state = self.recording.as_ref().map(|state| state.lock().unwrap_or_else(PoisonError::into_inner).clone());
@@ -197,7 +198,7 @@ impl Live {
         }
     }
 
-    /// The scenario as TOML with every default spelled out.
+    /// The scenario as TOML with all defaults written out.
     #[getter]
     fn effective(&self) -> String {
         self.effective.clone()
@@ -205,7 +206,7 @@ impl Live {
 }
 
 impl Live {
-    /// The driver, of a run that has not begun.
+    /// Takes the driver of a run that has not begun.
     fn take_driver(&self) -> PyResult<Box<Driver<MonotonicClock>>> {
         let mut stage = self.stage();
         match std::mem::replace(&mut *stage, Stage::Running) {
@@ -244,7 +245,7 @@ fn run_to_end(
     Ok((status, outcome))
 }
 
-/// The interfaces of the calling thread's network namespace, and what becomes of them.
+/// Opens the interfaces of the calling thread's network namespace, and a watch for their changes.
 fn open_interfaces(
     named: &[(String, String)],
     options: InterfaceOptions,
@@ -254,7 +255,7 @@ fn open_interfaces(
     Ok((named.iter().map(|(_, name)| open(name)).collect::<PyResult<_>>()?, watch))
 }
 
-/// Addresses of stations and the nodes behind which they are.
+/// Reads addresses of stations and their nodes.
 fn read_stations(stations: &Bound<'_, PyDict>) -> PyResult<Vec<(MacAddress, String)>> {
     let read = |(address, node): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         let text: String = address.extract()?;
@@ -271,8 +272,8 @@ fn nanoseconds(name: &str, microseconds: f64) -> PyResult<u64> {
     Err(PyValueError::new_err(format!("{name} is a time, so neither negative nor infinite: {microseconds}")))
 }
 
-/// Repeats a recorded run in simulation, or its frames in the scenario `other`, and compares decisions: what was found,
-/// as JSON text.
+/// Repeats a recorded run in simulation, or its frames in the scenario `other`, and compares decisions; returns the
+/// result as JSON text.
 #[pyfunction]
 #[pyo3(signature = (path, other=None))]
 pub fn live_replay(py: Python<'_>, path: PathBuf, other: Option<&str>) -> PyResult<String> {

@@ -1,4 +1,4 @@
-//! How much memory a run may take: what is asked before it, and what is looked at beside it.
+//! Limits on the memory of a run: they are computed before the run and supervised during it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use groups::GroupLimit;
 
 mod groups;
 
-/// The variable by which a limit in bytes reaches every process of a command.
+/// Environment variable that passes a limit in bytes to every process of a command.
 const VARIABLE: &str = "HITLESS_MEMORY";
 
-/// Between two looks. A run takes some 100 MB more meanwhile at the most.
+/// Interval between two checks. A run can grow by at most about 100 MB in this time.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// Minimum free memory of the machine: below it the kernel may kill a large process before the next check.
+/// Minimum free memory of the machine: below it the kernel can kill a large process before the next check.
 const FREE_BYTES: u64 = 256 << 20;
 
 /// A process that holds less than 1/N of the machine's memory is not the kernel's first choice to kill.
@@ -28,7 +28,7 @@ const SMALL_PART: u64 = 16;
 /// `root` contains proc and sys.
 pub fn limit(root: &Path) -> Option<u64> {
     let asked = asked();
-    // Without `--memory`, others keep what they have.
+    // Without `--memory`, leave other processes the memory that they use.
     let of_machine = of_machine(root, if asked.is_some() { "MemTotal:" } else { "MemAvailable:" });
     let of_groups = groups::limits(root).iter().map(|group| group.bytes).min();
     [asked, of_machine, of_groups, of_process(root)].into_iter().flatten().min()
@@ -43,35 +43,35 @@ fn of_machine(root: &Path, field: &str) -> Option<u64> {
     Some(number_in(&root.join("proc/meminfo"), field)? * 1024)
 }
 
-/// The number behind `field` in a file of the kernel's.
+/// Reads the number after `field` in a file of the kernel.
 fn number_in(path: &Path, field: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     let behind = text.lines().find_map(|line| line.strip_prefix(field))?;
     behind.split_whitespace().next()?.parse().ok()
 }
 
-/// What the shell lets a process have (ulimit -v).
+/// The limit of the shell (ulimit -v).
 fn of_process(root: &Path) -> Option<u64> {
     number_in(&root.join("proc/self/limits"), "Max address space")
 }
 
-/// The memory of this process, as Linux tells: what it holds (`VmRSS:`), the most that it ever held (`VmHWM:`), or the
-/// addresses that it has (`VmSize:`); 0 elsewhere.
+/// Reads the memory of this process on Linux: the present amount (`VmRSS:`), the maximum so far (`VmHWM:`), or the
+/// address space (`VmSize:`); 0 on other systems.
 pub fn held_bytes(field: &str) -> u64 {
     number_in(Path::new("/proc/self/status"), field).unwrap_or(0) * 1_024
 }
 
-/// What a process may come to while a run is under way, so that there is room to end it.
+/// Bounds of a process during a run, with enough reserve to end the run.
 struct Bounds {
-    /// The most that it may hold, and who says so.
+    /// Maximum resident memory, and the source of the limit.
     resident: Option<(u64, &'static str)>,
     addresses: Option<u64>,
     groups: Vec<GroupLimit>,
 }
 
 impl Bounds {
-    /// A run that keeps its rows makes tables of them at its end, which are as large again: where the kernel holds the
-    /// process to a limit, half of it is left for them. Else an eighth is room enough.
+    /// A run that keeps its rows makes tables from them at its end, which are as large again. If the kernel enforces
+    /// the limit, half of it is reserved for them. Otherwise an eighth is sufficient.
     fn new(keeps_rows: bool) -> Self {
         let of_held_to = |limit: u64| if keeps_rows { limit / 2 } else { limit - limit / 8 };
         let of_asked = |limit: u64| if keeps_rows { limit - limit / 4 } else { limit - limit / 8 };
@@ -83,7 +83,7 @@ impl Bounds {
         Self { resident, addresses: of_process(root).map(of_held_to), groups }
     }
 
-    /// In a sentence, what is passed.
+    /// Returns the exceeded bound, in a sentence.
     fn passed(&self) -> Option<String> {
         let megabytes = |bytes: u64| bytes / 1_000_000;
         let resident = held_bytes("VmRSS:");
@@ -95,7 +95,7 @@ impl Bounds {
         if let Some(most) = addresses {
             return Some(format!("it took more than {} MB of addresses, which ulimit -v leaves it", megabytes(most)));
         }
-        // What others take is no reason to end a run that would give back little.
+        // Do not end a run because of other processes if that would free little memory.
         let is_large_in = |total: u64| resident > total / SMALL_PART;
         let root = Path::new("/");
         let free_in_machine = || of_machine(root, "MemAvailable:").filter(|&free| free < FREE_BYTES);
@@ -110,8 +110,7 @@ impl Bounds {
     }
 }
 
-/// Does `work`, and looks beside it how much memory the process holds: when it is too much, `stop` is called once with
-/// a sentence.
+/// Runs `work`, and supervises the memory of the process: if it exceeds a bound, `stop` is called once with a sentence.
 pub fn watched<T>(keeps_rows: bool, stop: impl FnOnce(String) + Send, work: impl FnOnce() -> T) -> T {
     let bounds = Bounds::new(keeps_rows);
     let is_done = AtomicBool::new(false);
@@ -124,7 +123,7 @@ pub fn watched<T>(keeps_rows: bool, stop: impl FnOnce(String) + Send, work: impl
                 thread::park_timeout(BETWEEN_LOOKS);
             }
         });
-        // A broken check of the simulator unwinds through here: the watch must end all the same.
+        // A broken assertion of the simulator unwinds through here, and the watch must end then too.
         let _end = EndOfWatch { is_done: &is_done, watch: watch.thread().clone() };
         work()
     })
@@ -142,7 +141,7 @@ impl Drop for EndOfWatch<'_> {
     }
 }
 
-/// Bytes that a run may take. `root` is where proc and sys are.
+/// Returns the memory limit of a run in bytes. `root` contains proc and sys.
 #[pyfunction]
 #[pyo3(signature = (root = PathBuf::from("/")))]
 pub fn memory_limit(root: PathBuf) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! The interface under a port, as Python sees it: its MTU, its carrier, its offloads.
+//! The Python interface of a network interface under a port: its MTU, its carrier, its offloads.
 
 use std::io;
 
@@ -6,19 +6,19 @@ use hitless_live::interfaces::link::{Carrier, Link};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
-/// An Ethernet interface of the network namespace of the thread that made this.
+/// An Ethernet interface, in the network namespace of the thread that made this object.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct NetworkInterface(Link);
 
 #[pymethods]
 impl NetworkInterface {
-    /// The interface called `name`; raises `OSError` with the complete message when there is none.
+    /// Finds the interface called `name`; raises `OSError` with the complete message if it does not exist.
     #[new]
     fn new(name: &str) -> PyResult<Self> {
         Link::of_ethernet(name).map(Self).map_err(|error| PyOSError::new_err(error.to_string()))
     }
 
-    /// The most bytes of a frame behind addresses and type.
+    /// Maximum number of bytes of a frame after addresses and type.
     #[getter]
     fn mtu_bytes(&self) -> PyResult<usize> {
         self.0.mtu_bytes().map_err(told)
@@ -44,7 +44,7 @@ impl NetworkInterface {
         })
     }
 
-    /// Switches off the offloads that change frames: those that are off now and were on, and those that stay on.
+    /// Switches off the offloads that change frames; returns those that were switched off, and those that stay on.
     fn switch_off_offloads(&self) -> PyResult<(Vec<String>, Vec<String>)> {
         let done = self.0.switch_off_offloads().map_err(told)?;
         Ok((done.switched, done.still_on))

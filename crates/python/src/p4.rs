@@ -1,4 +1,4 @@
-//! P4 programs by themselves: their packet tests, and the way of one packet.
+//! P4 programs without a network: packet tests, and the trace of a packet.
 
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ fn load(document: &str) -> PyResult<Arc<Program>> {
 /// A file: its name, and its text.
 type File = (String, String);
 
-/// A switch after the commands of a file, and after the entries of a request of P4Runtime, whose numbers mean what the
-/// p4info says.
+/// Makes a switch and applies the commands of a file and the entries of a P4Runtime request; the p4info defines the
+/// numbers in the request.
 fn configured(program: &Arc<Program>, commands: &File, runtime: Option<&(File, File)>) -> PyResult<Switch> {
     let mut switch = Switch::new(program.clone(), 1);
     let mut control = switch.commands(0);
@@ -42,7 +42,7 @@ fn configured(program: &Arc<Program>, commands: &File, runtime: Option<&(File, F
     Ok(switch)
 }
 
-/// Runs the packet tests `tests` (STF) of the file `name` on the program in `document`, as p4c writes it for BMv2.
+/// Runs the packet tests `tests` (STF) of the file `name` on the program in `document`, in p4c's format for BMv2.
 /// Returns JSON text: packets sent, packets that left as expected, failures, answers of commands.
 #[pyfunction]
 pub fn p4_test(py: Python<'_>, document: &str, tests: &str, name: &str) -> PyResult<String> {
@@ -57,9 +57,9 @@ pub fn p4_test(py: Python<'_>, document: &str, tests: &str, name: &str) -> PyRes
     .to_string())
 }
 
-/// The way of one packet, `packet`, that comes in at `port`, after the commands of a file (its name and its text), and
-/// after p4info and request of P4Runtime. Returns JSON text: the lines of the trace, and what left, each with its port
-/// and its bytes in hexadecimal.
+/// Traces the packet `packet` from `port`, after applying the commands of a file (its name and its text) and a
+/// P4Runtime request with its p4info. Returns JSON text: the lines of the trace, and the packets that left, each with
+/// its port and its bytes in hexadecimal.
 #[pyfunction]
 pub fn p4_trace(
     document: &str,
@@ -78,8 +78,8 @@ pub fn p4_trace(
     Ok(json!({"lines": trace.lines, "left": left}).to_string())
 }
 
-/// Runs the program on `packet`, coming in at `port` again and again, `packets` times after the entries, which are as
-/// those of [`p4_trace`]. Returns JSON text: how many left, and the CPU seconds that all took.
+/// Runs the program `packets` times on `packet` from `port`, with entries as in [`p4_trace`]. Returns JSON text: the
+/// number of packets that left, and the total CPU seconds.
 #[pyfunction]
 pub fn p4_bench(
     py: Python<'_>,

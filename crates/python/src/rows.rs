@@ -1,4 +1,4 @@
-//! Rows of a run that is under way, handed to a callable of Python's.
+//! Passes rows of a run in progress to a Python callable.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,19 +8,18 @@ use pyo3::prelude::*;
 use crate::simulator::Control;
 use crate::tables;
 
-/// What the callable raised, if anything.
+/// The exception that the callable raised, if any.
 #[derive(Clone, Default)]
 pub struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    /// Takes it.
+    /// Takes the exception.
     pub fn take(&self) -> Option<PyErr> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// Calls `take(name, columns)` for each piece of a table. When it raises the run is ended, and nothing more is handed
-/// over.
+/// Calls `take(name, columns)` for each piece of a table. If it raises, the run ends and no more rows are passed on.
 pub struct PythonRows {
     take: Py<PyAny>,
     control: Arc<Control>,
@@ -29,7 +28,7 @@ pub struct PythonRows {
 }
 
 impl PythonRows {
-    /// Rows for `take`, of the run that `control` can end.
+    /// Makes a sink for `take`, for a run that `control` can end.
     pub fn new(take: Py<PyAny>, control: Arc<Control>) -> (Self, Raised) {
         let raised = Raised::default();
         (Self { take, control, raised: raised.clone(), has_failed: false }, raised)

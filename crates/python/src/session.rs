@@ -1,4 +1,5 @@
-//! A scenario run in steps, as Python sees it: what a control plane may see of a switch, and do to it.
+//! The Python interface of a run in steps: the state of switches that a control plane can read, and the commands that
+//! it can give.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,12 +15,12 @@ use crate::mechanism::fault::caught;
 use crate::simulator::{Driven, Execution, Prepared};
 use crate::tables;
 
-/// A run that stops where it is told to, shows counters, and takes commands.
+/// A run that stops at given times, shows counters, and accepts commands.
 ///
-/// Calls from several threads take turns.
+/// Calls from several threads are serialised.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct Session {
-    /// None once it has been finished, or has failed.
+    /// None after it has finished or failed.
     driven: Mutex<Option<Driven>>,
 }
 
@@ -33,25 +34,25 @@ impl Session {
         Ok(Self { driven: Mutex::new(Some(driven)) })
     }
 
-    /// The simulated time up to which it has run.
+    /// The simulated time reached so far.
     #[getter]
     fn now_ps(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |session| Ok(session.now().as_ps()))
     }
 
-    /// Runs up to `until_ps`; False when the run has ended.
+    /// Runs up to `until_ps`; returns False if the run has ended.
     fn advance(&self, py: Python<'_>, until_ps: u64) -> PyResult<bool> {
         self.with(py, |session| Ok(session.advance(Time(until_ps), &Progress::default())))
     }
 
-    /// (good frames, all frames) that the MAC behind `link` has counted.
+    /// (good frames, all frames) that the MAC at the end of `link` has counted.
     fn receive_counters(&self, py: Python<'_>, link: &str) -> PyResult<(u64, u64)> {
         self.with(py, |session| {
             session.receive_counters(link).map(|counters| (counters.frames_ok, counters.frames_all))
         })
     }
 
-    /// Has the "sender" or "receiver" end of `link` protect it.
+    /// Makes the "sender" or "receiver" end of `link` protect it.
     fn protect(&self, py: Python<'_>, link: &str, end: &str, copies: u8, mode: &str) -> PyResult<()> {
         self.with(py, |session| {
             let keeps_order = match mode {
@@ -63,40 +64,40 @@ impl Session {
         })
     }
 
-    /// Has one end of `link` stop protecting it.
+    /// Makes one end of `link` stop protecting it.
     fn unprotect(&self, py: Python<'_>, link: &str, end: &str) -> PyResult<()> {
         self.with(py, |session| session.unprotect(link, link_end(end)?))
     }
 
-    /// Has `link` go down, in the directions that its name means.
+    /// Takes `link` down, in the named directions.
     fn fail(&self, py: Python<'_>, link: &str) -> PyResult<()> {
         self.with(py, |session| session.fail(link))
     }
 
-    /// Has `link` come up again.
+    /// Brings `link` up again.
     fn repair(&self, py: Python<'_>, link: &str) -> PyResult<()> {
         self.with(py, |session| session.repair(link))
     }
 
-    /// Has frames of `link` be corrupted at `rate`, independently or in bursts of a mean length.
+    /// Corrupts frames of `link` at `rate`, independently or in bursts of a mean length.
     #[pyo3(signature = (link, rate, mean_burst_frames=None))]
     fn corrupt(&self, py: Python<'_>, link: &str, rate: f64, mean_burst_frames: Option<f64>) -> PyResult<()> {
         self.with(py, |session| session.corrupt(link, &LossModel::at_rate(rate, mean_burst_frames)?))
     }
 
-    /// Bytes that wait at the ports of switches: column name -> values.
+    /// Bytes waiting at the ports of switches: column name -> values.
     fn queues(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         let table = self.with(py, |session| Ok(session.queues()))?;
         Ok(tables::columns(py, table.columns)?.unbind())
     }
 
-    /// The table "mechanisms" of this moment: column name -> values.
+    /// The present table "mechanisms": column name -> values.
     fn mechanisms(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
         let table = self.with(py, |session| Ok(session.mechanisms()))?;
         Ok(tables::columns(py, table.columns)?.unbind())
     }
 
-    /// Runs to the end of the scenario: its summary as JSON text, and its tables. Once.
+    /// Runs to the end of the scenario; returns its summary as JSON text, and its tables. Can be called once.
     fn finish(&self, py: Python<'_>) -> PyResult<(String, Py<PyDict>)> {
         let driven = py.detach(|| self.lock().take()).ok_or_else(is_over)?;
         let outcome = py.detach(|| caught(|| driven.finish()))?;
@@ -105,7 +106,7 @@ impl Session {
 }
 
 impl Session {
-    /// With other Python threads running meanwhile. A broken assertion of the simulator ends the session.
+    /// Calls a function while other Python threads run. A broken assertion of the simulator ends the session.
     fn with<T: Send>(
         &self,
         py: Python<'_>,

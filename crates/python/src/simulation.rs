@@ -1,4 +1,4 @@
-//! One scenario from text to tables, as Python sees it.
+//! The Python interface of one scenario, from text to tables.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,7 +14,7 @@ use crate::tables;
 
 /// One simulation: made from a scenario's text, run once, read afterwards.
 ///
-/// Frozen: `progress` and `cancel` are for other threads while `run` is under way, so nothing here needs `&mut self`.
+/// Frozen: other threads use `progress` and `cancel` during `run`, so no method takes `&mut self`.
 #[pyclass(frozen, module = "hitless._native")]
 pub struct Simulation {
     prepared: Prepared,
@@ -22,7 +22,7 @@ pub struct Simulation {
     stage: Mutex<Stage>,
 }
 
-/// How far a simulation has come. Results leave Rust on first reading and then belong to Python.
+/// The stage of a simulation. Results leave Rust on first reading and then belong to Python.
 enum Stage {
     Ready,
     Running,
@@ -35,8 +35,8 @@ impl Simulation {
     /// Reads and checks the scenario; raises `ScenarioError` with the complete message.
     #[new]
     ///
-    /// Without `keeps_rows` it will be run with a callable for its rows, and may have more flows; on more `threads` it
-    /// takes more memory.
+    /// Without `keeps_rows`, `run` needs a callable for its rows, and the scenario can have more flows. A run on more
+    /// `threads` takes more memory.
     #[pyo3(signature = (text, file_name, seed=None, keeps_rows=true, threads=1))]
     fn new(
         py: Python<'_>,
@@ -51,12 +51,12 @@ impl Simulation {
         Ok(Self { prepared, control: Arc::default(), stage: Mutex::new(Stage::Ready) })
     }
 
-    /// Runs to the end on up to `threads` threads, other Python threads running meanwhile. Once per simulation.
+    /// Runs to the end on up to `threads` threads, while other Python threads run. Can be called once.
     ///
-    /// Flows and messages are handed to `rows`, a callable, as they are known for good: the name of their table and
-    /// its columns. What it raises ends the run, and is raised here.
+    /// Finished flows and messages are passed to `rows`, a callable, with the name of their table and its columns. An
+    /// exception that it raises ends the run, and is raised here.
     ///
-    /// With `checkpoints` the run is on one thread, and hands over no rows.
+    /// With `checkpoints` the run uses one thread and passes no rows.
     #[pyo3(signature = (threads=1, rows=None, checkpoints=None))]
     fn run(
         &self,
@@ -78,7 +78,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Why a run of it could write no checkpoints; None: it could.
+    /// The reason why its run cannot write checkpoints; None if it can.
     fn checkpoint_refusal(&self, py: Python<'_>) -> PyResult<Option<String>> {
         Ok(py.detach(|| caught(|| self.prepared.checkpoint_refusal()))?)
     }
@@ -89,12 +89,12 @@ impl Simulation {
         self.control.progress()
     }
 
-    /// Asks a run under way to end; `run` then raises `Cancelled`.
+    /// Asks the run to end; `run` then raises `Cancelled`.
     fn cancel(&self) {
         self.control.cancel();
     }
 
-    /// Asks a run under way to end with the results that it has: its summary then says why it is incomplete.
+    /// Asks the run to end with partial results; its summary then gives the reason.
     fn stop(&self) {
         self.control.stop(Stopped::Interrupted);
     }
@@ -117,7 +117,7 @@ impl Simulation {
         }
     }
 
-    /// The scenario as TOML with every default spelled out.
+    /// The scenario as TOML with all defaults written out.
     #[getter]
     fn effective(&self) -> String {
         self.prepared.effective()
@@ -134,7 +134,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// A panic while the lock was held leaves a stage that is still true: it is set in one move.
+    /// Locks the stage. After a panic the stage is still valid, because it is always set in a single assignment.
     fn stage(&self) -> MutexGuard<'_, Stage> {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }

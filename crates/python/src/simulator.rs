@@ -1,4 +1,4 @@
-//! What Python needs of a simulation, without Python.
+//! Simulation functions for Python, without Python types.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -22,48 +22,48 @@ use crate::memory;
 
 pub use hitless_simulation::results::{Column, RECORDS, RowSink, Table};
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug)]
 pub enum Failure {
     /// The scenario is refused; the message is complete and formatted for people.
     Scenario(String),
-    /// A run broke one of its own checks.
+    /// A run violated an assertion.
     Simulation(String),
-    /// A checkpoint cannot be written, or cannot be gone on from; the message says why.
+    /// A checkpoint cannot be written, or the run cannot continue from it; the message gives the reason.
     Checkpoint(String),
-    /// A mechanism that is a class of Python raised this.
+    /// A Python mechanism raised this exception.
     Mechanism(PyErr),
     /// [`Control::cancel`] was called.
     Cancelled,
 }
 
-/// What a finished run hands over.
+/// The results of a finished run.
 pub struct Outcome {
     /// Drops by reason, trace hash, events, transmissions, times, warnings, as one JSON object.
     pub summary_json: String,
-    /// Every table of results.
+    /// All tables of results.
     pub tables: Vec<Table>,
 }
 
-/// What another thread may see of a run, and ask of it.
+/// Interface of a run for other threads.
 #[derive(Default)]
 pub struct Control {
     progress: Progress,
-    /// Why the run is to end early, if its results are wanted all the same.
+    /// The reason for ending early, if the partial results are wanted.
     stopped: Mutex<Option<Stopped>>,
 }
 
-/// Why a run ended early and has results: those of a shorter run.
+/// The reason why a run ended early with partial results, which are those of a shorter run.
 #[derive(Clone, Debug)]
 pub enum Stopped {
-    /// Somebody asked for it.
+    /// A user asked for it.
     Interrupted,
-    /// It took too much memory; how much, in a sentence.
+    /// It exceeded the memory limit; the amount, in a sentence.
     Memory(String),
 }
 
 impl Stopped {
-    /// What the summary says of it: `ended_by`, and a sentence.
+    /// The texts for the summary: `ended_by`, and a sentence.
     fn words(&self) -> (&'static str, String) {
         match self {
             Stopped::Interrupted => ("interrupted", "the run was interrupted before its end".to_owned()),
@@ -83,7 +83,7 @@ impl Control {
         self.progress.cancel();
     }
 
-    /// Asks the run to end with the results that it has, which say so. The first reason counts.
+    /// Asks the run to end with partial results, which are marked. The first reason counts.
     pub fn stop(&self, why: Stopped) {
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
         self.progress.cancel();
@@ -94,13 +94,13 @@ impl Control {
     }
 }
 
-/// A scenario that was read and found sound.
+/// A scenario that was read and is valid.
 pub struct Prepared {
     scenario: Scenario,
 }
 
 impl Prepared {
-    /// Reads and checks a scenario; `seed` overrides the scenario's own. A run that keeps the rows of flows and
+    /// Reads and checks a scenario; `seed` overrides the scenario's seed. A run that keeps the rows of flows and
     /// messages takes more memory.
     pub fn new(text: &str, file_name: &str, seed: Option<u64>, execution: Execution) -> Result<Self, Failure> {
         let scenario = check(text, file_name, Purpose::Simulation, execution)?;
@@ -108,19 +108,18 @@ impl Prepared {
         Ok(Self { scenario: Scenario { seed, ..scenario } })
     }
 
-    /// The scenario as TOML with every default spelled out.
+    /// The scenario as TOML with all defaults written out.
     pub fn effective(&self) -> String {
         self.scenario.effective_toml()
     }
 
-    /// Why a run of it could write no checkpoints; None: it could.
+    /// Returns the reason why its run cannot write checkpoints; None if it can.
     pub fn checkpoint_refusal(&self) -> Result<Option<String>, Failure> {
         Simulation::new(self.scenario.clone()).map(checkpoints::refusal).map_err(Failure::Simulation)
     }
 
-    /// Runs to the end on up to `threads` threads, telling `control` of its progress and asking it whether to stop.
-    /// Flows and messages go to `rows`, and are then in no table. A run with `checkpoints` runs on one thread and keeps
-    /// its rows.
+    /// Runs to the end on up to `threads` threads; reports progress to `control`, which can also stop the run. Flows
+    /// and messages go to `rows` and are then in no table. A run with `checkpoints` uses one thread and keeps its rows.
     pub fn run(
         &self,
         threads: usize,
@@ -163,17 +162,18 @@ pub fn check(text: &str, file_name: &str, purpose: Purpose, execution: Execution
         .map_err(|error| Failure::Scenario(error.to_string()))
 }
 
-/// Reads and checks a scenario for a live run: with every default spelled out, and its fabric as one JSON object.
+/// Reads and checks a scenario for a live run; returns it with all defaults written out, and its fabric as one JSON
+/// object.
 pub fn check_live(text: &str, file_name: &str) -> Result<(String, String), Failure> {
     let scenario = check(text, file_name, Purpose::Live, Execution::ALONE)?;
     let topology = scenario.build_topology().map_err(Failure::Scenario)?;
     Ok((scenario.effective_toml(), described(&topology).to_string()))
 }
 
-/// Parts of an estimate: the field that decides each, what it is, and its bytes.
+/// Parts of an estimate: the field that determines its size, a description, and its bytes.
 pub type MemoryParts = Vec<(String, String, f64)>;
 
-/// How much memory a run is estimated to take: in all, and by field, what it is and its bytes.
+/// Estimates the memory of a run: the total, and its parts.
 pub fn memory_of(text: &str, file_name: &str, execution: Execution) -> Result<(f64, MemoryParts), Failure> {
     let scenario = check(text, file_name, Purpose::Simulation, execution)?;
     let topology = scenario.build_topology().map_err(Failure::Scenario)?;
@@ -182,14 +182,14 @@ pub fn memory_of(text: &str, file_name: &str, execution: Execution) -> Result<(f
     Ok((bytes, estimate.parts.into_iter().map(|part| (part.field, part.what, part.bytes)).collect()))
 }
 
-/// What the mechanisms of a scenario take of its switches, as a JSON list; also of one that takes more than there is.
+/// Returns the switch resources that the mechanisms of a scenario need, as a JSON list, even if they exceed the budget.
 pub fn resources(text: &str, file_name: &str) -> Result<String, Failure> {
     let scenario = check(text, file_name, Purpose::Survey, Execution::ALONE)?;
     let switches = survey(&scenario).map_err(Failure::Scenario)?;
     Ok(serde_json::Value::from_iter(switches.iter().map(SwitchResources::as_json)).to_string())
 }
 
-/// Hosts, switches and links of the fabric.
+/// Describes hosts, switches and links of the fabric.
 fn described(topology: &Topology) -> serde_json::Value {
     let links = (0..topology.links.len()).map(|number| {
         let forward = DirectedLink::from_index(2 * number);
@@ -208,7 +208,7 @@ fn described(topology: &Topology) -> serde_json::Value {
     })
 }
 
-/// A run in steps, under the hand of a control plane.
+/// A run in steps, controlled by a control plane.
 pub struct Driven {
     pub session: Session,
     clocks: Clocks,
@@ -222,7 +222,7 @@ impl Driven {
         Ok(Self { session, clocks })
     }
 
-    /// Runs to the end of the scenario and hands over its results.
+    /// Runs to the end of the scenario and returns its results.
     pub fn finish(self) -> Result<Outcome, Failure> {
         let outcome = self.session.finish(&Progress::default());
         refuse_violations(&outcome)?;
@@ -307,7 +307,7 @@ pub fn bench_switch(discipline: &str, load: &str, fraction: f64, seed: u64) -> R
     Ok(measured.to_string())
 }
 
-/// Wall time and CPU time since the start: of this thread, or of the process where a run has several.
+/// Wall time and CPU time since the start, of this thread or, for a run on several threads, of the process.
 pub struct Clocks {
     wall: Instant,
     cpu: ClockId,
@@ -315,7 +315,7 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// From now on, for a run on so many threads.
+    /// Starts the clocks for a run on `threads` threads.
     pub fn start(threads: usize) -> Self {
         let cpu = if threads > 1 { ClockId::ProcessCPUTime } else { ClockId::ThreadCPUTime };
         Self { wall: Instant::now(), cpu, cpu_s: seconds(cpu) }
@@ -325,7 +325,7 @@ impl Clocks {
         self.wall.elapsed().as_secs_f64()
     }
 
-    /// Of the processor.
+    /// CPU time.
     pub fn cpu_s(&self) -> f64 {
         seconds(self.cpu) - self.cpu_s
     }

@@ -1,4 +1,4 @@
-//! Columns of results as numpy arrays. The arrays take over the vectors' memory: nothing is copied.
+//! Columns of results as numpy arrays. The arrays take over the vectors' memory, without a copy.
 
 use numpy::IntoPyArray;
 use pyo3::prelude::*;

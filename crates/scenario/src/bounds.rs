@@ -1,4 +1,4 @@
-//! Bounds that follow from a scenario: how long a frame flies, how long a failure lasts.
+//! Bounds that follow from a scenario: flight times, frame lengths, durations of failures.
 
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::wire::packet::{MTU_FRAME_BYTES, VLAN_TAG_BYTES};
@@ -11,14 +11,14 @@ use crate::network::topology::select::{SwitchPort, select_links};
 use crate::network::topology::{DirectedLink, LinkId, LinkSpec, Topology};
 use crate::{Protocol, Scenario};
 
-/// The sum; beyond the range of time, the end of it.
+/// Adds two durations, saturating at the end of the range.
 fn sum(a: Duration, b: Duration) -> Duration {
     Duration(a.as_ps().saturating_add(b.as_ps()))
 }
 
 impl Scenario {
-    /// The length of the longest frame that any host sends: its transport's, with tag and mark if there are any.
-    /// Without transports hosts are real, and send full Ethernet frames.
+    /// Returns the maximum length of a frame from any host: the transport's maximum, plus tag and mark if there are
+    /// any. Without transports hosts are real and send full Ethernet frames.
     pub fn frame_max(&self) -> Bytes {
         let longest = |protocol: &Protocol| match protocol {
             Protocol::Tcp(tcp) => tcp.mss.0.saturating_add(tcp.header_bytes.0).max(tcp.ack_bytes.0),
@@ -37,7 +37,7 @@ impl Scenario {
         Bytes(unmarked.saturating_add(mark).saturating_add(tag.into()))
     }
 
-    /// The length of the shortest full data frame that a transport sends. Without transports hosts are real, and send
+    /// Returns the minimum length of a full data frame over all transports. Without transports hosts are real and send
     /// full Ethernet frames.
     pub fn data_frame_min(&self) -> Bytes {
         let full = |protocol: &Protocol| match protocol {
@@ -50,24 +50,25 @@ impl Scenario {
         Bytes(shortest.unwrap_or(MTU_FRAME_BYTES.into()))
     }
 
-    /// Whether any data packet has a mark of its urgency.
+    /// Returns whether any data packet carries a mark of its urgency.
     pub fn marks_packets(&self) -> bool {
         self.host.priority_tagger.is_some() || self.flows.iter().any(|group| group.rank.is_some())
     }
 
-    /// The time that a bit needs from one end of a link to the other, coding included.
+    /// Returns the time of a bit from one end of a link to the other, including coding.
     pub fn flight_time(&self, link: LinkSpec) -> Duration {
         sum(link.delay, self.switch.phy_latency)
     }
 
-    /// The longest time from the egress pipeline of a switch to the arrival of a frame's last bit at the other end.
+    /// Returns the maximum time from the egress pipeline of a switch to the arrival of a frame's last bit at the other
+    /// end.
     pub fn flight_bound(&self, link: LinkSpec) -> Duration {
         let on_the_line = link.rate.time_for(self.frame_max().0.saturating_add(link.overhead_bytes.into()));
         sum(sum(self.switch.egress_latency, on_the_line), self.flight_time(link))
     }
 
-    /// What the queue of a port may hold at most while the others of its switch are empty; one that is counted in
-    /// packets, of the longest frames.
+    /// Returns the maximum length of a port's queue while the other queues of its switch are empty. A limit in packets
+    /// is converted to bytes with the longest frame.
     pub fn queue_max(&self, topology: &Topology, at: SwitchPort) -> Bytes {
         let port = &topology.switch(at.switch).ports[usize::from(at.port.0)];
         match self.switch.of_port(topology, at.switch, port).buffer {
@@ -82,8 +83,8 @@ impl Scenario {
         }
     }
 
-    /// Estimates the time that a packet may be on its way: through 32 cables, or four full queues. A shared buffer is
-    /// left out: one queue could fill it, which takes tens of milliseconds.
+    /// Estimates the maximum time of a packet in the network: 32 cables, or four full queues. Shared buffers are left
+    /// out: one queue could fill the whole buffer, which takes tens of milliseconds to drain.
     pub(crate) fn lateness_estimate(&self, topology: &Topology) -> Duration {
         const CABLES: u64 = 32;
         const FULL_QUEUES: u64 = 4;
@@ -101,12 +102,12 @@ impl Scenario {
         Duration(cable.saturating_mul(CABLES).max(drain.saturating_mul(FULL_QUEUES)))
     }
 
-    /// How failures are detected; where nobody detects any, as F10 would.
+    /// Returns how failures are detected; the default is F10's detection.
     pub fn detection(&self) -> Detection {
         self.recovery.as_ref().map(|recovery| recovery.detection).unwrap_or_default()
     }
 
-    /// The failures of `link`.
+    /// Iterates over the failures of `link`.
     pub fn failures_of<'a>(&'a self, topology: &'a Topology, link: LinkId) -> impl Iterator<Item = &'a LinkFailure> {
         let names_it = move |failure: &&LinkFailure| {
             select_links(topology, &failure.link).is_ok_and(|links| links.iter().any(|found| found.link == link))
@@ -114,7 +115,7 @@ impl Scenario {
         self.failures.iter().filter(names_it)
     }
 
-    /// The longest time from the detection of `failure` of a link to the moment at which packets have a way again.
+    /// Returns the maximum time from the detection of `failure` to the moment at which packets have a path again.
     pub fn reconfiguration_bound(&self, failure: &LinkFailure, link: LinkSpec) -> Duration {
         let Some(recovery) = &self.recovery else { return Duration::ZERO };
         let reconfiguration = recovery.reconfiguration();
@@ -128,8 +129,8 @@ impl Scenario {
         }
     }
 
-    /// The longest time from `failure` of a link to the moment at which it is whole and both ends know.
-    /// `None`: it stays dead.
+    /// Returns the maximum time from `failure` to the moment at which the link is repaired and both ends know it;
+    /// `None` if it stays down.
     pub fn repair_bound(&self, failure: &LinkFailure, link: LinkSpec) -> Option<Duration> {
         let Some(recovery) = &self.recovery else { return failure.outage };
         if let RecoveryScheme::SamePort(scheme) = recovery.scheme {
@@ -140,7 +141,7 @@ impl Scenario {
         Some(sum(failure.outage?, noticed))
     }
 
-    /// The highest loss rate that full frames have on `link` at any time of the run.
+    /// Returns the maximum loss rate of full frames on `link` during the run.
     pub fn loss_rate_max(&self, topology: &Topology, link: DirectedLink) -> f64 {
         let names_it = |name: &str| select_links(topology, name).is_ok_and(|links| links.contains(&link));
         let impairments = self.links.iter().filter(|impairment| names_it(&impairment.name));

@@ -1,4 +1,4 @@
-//! The way from text to [`Scenario`].
+//! From the text of a file to a [`Scenario`].
 
 use std::path::Path;
 
@@ -10,21 +10,21 @@ use crate::kind::{Registry, Surroundings};
 use crate::memory::Limit;
 use crate::{Purpose, Scenario, cross, defaults, files, memory, resources};
 
-/// Reads a scenario for a simulation, as [`check_for`] does, without a limit.
+/// Reads a scenario for a simulation, as [`check_for`] does, without a memory limit.
 ///
 /// # Errors
-/// All that is wrong with it.
+/// All findings.
 pub fn check(text: &str, file_name: &str, registry: &Registry) -> Result<Scenario, SettingsError> {
     check_for(text, file_name, Purpose::Simulation, registry, None)
 }
 
 /// Reads a scenario and checks everything that can be checked before it runs.
 ///
-/// `file_name` is used in messages, and its folder is what paths in the scenario are relative to. `registry` has the
-/// kinds of mechanisms that it may name. What would take more memory than `limit` says is refused.
+/// `file_name` is used in messages, and paths in the scenario are relative to its folder. `registry` holds the
+/// available kinds of mechanisms. A scenario that would exceed the memory `limit` is refused.
 ///
 /// # Errors
-/// All that is wrong with it.
+/// All findings.
 pub fn check_for(
     text: &str,
     file_name: &str,
@@ -69,7 +69,7 @@ pub fn check_for(
     fail(problems.into_iter().map(|problem| locate(&document, problem)).collect())
 }
 
-/// What takes too much memory in a scenario that is sound otherwise.
+/// Reports the part of a valid scenario that takes too much memory.
 fn beyond(scenario: &Scenario, limit: Limit) -> Option<Problem> {
     memory::of_run(scenario, &scenario.build_topology().ok()?, limit.execution).beyond(limit.bytes)
 }
@@ -82,7 +82,7 @@ fn read(text: &str, registry: &Registry) -> Result<Scenario, String> {
     Ok(Scenario { mechanisms, ..scenario })
 }
 
-/// Fills in what follows from other sections: a loss rate to expect, delays.
+/// Fills in values that follow from other sections, such as an expected loss rate or delays.
 fn resolve(mut scenario: Scenario) -> Scenario {
     let Ok(topology) = scenario.topology.build() else { return scenario };
     let mut mechanisms = std::mem::take(&mut scenario.mechanisms);

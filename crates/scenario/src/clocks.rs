@@ -1,4 +1,4 @@
-//! `clocks`: how alike the clocks of transmitters are.
+//! `clocks`: the offsets of transmitters' clocks.
 
 use hitless_core::engine::RandomStreams;
 use hitless_core::wire::line_clock::CLOCK_OFFSET_MAX_PPB;
@@ -7,25 +7,25 @@ use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Clocks of transmitters, and when frames leave network cards.
+/// Clocks of transmitters, and the times at which frames leave network cards.
 ///
-/// No two clocks of a real fabric agree, and no host sends to the picosecond. Without that a run can lock into a
-/// pattern in which the order of ports decides who wins (Floyd and Jacobson, 1992).
+/// In a real fabric no two clocks agree, and no host sends with picosecond precision. Without these differences a run
+/// can lock into a pattern where the order of ports decides who wins (Floyd and Jacobson, 1992).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clocks {
     /// Each transmitter's clock is off by up to 100 ppm (IEEE 802.3), drawn from the seed by the name of its link. A
-    /// frame of an idle network card leaves up to 10 ns late, a frame of an active one up to its own time on the link;
-    /// a backlog keeps the line's rate. Use it for results.
+    /// frame of an idle network card leaves up to 10 ns late, a frame of an active one up to its own transmission time
+    /// late; a backlog keeps the line's rate. Use it for results.
     #[default]
     Independent,
-    /// All clocks run at exactly the same rate, and frames leave when they can. Use it to compare with closed forms,
-    /// with one flow at a time: where several senders share a port, hidden patterns can decide.
+    /// All clocks run at exactly the same rate, and frames leave as soon as they can. Use it to compare with closed
+    /// forms, with one flow at a time: if several senders share a port, hidden patterns can decide.
     Ideal,
 }
 
 impl Clocks {
-    /// Draws how much too fast the transmitter of the link of this name is, in parts per billion.
+    /// Draws the clock offset of the transmitter on the link with this name, in parts per billion (positive: too fast).
     pub fn offset_ppb(self, streams: &RandomStreams, link_name: &str) -> i32 {
         match self {
             Self::Ideal => 0,
@@ -37,7 +37,7 @@ impl Clocks {
         }
     }
 
-    /// Draws the clock of a network card that sends on the link of this name.
+    /// Draws the clock of a network card that sends on the link with this name; `None` for an ideal clock.
     pub fn card(self, streams: &RandomStreams, link_name: &str) -> Option<CardClock> {
         (self == Self::Independent).then(|| CardClock {
             offset_ppb: self.offset_ppb(streams, link_name),

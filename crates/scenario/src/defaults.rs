@@ -1,7 +1,7 @@
 //! Defaults that depend on another field: a preset, a congestion control.
 //!
-//! They are filled in as TOML, before the structs are read, so that the structs hold plain values. What the file
-//! says always wins.
+//! They are filled in as TOML before the structs are read, so that the structs hold plain values. Values from the file
+//! take precedence.
 
 use hitless_core::settings::defaults::{fill_missing, read};
 use hitless_hosts::transport::roce::{DcqcnPreset, DcqcnSettings};
@@ -11,7 +11,7 @@ use crate::kind::Registry;
 use crate::network::switch::{SwitchPreset, SwitchSettings};
 use crate::network::topology::TopologySettings;
 
-/// Fills them in.
+/// Fills in all such defaults.
 pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     if let Some(switch) = scenario.get_mut("switch").and_then(Value::as_table_mut) {
         let preset = read::<SwitchPreset>(switch.get("preset")).unwrap_or_default();
@@ -24,7 +24,7 @@ pub(super) fn fill(scenario: &mut Table, registry: &Registry) {
     fill_mechanisms(scenario, registry);
 }
 
-/// A preset by its name alone is a table with nothing else.
+/// Expands a preset given as a single name to a table, and fills in the values of the preset.
 fn fill_dcqcn(dcqcn: &mut Value) {
     if let Value::String(preset) = dcqcn {
         *dcqcn = Value::Table(Table::from_iter([("preset".to_owned(), Value::String(std::mem::take(preset)))]));
@@ -40,9 +40,9 @@ fn fill_transport(transport: &mut Table) {
         fill_dcqcn(dcqcn);
     }
     let needs = match transport.get("congestion").and_then(Value::as_str) {
-        // Without ECN, DCTCP is NewReno: RFC 8257 is about nothing else.
+        // Without ECN, DCTCP is NewReno; RFC 8257 assumes ECN.
         Some("dctcp") => "ecn",
-        // BBR's window is twice what the path holds: the pace is what limits it.
+        // BBR's window is twice the bandwidth-delay product, so only pacing limits its rate.
         Some("bbr") => "pacing",
         _ => return,
     };

@@ -1,16 +1,16 @@
 //! Annotated scenarios to start from; the same files as in the project's `examples` folder.
 
-/// A scenario to start from.
+/// An example scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example {
-    /// What [`example`] knows it by.
+    /// The argument of [`example`].
     pub name: &'static str,
-    /// The file's text.
+    /// The text of the file.
     pub text: &'static str,
 }
 
 impl Example {
-    /// What it shows: the first line of the text.
+    /// Returns the first line of the text, which says what the example shows.
     pub fn summary(&self) -> &'static str {
         self.text.lines().next().unwrap_or("").trim_start_matches(['#', ' '])
     }
@@ -18,7 +18,7 @@ impl Example {
 
 macro_rules! embedded_examples {
     ($($name:literal),* $(,)?) => {
-        /// All of them.
+        /// All examples.
         pub const EXAMPLES: &[Example] =
             &[$(Example { name: $name, text: include_str!(concat!("../../../examples/", $name, ".toml")) }),*];
     };
@@ -46,7 +46,7 @@ embedded_examples!(
     "bench-w",
 );
 
-/// The text of the example called `name`.
+/// Returns the text of the example called `name`.
 pub fn example(name: &str) -> Option<&'static str> {
     EXAMPLES.iter().find(|example| example.name == name).map(|example| example.text)
 }

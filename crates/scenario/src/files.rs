@@ -6,7 +6,7 @@ use crate::Scenario;
 use crate::network::link::read_failures;
 use crate::network::loss::LossModel;
 
-/// Adds the failures of the file to those of the scenario, or reports that it cannot be read.
+/// Appends the failures in the file to the scenario's failures; reports an unreadable file.
 pub(crate) fn failures(scenario: &mut Scenario) -> Option<Problem> {
     let file = scenario.failure_file.take()?;
     match read_failures(&scenario.folder, &file) {
@@ -16,7 +16,7 @@ pub(crate) fn failures(scenario: &mut Scenario) -> Option<Problem> {
     None
 }
 
-/// Reads the loss traces, and reports those that cannot be read.
+/// Reads the loss traces; reports unreadable ones.
 pub(crate) fn loss_traces(scenario: &mut Scenario) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, link) in scenario.links.iter_mut().enumerate() {

@@ -9,39 +9,41 @@ use serde::{Deserialize, Serialize};
 
 use crate::workload::LoadDenominator;
 
-/// A group of flows made by one generator.
+/// A group of flows from one generator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowGroup {
-    /// What results call it; unique. A group with another name draws other random numbers and takes other paths.
+    /// Unique name of the group in results. A group with another name draws other random numbers and takes other paths.
     pub name: String,
     /// Name of the transport.
     pub transport: String,
-    /// Traffic class (priority) of its packets; it decides the queue.
+    /// Traffic class (priority) of the group's packets; it selects the queue.
     #[serde(default)]
     #[schemars(range(max = 127))]
     pub class: u8,
-    /// TCP or UDP port of its service, which a switch may tell its packets by; 0: none that matters.
+    /// TCP or UDP port of the group's service, by which a switch can classify its packets; 0: no particular port.
     #[serde(default)]
     pub port: u16,
-    /// VLAN that its packets are in, acknowledgements too: each frame is longer by a tag of 4 bytes (IEEE 802.1Q). 0:
-    /// untagged.
+    /// VLAN of the group's packets, acknowledgements included: each frame is longer by a tag of 4 bytes (IEEE 802.1Q).
+    /// 0: untagged.
     #[serde(default)]
     #[schemars(range(max = 4094))]
     pub vlan: u16,
-    /// When the group starts.
+    /// Time at which the group starts.
     #[serde(default, with = "Text::<Time>")]
     pub start: Time,
-    /// When it ends: no flow starts at or after it, and flows without a size of their own stop. Left out: never.
+    /// Time at which the group ends: no flow starts at or after it, and flows without a fixed size stop. Left out:
+    /// never.
     #[serde(default, with = "Optional::<Time>", skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
-    /// Rank on the marks of all its data packets, whatever `host.priority_tagger` says (a priority as testbeds give it;
-    /// lower is more urgent). Left out: as `host.priority_tagger` says.
+    /// Rank on the marks of all data packets of the group; it overrides `host.priority_tagger` (a priority as in
+    /// testbeds; a lower rank is more urgent). Left out: the rank from `host.priority_tagger`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Hosts that lie: the rank that `host.priority_tagger` gives is divided by this. 1: they tell the truth.
+    /// Divisor of the rank that `host.priority_tagger` computes, to simulate hosts that lie about their urgency. 1:
+    /// honest hosts.
     #[serde(default = "honest")]
     pub rank_divisor: NonZeroU32,
-    /// Which flows.
+    /// The generator and its parameters.
     #[serde(flatten)]
     pub pattern: FlowPattern,
 }
@@ -50,32 +52,32 @@ fn honest() -> NonZeroU32 {
     NonZeroU32::MIN
 }
 
-/// Which flows a group has.
+/// The flows of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FlowPattern {
-    /// Flows at random moments (Poisson) between random hosts, at a stated load.
+    /// Flows at random times (Poisson) between random hosts, at a given load.
     Poisson(PoissonFlows),
-    /// Flows at regular moments, each a connection of its own, whether the one before is done or not.
+    /// Flows at regular times, each on a separate connection, independent of the completion of earlier flows.
     Schedule(ScheduledFlows),
-    /// Flows one after the other, each a connection of its own that starts when the one before is done.
+    /// Flows one after the other, each on a separate connection; each starts when the previous one is complete.
     Sequence(SequentialFlows),
     /// Queries that many hosts answer at once.
     Incast(IncastFlows),
-    /// Flows that send as much as they can, between pairs of hosts.
+    /// Flows that send at full speed, between pairs of hosts.
     Long(PairedFlows),
-    /// Constant rate, between pairs of hosts; the rate is that of the transport, which must be "udp".
+    /// Flows at a constant rate between pairs of hosts; the transport must be "udp" and sets the rate.
     ConstantRate(PairedFlows),
     /// Messages one after the other on one connection, between pairs of hosts: "trials".
     Requests(RequestFlows),
-    /// Every host sends to one other and receives from one other.
+    /// Every host sends to one other host and receives from one other host.
     Permutation(PermutationFlows),
     /// Flows listed one by one.
     List(ListedFlows),
 }
 
 impl FlowPattern {
-    /// What clients ask before flows, if they do.
+    /// Returns the requests that clients send before flows, if they do.
     pub fn request(&self) -> Option<&RequestSettings> {
         match self {
             FlowPattern::Poisson(flows) => flows.request.as_ref(),
@@ -91,81 +93,82 @@ impl FlowPattern {
 pub struct PoissonFlows {
     /// Sizes of the flows.
     pub sizes: FlowSizes,
-    /// Offered load as a fraction of `load_of`, counting payload only.
+    /// Offered load as a fraction of `load_of`; only payload counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
-    /// What `load` is a fraction of.
+    /// Capacity that `load` is relative to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_of: Option<LoadDenominator>,
-    /// Mean number of flows started in a second, in the whole group.
+    /// Mean number of flow starts per second in the whole group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub flows_per_second: Option<f64>,
-    /// Number of flows after which the group is done; left out: no limit.
+    /// Number of flows after which the group ends; left out: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// Connections that two hosts keep open; each flow is a message on one of them at random, behind those that are
-    /// under way on it. The table of flows then has a row for each connection, that of messages one for each flow.
-    /// Left out: each flow has a connection of its own.
+    /// Number of open connections between each two hosts; each flow is a message on a random one of them, queued behind
+    /// earlier messages. The table of flows then has a row for each connection, and the table of messages one for each
+    /// flow. Left out: a separate connection for each flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub connections: Option<u32>,
-    /// Hosts that send: names, ranges such as "h0..h15", or "all". One is drawn for each flow.
+    /// Sending hosts: names, ranges such as "h0..h15", or "all". One is drawn for each flow.
     #[serde(default = "all_hosts")]
     pub sources: Vec<String>,
-    /// Hosts that receive; one is drawn for each flow, never the sender.
+    /// Receiving hosts; one is drawn for each flow, never the sender.
     #[serde(default = "all_hosts")]
     pub destinations: Vec<String>,
-    /// Whether a flow may stay below one switch.
+    /// Whether both hosts of a flow can be on the same switch.
     #[serde(default)]
     pub across: Across,
-    /// The receiver opens the connection and asks, and the flow is the answer. Left out: flows start by themselves.
+    /// Request of the receiver: it opens the connection and asks, and the flow is the answer. Left out: flows start
+    /// without a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestSettings>,
 }
 
-/// What a client asks before a flow. It opens a connection (with the transport's handshake, if that has one) and sends
-/// this; the flow goes back on the same connection, whose round-trip time the handshake has shown. A load counts the
-/// flows only. In the table of messages `started_ps` is when the client began to open the connection, `requested_ps`
-/// when it sent the request.
+/// Request of a client before a flow. The client opens a connection (with the transport's handshake, if it has one) and
+/// sends the request. The flow is returned on the same connection, so the round-trip time is already known from the
+/// handshake. Loads count only the flows. In the table of messages `started_ps` is the time at which the client began
+/// to open the connection, `requested_ps` the time at which it sent the request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestSettings {
     /// Payload of the request.
     #[serde(with = "Text::<Bytes>")]
     pub size: Bytes,
-    /// From the arrival of the request to the start of the flow.
+    /// Think time from the arrival of the request to the start of the flow.
     #[serde(default)]
     pub think: ThinkSettings,
 }
 
-/// How long a server thinks: normally distributed, cut at 0.
+/// Think time of a server: normally distributed, cut at 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ThinkSettings {
     /// Mean before the cut.
     #[serde(with = "Text::<Duration>")]
     pub mean: Duration,
-    /// Standard deviation before the cut; 0 s: always the mean.
+    /// Standard deviation before the cut; 0 s: the think time is constant.
     #[serde(with = "Text::<Duration>")]
     pub deviation: Duration,
 }
 
-/// One flow each period.
+/// One flow in each period.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduledFlows {
     /// Sizes of the flows.
     pub sizes: FlowSizes,
-    /// Time between the starts of two flows, the first at the group's start.
+    /// Time between the starts of two flows; the first starts with the group.
     #[serde(with = "Text::<Duration>")]
     pub period: Duration,
-    /// Hosts that send: names, ranges such as "h0..h15", or "all". One is drawn for each flow.
+    /// Sending hosts: names, ranges such as "h0..h15", or "all". One is drawn for each flow.
     pub sources: Vec<String>,
-    /// Hosts that receive; one is drawn for each flow, never the sender.
+    /// Receiving hosts; one is drawn for each flow, never the sender.
     pub destinations: Vec<String>,
-    /// Number of flows after which the group is done; left out: no limit.
+    /// Number of flows after which the group ends; left out: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
 }
@@ -176,20 +179,20 @@ pub struct ScheduledFlows {
 pub struct SequentialFlows {
     /// Sizes of the flows.
     pub sizes: FlowSizes,
-    /// Hosts that send: names, ranges such as "h0..h15", or "all". One is drawn for each flow.
+    /// Sending hosts: names, ranges such as "h0..h15", or "all". One is drawn for each flow.
     pub sources: Vec<String>,
-    /// Hosts that receive; one is drawn for each flow, never the sender.
+    /// Receiving hosts; one is drawn for each flow, never the sender.
     pub destinations: Vec<String>,
-    /// Number of flows after which the group is done; left out: no limit.
+    /// Number of flows after which the group ends; left out: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// Pause between the end of a flow and the start of the next. A flow ends when its sender knows that all has
+    /// Pause between the end of a flow and the start of the next. A flow ends when its sender knows that everything has
     /// arrived.
     #[serde(default, with = "Text::<Duration>")]
     pub gap: Duration,
 }
 
-/// Which pairs of hosts are drawn.
+/// The possible pairs of hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Across {
@@ -204,15 +207,15 @@ fn all_hosts() -> Vec<String> {
     vec!["all".into()]
 }
 
-/// How long flows are.
+/// Sizes of flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FlowSizes {
     /// Drawn from an empirical distribution.
     Cdf(CdfSizes),
-    /// All the same.
+    /// One size for all flows.
     Fixed(FixedSizes),
-    /// Pareto.
+    /// Drawn from a Pareto distribution.
     Pareto(ParetoSizes),
 }
 
@@ -220,15 +223,15 @@ pub enum FlowSizes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CdfSizes {
-    /// Name of a table that comes with the program (`hitless scenario schema` lists them), or the path of a file that
-    /// ends in ".txt", relative to the scenario.
+    /// Name of a built-in table (`hitless scenario schema` lists them), or the path of a file that ends in ".txt",
+    /// relative to the scenario.
     pub table: String,
-    /// Draw again what is larger than this; left out: keep all.
+    /// Maximum size; larger sizes are drawn again. Left out: no limit.
     #[serde(default, with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub largest: Option<Bytes>,
 }
 
-/// One size.
+/// One size for all flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedSizes {
@@ -241,15 +244,15 @@ pub struct FixedSizes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ParetoSizes {
-    /// Shape; above 1, or there is no mean.
+    /// Shape; it must be above 1, because otherwise the mean is infinite.
     #[schemars(range(min = 1.0, max = 100.0))]
     pub shape: f64,
-    /// Mean of the distribution before it is cut at `largest`. The mean of what is drawn is smaller, and the one that a
-    /// load is computed with: of shape 1.1 and 30 KB (AFQ, section 6.2.1), 21.7 KB are left by the default `largest`,
-    /// since one flow in 1.3 million is larger and those carry more than a quarter of all bytes.
+    /// Mean of the distribution before it is cut at `largest`. Loads are computed with the mean after the cut, which is
+    /// smaller. Example: with shape 1.1 and 30 KB (AFQ, section 6.2.1), the default `largest` leaves a mean of 21.7 KB,
+    /// since one flow in 1.3 million is larger and these carry more than a quarter of all bytes.
     #[serde(with = "Text::<Bytes>")]
     pub mean: Bytes,
-    /// Draw again what is larger than this.
+    /// Maximum size; larger sizes are drawn again.
     #[serde(default = "pareto_largest", with = "Text::<Bytes>")]
     pub largest: Bytes,
 }
@@ -258,46 +261,46 @@ fn pareto_largest() -> Bytes {
     Bytes(1_000_000_000)
 }
 
-/// Incast queries: at the same moment `fan_in` hosts each send `size` to one host.
-/// Give one of `queries_per_second`, `period`, or `load` with `load_of`.
+/// Incast queries: `fan_in` hosts each send `size` to one host at the same time. Give one of `queries_per_second`,
+/// `period`, or `load` with `load_of`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IncastFlows {
-    /// Answers to a query, each from another host unless `servers_repeat`.
+    /// Number of answers to a query, each from a different host unless `servers_repeat` is set.
     #[schemars(range(min = 1, max = 65535))]
     pub fan_in: u32,
     /// Payload of each answer.
     #[serde(with = "Text::<Bytes>")]
     pub size: Bytes,
-    /// Mean number of queries in a second, at random moments (Poisson), in the whole group.
+    /// Mean number of queries per second in the whole group, at random times (Poisson).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub queries_per_second: Option<f64>,
-    /// Time between two queries, the first at the group's start.
+    /// Time between two queries; the first starts with the group.
     #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub period: Option<Duration>,
-    /// Offered load as a fraction of `load_of`, counting payload only; queries come at random moments.
+    /// Offered load as a fraction of `load_of`; only payload counts. Queries come at random times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
-    /// What `load` is a fraction of.
+    /// Capacity that `load` is relative to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_of: Option<LoadDenominator>,
-    /// Number of queries after which the group is done; left out: no limit.
+    /// Number of queries after which the group ends; left out: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// Hosts that ask, and receive; one is drawn for each query.
+    /// Hosts that ask and receive; one is drawn for each query.
     #[serde(default = "all_hosts")]
     pub clients: Vec<String>,
     /// Hosts that answer; `fan_in` of them are drawn, never the client.
     #[serde(default = "all_hosts")]
     pub servers: Vec<String>,
-    /// Servers are drawn one by one, so that a host may give several answers to a query; `fan_in` may exceed their
-    /// number.
+    /// Draw servers independently, so that a host can give several answers to a query and `fan_in` can exceed the
+    /// number of servers.
     #[serde(default)]
     pub servers_repeat: bool,
-    /// The client opens a connection to each server and asks. Left out: all servers begin to answer by themselves at
-    /// the moment of the query.
+    /// Request of the client: it opens a connection to each server and asks. Left out: all servers begin to answer at
+    /// the time of the query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestSettings>,
 }
@@ -306,10 +309,10 @@ pub struct IncastFlows {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairedFlows {
-    /// Hosts that send: names or ranges such as "h0..h15".
+    /// Sending hosts: names or ranges such as "h0..h15".
     #[schemars(length(min = 1))]
     pub sources: Vec<String>,
-    /// Hosts that receive, in the same order.
+    /// Receiving hosts, in the same order.
     #[schemars(length(min = 1))]
     pub destinations: Vec<String>,
     /// Time between the starts of two pairs.
@@ -317,20 +320,20 @@ pub struct PairedFlows {
     pub spacing: Duration,
 }
 
-/// For each pair of hosts one connection with `count` messages. The shorter of the two lists is repeated.
+/// One connection with `count` messages for each pair of hosts. The shorter of the two lists is repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestFlows {
-    /// Hosts that send.
+    /// Sending hosts.
     #[schemars(length(min = 1))]
     pub sources: Vec<String>,
-    /// Hosts that receive, in the same order.
+    /// Receiving hosts, in the same order.
     #[schemars(length(min = 1))]
     pub destinations: Vec<String>,
     /// Payload of each message.
     #[serde(with = "Text::<Bytes>")]
     pub size: Bytes,
-    /// Messages on each connection.
+    /// Number of messages on each connection.
     #[schemars(range(min = 1))]
     pub count: u64,
     /// Pause between the completion of a message and the start of the next.
@@ -348,23 +351,23 @@ pub struct PermutationFlows {
     /// Payload of each flow.
     #[serde(with = "Text::<Bytes>")]
     pub size: Bytes,
-    /// The hosts that take part.
+    /// Hosts that take part.
     #[serde(default = "all_hosts")]
     pub hosts: Vec<String>,
-    /// Flows start at random within this time after the group's start.
+    /// Spread of the starts: each flow starts at a random time within this duration after the group's start.
     #[serde(default, with = "Text::<Duration>")]
     pub spread: Duration,
 }
 
-/// A file with a line for each flow: `source destination size start_ns` (docs/reference/files.md).
+/// A file with one flow per line: `source destination size start_ns` (docs/reference/files.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListedFlows {
-    /// Name of a list that comes with the program (`hitless scenario schema` shows them), or the path of a file that
-    /// ends in ".flows", relative to the scenario. Start times count from the group's start.
+    /// Name of a built-in list (`hitless scenario schema` shows them), or the path of a file that ends in ".flows",
+    /// relative to the scenario. Start times are relative to the group's start.
     pub file: String,
-    /// Sizes in the list count packets with this much payload each; left out: bytes. How a flow is cut into packets its
-    /// transport says (`mss`, `mtu` or `frame_bytes`), not this.
+    /// Payload of one packet, if the list gives sizes in packets; left out: the list gives bytes. This only converts
+    /// sizes. The transport (`mss`, `mtu` or `frame_bytes`) decides how a flow is cut into packets.
     #[serde(default, with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub packet_bytes: Option<Bytes>,
 }

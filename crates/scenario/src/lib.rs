@@ -1,16 +1,18 @@
-//! Scenarios: one TOML file says everything about a run.
+//! Scenarios: one TOML file describes a complete run.
 //!
-//! The structs of this module *are* the documentation of the file: their doc comments become the schema
-//! ([`schema`]), and the schema is what a file is checked against, so that no field can be undocumented and no
-//! unknown key gets through. The way of a file:
+//! The structs of this module *are* the documentation of the file: their doc comments become the schema ([`schema`]),
+//! and a file is checked against the schema, so that every field is documented and every unknown key is reported. The
+//! steps from a file to a scenario:
 //!
 //! ```text
 //! text -> document (with positions) -> structure check against the schema -> presets and defaults filled in
 //!      -> structs -> cross checks (names, links, loads, times) -> Scenario
 //! ```
 //!
-//! Each step reports all that it finds, with file, line, field, value, rule and hint; a step runs only if the ones
-//! before it found nothing. A [`Scenario`] in hand is therefore one that can be run.
+//! Each step reports all its findings, with file, line, field, value, rule and hint; a step runs only if the earlier
+//! ones found nothing. A [`Scenario`] is therefore always ready to run.
+//!
+//! Read `check.rs` for these steps, [`Scenario`] for the sections, and [`kind`] for the interface of mechanisms.
 
 pub mod kind;
 pub mod memory;

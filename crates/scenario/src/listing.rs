@@ -1,11 +1,11 @@
-//! The schema as text for people, and the tables and lists that come with the program.
+//! The schema as text for people, and the built-in tables and lists.
 
 use hitless_core::settings::listing::Listing;
 
 use crate::kind::Registry;
 use crate::workload::{Cdf, cdf, flow_list};
 
-/// Every field of a scenario file, section by section, and the tables and lists that come with the program.
+/// Lists every field of a scenario file, section by section, and the built-in tables and lists.
 pub fn schema_text(registry: &Registry) -> String {
     let mut listing = Listing::of(registry.schema());
     listing.line("Tables of flow sizes (flows.sizes.table)\n----------------------------------------");

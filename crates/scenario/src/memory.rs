@@ -1,8 +1,8 @@
-//! How much memory a run will take, estimated before it begins.
+//! Estimates the memory of a run before it begins.
 //!
-//! Sizes are measured ([`PER`]); docs/evidence/reliability.md compares estimates with runs. What is estimated is what
-//! can grow without bound: the fabric, flows with their records, packets in flight, tables of mechanisms, samples. It
-//! is meant to be too high rather than too low.
+//! Sizes are measured ([`PER`]); docs/evidence/reliability.md compares estimates with runs. The estimate covers
+//! everything that can grow without bound: the fabric, flows with their records, packets in flight, tables of
+//! mechanisms, samples. It is meant to be too high rather than too low.
 
 use hitless_core::engine::RandomStreams;
 use hitless_core::settings::Problem;
@@ -14,7 +14,7 @@ use crate::network::topology::Topology;
 use crate::workload::{Offer, build_group};
 use crate::{FlowPattern, Scenario};
 
-/// Bytes that a thing takes, as measured.
+/// Measured sizes of things in bytes.
 struct Per {
     base: f64,
     link: f64,
@@ -29,11 +29,11 @@ struct Per {
     watched_packet: f64,
 }
 
-/// A process with its libraries, those for its report included; a link before it is built, and with its two ports, its
-/// routes and perhaps a host, where ports have one queue of their own, and where they have more; what a link takes in
-/// each further partition; a flow that has ended, with its rows in tables; what statistics need of one whose rows were
-/// handed over while the run went on; what one under way takes more; a packet in its slot with its place in a queue; a
-/// sample; a packet that the order checker remembers.
+/// In the order of the fields: a process with its libraries, including those for its report; a link before it is built;
+/// a built link with its two ports, its routes and a share of hosts, for ports with one private queue, and for other
+/// ports; the addition for a link in each further partition; a finished flow with its rows in tables; the statistics of
+/// a flow if its rows were handed over during the run; the addition for an active flow; a packet in its slot with its
+/// place in a queue; a sample; a packet that the order checker remembers.
 const PER: Per = Per {
     base: 150e6,
     link: 400.0,
@@ -47,19 +47,19 @@ const PER: Per = Per {
     sample: 40.0,
     watched_packet: 120.0,
 };
-/// How long the order checker remembers what has arrived.
+/// Time for which the order checker remembers arrived packets.
 const WATCHED: Duration = Duration::from_ms(10);
 
 /// Something that takes memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The field that makes it as large as it is.
+    /// The field that determines its size.
     pub field: String,
-    /// What it is, with its number.
+    /// Description with its number.
     pub what: String,
-    /// How much it takes.
+    /// Its size.
     pub bytes: f64,
-    /// Whether one thread would do without it.
+    /// Whether a run on one thread does not need it.
     pub is_of_threads: bool,
 }
 
@@ -69,10 +69,10 @@ impl Part {
     }
 }
 
-/// All of it.
+/// The estimate of a whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// The largest first.
+    /// Parts in descending order of size.
     pub parts: Vec<Part>,
 }
 
@@ -82,12 +82,12 @@ impl Estimate {
         Self { parts }
     }
 
-    /// The sum.
+    /// Returns the sum in bytes.
     pub fn bytes(&self) -> f64 {
         PER.base + self.parts.iter().map(|part| part.bytes).sum::<f64>()
     }
 
-    /// What is wrong, if it is more than `limit_bytes`: on the field of the largest part.
+    /// Reports an estimate above `limit_bytes` on the field of the largest part.
     pub fn beyond(&self, limit_bytes: u64) -> Option<Problem> {
         let largest = self.parts.first().filter(|_| self.bytes() > limit_bytes as f64)?;
         let (sum, part, limit) = (shown(self.bytes()), shown(largest.bytes), shown(limit_bytes as f64));
@@ -101,7 +101,7 @@ impl Estimate {
     }
 }
 
-/// Bytes as people read them.
+/// Formats bytes for people.
 fn shown(bytes: f64) -> String {
     let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")];
     match units.iter().find(|(unit, _)| bytes >= *unit) {
@@ -111,12 +111,12 @@ fn shown(bytes: f64) -> String {
     }
 }
 
-/// A count as people read it.
+/// Formats a count for people.
 fn counted(count: f64) -> String {
     if count < 1e7 { format!("{count:.0}") } else { format!("{count:.1e}") }
 }
 
-/// What the fabric alone takes: known before anything is built, since building it takes memory too.
+/// Estimates the fabric alone. This is possible before anything is built, since building it takes memory too.
 pub fn of_fabric(scenario: &Scenario, execution: Execution) -> Estimate {
     let links = scenario.topology.link_count() as f64;
     let is_divided = scenario.undivided_because().is_none();
@@ -128,37 +128,37 @@ pub fn of_fabric(scenario: &Scenario, execution: Execution) -> Estimate {
     Estimate::of(vec![whole, Part { is_of_threads: true, ..further }])
 }
 
-/// Whether all ports have one queue with a buffer of its own, and nobody but it has a say in a packet.
+/// Returns whether all ports have one queue with a private buffer, without any mechanism.
 fn has_plain_ports(scenario: &Scenario) -> bool {
     let switch = &scenario.switch;
     let has_one_queue = switch.queues_per_port == 1 && switch.flow_queueing.is_none() && switch.ports.is_empty();
     has_one_queue && matches!(switch.buffer, BufferSettings::Static(_)) && scenario.mechanisms.is_empty()
 }
 
-/// How a scenario is run, as far as its memory depends on that.
+/// The parameters of execution that affect memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Execution {
-    /// Whether it keeps the rows of flows and messages, or hands them over while it goes on.
+    /// Whether rows of flows and messages are kept, or handed over during the run.
     pub keeps_rows: bool,
-    /// The most threads that it is divided among.
+    /// Maximum number of threads.
     pub threads: usize,
 }
 
 impl Execution {
-    /// On one thread, with its rows kept.
+    /// One thread, and rows are kept.
     pub const ALONE: Self = Self { keeps_rows: true, threads: 1 };
 }
 
-/// How much memory a run may take.
+/// A limit on the memory of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// So many bytes.
+    /// The limit.
     pub bytes: u64,
-    /// When it is run so.
+    /// The execution to which it applies.
     pub execution: Execution,
 }
 
-/// What a run of a checked scenario takes.
+/// Estimates a run of a checked scenario.
 pub fn of_run(scenario: &Scenario, topology: &Topology, execution: Execution) -> Estimate {
     let mut parts = of_fabric(scenario, execution).parts;
     let offers = offers(scenario, topology);
@@ -181,7 +181,7 @@ pub fn of_run(scenario: &Scenario, topology: &Topology, execution: Execution) ->
     Estimate::of(parts)
 }
 
-/// A warning for each group of flows that offers more than the links of all hosts carry.
+/// Returns a warning for each group of flows that offers more than the links of all hosts carry.
 pub fn overloads(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let carried_bps = topology.host_capacity_bps() as f64;
     let groups = scenario.flows.iter().zip(offers(scenario, topology));
@@ -193,7 +193,7 @@ pub fn overloads(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     beyond.map(sentence).collect()
 }
 
-/// A warning for each list of which no flow starts before the run ends.
+/// Returns a warning for each list without a flow that starts before the run ends.
 pub fn empty_lists(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let (end, streams) = (scenario.duration.unwrap_or(Time::NEVER), RandomStreams::new(scenario.seed));
     let is_empty = |index| build_group(scenario, topology, &streams, index).is_ok_and(|group| group.is_empty_list(end));
@@ -215,7 +215,7 @@ fn offers(scenario: &Scenario, topology: &Topology) -> Vec<Offer> {
     (0..scenario.flows.len()).map(|index| of_group(index).unwrap_or_default()).collect()
 }
 
-/// The setting that says how many flows a group has.
+/// Returns the setting that determines the number of flows of a group.
 fn pace_field(scenario: &Scenario, index: usize) -> &'static str {
     match &scenario.flows[index].pattern {
         FlowPattern::Poisson(poisson) if poisson.load.is_some() => ".load",
@@ -228,13 +228,13 @@ fn pace_field(scenario: &Scenario, index: usize) -> &'static str {
     }
 }
 
-/// Flows under way at once: a few for each host, and all that the hosts' links cannot carry.
+/// Estimates the number of active flows: a few for each host, plus the excess over the capacity of the hosts' links.
 fn piled_up(offer: &Offer, carried_bps: f64, hosts: usize) -> f64 {
     let excess = if offer.rate_bps() > carried_bps { 1.0 - carried_bps / offer.rate_bps() } else { 0.0 };
     (offer.open_flows * excess + 50.0 * hosts as f64).min(offer.open_flows)
 }
 
-/// Packets that the flows under way can have in the network.
+/// Estimates the number of packets that the active flows can have in the network.
 fn packets_of(scenario: &Scenario, index: usize, offer: &Offer, open: f64, of_path: f64) -> f64 {
     let is_long = matches!(scenario.flows[index].pattern, FlowPattern::Long(_) | FlowPattern::ConstantRate(_));
     if is_long || offer.open_flows == 0.0 {
@@ -245,7 +245,7 @@ fn packets_of(scenario: &Scenario, index: usize, offer: &Offer, open: f64, of_pa
     open * 2.0 * (mean_bytes / 1_000.0).ceil()
 }
 
-/// Packets that the longest path of a fat tree holds with every queue on it full, and as many that are on links.
+/// Estimates the packets on the longest path of a fat tree: with every queue full, and the same number on links.
 fn packets_of_path(scenario: &Scenario, topology: &Topology) -> f64 {
     const SWITCHES: f64 = 5.0;
     let (switch, port) = topology.attachment(HostId(0));
@@ -257,7 +257,8 @@ fn packets_of_path(scenario: &Scenario, topology: &Topology) -> f64 {
     2.0 * SWITCHES * queue_bytes as f64 / scenario.frame_max().0.max(64) as f64
 }
 
-/// Packets that all buffers hold that flows can meet at: those of the switches that hosts hang on, and as much again.
+/// Estimates the packets in all buffers at which flows can meet: those of the switches with hosts, and the same amount
+/// again.
 fn buffered(scenario: &Scenario, topology: &Topology) -> f64 {
     let frame_bytes = scenario.frame_max().0.max(64) as f64;
     let hosts = topology.hosts.len() as f64;
@@ -283,7 +284,7 @@ fn tables_of_mechanisms(scenario: &Scenario, topology: &Topology) -> Vec<Part> {
     each.collect()
 }
 
-/// Samples up to the scenario's end; none where only its flows say when that is, since nobody knows before.
+/// Estimates the samples up to the scenario's end; zero if the end depends on the flows, because it is then unknown.
 fn samples(scenario: &Scenario) -> Part {
     let (measure, end) = (&scenario.measure, scenario.duration.unwrap_or(Time::ZERO));
     let queues = measure.queue.iter().map(|sampling| (sampling.period, sampling.ports.len()));
@@ -294,7 +295,7 @@ fn samples(scenario: &Scenario) -> Part {
     Part::new("measure", format!("{} samples", counted(count)), count * PER.sample)
 }
 
-/// Packets that the order checker remembers, where it is on.
+/// Estimates the packets that the order checker remembers, if it is on.
 fn watched(scenario: &Scenario, offers: &[Offer], carried_bps: f64) -> Option<Part> {
     let seconds = scenario.duration.map_or(WATCHED.as_seconds(), |end| end.as_seconds().min(WATCHED.as_seconds()));
     let sent_bytes: f64 = offers.iter().map(|offer| if offer.bytes > 0.0 { offer.bytes } else { f64::INFINITY }).sum();

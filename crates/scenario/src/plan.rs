@@ -1,4 +1,4 @@
-//! Which switch runs which mechanisms, and what the control plane tells them when.
+//! The mechanisms of each switch, and the commands of the control plane to them.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +13,22 @@ use crate::network::routing::PathRule;
 use crate::network::switch::hardware;
 use crate::network::topology::{SwitchId, Topology};
 
-/// What mechanisms need of a fabric.
+/// Everything that a fabric needs for its mechanisms.
 pub struct Plan {
-    /// By switch, in the order of their hooks.
+    /// Mechanisms by switch, in the order of their hooks.
     pub mechanisms: Vec<Vec<Box<dyn Mechanism>>>,
-    /// By switch and recirculation port: what its queue may hold.
+    /// Limits of queues, by switch and recirculation port.
     pub recirculation_limits: Vec<Vec<Option<Bytes>>>,
     /// Commands of the control plane, in the order of the scenario.
     pub commands: Vec<PlannedCommand>,
-    /// A mechanism asks which neighbours send packets back.
+    /// Whether a mechanism asks which neighbours send packets back.
     pub asks_for_returns: bool,
-    /// By entry of the scenario and switch: the place of what it has built there.
+    /// Index of the built mechanism, by entry of the scenario and switch.
     places: BTreeMap<(usize, SwitchId), usize>,
 }
 
 impl Plan {
-    /// Leaves out what concerns switches that are not here.
+    /// Removes mechanisms and commands of switches that are not here.
     pub fn keep(&mut self, is_here: &[bool]) {
         let of_others = self.mechanisms.iter_mut().zip(is_here).filter(|(_, is_here)| !**is_here);
         of_others.for_each(|(mechanisms, _)| mechanisms.clear());
@@ -39,20 +39,20 @@ impl Plan {
 /// A command of the control plane for a mechanism of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedCommand {
-    /// When.
+    /// Time of the command.
     pub at: Time,
     /// The switch.
     pub switch: SwitchId,
-    /// The place of the mechanism among those of the switch.
+    /// Index of the mechanism among those of the switch.
     pub mechanism: usize,
-    /// What the mechanism knows the command by.
+    /// Number of the command, defined by the mechanism.
     pub number: u32,
 }
 
-/// Reads the scenario's mechanisms.
+/// Builds the scenario's mechanisms.
 ///
 /// # Errors
-/// A sentence, when a link that a mechanism names cannot be found; a checked scenario has none.
+/// A sentence, if a mechanism names an unknown link; this does not happen in a checked scenario.
 pub fn plan(scenario: &Scenario, topology: &Topology) -> Result<Plan, String> {
     let around = Surroundings { scenario, topology };
     let switches = topology.switches.len();
@@ -73,7 +73,7 @@ pub fn plan(scenario: &Scenario, topology: &Topology) -> Result<Plan, String> {
     Ok(plan)
 }
 
-/// Entries that make one mechanism on a switch, each with its number, in the order of hooks.
+/// Groups the entries that make one mechanism on a switch, each with its number, in the order of hooks.
 fn groups(entries: &[Entry]) -> Vec<Vec<(usize, &Entry)>> {
     let mut numbered: Vec<(usize, &Entry)> = entries.iter().enumerate().collect();
     numbered.sort_by_key(|(_, entry)| entry.order());
@@ -109,8 +109,7 @@ impl Plan {
     }
 }
 
-/// The switch `id`, with `mechanisms` in the order of their hooks. `recirculation_limits` say by recirculation port
-/// what its queue may hold.
+/// Builds the switch `id`, with `mechanisms` in the order of their hooks and a queue limit for each recirculation port.
 pub fn switch(
     scenario: &Scenario,
     topology: &Topology,

@@ -1,4 +1,4 @@
-//! What the mechanisms of a scenario take of its switches: nothing is run.
+//! Computes the switch resources that the mechanisms of a scenario need, without running it.
 
 use hitless_core::engine::RandomStreams;
 use hitless_core::settings::Problem;
@@ -9,38 +9,38 @@ use serde_json::{Map, Value, json};
 use crate::network::topology::SwitchId;
 use crate::{Scenario, plan};
 
-/// Switches whose mechanisms take the same.
+/// A set of switches with equal requirements of their mechanisms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchResources {
-    /// Their names.
+    /// Names of the switches.
     pub switches: Vec<String>,
-    /// Each mechanism: what it takes, and that in numbers.
+    /// Requirements of each mechanism, with their sums as numbers.
     pub mechanisms: Vec<(Resources, Footprint)>,
-    /// All together.
+    /// Sum over all mechanisms.
     pub sum: Footprint,
-    /// What there is; none: without limit.
+    /// Available resources; `None` for no limit.
     pub budget: Option<Budget>,
-    /// What there is too little of.
+    /// Resources that are short.
     pub shortages: Vec<Shortage>,
 }
 
-/// Something of which there is too little.
+/// A resource that is short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
-    /// What.
+    /// Name of the resource.
     pub what: &'static str,
-    /// How much is needed in all.
+    /// Total requirement.
     pub needed: u64,
-    /// How much there is.
+    /// Available amount.
     pub available: u64,
-    /// By mechanism.
+    /// Requirement of each mechanism.
     pub taken: Vec<(&'static str, u64)>,
 }
 
-/// What the switches that run any mechanism take.
+/// Returns the requirements of all switches that run a mechanism.
 ///
 /// # Errors
-/// A sentence, where the scenario cannot be built.
+/// A sentence, if the scenario cannot be built.
 pub fn survey(scenario: &Scenario) -> Result<Vec<SwitchResources>, String> {
     let topology = scenario.build_topology()?;
     let streams = RandomStreams::new(scenario.seed);
@@ -72,7 +72,7 @@ pub fn survey(scenario: &Scenario) -> Result<Vec<SwitchResources>, String> {
 }
 
 impl SwitchResources {
-    /// All of it, as the command line prints it.
+    /// Converts to JSON, as the command line prints it.
     pub fn as_json(&self) -> Value {
         let mechanism = |(of, numbers): &(Resources, Footprint)| {
             json!({
@@ -155,11 +155,11 @@ const HINT: &str = "hitless scenario resources FILE shows all of it. Leave out a
                     smaller, or \
     give switch.budget what your switch has";
 
-/// A problem for each kind of switch and each thing of which there is not enough. The scenario is sound otherwise.
+/// Returns a problem for each set of switches and each resource that is short. The scenario is otherwise valid.
 pub(super) fn check(scenario: &Scenario) -> Vec<Problem> {
     match survey(scenario) {
         Ok(switches) => switches.iter().flat_map(problems).collect(),
-        // What a file of flows says is found out when the run is built.
+        // Errors in a file of flows are reported when the run is built.
         Err(_) => Vec::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! The scenario: everything that decides a run.
+//! The scenario: the complete description of a run.
 
 use std::path::PathBuf;
 
@@ -21,68 +21,68 @@ use crate::network::routing::RoutingSettings;
 use crate::network::switch::SwitchSettings;
 use crate::network::topology::{Topology, TopologySettings};
 
-/// A scenario: everything that decides a run.
+/// A scenario: the complete description of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// A short name, used for the folder of results.
+    /// Short name, used for the folder of results.
     pub name: String,
-    /// What it is about.
+    /// Description for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What ends the run.
+    /// Condition that ends the run.
     #[serde(default)]
     pub until: Until,
-    /// When the run stops; with until = "all-flows-done" the latest moment at which it does.
+    /// Time at which the run stops; with until = "all-flows-done" the latest time at which it stops.
     #[serde(default, with = "Optional::<Time>", skip_serializing_if = "Option::is_none")]
     pub duration: Option<Time>,
-    /// Every random stream of the run derives from it.
+    /// Seed of all random streams of the run.
     #[serde(default = "first_seed")]
     #[schemars(range(max = 9223372036854775807_u64))]
     pub seed: u64,
-    /// How alike the clocks of transmitters are.
+    /// Offsets of the clocks of transmitters.
     #[serde(default)]
     pub clocks: Clocks,
-    /// Flows that start before this moment run, but do not count in results.
+    /// Warm-up time: flows that start before it run, but do not count in results.
     #[serde(default, with = "Text::<Time>")]
     pub warmup: Time,
-    /// How packets find their way.
+    /// Choice of paths.
     #[serde(default)]
     pub routing: RoutingSettings,
     /// The fabric: hosts, switches and links.
     pub topology: TopologySettings,
-    /// What every switch is like.
+    /// Settings of all switches.
     #[serde(default)]
     pub switch: SwitchSettings,
-    /// What every host is like.
+    /// Settings of all hosts.
     #[serde(default)]
     pub host: HostSettings,
-    /// Transports, for flows to name. A scenario that only runs live needs none.
+    /// Transports, referred to by flows. A scenario that only runs live needs none.
     #[serde(rename = "transport", default, skip_serializing_if = "Vec::is_empty")]
     pub transports: Vec<TransportSettings>,
     /// Groups of flows. A scenario that only runs live needs none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowGroup>,
-    /// What goes wrong with links.
+    /// Impairments of links.
     #[serde(rename = "link", default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkImpairment>,
-    /// Links that break.
+    /// Links that fail.
     #[serde(rename = "failure", default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<LinkFailure>,
-    /// Path of a file that ends in ".failures", relative to the scenario: more links that break, one a line
-    /// (docs/reference/files.md). The effective configuration has them as `[[failure]]`.
+    /// Path of a file that ends in ".failures", relative to the scenario: further failures of links, one per line
+    /// (docs/reference/files.md). The effective configuration contains them as `[[failure]]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_file: Option<String>,
-    /// How failures are detected and repaired; left out: not at all.
+    /// Detection and repair of failures; left out: failures are neither detected nor repaired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoverySettings>,
-    /// Mechanisms that switches run.
+    /// Mechanisms of switches.
     #[serde(rename = "mechanism", default, skip_serializing_if = "Vec::is_empty")]
     pub mechanisms: Vec<Entry>,
-    /// What is recorded beside the flows.
+    /// Optional records, in addition to flows.
     #[serde(default)]
     pub measure: MeasureSettings,
-    /// The folder of the scenario's file, which paths in it are relative to.
+    /// The folder of the scenario's file; paths in it are relative to this folder.
     #[serde(skip)]
     pub folder: PathBuf,
 }
@@ -91,32 +91,32 @@ fn first_seed() -> u64 {
     1
 }
 
-/// What ends a run.
+/// Condition that ends a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Until {
     /// The clock reaches `duration`.
     #[default]
     Duration,
-    /// Every flow is done.
+    /// All flows are complete.
     AllFlowsDone,
 }
 
 impl Scenario {
-    /// Builds its topology.
+    /// Builds the topology.
     ///
     /// # Errors
-    /// What is wrong with it, as a sentence: in a checked scenario nothing.
+    /// A sentence; a checked scenario has no errors.
     pub fn build_topology(&self) -> Result<Topology, String> {
         self.topology.build().map_err(|errors| errors.join("; "))
     }
 
-    /// The index of the transport called `name`.
+    /// Finds the index of the transport called `name`.
     pub fn transport_index(&self, name: &str) -> Option<usize> {
         self.transports.iter().position(|transport| transport.name == name)
     }
 
-    /// Returns all transports untagged, and then all of them in a VLAN.
+    /// Returns all transports without a VLAN tag, followed by all of them with a tag.
     pub fn transport_configs(&self, topology: &Topology) -> Vec<TransportConfig> {
         let overhead_bytes = topology.links.first().map_or(0, |link| link.settings.overhead_bytes);
         let lateness = self.lateness_estimate(topology);
@@ -126,45 +126,45 @@ impl Scenario {
         [untagged, tagged].concat()
     }
 
-    /// The place of a group's transport among [`Self::transport_configs`].
+    /// Returns the index of a group's transport among [`Self::transport_configs`].
     pub(crate) fn transport_of(&self, group: &FlowGroup) -> usize {
         let index = self.transport_index(&group.transport).unwrap_or(0);
         if group.vlan == 0 { index } else { self.transports.len() + index }
     }
 
-    /// Traffic classes that something at the ports gives a weight.
+    /// Returns the number of traffic classes that a port's discipline or a mechanism gives a weight.
     pub(crate) fn classes_weighed(&self) -> usize {
         let of_ports = self.switch.flow_queueing.as_ref().map_or(0, |queueing| queueing.weights().len());
         self.mechanisms.iter().map(Entry::classes_weighed).fold(of_ports, usize::max)
     }
 
-    /// Whether any port marks, of itself or for a mechanism.
+    /// Returns whether any port marks packets, by its settings or for a mechanism.
     pub(crate) fn marks_somewhere(&self) -> bool {
         self.switch.marks_somewhere() || self.mechanisms.iter().any(Entry::marks)
     }
 
-    /// The scenario as TOML with every default spelled out; [`check`](crate::check()) reads it back to an equal
-    /// scenario.
+    /// Writes the scenario as TOML with all defaults; [`check`](crate::check()) reads it back to an equal scenario.
     pub fn effective_toml(&self) -> String {
         toml::to_string(self).unwrap_or_else(|error| unreachable!("a scenario is always valid TOML: {error}"))
     }
 }
 
-/// What a scenario is read for.
+/// The purpose of reading a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A simulation: its flows send, and it has an end.
     Simulation,
-    /// A live run: real programs send, and somebody ends it.
+    /// A live run: real programs send, and a user ends it.
     Live,
-    /// None: somebody asks what its mechanisms take of a switch, also when that is more than there is.
+    /// A survey of the switch resources of its mechanisms, even if they exceed the budget.
     Survey,
 }
 
 impl Scenario {
-    /// Why a run of this scenario cannot be divided into parts; `None`: it can.
+    /// Returns the reason why a run of this scenario cannot be divided into parts; `None` if it can.
     ///
-    /// Parts talk by packets only, which take a time from one to the other. What takes none cannot be divided.
+    /// Parts communicate only through packets, which take time from one to the other. Any immediate interaction
+    /// prevents a division.
     pub fn undivided_because(&self) -> Option<&'static str> {
         if self.measure.order {
             return Some("the order of packets is measured, which compares what is sent with what arrives elsewhere");

@@ -32,7 +32,6 @@ invariant is minimised and written as a scenario file. Exit code 1: a fault was 
 const THREADS_MAX: usize = 1024;
 const MINUTES_MAX: f64 = 1e7;
 
-/// What the user asks for.
 pub struct Arguments {
     pub task: Task,
     pub out: PathBuf,
@@ -51,7 +50,7 @@ impl Arguments {
     /// Reads the arguments after the program's name.
     ///
     /// # Errors
-    /// The argument that is wrong, and the rule that it breaks.
+    /// The wrong argument, and the rule that it violates.
     pub fn read(words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut words = words;
         let (mut task, mut out, mut json) = (None, PathBuf::new(), false);

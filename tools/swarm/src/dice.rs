@@ -1,27 +1,27 @@
-//! Draws of a world: one stream for each part of it, so that a change of one part leaves the others as they are.
+//! Draws of a world: one stream for each part, so that a change of one part does not affect the others.
 
 use hitless_core::engine::draws::{below, unit};
 use hitless_core::engine::{RandomStreams, Stream};
 
-/// What draws one part of a world.
+/// Draws the values of one part of a world.
 #[derive(Debug)]
 pub struct Dice {
     stream: Stream,
 }
 
 impl Dice {
-    /// For the part called `part` of the world of a seed.
+    /// Starts the stream of the part called `part`, for the world of a seed.
     pub fn new(seed: u64, part: &str) -> Self {
         Self { stream: RandomStreams::new(seed).stream(part) }
     }
 
-    /// A whole number from `low` to `high`, each as likely.
+    /// Draws a whole number from `low` to `high`, uniformly.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + below(&mut self.stream, (high - low + 1) as usize) as u64
     }
 
-    /// A whole number from `low` to `high`, each order of magnitude as likely, and either end one time in eight: what
-    /// breaks is often at an edge.
+    /// Draws a whole number from `low` to `high`, with equal probability for each order of magnitude. One draw in eight
+    /// is an end of the range, because bugs are often at the edges.
     pub fn scale(&mut self, low: u64, high: u64) -> u64 {
         match self.between(0, 15) {
             0 => low,
@@ -36,28 +36,28 @@ impl Dice {
         }
     }
 
-    /// Yes, once in so many times.
+    /// Returns true once in `times` draws.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.between(1, times) == 1
     }
 
-    /// A number from 0 to below 1.
+    /// Draws a number from 0 to below 1.
     pub fn unit(&mut self) -> f64 {
         unit(&mut self.stream)
     }
 
-    /// One of several.
+    /// Draws a value from a list.
     ///
     /// # Panics
-    /// When there is none.
+    /// If the list is empty.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         *self.one_of(from)
     }
 
-    /// One of several, where it is.
+    /// Draws a reference into a list.
     ///
     /// # Panics
-    /// When there is none.
+    /// If the list is empty.
     pub fn one_of<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[below(&mut self.stream, from.len())]
     }

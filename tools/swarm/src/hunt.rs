@@ -1,4 +1,4 @@
-//! From seed to seed.
+//! Runs worlds seed after seed.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,59 +15,53 @@ use crate::run::{self, Until, Verdict};
 use crate::shrink::shrink;
 use crate::world::World;
 
-/// What to go through.
 #[derive(Clone, Debug)]
 pub struct Hunt {
-    /// The first seed; those after it follow.
+    /// First seed; the others follow.
     pub first_seed: u64,
-    /// How many worlds at most.
+    /// Maximum number of worlds.
     pub worlds: Option<u64>,
-    /// How long at most.
     pub wall_time: Option<WallTime>,
-    /// How many threads.
     pub threads: usize,
-    /// The bug that is sown in all of it.
+    /// A bug that is activated in all runs.
     pub canary: Option<Canary>,
-    /// Stop at the first fault.
+    /// Whether to stop at the first fault.
     pub first_only: bool,
-    /// How long the world of a fault may be made small for.
+    /// Maximum time for minimising a failing world.
     pub shrink_for: WallTime,
 }
 
 /// A fault, and the smallest world found that has it.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The seed of the world that it was found in.
+    /// The seed of its original world.
     pub seed: u64,
-    /// What was found.
     pub fault: Fault,
     /// A scenario file that shows it.
     pub world: World,
-    /// In how many worlds it was found.
+    /// Number of worlds with this fault.
     pub times: u64,
 }
 
-/// What a hunt went through.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// Worlds that ran.
     pub worlds: u64,
     /// Draws that the check refused.
     pub refused: u64,
-    /// Packets put on a link, those of the second run of each world not counted.
+    /// Packets put on a link, in the first run of each world.
     pub packets: u64,
-    /// In how many worlds each judge had a say.
+    /// Number of worlds to which each judge applied.
     pub judged: BTreeMap<&'static str, u64>,
-    /// What was found, by the order of seeds.
+    /// Faults found, in the order of seeds.
     pub findings: Vec<Finding>,
 }
 
 impl Hunt {
-    /// How long the world of a fault may be made small for where nobody waits for less.
+    /// Default time for minimising a failing world.
     pub const SHRINK_FOR: WallTime = WallTime::from_secs(30);
 
-    /// Goes through worlds until their number, the time or `progress` ends it. What is found is told at once, when it
-    /// has been made small.
+    /// Runs worlds until their number, the time or `progress` ends the hunt. Each fault is reported as soon as it is
+    /// minimised.
     pub fn run(&self, registry: &Registry, progress: &Progress, tell: &(dyn Fn(&Finding) + Sync)) -> Totals {
         let until = Until::from_now(self.wall_time);
         let chase =
@@ -87,7 +81,7 @@ impl Hunt {
     }
 }
 
-/// A hunt under way, as its threads share it.
+/// The shared state of a hunt's threads.
 struct Chase<'a> {
     hunt: &'a Hunt,
     registry: &'a Registry,
@@ -117,7 +111,7 @@ impl Chase<'_> {
         }
     }
 
-    /// Whether a world breaks the same without the bug that is sown: then it is not that bug.
+    /// Returns whether a world has the same fault without the activated bug; then the bug is not its cause.
     fn is_there_anyhow(&self, world: &World, fault: &Fault) -> bool {
         if self.hunt.canary.is_none() {
             return false;
@@ -128,7 +122,7 @@ impl Chase<'_> {
         verdict.is_ok_and(|verdict| verdict.faults.iter().any(|found| found.judge == fault.judge))
     }
 
-    /// Of each kind of fault one world is made small.
+    /// Minimises one world for each kind of fault.
     fn note(&self, seed: u64, world: &World, fault: &Fault) {
         if self.is_there_anyhow(world, fault) {
             return;

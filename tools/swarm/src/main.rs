@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 fn main() -> ExitCode {
     let found = Arguments::read(std::env::args().skip(1)).and_then(|arguments| {
-        // Panics of worlds are findings, which have their messages.
+        // Panics of worlds are findings and are reported as such, so their default messages are suppressed.
         std::panic::set_hook(Box::new(|_| {}));
         perform(arguments)
     });

@@ -1,5 +1,4 @@
-//! A world once more, killed at random moments: each time it goes on from a checkpoint in a simulation that is built
-//! anew.
+//! Runs a world again and kills it at random times: each time it continues from a checkpoint in a new simulation.
 
 use hitless_core::engine::Progress;
 use hitless_core::wire::Time;
@@ -9,19 +8,19 @@ use hitless_simulation::{Outcome, Resumable, Simulation};
 use crate::dice::Dice;
 use crate::same;
 
-/// How often a run is killed.
+/// Number of kills of a run.
 const KILLS: u64 = 3;
-/// When: in the part in which things go wrong.
+/// Latest kill, in picoseconds: faults happen before.
 const KILLED_WITHIN_PS: u64 = 600_000_000;
 
 fn resumable(scenario: &Scenario) -> Result<Resumable, String> {
     Resumable::new(Simulation::new(scenario.clone())?, "this build")
 }
 
-/// Runs it so; none where something in it has no checkpoints.
+/// Runs a scenario with kills; `None` if a part of it does not support checkpoints.
 ///
 /// # Errors
-/// A checkpoint that is refused, or that does not come back as it was written.
+/// A checkpoint that is refused, or that differs after restoring.
 pub fn run(scenario: &Scenario) -> Option<Result<Outcome, String>> {
     let mut run = resumable(scenario).ok()?;
     run.start();
@@ -36,7 +35,7 @@ fn killed_now_and_then(mut run: Resumable, scenario: &Scenario) -> Result<Outcom
     for at in kills {
         let before = run.checkpoint();
         if !run.advance(Time(at)) {
-            // It has ended: from the checkpoint before it goes there in one go.
+            // The run has ended: continue from the previous checkpoint to the end without a stop.
             run = resumable(scenario)?;
             run.restore(&before).map_err(|refusal| refusal.to_string())?;
             break;
@@ -51,7 +50,7 @@ fn killed_now_and_then(mut run: Resumable, scenario: &Scenario) -> Result<Outcom
     run.run(None, &Progress::default(), |_| Ok(()))
 }
 
-/// The first thing in which a run in one go and this one differ, whose outcomes these are.
+/// Returns the first difference between the outcomes of an uninterrupted and a restored run.
 pub fn difference(whole: &Outcome, resumed: &Outcome) -> Option<String> {
     let found = same::difference(whole, resumed, false)?;
     Some(format!("restored from checkpoints the run differs {found}"))

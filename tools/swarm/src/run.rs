@@ -1,4 +1,4 @@
-//! A world at work: what came of it, twice, and where it can be divided once more in parts.
+//! Runs a world in all ways, and judges the results.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration as WallTime, Instant};
@@ -16,26 +16,24 @@ use crate::resume;
 use crate::symmetry::Alike;
 use crate::world::World;
 
-/// How often a run is stopped on its way, to look whether a queue idles.
+/// Number of stops of a run, to check for idle queues.
 const STOPS: u64 = 24;
-/// Where the stops are: in the part in which things go wrong.
+/// Latest stop, in picoseconds: faults happen before.
 const STOPS_WITHIN_PS: u64 = 600_000_000;
 
-/// What became of a world.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// What it broke.
     pub faults: Vec<Fault>,
     /// Packets put on a link in its first run.
     pub transmissions: u64,
-    /// Which judges had anything to say about such a world.
+    /// Judges that applied to the world.
     pub judged: Vec<&'static str>,
 }
 
-/// Runs a world that is accepted, and judges it.
+/// Runs an accepted world, and judges it.
 ///
 /// # Errors
-/// Why the check refuses it.
+/// The reason why the check refuses it.
 pub fn run(world: &World, registry: &Registry) -> Result<Verdict, String> {
     let scenario = world.check(registry).map_err(|error| error.to_string())?;
     let whole = catch_unwind(AssertUnwindSafe(|| run_all(world, &scenario, registry)));
@@ -75,7 +73,7 @@ fn run_all(world: &World, scenario: &Scenario, registry: &Registry) -> Verdict {
     Verdict { faults, transmissions: outcome.summary.transmissions, judged }
 }
 
-/// A run that stops now and then; and which ports had packets that might go, and nothing that would send them.
+/// Runs with stops; returns also the ports that had packets to send but no event to send them.
 fn in_steps(scenario: &Scenario) -> Result<(Outcome, Vec<String>), String> {
     let mut dice = Dice::new(scenario.seed, "stops");
     let mut stops: Vec<u64> = (0..STOPS).map(|_| dice.between(1, STOPS_WITHIN_PS)).collect();
@@ -92,30 +90,30 @@ fn in_steps(scenario: &Scenario) -> Result<(Outcome, Vec<String>), String> {
     Ok((session.finish(&progress), idle))
 }
 
-/// The same run once more, in one go, from the configuration that a run records with every default spelled out.
+/// Runs again without stops, from the recorded configuration with all defaults written out.
 fn from_recording(scenario: &Scenario, registry: &Registry) -> Result<Outcome, String> {
     let recorded = hitless_scenario::check(&scenario.effective_toml(), "recorded.toml", registry)
         .map_err(|error| format!("the recorded configuration is refused: {error}"))?;
     Ok(Simulation::new(recorded)?.run(&Progress::default()))
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub fn said(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_else(|| "nothing".into())
 }
 
-/// A moment by the clock of the wall, until which a hunt goes on.
+/// The end of a hunt on the wall clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Until(Option<Instant>);
 
 impl Until {
-    /// For so long from now on; none: without end.
+    /// Ends after `wall_time` from now; `None` never ends.
     pub fn from_now(wall_time: Option<WallTime>) -> Self {
         Self(wall_time.map(|time| Instant::now() + time))
     }
 
-    /// Whether it has come.
+    /// Returns whether it has passed.
     pub fn has_come(&self) -> bool {
         self.0.is_some_and(|end| Instant::now() >= end)
     }

@@ -1,12 +1,13 @@
-//! Where two runs of one world differ, which must not.
+//! Differences between two runs of a world, which must not exist.
 
 use hitless_simulation::Outcome;
 use hitless_simulation::results::{Column, Table};
 
-/// The first thing in which `other` is not `first`: the course, a table, an entry of the summary, or the accounts.
+/// Returns the first difference between `first` and `other`: the course, a table, an entry of the summary, or the
+/// accounts.
 ///
-/// What `first` alone has measured is not asked for where `is_less` says that the other measured less: columns and
-/// the verdict about the order of packets.
+/// With `is_less` the other run has fewer measurements: columns and the result about the order of packets that only
+/// `first` has are ignored.
 pub fn difference(first: &Outcome, other: &Outcome, is_less: bool) -> Option<String> {
     let (one, another) = (&first.summary.trace_hash, &other.summary.trace_hash);
     if one != another {
@@ -16,7 +17,7 @@ pub fn difference(first: &Outcome, other: &Outcome, is_less: bool) -> Option<Str
     found.or_else(|| (first.violations != other.violations).then(|| "in its accounts".to_owned()))
 }
 
-/// The first column of `other` that `first` does not have as it is.
+/// Returns the first column of `other` that differs from `first`.
 fn tables(first: &Outcome, other: &Outcome, is_less: bool) -> Option<String> {
     let names = |outcome: &Outcome| outcome.tables.iter().map(|table| table.name).collect::<Vec<_>>();
     if names(first) != names(other) {
@@ -38,7 +39,7 @@ fn column<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
     table.columns.iter().find(|(known, _)| *known == name).map(|(_, values)| values)
 }
 
-/// The first entry of the summary that is not the same.
+/// Returns the first entry of the summary that differs.
 fn summaries(first: &Outcome, other: &Outcome, is_less: bool) -> Option<String> {
     let entries = |outcome: &Outcome| {
         let mut summary = outcome.summary.clone();

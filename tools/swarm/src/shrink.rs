@@ -1,4 +1,4 @@
-//! A world that fails, made small: parts of it are dropped as long as the same fault is found.
+//! Minimises a failing world: drops parts as long as the same fault is found.
 
 use hitless_scenario::kind::Registry;
 use toml::{Table, Value};
@@ -7,22 +7,21 @@ use crate::judge::Fault;
 use crate::run::{self, Until};
 use crate::world::World;
 
-/// Lists whose entries can be dropped one by one, largest parts first.
+/// Lists with entries that can be dropped one by one, largest parts first.
 const LISTS: [&str; 5] = ["mechanism", "failure", "link", "flows", "transport"];
 /// Tables that can be dropped, or else their settings one by one.
 const SECTIONS: [&str; 5] = ["recovery", "host", "routing", "switch", "topology"];
-/// The most runs that are spent on one world.
+/// Maximum number of runs for one world.
 const RUNS_MAX: u32 = 600;
 
-/// The smallest world found in which `fault` still is.
+/// Returns the smallest world found that still has `fault`.
 pub fn shrink(world: &World, fault: &Fault, registry: &Registry, until: Until) -> World {
     let mut smallest = world.clone();
     let mut runs = 0;
     loop {
         let mut has_shrunk = false;
         let mut place = 0;
-        // The list of candidates is that of the smallest world, which changes on the way: places go on from where
-        // the last success was.
+        // A success changes the list of candidates. The search continues from the position of the last success.
         while let Some(candidate) = candidates(&smallest).into_iter().nth(place) {
             if runs >= RUNS_MAX || until.has_come() {
                 return smallest;
@@ -46,7 +45,7 @@ fn still_fails(candidate: &World, fault: &Fault, registry: &Registry) -> bool {
     verdict.faults.iter().any(|found| found.signature() == fault.signature())
 }
 
-/// Worlds with one part less, those without the largest parts first.
+/// Returns worlds with one part fewer; those without the largest parts come first.
 fn candidates(world: &World) -> Vec<World> {
     let table = world.table();
     let mut smaller = Vec::new();
@@ -65,7 +64,7 @@ fn candidates(world: &World) -> Vec<World> {
     smaller.into_iter().map(World::new).collect()
 }
 
-/// What bounds a group of flows: without it the world is larger, by the whole of its duration.
+/// Settings that bound a group of flows: without them the world grows to its whole duration.
 const BOUNDS: [&str; 2] = ["stop", "count"];
 
 fn without_key(table: &Table, key: &str) -> Option<Table> {
@@ -110,7 +109,7 @@ fn changed_table(table: &Table, section: &str) -> Vec<Table> {
     simpler(old).into_iter().map(put).collect()
 }
 
-/// A value with a part less: a setting left out, an entry of a list left out, a number halved.
+/// Returns simpler values: without a setting, without an entry of a list, or with a number halved.
 fn simpler(value: &Value) -> Vec<Value> {
     match value {
         Value::Table(table) => {
@@ -131,7 +130,7 @@ fn simpler(value: &Value) -> Vec<Value> {
                     entries.iter().enumerate().filter(|(place, _)| *place != number).map(|(_, entry)| entry.clone());
                 Value::Array(kept.collect())
             };
-            // Of a course of events two that belong together: down and up again.
+            // In a sequence of events, drop two that belong together: down and up again.
             let pairs = (0..entries.len() / 2).map(|pair| {
                 let kept =
                     entries.iter().enumerate().filter(|(place, _)| place / 2 != pair).map(|(_, entry)| entry.clone());
@@ -145,7 +144,8 @@ fn simpler(value: &Value) -> Vec<Value> {
     }
 }
 
-/// A quantity of half the size: "300 us" becomes "150 us". Rates stay: on slower links flows take longer than a world.
+/// Halves a quantity: "300 us" becomes "150 us". Rates are unchanged, because flows on slower links take longer than a
+/// world.
 fn halved(text: &str) -> Option<String> {
     let (number, unit) = text.split_once(' ').filter(|(_, unit)| !unit.ends_with("bps"))?;
     let number: u64 = number.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Senders that are alike, around one switch: over several seeds none may get more than another.
+//! Equal senders around one switch: over several seeds they must get equal shares.
 
 use hitless_core::engine::Progress;
 use hitless_scenario::kind::Registry;
@@ -7,15 +7,15 @@ use hitless_simulation::results::Column;
 
 use crate::dice::Dice;
 
-/// One world in this many has senders that are alike run beside it.
+/// Equal senders are run for one world out of this many.
 const ONE_WORLD_IN: u64 = 8;
-/// Runs of them, each with another seed and the hosts in another order.
+/// Number of runs, each with a different seed and order of hosts.
 const RUNS: usize = 24;
-/// A mean share this far from an equal one, and more than [`ERRORS_MAX`] standard errors away, is no noise.
+/// A mean share is unequal if it deviates by more than this, and by more than [`ERRORS_MAX`] standard errors.
 const DEVIATION_MAX: f64 = 0.1;
 const ERRORS_MAX: f64 = 6.0;
 
-/// Senders that are alike, which send to one host as fast as they can.
+/// Equal senders that send to one host at full speed.
 #[derive(Clone, Debug)]
 pub struct Alike {
     senders: usize,
@@ -44,7 +44,7 @@ impl Alike {
         })
     }
 
-    /// The scenario of one run, in which `first` is the first host of the lists.
+    /// The scenario of one run; the order of hosts in the lists depends on the run.
     fn text(&self, run: usize) -> String {
         let mut hosts: Vec<String> = (0..=self.senders).map(|host| format!("\"h{host}\"")).collect();
         let sources = hosts[1..].join(", ");
@@ -68,7 +68,7 @@ impl Alike {
         )
     }
 
-    /// The share of each sender in one run, 1 being an equal one.
+    /// The share of each sender in one run, relative to an equal share.
     fn shares(&self, run: usize, registry: &Registry) -> Result<Vec<f64>, String> {
         let scenario =
             hitless_scenario::check(&self.text(run), "alike.toml", registry).map_err(|error| error.to_string())?;
@@ -91,7 +91,7 @@ impl Alike {
         Ok(bytes.iter().map(|bytes| bytes / equal).collect())
     }
 
-    /// A sentence if one of the senders gets more or less than an equal share, beyond noise.
+    /// Returns a sentence if a sender's share deviates from an equal share beyond noise.
     pub fn unequal(&self, registry: &Registry) -> Option<String> {
         let runs: Result<Vec<Vec<f64>>, String> = (0..RUNS).map(|run| self.shares(run, registry)).collect();
         let runs = match runs {
@@ -103,7 +103,8 @@ impl Alike {
     }
 }
 
-/// The first sender whose mean share differs from an equal one beyond noise, its mean share and standard error.
+/// Returns the first sender with a mean share that differs from an equal one beyond noise, with its mean share and
+/// standard error.
 fn unequal_sender(runs: &[Vec<f64>]) -> Option<(usize, f64, f64)> {
     let count = runs.len() as f64;
     (0..runs.first()?.len()).find_map(|sender| {

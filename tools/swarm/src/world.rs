@@ -1,36 +1,33 @@
-//! A world: a scenario as it is written, so that what fails can be handed over as a file.
+//! A world: a scenario as written, so that a failing one can be saved as a file.
 
 use hitless_core::settings::SettingsError;
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::Registry;
 use toml::{Table, Value};
 
-/// A scenario as written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct World {
     table: Table,
 }
 
 impl World {
-    /// What is written in a file.
     pub const fn new(table: Table) -> Self {
         Self { table }
     }
 
-    /// What is written.
     pub const fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The file.
+    /// Writes the file.
     pub fn text(&self) -> String {
         toml::to_string(&self.table).unwrap_or_else(|error| unreachable!("a table is always TOML: {error}"))
     }
 
-    /// The scenario.
+    /// Checks the scenario.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// All errors of the scenario.
     pub fn check(&self, registry: &Registry) -> Result<Scenario, SettingsError> {
         hitless_scenario::check(&self.text(), "world.toml", registry)
     }
@@ -45,20 +42,20 @@ impl World {
         self.entries("mechanism").filter_map(|entry| entry.get("kind")?.as_str()).collect()
     }
 
-    /// A value by its path, "switch.buffer.kind".
+    /// Finds a value by its path, "switch.buffer.kind".
     pub fn value(&self, path: &str) -> Option<&Value> {
         let mut names = path.split('.');
         let first = self.table.get(names.next()?)?;
         names.try_fold(first, |value, name| value.get(name))
     }
 
-    /// The text at a path.
+    /// Finds a text by its path.
     pub fn text_of(&self, path: &str) -> Option<&str> {
         self.value(path).and_then(Value::as_str)
     }
 
-    /// Leaves out what a message of the check is about, if it is of a mechanism or may be left out; the entry as a
-    /// whole where the setting must be given. False: nothing can be left out.
+    /// Removes the setting that a message of the check is about, if it belongs to a mechanism or is optional; a
+    /// required setting is removed together with its entry. Returns false if it cannot be removed.
     pub fn leave_out(&mut self, field: &str) -> bool {
         let Some((list, rest)) = field.split_once('[') else { return leave_out_setting(&mut self.table, field) };
         let Some((number, setting)) = rest.split_once(']') else { return false };

@@ -1,11 +1,10 @@
-//! `#[derive(hitless_core::state::Value)]`: a type whose fields are values is one, field by field in the order in which
-//! they are declared.
+//! `#[derive(hitless_core::state::Value)]`: writes and reads a type field by field, in the order of declaration.
 //!
-//! It reads names only, of which a type's declaration has few forms: no parser of Rust is needed, and none to be built.
+//! The macro reads only names, and a declaration has few forms, so it needs no Rust parser and its compile time.
 
 use proc_macro::{Delimiter, TokenStream, TokenTree};
 
-/// Implements `hitless_core::state::Value` for a struct or an enum all of whose fields are values.
+/// Implements `hitless_core::state::Value` for a struct or an enum if all its fields are values.
 #[proc_macro_derive(Value)]
 pub fn value(item: TokenStream) -> TokenStream {
     let tokens = without_attributes(item.into_iter().collect());
@@ -32,10 +31,10 @@ pub fn value(item: TokenStream) -> TokenStream {
     .expect("what is written here is Rust")
 }
 
-/// What a struct or a variant has in it: the names of its fields, made up where it has places.
+/// The contents of a struct or a variant: the names of its fields (generated for tuple fields).
 struct Fields {
     names: Vec<String>,
-    /// What takes it apart, and puts it together, after its own name.
+    /// The text after the type's name that destructures and constructs it.
     pattern: String,
 }
 
@@ -67,7 +66,7 @@ fn of_struct(fields: &Fields) -> (String, String) {
     (format!("let Self {pattern} = self; {}", fields.writes()), format!("{} Ok(Self {pattern})", fields.reads()))
 }
 
-/// A variant is its place among them, and then what it has in it.
+/// Writes a variant as its index, followed by its fields.
 fn of_enum(name: &str, variants: &[Vec<TokenTree>]) -> (String, String) {
     let (mut writes, mut reads) = (String::new(), String::new());
     for (tag, variant) in variants.iter().enumerate() {
@@ -80,13 +79,13 @@ fn of_enum(name: &str, variants: &[Vec<TokenTree>]) -> (String, String) {
     (format!("match self {{ {writes} }}"), format!("match state_reader.value::<u8>()? {{ {reads} {damaged} }}"))
 }
 
-/// The fields or the variants between a pair of brackets, each without its attributes and its visibility.
+/// The fields or variants between a pair of brackets, each without its attributes and visibility.
 fn parts(body: Option<&TokenTree>) -> Vec<Vec<TokenTree>> {
     let Some(TokenTree::Group(group)) = body else { return Vec::new() };
     split(group.stream()).into_iter().map(without_attributes).collect()
 }
 
-/// At commas that are not between angle brackets.
+/// Splits at commas that are not between angle brackets.
 fn split(tokens: impl IntoIterator<Item = TokenTree>) -> Vec<Vec<TokenTree>> {
     let (mut parts, mut depth) = (vec![Vec::new()], 0);
     for token in tokens {
@@ -116,7 +115,7 @@ fn without_attributes(mut tokens: Vec<TokenTree>) -> Vec<TokenTree> {
     tokens
 }
 
-/// The parameters of a type as they are declared, as they are named, and that each is a value.
+/// The parameters of a type: as declared, as used, and the bounds that make each a value.
 fn generics(tokens: &[TokenTree]) -> (String, String, String) {
     if tokens.first().is_none_or(|token| token.to_string() != "<") {
         return (String::new(), String::new(), String::new());

@@ -1,4 +1,4 @@
-//! Draws from a stream, and the two functions they need, in arithmetic that gives the same bits on every machine.
+//! Draws from a stream, and the logarithm and exponential they need, bit-identical on every machine.
 //!
 //! Addition, multiplication and division are exact to the bit everywhere (IEEE 754); the logarithms and powers of
 //! system libraries are not. Hence our own, accurate to a few units in the last place.
@@ -7,13 +7,13 @@ use rand::Rng;
 
 use crate::engine::Stream;
 
-/// Uniform on [0, 1), a multiple of 2^-53.
+/// Draws uniformly from [0, 1), a multiple of 2^-53.
 #[inline]
 pub fn unit(stream: &mut Stream) -> f64 {
     (stream.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// Uniform on `0..count` (Lemire 2019, without the rejection step: the bias is below count / 2^64).
+/// Draws uniformly from `0..count` (Lemire 2019, without the rejection step: the bias is below count / 2^64).
 ///
 /// # Panics
 /// When `count` is zero.
@@ -23,13 +23,14 @@ pub fn below(stream: &mut Stream, count: usize) -> usize {
     ((u128::from(stream.next_u64()) * count as u128) >> 64) as usize
 }
 
-/// Exponential with mean 1.
+/// Draws from the exponential distribution with mean 1.
 #[inline]
 pub fn exponential(stream: &mut Stream) -> f64 {
     -ln(1.0 - unit(stream))
 }
 
-/// Standard normal, by the polar method (Marsaglia and Bray 1964): of the two that it gives the first.
+/// Draws from the standard normal distribution by the polar method (Marsaglia and Bray 1964); uses the first number of
+/// each pair.
 pub fn normal(stream: &mut Stream) -> f64 {
     loop {
         let [x, y] = [unit(stream), unit(stream)].map(|unit| 2.0 * unit - 1.0);
@@ -45,7 +46,8 @@ const LN_2: f64 = std::f64::consts::LN_2;
 
 /// Natural logarithm of a positive normal number.
 pub fn ln(value: f64) -> f64 {
-    // value = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), where the series converges fast.
+    // value = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)), a range in which the series converges
+    // fast.
     let bits = value.to_bits();
     let mut exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
     let mut mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);

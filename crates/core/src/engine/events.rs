@@ -1,14 +1,16 @@
 //! The event queue: a hierarchical timing wheel that pops events in a total order.
 //!
-//! The order is (time, [`OrderKey`]) and depends on nothing else: not on the order of insertion, not on an address.
-//! The wheel has three levels of 4,096 slots; a slot of the lowest level spans 1.024 ns, so that at the event
-//! density of a busy fabric it mostly holds one event; those of one slot are sorted when its turn comes. The lowest
-//! level reaches 4.2 us ahead of the slot whose turn it is, wherever that lies; the higher levels are aligned.
-//! Events stay where they were stored from insertion to removal, and only lists of their numbers change. Nothing
-//! is allocated once the slab has grown to the largest number of events pending at once.
+//! The order is (time, [`OrderKey`]). It does not depend on the order of insertion or on addresses. The wheel has three
+//! levels of 4,096 slots. A slot of the lowest level spans 1.024 ns, so at the event density of a busy fabric it
+//! usually holds one event; the events of a slot are sorted when the cursor reaches it. The lowest level covers 4.2 us
+//! from the cursor; the higher levels are aligned. An event stays at one address from insertion to removal, and only
+//! lists of node numbers change. The queue stops allocating once its slab has reached the maximum number of pending
+//! events.
 //!
-//! What has at most one event pending at a time, always with the same key and payload, may be a [`Source`]: its
-//! event is stored once for the whole run.
+//! An event that always has the same key and payload, and is pending at most once, can be a [`Source`]: it is stored
+//! once for the whole run.
+//!
+//! Read this file first, then `level.rs` (one level of the wheel) and `order.rs` (keys and ties).
 
 mod ahead;
 mod level;
@@ -23,48 +25,45 @@ pub use order::{OrderKey, Ties};
 
 use level::{Level, NONE, SLOT_BITS, SLOT_MASK, SLOTS};
 
-/// Something that happens at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event<P> {
-    /// When.
     pub time: Time,
-    /// Where among the events of that time.
+    /// Position among the events of that time.
     pub order: OrderKey,
-    /// What.
     pub payload: P,
 }
 
-/// Something that has at most one event pending, always with the same key and payload.
+/// An event that is pending at most once at a time, always with the same key and payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::state::Value)]
 pub struct Source(u32);
 
 impl Source {
-    /// The source of that number: the n-th that was added, counted from 0.
+    /// Returns the source with this number, counted from 0 in the order of addition.
     #[inline(always)]
     pub const fn of(number: u32) -> Self {
         Self(number)
     }
 
-    /// Its number, counted from 0 in the order in which sources were added.
+    /// The source's number, counted from 0 in the order of addition.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Whose turn it is.
+/// The event to be handled now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn<P, T> {
-    /// That of a source, and what was taken from it.
+    /// The event of a source, and the value taken from it.
     Source(Source, T),
-    /// That of any other event, which had this payload.
+    /// Any other event, with its payload.
     Other(P),
 }
 
 /// Log2 of the picoseconds that a slot of the lowest level spans.
 const RESOLUTION_BITS: u32 = 10;
-/// In place of the next node: the source has no event pending.
+/// Value of `next` in a source's node while no event is pending.
 const IDLE: u32 = u32::MAX - 1;
-/// From so many events on, a list is sorted as an array, and an insertion does not look for its place any further.
+/// Length above which a list is sorted as an array, and maximum number of nodes that an insertion passes.
 const LONG_LIST: usize = 16;
 
 #[derive(Clone, Copy)]
@@ -84,34 +83,34 @@ impl<P> Node<P> {
 
 /// Pending events, popped in total order.
 ///
-/// `push` and `pop` may alternate freely; an event may not be pushed before the last one popped.
+/// `push` and `pop` can alternate freely, but an event must not be pushed before the last one popped.
 pub struct EventQueue<P> {
-    /// The list of the slot whose turn it is, earliest first.
+    /// The list of the cursor's slot, earliest first.
     ///
-    /// What is found to belong far behind its first events may wait in the slot itself, where it is found again.
+    /// Events far behind the head can stay in the slot itself, and are sorted later.
     current: u32,
     free: u32,
-    /// Nodes below belong to sources and are never freed.
+    /// Nodes with lower numbers belong to sources and are never freed.
     sources: u32,
-    /// The absolute number of the slot whose turn it is, on the lowest level.
+    /// The absolute number of the current slot on the lowest level.
     cursor: u64,
     ties: Ties,
-    /// The time of the last event popped, and its key; [`OrderKey::NONE`]: none was.
+    /// The time and key of the last event popped; [`OrderKey::NONE`] before the first.
     last: Time,
     last_order: OrderKey,
     nodes: Vec<Node<P>>,
-    /// Any slot less than [`SLOTS`] after the cursor.
+    /// Slots less than [`SLOTS`] after the cursor.
     near: Level,
-    /// Other slots of the cursor's 4,096 blocks of 4,096 slots, by block; that of the cursor is always empty.
+    /// Other slots of the cursor's 4,096 blocks of 4,096 slots, by block; the cursor's own block is always empty.
     blocks: Level,
     /// The same one level up.
     superblocks: Level,
     /// Events beyond the highest level (about 70 s ahead).
     far: Vec<u32>,
-    /// From the first slot to the last whose lists were read early, by [`Self::read_slots_ahead`].
+    /// Range of slots with lists that [`Self::read_slots_ahead`] has already read.
     read_from: u64,
     read_until: u64,
-    /// Room for sorting.
+    /// Scratch space for sorting.
     ranked: Vec<(Time, OrderKey, u32)>,
 }
 
@@ -138,12 +137,12 @@ impl<P: Copy> Default for EventQueue<P> {
 }
 
 impl<P: Copy> EventQueue<P> {
-    /// A queue that orders events of the same time by `ties`.
+    /// Makes a queue that orders events of the same time by `ties`.
     pub fn with_ties(ties: Ties) -> Self {
         Self { ties, ..Self::default() }
     }
 
-    /// Events pending; counted at each call.
+    /// Counts the pending events (linear time).
     pub fn len(&self) -> usize {
         let idle = self.nodes[..self.sources as usize].iter().filter(|node| node.next == IDLE).count();
         let number = |node: u32| (node != NONE).then_some(node as usize);
@@ -151,17 +150,15 @@ impl<P: Copy> EventQueue<P> {
         self.nodes.len() - idle - free.count()
     }
 
-    /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The time of the last event popped.
     pub const fn now(&self) -> Time {
         self.last
     }
 
-    /// Adds a source, whose event will always have this key and payload.
+    /// Adds a source with a constant key and payload.
     ///
     /// # Panics
     /// When an event was already pushed.
@@ -193,7 +190,7 @@ impl<P: Copy> EventQueue<P> {
         assert!(node.next == IDLE, "a source has one event pending at most");
         node.time = time;
         let slot = time.0 >> RESOLUTION_BITS;
-        // Later than the slot whose turn it is, so later than the last event popped.
+        // The slot is later than the cursor's, so the event is later than the last one popped.
         if is_near(slot, self.cursor) {
             node.next = self.near.link(slot, source.0);
             return;
@@ -203,7 +200,7 @@ impl<P: Copy> EventQueue<P> {
         self.place_elsewhere(slot, source.0);
     }
 
-    /// Whether the turn of an event of this time and key was before that of the last event popped.
+    /// Returns whether an event of this time and key should have come before the last event popped.
     pub fn has_passed(&self, time: Time, order: OrderKey) -> bool {
         self.ties.compare_to_last((time, order), (self.last, self.last_order)).is_lt()
     }
@@ -231,7 +228,7 @@ impl<P: Copy> EventQueue<P> {
     /// When two events have the same time and key.
     #[inline]
     pub fn pop(&mut self) -> Option<Event<P>> {
-        // What takes no room takes no memory.
+        // A vector of `()` allocates nothing.
         let mut sources = vec![(); self.sources as usize];
         let Event { time, order, payload } = self.pop_turn_before(Time::NEVER, &mut sources, |_| ((), None))?;
         let payload = match payload {
@@ -241,10 +238,10 @@ impl<P: Copy> EventQueue<P> {
         Some(Event { time, order, payload })
     }
 
-    /// [`Self::pop`], unless the next event is due at `end` or later, for whoever knows what to do for a source by what
-    /// stands for it in `sources`, and can spare the look at its payload. When it is its turn, `take` says what comes
-    /// of it, and when its next event is due if that is known already: it is then pushed here, where the last one is
-    /// at hand.
+    /// Takes the next event if it is due before `end`. The caller keeps an entry for each source in `sources`, which
+    /// spares the queue a look at the source's payload. `take` handles the entry of the source whose event is due; it
+    /// returns a result and, if known, the time of the source's next event. The queue pushes that event here, while the
+    /// node is in the cache.
     ///
     /// # Panics
     /// When two events have the same time and key, or the next event of a source is due before this one.
@@ -256,7 +253,7 @@ impl<P: Copy> EventQueue<P> {
         take: impl FnOnce(&'s mut S) -> (T, Option<Time>),
     ) -> Option<Event<Turn<P, T>>> {
         debug_assert!(sources.len() == self.sources as usize, "something stands for each source");
-        // `NONE` numbers no node: to compare with their count also spares the check of the index that follows.
+        // `NONE` is larger than any node number, so this comparison also makes the bounds check below unnecessary.
         let is_of_next_slot = self.current as usize >= self.nodes.len();
         let mut number = if is_of_next_slot { self.take_next_slot()? } else { self.current };
         let count = self.nodes.len();
@@ -300,7 +297,6 @@ impl<P: Copy> EventQueue<P> {
         Some(Event { time, order, payload })
     }
 
-    /// The time of the next event.
     pub fn next_time(&mut self) -> Option<Time> {
         if self.current == NONE && !self.advance() {
             return None;
@@ -322,7 +318,7 @@ impl<P: Copy> EventQueue<P> {
 
     #[inline(never)]
     fn place_elsewhere(&mut self, slot: u64, node: u32) {
-        // Earlier than the slot whose turn it is: `next_time` has moved on to it, but nothing was popped from it.
+        // Earlier than the cursor's slot: `next_time` has moved the cursor ahead, but nothing was popped from there.
         if slot <= self.cursor {
             self.insert_current(node);
         } else {
@@ -330,7 +326,7 @@ impl<P: Copy> EventQueue<P> {
         }
     }
 
-    /// Places an event of a slot that is still to be loaded, the cursor's own included.
+    /// Places an event in a slot that is not loaded yet, possibly the cursor's own.
     fn place_ahead(&mut self, slot: u64, node: u32) {
         let next = if slot - self.cursor < SLOTS as u64 {
             self.near.link(slot, node)
@@ -340,13 +336,13 @@ impl<P: Copy> EventQueue<P> {
             self.superblocks.link(slot >> (2 * SLOT_BITS), node)
         } else {
             self.far.push(node);
-            // Nobody follows it; it only says that the event of a source is pending.
+            // The node has no successor; `next` only shows that the source's event is pending.
             NONE
         };
         self.nodes[node as usize].next = next;
     }
 
-    /// Inserts into the list of the slot whose turn it is; the place is nearly always among the first.
+    /// Inserts into the list of the cursor's slot; the position is nearly always among the first.
     fn insert_current(&mut self, node: u32) {
         let turn = self.nodes[node as usize].turn();
         let (mut previous, mut next) = (NONE, self.current);
@@ -366,7 +362,7 @@ impl<P: Copy> EventQueue<P> {
         self.set_next(previous, node);
     }
 
-    /// Puts a list back into the slot whose turn it is, to be sorted again when the current list is empty.
+    /// Puts a list back into the cursor's slot, to be sorted again when the current list is empty.
     fn defer(&mut self, mut list: u32) {
         while list != NONE {
             let next = self.near.link(self.cursor, list);
@@ -374,7 +370,7 @@ impl<P: Copy> EventQueue<P> {
         }
     }
 
-    /// Lets `node` follow `previous`, or begin the current list.
+    /// Links `node` behind `previous`, or puts it at the head of the current list.
     #[inline(always)]
     fn set_next(&mut self, previous: u32, node: u32) {
         if previous == NONE {
@@ -384,7 +380,6 @@ impl<P: Copy> EventQueue<P> {
         }
     }
 
-    /// Whether the event of `node` comes before `turn`.
     #[inline(always)]
     fn precedes(&self, node: u32, turn: (Time, OrderKey)) -> bool {
         self.ties.precedes(self.nodes[node as usize].turn(), turn)
@@ -410,14 +405,14 @@ impl<P: Copy> EventQueue<P> {
         number
     }
 
-    /// Moves on to the next slot with events and sorts it; false when nothing is pending.
+    /// Moves on to the next slot with events and sorts it; false if no event is pending.
     fn advance(&mut self) -> bool {
         let Some(head) = self.take_next_slot() else { return false };
         self.current = self.sorted(head);
         true
     }
 
-    /// Moves on to the next slot with events; returns its list, not sorted.
+    /// Moves on to the next slot with events; returns its list, unsorted.
     #[inline(always)]
     fn take_next_slot(&mut self) -> Option<u32> {
         loop {
@@ -431,7 +426,7 @@ impl<P: Copy> EventQueue<P> {
         }
     }
 
-    /// Sorts a list that begins with these two and nearly always ends there.
+    /// Sorts a list that begins with these two nodes and usually has no more.
     #[inline(always)]
     fn sorted_from_two(&mut self, first: u32, second: u32) -> u32 {
         let nodes = self.nodes.as_mut_slice();
@@ -447,10 +442,9 @@ impl<P: Copy> EventQueue<P> {
         second
     }
 
-    /// Sorts a list.
     #[inline(never)]
     fn sorted(&mut self, mut list: u32) -> u32 {
-        // A slice that stays where it is, whatever is written to a node.
+        // A slice keeps its pointer in a register; through `self`, each write to a node would reload it.
         let nodes = self.nodes.as_mut_slice();
         let mut first = NONE;
         for _ in 0..LONG_LIST {
@@ -462,7 +456,8 @@ impl<P: Copy> EventQueue<P> {
         if list == NONE { first } else { self.sorted_long(&[first, list]) }
     }
 
-    /// Sorts lists into one as an array, each event with its rank beside it, so that no comparison looks for it.
+    /// Sorts several lists into one. It copies each event's rank into an array first, so that comparisons do not follow
+    /// links.
     #[inline(never)]
     fn sorted_long(&mut self, lists: &[u32]) -> u32 {
         let mut ranked = std::mem::take(&mut self.ranked);
@@ -486,7 +481,7 @@ impl<P: Copy> EventQueue<P> {
         next
     }
 
-    /// Moves the cursor to the start of the next block that may have events; false when nothing is pending.
+    /// Moves the cursor to the start of the next block that can have events; false if no event is pending.
     #[cold]
     fn enter_next_block(&mut self) -> bool {
         let block = self.cursor >> SLOT_BITS;
@@ -495,7 +490,7 @@ impl<P: Copy> EventQueue<P> {
         if (left ^ self.cursor) >> (3 * SLOT_BITS) != 0 {
             std::mem::take(&mut self.far).into_iter().for_each(|node| self.place_again(node));
         }
-        // Empty, unless another superblock has begun.
+        // Empty unless the cursor has entered another superblock.
         let list = self.superblocks.take(next >> SLOT_BITS);
         self.spread(list);
         let list = self.blocks.take(next);
@@ -503,7 +498,7 @@ impl<P: Copy> EventQueue<P> {
         true
     }
 
-    /// The next block that may have events: the first of a superblock stands for all of it.
+    /// The next block that can have events; for a later superblock this is its first block.
     fn next_block(&self, block: u64) -> Option<u64> {
         if self.near.summary != 0 {
             return Some(block + 1);
@@ -536,12 +531,12 @@ impl<P: Copy> EventQueue<P> {
     }
 }
 
-/// Inserts a node into a sorted list; returns the number of the first.
+/// Inserts a node into a sorted list; returns the number of its head.
 #[inline(always)]
 fn insert_sorted<P>(nodes: &mut [Node<P>], ties: &Ties, first: u32, number: u32) -> u32 {
     let turn = nodes[number as usize].turn();
     let (mut previous, mut next) = (NONE, first);
-    // `NONE` numbers no node.
+    // `NONE` is not a valid node number.
     while let Some(node) = nodes.get(next as usize)
         && ties.precedes(node.turn(), turn)
     {
@@ -553,10 +548,10 @@ fn insert_sorted<P>(nodes: &mut [Node<P>], ties: &Ties, first: u32, number: u32)
     first
 }
 
-/// Whether a slot is on the lowest level and still to be loaded.
+/// Whether a slot is on the lowest level and not loaded yet.
 #[inline(always)]
 const fn is_near(slot: u64, cursor: u64) -> bool {
-    // A slot up to the cursor wraps around to a distance beyond every level.
+    // A slot at or before the cursor wraps around to a distance beyond every level.
     slot.wrapping_sub(cursor).wrapping_sub(1) < SLOT_MASK
 }
 

@@ -1,7 +1,7 @@
 //! The identity of a flow: its 5-tuple and the names of its random streams.
 //!
-//! It depends on the group of the flow and the position in that group alone. A counter over all flows of a run would
-//! let every flow that starts change the paths and the random numbers of all later ones.
+//! It depends only on the flow's group and its position in the group. With a counter over all flows of a run, each
+//! additional flow would change the paths and random numbers of all later ones.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::engine::random::mix;
 
 /// The identity of a flow.
 ///
-/// The low 14 bits are its source port above 49,152: 16,384 flows in a row of a group have different ports.
+/// The low 14 bits are its source port above 49,152: 16,384 consecutive flows of a group have different ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct FlowIdentity(u64);
 
@@ -18,32 +18,31 @@ const PORTS: u64 = (1 << 14) - 1;
 const FIRST_PORT: u16 = 0xc000;
 
 impl FlowIdentity {
-    /// The flow at a position, counted from 0, of a group; `group` is a random number of the group.
+    /// Identifies the flow at a position (counted from 0) of a group; `group` is a random number of the group.
     pub const fn new(group: u64, position: u64) -> Self {
         let port = group.wrapping_add(position) & PORTS;
         Self(mix(group ^ mix(position)) & !PORTS | port)
     }
 
-    /// The hash of its 5-tuple in one direction. Flows that differ in their low 31 bits have different hashes.
+    /// Hashes the flow's 5-tuple in one direction. Flows with different low 31 bits have different hashes.
     pub const fn flow_hash(self, is_reverse: bool) -> u32 {
         fmix32((self.0 as u32) << 1 | is_reverse as u32)
     }
 }
 
-/// Part of the names of its random streams.
+/// Formats the identity for the names of the flow's random streams.
 impl fmt::Display for FlowIdentity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{:016x}", self.0)
     }
 }
 
-/// The source port of a flow, from its [hash](FlowIdentity::flow_hash) in either direction.
+/// Recovers the source port of a flow from its [hash](FlowIdentity::flow_hash) in either direction.
 pub const fn source_port(flow_hash: u32) -> u16 {
     FIRST_PORT | (unmix32(flow_hash) as u64 >> 1 & PORTS) as u16
 }
 
-/// The 32-bit finaliser of MurmurHash3 (Appleby, public domain): a bijection in which every input bit moves every
-/// output bit.
+/// The 32-bit finaliser of MurmurHash3 (Appleby, public domain): a bijection; every input bit affects every output bit.
 #[inline]
 pub const fn fmix32(value: u32) -> u32 {
     let value = (value ^ (value >> 16)).wrapping_mul(0x85eb_ca6b);
@@ -90,7 +89,7 @@ mod tests {
     fn flows_of_two_groups_seldom_have_one_hash() {
         let group = |group: u64| (0..100_000).map(move |position| FlowIdentity::new(group, position));
         let hashes: BTreeSet<u32> = group(7).chain(group(8)).map(|flow| flow.flow_hash(false)).collect();
-        // Of 2e10 pairs one in 2^31 has one hash: 9 pairs, sigma 3.
+        // Among 2e10 pairs, one in 2^31 collides: 9 pairs, sigma 3.
         assert!((199_970..200_000).contains(&hashes.len()), "{}", hashes.len());
     }
 

@@ -1,7 +1,7 @@
 //! The engine: the order of events, the packet store, random streams and draws from them, and the trace.
 //!
-//! It knows nothing of switches or hosts. A driver (the simulator, or a live switch under the wall clock) pops
-//! events from an [`events::EventQueue`] and hands them to state machines, which answer with new events.
+//! It does not depend on switches or hosts. A driver (the simulator, or a live switch under the wall clock) pops events
+//! from an [`events::EventQueue`] and hands them to state machines, which answer with new events.
 
 pub mod draws;
 pub mod events;

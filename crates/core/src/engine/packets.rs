@@ -4,15 +4,15 @@ use std::ops::{Index, IndexMut};
 
 use crate::wire::Packet;
 
-/// Names a packet in its [`PacketStore`].
+/// Identifies a packet in its [`PacketStore`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct PacketHandle(pub u32);
 
-/// Slots of a store that is used for the first time, about, and how many times as many it has when they are used up.
+/// Approximate initial number of slots, and the growth factor of a full store.
 const FIRST_SLOTS: usize = 16;
 const GROWTH: usize = 4;
 
-/// All packets that exist. Freed slots are used again, so memory stays at the largest number alive at once.
+/// All packets that exist. Freed slots are reused, so memory stays at the maximum number alive at once.
 #[derive(Debug, Default, crate::state::Value)]
 pub struct PacketStore {
     packets: Vec<Packet>,
@@ -20,7 +20,7 @@ pub struct PacketStore {
 }
 
 impl PacketStore {
-    /// Stores a packet. Allocates only when more packets are alive than ever before.
+    /// Stores a packet. Allocates only if more packets are alive than ever before.
     ///
     /// # Panics
     /// With 2^32 packets alive.
@@ -33,7 +33,8 @@ impl PacketStore {
         self.grow(packet)
     }
 
-    /// A slot to be filled in place, which saves a copy: it holds what an earlier packet left, or nothing.
+    /// Reserves a slot to be filled in place, which saves a copy. The slot holds an earlier packet's contents or a
+    /// default.
     ///
     /// # Panics
     /// With 2^32 packets alive.
@@ -55,26 +56,26 @@ impl PacketStore {
     fn grow(&mut self, packet: Packet) -> PacketHandle {
         let slot = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets alive");
         if self.packets.len() == self.packets.capacity() {
-            // A slot is moved a third of a time instead of once. What is reserved and not used takes no memory.
+            // With a factor of 4, each slot is copied a third of a time on average instead of once. Memory that is
+            // reserved but not touched costs nothing.
             self.packets.reserve_exact((GROWTH - 1) * self.packets.len().max(FIRST_SLOTS));
         }
         self.packets.push(packet);
         PacketHandle(slot)
     }
 
-    /// Frees the slot of a packet that has left the run; the handle is dead from here on.
+    /// Frees the slot of a packet that has left the run; the handle is invalid afterwards.
     #[inline]
     pub fn remove(&mut self, handle: PacketHandle) {
         debug_assert!((handle.0 as usize) < self.packets.len());
         self.free.push(handle.0);
     }
 
-    /// Packets alive.
     pub fn alive(&self) -> usize {
         self.packets.len() - self.free.len()
     }
 
-    /// The largest number of packets that were ever alive together.
+    /// Maximum number of packets alive at once.
     pub fn peak(&self) -> usize {
         self.packets.len()
     }

@@ -1,18 +1,18 @@
-//! A table by number of which entries are let go, so that it holds what is still needed of many.
+//! A table by number that frees entries, so its size follows the entries that are still needed.
 
-/// Entries of a page. A page stays while one of them is needed.
+/// Entries of a page. A page is kept while at least one of them is needed.
 const ENTRIES: usize = 256;
 
-/// The entries of a page by number; `None`: not made yet, or let go.
+/// The entries of a page by number; `None` if not created yet or already freed.
 type Page<T> = Box<[Option<T>; ENTRIES]>;
 
-/// Entries that are numbered from 0 as they are made.
+/// Entries numbered from 0 in the order of creation.
 ///
-/// Of a page whose entries were all let go, 10 bytes are left: 1/25 byte for each entry ever made.
+/// A page with only freed entries leaves 10 bytes: 1/25 byte for each entry ever created.
 #[derive(Clone, Debug, crate::state::Value)]
 pub struct Pages<T> {
     pages: Vec<Option<Page<T>>>,
-    /// By page: how many of its entries were let go.
+    /// Number of freed entries, by page.
     gone: Vec<u16>,
     len: usize,
 }
@@ -24,17 +24,16 @@ impl<T> Default for Pages<T> {
 }
 
 impl<T> Pages<T> {
-    /// How many entries were ever made.
+    /// Number of entries ever created.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none was.
+    /// Whether no entry was ever created.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Makes the next entry.
     pub fn push(&mut self, entry: T) {
         if self.len.is_multiple_of(ENTRIES) {
             self.pages.push(Some(Box::new([const { None }; ENTRIES])));
@@ -46,19 +45,18 @@ impl<T> Pages<T> {
         self.len += 1;
     }
 
-    /// An entry; `None` where there is none yet, or it was let go.
+    /// Returns an entry; `None` if it does not exist yet or was freed.
     #[inline(always)]
     pub fn get(&self, number: usize) -> Option<&T> {
         self.pages.get(number / ENTRIES)?.as_ref()?[number % ENTRIES].as_ref()
     }
 
-    /// [`Self::get`], to be changed.
     #[inline(always)]
     pub fn get_mut(&mut self, number: usize) -> Option<&mut T> {
         self.pages.get_mut(number / ENTRIES)?.as_mut()?[number % ENTRIES].as_mut()
     }
 
-    /// An entry is not needed any more.
+    /// Frees an entry that is no longer needed.
     pub fn let_go(&mut self, number: usize) {
         let Some(entry) = self.pages.get_mut(number / ENTRIES).and_then(Option::as_mut) else { return };
         if entry[number % ENTRIES].take().is_none() {
@@ -71,7 +69,7 @@ impl<T> Pages<T> {
         }
     }
 
-    /// The entries that are there, with their numbers.
+    /// Returns the existing entries with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         let pages = self.pages.iter().enumerate().filter_map(|(page, of)| Some((page * ENTRIES, of.as_ref()?)));
         pages
@@ -79,7 +77,6 @@ impl<T> Pages<T> {
             .filter_map(|(number, entry)| Some((number, entry.as_ref()?)))
     }
 
-    /// [`Self::iter`], to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
         let pages = self.pages.iter_mut().enumerate().filter_map(|(page, of)| Some((page * ENTRIES, of.as_mut()?)));
         let entries = pages.flat_map(|(first, of)| (first..).zip(of.iter_mut()));

@@ -1,12 +1,12 @@
 //! Named random streams.
 //!
-//! Each use of randomness has a stream of its own, derived from the run's seed and a name ("link 3 loss"), so that
-//! adding one use does not move the numbers of another. The generator is PCG64 MCG, named here because results
-//! must not change with a library's default.
+//! Each use of randomness has a separate stream, derived from the run's seed and a name ("link 3 loss"). An additional
+//! use therefore does not change the numbers of the others. The generator is PCG64 MCG, chosen explicitly because
+//! results must not change with a library's default.
 
 use rand::SeedableRng;
 
-/// The generator behind every stream: PCG XSL RR 128/64 (MCG), period 2^126.
+/// The generator of every stream: PCG XSL RR 128/64 (MCG), period 2^126.
 pub type Stream = rand_pcg::Pcg64Mcg;
 
 /// Derives streams from a seed by name.
@@ -16,17 +16,15 @@ pub struct RandomStreams {
 }
 
 impl RandomStreams {
-    /// The streams of a run with `seed`.
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// The seed that the streams derive from.
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The stream called `name`, from its beginning.
+    /// Returns the stream called `name`, from its beginning.
     pub fn stream(&self, name: &str) -> Stream {
         let name_hash = fnv1a(name.as_bytes());
         let mut state = self.seed;
@@ -39,7 +37,7 @@ impl RandomStreams {
     }
 }
 
-/// FNV-1a over 64 bits: stable across platforms and versions, which the standard hashers are not.
+/// FNV-1a over 64 bits: stable across platforms and versions, unlike the standard hashers.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

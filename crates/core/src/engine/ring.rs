@@ -1,16 +1,15 @@
-//! A queue in a ring whose size is a power of two, so that a position costs a mask and no comparison.
+//! A queue in a ring buffer with a power-of-two size, so that finding a slot takes a mask and no comparison.
 
 use crate::state::{Damaged, Reader, Value, Writer};
 
-/// Slots of a ring that is used for the first time.
 const FIRST_SLOTS: usize = 4;
 
-/// First in, first out. Allocates only when it holds more than ever before: nothing as long as it was never used.
+/// A FIFO. It allocates only if it holds more elements than ever before, and nothing before its first use.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    /// None, or a power of two.
+    /// Empty, or a power of two long.
     slots: Box<[T]>,
-    /// Positions of the front and behind the back; they wrap around at 2^32.
+    /// Positions of the front and one past the back; they wrap around at 2^32.
     front: u32,
     back: u32,
 }
@@ -22,19 +21,17 @@ impl<T: Copy + Default> Default for Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// How many are waiting.
     #[inline(always)]
     pub const fn len(&self) -> usize {
         self.back.wrapping_sub(self.front) as usize
     }
 
-    /// Whether none is waiting.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         self.back == self.front
     }
 
-    /// Adds one at the back.
+    /// Adds an element at the back.
     #[inline(always)]
     pub fn push(&mut self, value: T) {
         if self.len() == self.slots.len() {
@@ -45,20 +42,18 @@ impl<T: Copy + Default> Ring<T> {
         self.back = self.back.wrapping_add(1);
     }
 
-    /// The one at the front.
     #[inline(always)]
     pub fn front(&self) -> Option<T> {
         (!self.is_empty()).then(|| self.slots[self.slot(self.front)])
     }
 
-    /// What lies where the front is, or will be: nothing that counts, but a look brings it into the cache, without a
-    /// decision that would wait for what it is made by.
+    /// Prefetches the slot at the front without a branch on the length. The value is meaningless if the ring is empty.
     #[inline(always)]
     pub fn at_front(&self) -> Option<T> {
         self.slots.get(self.slot(self.front)).copied()
     }
 
-    /// Takes the one at the front.
+    /// Takes the element at the front.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         let value = self.front()?;
@@ -66,18 +61,17 @@ impl<T: Copy + Default> Ring<T> {
         Some(value)
     }
 
-    /// What lies where the next one will: nothing that counts, but a look brings it into the cache.
+    /// Prefetches the slot of the next push; the value is meaningless.
     #[inline(always)]
     pub fn behind(&self) -> Option<T> {
         self.slots.get(self.slot(self.back)).copied()
     }
 
-    /// All of them, the front first.
+    /// Iterates over the elements, front first.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         (0..self.len() as u32).map(|offset| self.slots[self.slot(self.front.wrapping_add(offset))])
     }
 
-    /// Takes all.
     #[inline(always)]
     pub const fn clear(&mut self) {
         self.front = self.back;
@@ -85,7 +79,7 @@ impl<T: Copy + Default> Ring<T> {
 
     #[inline(always)]
     fn slot(&self, position: u32) -> usize {
-        // In 32 bits, which is what a position has: the mask is then one instruction away from the length.
+        // In 32 bits like positions, so the mask is one instruction away from the length.
         (position & (self.slots.len() as u32).wrapping_sub(1)) as usize
     }
 
@@ -96,6 +90,7 @@ impl<T: Copy + Default> Ring<T> {
         let size = (count * 2).max(FIRST_SLOTS);
         let mut slots = Vec::with_capacity(size);
         if count > 0 {
+            // Positions are masked with the size, so the elements move to the start of the larger ring.
             let (behind_end, front) = self.slots.split_at(self.slot(self.front));
             slots.extend_from_slice(front);
             slots.extend_from_slice(behind_end);
@@ -105,7 +100,7 @@ impl<T: Copy + Default> Ring<T> {
     }
 }
 
-/// Those that are waiting: where they lie in the ring decides nothing.
+/// Saves the elements in order; their positions in the ring do not matter.
 impl<T: Copy + Default + Value> Value for Ring<T> {
     fn write(&self, out: &mut Writer) {
         out.value(&self.iter().collect::<Vec<T>>());

@@ -1,8 +1,8 @@
-//! The trace hash: one number that two runs share exactly when they processed the same events in the same order.
+//! The trace hash: equal for two runs exactly if they processed the same events in the same order.
 
 use crate::engine::random::mix;
 
-/// A running hash over everything that is recorded; order matters.
+/// A running hash of all recorded words; their order matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::state::Value)]
 pub struct TraceHash {
     state: u64,
@@ -10,6 +10,7 @@ pub struct TraceHash {
 
 impl Default for TraceHash {
     fn default() -> Self {
+        // "hitless!" in ASCII.
         Self { state: 0x6869_746c_6573_7321 }
     }
 }
@@ -18,11 +19,12 @@ impl TraceHash {
     /// Folds two words (the time of an event and its order key, or a packet's fields) into the hash.
     #[inline(always)]
     pub fn record(&mut self, first: u64, second: u64) {
+        // An odd factor keeps all bits of the state even if `second` is zero; the last step adds the bit that `| 1`
+        // hides.
         let product = u128::from(self.state ^ first) * u128::from(second | 1);
         self.state = (product as u64 ^ (product >> 64) as u64).rotate_left(23) ^ second;
     }
 
-    /// The hash so far.
     pub const fn value(&self) -> u64 {
         mix(self.state)
     }

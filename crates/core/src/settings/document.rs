@@ -7,13 +7,10 @@ use toml::de::{DeTable, DeValue};
 
 use crate::settings::{Finding, Lines, Problem};
 
-/// A parsed TOML file.
 pub struct Document<'t> {
-    /// The file as it was read.
     pub text: &'t str,
-    /// Its lines.
     pub lines: Lines<'t>,
-    /// Its table, with positions as bytes of `text`.
+    /// The top-level table; positions are byte offsets into `text`.
     pub root: Spanned<DeTable<'t>>,
 }
 
@@ -35,7 +32,8 @@ impl<'t> Document<'t> {
         Err(errors.into_iter().map(finding).collect())
     }
 
-    /// Where `field` (as in `flows[1].load`) stands: its value, or what encloses it when it is not in the file.
+    /// Finds the value of `field` (as in `flows[1].load`), or its innermost enclosing value if the field is not in the
+    /// file.
     pub fn locate(&self, field: &str) -> Range<usize> {
         let mut steps = field.split('.').flat_map(steps_of);
         let Some(first) = steps.next() else { return 0..0 };
@@ -54,15 +52,15 @@ impl<'t> Document<'t> {
         found.span()
     }
 
-    /// What is written in the bytes `span`, where that is the value of a field; empty for more than a line and for a
-    /// whole table.
+    /// Returns the text in the bytes `span` if it is the value of a field; empty for multi-line text and for a whole
+    /// table.
     pub fn written(&self, span: Range<usize>) -> &'t str {
         let written = self.text.get(span).unwrap_or("");
         if written.contains('\n') || written.starts_with('[') { "" } else { written }
     }
 }
 
-/// `flows[1]` is the steps `flows` and `1`.
+/// Splits `flows[1]` into the steps `flows` and `1`.
 fn steps_of(part: &str) -> impl Iterator<Item = &str> {
     part.split('[').map(|step| step.trim_end_matches(']'))
 }

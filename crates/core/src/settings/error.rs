@@ -1,47 +1,41 @@
-//! What is wrong with a file of settings, told so that it can be put right.
+//! Errors in a file of settings, with the information a user needs to correct them.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
 
-/// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The field, as `flows[1].load` (counted from 0); empty for the file as a whole.
     pub field: String,
-    /// The value that was given, as written; empty where something is missing.
+    /// The value as written; empty if something is missing.
     pub value: String,
-    /// What must hold.
+    /// The violated rule.
     pub rule: String,
-    /// How to put it right, where that can be said.
+    /// A correction, if one is known.
     pub hint: Option<String>,
     /// Line in the file, counted from 1.
     pub line: usize,
     /// Column in the line, counted from 1.
     pub column: usize,
-    /// The line itself.
     pub source_line: String,
     /// Number of characters that the caret marks.
     pub width: usize,
 }
 
-/// Everything that is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError {
-    /// The file's name.
     pub file: String,
-    /// What was found, in order of line; never empty.
+    /// Findings in order of line; never empty.
     pub findings: Vec<Finding>,
 }
 
-/// The lines of a text, to find places in it.
+/// The lines of a text, for converting positions.
 pub struct Lines<'t> {
     text: &'t str,
-    /// First byte of each line.
     starts: Vec<usize>,
 }
 
 impl<'t> Lines<'t> {
-    /// Finds the lines of `text`.
     pub fn of(text: &'t str) -> Self {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(newline, _)| newline + 1)).collect();
         Self { text, starts }
@@ -54,7 +48,7 @@ impl<'t> Lines<'t> {
 }
 
 impl Finding {
-    /// `problem`, which the bytes `span` of `lines` have.
+    /// Locates `problem` at the bytes `span` of `lines`.
     pub fn at(lines: &Lines<'_>, span: Range<usize>, problem: Problem) -> Self {
         let text = lines.text;
         let mut begin = span.start.min(text.len());
@@ -71,8 +65,8 @@ impl Finding {
         Self { field, value, rule, hint, line: line + 1, column, source_line, width: marked.max(1) }
     }
 
-    /// The part of the source line that is shown, and how many characters precede and are below the caret. Control
-    /// characters are blanks, so that each character has one column.
+    /// Returns the visible part of the source line, the number of characters before the caret, and the number above it.
+    /// Control characters become blanks, so that each character takes one column.
     fn excerpt(&self) -> (String, usize, usize) {
         let first = if self.column > LINE_SHOWN { self.column - 1 - LINE_SHOWN / 2 } else { 0 };
         let mut rest =
@@ -86,10 +80,10 @@ impl Finding {
     }
 }
 
-/// Characters of a source line that are shown.
+/// Maximum number of characters shown of a source line.
 const LINE_SHOWN: usize = 160;
 
-/// A text without control characters, which a terminal obeys: each is shown as TOML writes it, `\u001b`.
+/// Displays text without raw control characters, which a terminal would obey; they are written as in TOML, `\u001b`.
 struct Plain<'t>(&'t str);
 
 impl fmt::Display for Plain<'_> {
@@ -102,44 +96,42 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// What is wrong, before it is known where.
+/// An error without its position in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The field, as `flows[1].load` (counted from 0); empty for the file as a whole.
     pub field: String,
-    /// The value that was given; empty: as it is written in the file.
+    /// The given value; if empty, the text in the file is shown.
     pub value: String,
-    /// What must hold.
+    /// The violated rule.
     pub rule: String,
-    /// How to put it right, where that can be said.
+    /// A correction, if one is known.
     pub hint: Option<String>,
 }
 
 impl Problem {
-    /// `rule` does not hold for `value` of `field`.
+    /// Reports that `value` of `field` violates `rule`.
     pub fn new(field: impl Into<String>, value: impl Into<String>, rule: impl Into<String>) -> Self {
         Self { field: field.into(), value: value.into(), rule: rule.into(), hint: None }
     }
 
-    /// With a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// With a hint, if there is one.
     pub fn maybe_hint(mut self, hint: Option<String>) -> Self {
         self.hint = hint;
         self
     }
 }
 
-/// What is wrong with a text of which each line says one thing.
+/// An error in a text that is read line by line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineError {
     /// Line in the text, counted from 1; zero for the text as a whole.
     pub line: usize,
-    /// What must hold.
+    /// The violated rule.
     pub rule: String,
 }
 

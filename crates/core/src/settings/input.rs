@@ -1,15 +1,15 @@
-//! Files that users name.
+//! Reads files that users name.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens a regular file. Other kinds can block a reader forever, or never end.
+/// Opens a regular file. Other kinds of files can block the reader or never end.
 ///
 /// # Errors
 /// If it is not a regular file, or the system refuses.
 pub fn open(path: &Path) -> io::Result<File> {
-    // A named pipe already blocks whoever opens it.
+    // The check comes before opening, because opening a named pipe already blocks.
     let metadata = fs::metadata(path)?;
     if metadata.is_file() || metadata.is_dir() {
         return File::open(path);
@@ -20,24 +20,24 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// Reads a regular file as a whole.
 ///
 /// # Errors
-/// As of [`open`].
+/// See [`open`].
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// As [`read`], for text.
+/// Reads a regular file as text.
 ///
 /// # Errors
-/// As of [`read`], and for bytes that are not UTF-8.
+/// See [`read`]; also if the bytes are not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(|_| io::Error::other("it is not text in UTF-8"))
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The text without the mark before it, if there is one.
+/// Removes a leading byte order mark, if there is one.
 pub fn without_byte_order_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }

@@ -9,12 +9,12 @@ use crate::settings::shape;
 
 struct Section<'a> {
     title: String,
-    /// What stands before the names of sub-sections.
+    /// Prefix of the names of sub-sections.
     prefix: String,
     schema: &'a Value,
 }
 
-/// The text, as far as it is written.
+/// The text written up to now, and the sections still to be written.
 pub struct Listing<'a> {
     root: &'a Value,
     text: String,
@@ -24,7 +24,7 @@ pub struct Listing<'a> {
 const WIDTH: usize = 100;
 
 impl<'a> Listing<'a> {
-    /// Every field of a file with `schema`, section by section.
+    /// Lists every field of a file with `schema`, section by section.
     pub fn of(schema: &'a Value) -> Self {
         let mut listing = Self { root: schema, text: String::new(), open: VecDeque::new() };
         listing.open.push_back(Section { title: "Top of the file".into(), prefix: String::new(), schema });
@@ -34,18 +34,16 @@ impl<'a> Listing<'a> {
         listing
     }
 
-    /// All that is written.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// One line more.
     pub fn line(&mut self, line: impl AsRef<str>) {
         self.text.push_str(line.as_ref().trim_end());
         self.text.push('\n');
     }
 
-    /// A paragraph more, of lines that begin with `indent` spaces.
+    /// Appends a paragraph of lines indented by `indent` spaces.
     pub fn paragraph(&mut self, indent: usize, words: &str) {
         let mut line = String::new();
         for word in words.split_whitespace() {
@@ -133,7 +131,7 @@ impl<'a> Listing<'a> {
         let Some(table) = table.filter(|table| shape::kind_of(table) == "object") else { return };
         let path = format!("{prefix}{name}");
         let title = if is_list { format!("[[{path}]]") } else { format!("[{path}]") };
-        // Tables of one name in different mechanisms are different tables.
+        // Two mechanisms can have different tables with the same name, so the schemas are compared too.
         if !self.open.iter().any(|section| section.title == title && section.schema == table) {
             self.open.push_back(Section { title, prefix: format!("{path}."), schema: table });
         }
@@ -144,7 +142,8 @@ fn description(schema: &Value) -> &str {
     schema.get("description").and_then(Value::as_str).unwrap_or("")
 }
 
-/// Required fields in the order of the struct, then the others by name: independent of how JSON objects are kept.
+/// Required fields in the order of the struct, then the others by name, independent of the order of keys in a JSON
+/// object.
 fn sorted_properties(schema: &Value) -> impl Iterator<Item = (&str, &Value, bool)> {
     let properties: Option<&Map<String, Value>> = schema.get("properties").and_then(Value::as_object);
     let required: Vec<&str> =

@@ -1,9 +1,9 @@
-//! Settings from a file: what any such file needs, whatever it is about.
+//! Settings from a file: the parts that every such file needs, independent of its contents.
 //!
 //! Structs of settings *are* the documentation of their file: their doc comments become a [schema], against which
-//! [`structure`] checks the [parsed file](document), so that no field can be undocumented and no unknown key gets
-//! through. [`listing`] prints the schema for people, [`defaults`] fills in what depends on another field, [`quantity`]
-//! reads numbers with units. A [`SettingsError`] says what is wrong, with file, line, field, value, rule and hint.
+//! [`structure`] checks the [parsed file](document), so that every field is documented and every unknown key is
+//! reported. [`listing`] prints the schema for people, [`defaults`] fills in values that depend on another field,
+//! [`quantity`] reads numbers with units. A [`SettingsError`] reports file, line, field, value, rule and hint.
 
 pub mod defaults;
 pub mod document;

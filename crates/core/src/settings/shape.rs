@@ -1,16 +1,16 @@
-//! Reads the schema: what a table may hold, given the value of its tag; kinds, bounds and names of values.
+//! Interprets the schema: the fields of a table for a given value of its tag; types, bounds and names of values.
 
 use serde_json::Value;
 
-/// The example of a text that may be anything.
+/// Example of an unrestricted text.
 pub(crate) const ANY_TEXT: &str = "\"...\"";
 
-/// What a table may and must hold.
+/// The possible and required fields of a table.
 #[derive(Default)]
 pub(crate) struct Shape<'a> {
     pub properties: Vec<(&'a str, &'a Value)>,
     pub required: Vec<&'a str>,
-    /// Tags whose value decides on more fields and is missing or unknown.
+    /// Tags that decide on more fields, but have a missing or unknown value.
     pub undecided: Vec<Undecided<'a>>,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Undecided<'a> {
         self.variants.iter().map(|(name, _)| *name).collect()
     }
 
-    /// The values with which a table may hold all of `keys`; all legal values when there is none.
+    /// Returns the tag values with which a table can hold all of `keys`, or all legal values if no value fits.
     pub(crate) fn names_with(&self, root: &Value, keys: &[&str]) -> Vec<&'a str> {
         let takes = |variant: &Value, name: &str| {
             let chosen = |tag: &str| (tag == self.tag).then(|| name.to_string());
@@ -40,7 +40,7 @@ impl<'a> Undecided<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// The shape of a table with `schema`; `chosen` gives the text that the table has for a tag.
+    /// Determines the shape of a table with `schema`; `chosen` returns the table's value for a tag.
     pub(crate) fn of(root: &'a Value, schema: &'a Value, chosen: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut shape = Self::default();
         shape.gather(root, schema, chosen);
@@ -95,7 +95,7 @@ pub(crate) fn tagged_variants(schema: &Value) -> Option<(&str, Vec<(&str, &Value
     Some((tag, named.collect()))
 }
 
-/// Follows references. Of a table that may be written as one word it is the table.
+/// Follows references. For a table that can also be written as one word, the result is the table.
 pub(crate) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let schema = follow(root, schema);
     match alternatives(schema).next() {
@@ -104,7 +104,7 @@ pub(crate) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// The word that a table may be written as, where it may.
+/// The schema of the word that can replace a table, if there is one.
 pub(crate) fn word<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Value> {
     let choices = alternatives(follow(root, schema)).map(|choice| follow(root, choice));
     choices.into_iter().find(|choice| kind_of(choice) == "string")
@@ -133,7 +133,7 @@ pub(crate) fn kind_of(schema: &Value) -> &str {
     }
 }
 
-/// The legal values of an enumeration; empty when it is none.
+/// The legal values of an enumeration; empty for any other schema.
 pub(crate) fn names(schema: &Value) -> Vec<&str> {
     let listed = texts(schema.get("enum"));
     let choices = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
@@ -141,10 +141,10 @@ pub(crate) fn names(schema: &Value) -> Vec<&str> {
     listed.chain(constants).collect()
 }
 
-/// Least and largest legal number.
+/// Minimum and maximum of a number.
 pub(crate) fn bounds(schema: &Value) -> (f64, f64) {
     let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
-    // TOML's integers have 64 bits with a sign; what is beyond cannot be written.
+    // TOML's integers are signed and have 64 bits; larger values cannot be written.
     let by_format = match schema.get("format").and_then(Value::as_str) {
         Some("uint64") => i64::MAX as f64,
         Some("uint32") => u32::MAX.into(),
@@ -153,7 +153,7 @@ pub(crate) fn bounds(schema: &Value) -> (f64, f64) {
     (bound("minimum").unwrap_or(f64::NEG_INFINITY), bound("maximum").unwrap_or(by_format))
 }
 
-/// An example of a value, as TOML, where one can be given.
+/// An example of a value as TOML, if one can be given.
 pub(crate) fn example(root: &Value, schema: &Value) -> Option<String> {
     if let Some(example) = schema.get("examples").and_then(|examples| examples.get(0)) {
         return Some(example.to_string());
@@ -169,7 +169,7 @@ pub(crate) fn example(root: &Value, schema: &Value) -> Option<String> {
     }
 }
 
-/// The names that a tagged enum's tag may have, as a sentence.
+/// An example of a tagged enum: its first variant.
 pub(crate) fn tag_example(schema: &Value) -> Option<String> {
     let (tag, variants) = tagged_variants(schema)?;
     Some(format!("{{ {tag} = \"{}\", ... }}", variants.first()?.0))

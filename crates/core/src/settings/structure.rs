@@ -1,6 +1,6 @@
 //! Checks a parsed file against the schema: unknown keys, missing fields, types, ranges, names, quantities.
 //!
-//! Done here rather than by serde because serde stops at the first error and forgets positions in tagged enums.
+//! The checks are not left to serde because serde stops at the first error and forgets positions in tagged enums.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::settings::document::Document;
 use crate::settings::shape::{Shape, Undecided};
 use crate::settings::{Finding, Problem, closest, quantity, shape};
 
-/// All that the schema has to say about `document`.
+/// Returns all findings of the schema about `document`.
 pub fn check(document: &Document<'_>, schema: &Value) -> Vec<Finding> {
     let mut walk = Walk { document, root: schema, findings: Vec::new() };
     walk.table(schema, document.root.get_ref(), 0..0, "");
@@ -72,7 +72,7 @@ impl<'a> Walk<'a> {
         for (key, value) in table {
             match shape.property(key.get_ref()) {
                 Some(property) => self.value(property, value, &join(field, key.get_ref())),
-                // Without a valid tag it is not known which keys are allowed.
+                // Without a valid tag the allowed keys are unknown.
                 None if shape.undecided.is_empty() => self.unknown_key(&shape, key.get_ref(), key.span(), field),
                 None => {}
             }
@@ -112,7 +112,7 @@ impl<'a> Walk<'a> {
     }
 
     fn bad_tag(&mut self, table: &DeTable<'_>, undecided: &Undecided<'_>, field: &str) {
-        // One that is missing has been reported.
+        // A missing tag was already reported.
         let Some((_, value)) = find(table, undecided.tag) else { return };
         let given = if let DeValue::String(text) = value.get_ref() { text.as_ref() } else { "" };
         let (rule, hint) = one_of(&undecided.names(), given);
@@ -196,7 +196,7 @@ fn check_number(schema: &Value, value: &DeValue<'_>) -> Verdict {
     }
 }
 
-/// What to write for a number that was written as text.
+/// Suggests how to write a number that was written as text.
 fn as_number(text: &str) -> Option<String> {
     let text = text.trim();
     if let Some(percent) = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok()) {

@@ -1,7 +1,7 @@
 //! "Did you mean": the closest of several words by edit distance.
 
-/// The candidate closest to `word`, if it is close enough to be meant: at most a third of the letters differ. Of
-/// several as close, one with the same first letter.
+/// Returns the candidate closest to `word` if at most a third of the letters differ. Ties go to a candidate with the
+/// same first letter.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().count();
     let rank = |candidate: &'a str| {
@@ -13,7 +13,7 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.min_by_key(|(edits, differs, _)| (*edits, *differs)).map(|(_, _, candidate)| candidate)
 }
 
-/// Edits (insert, delete, replace, swap neighbours) that turn `a` into `b` (optimal string alignment).
+/// Counts the edits (insert, delete, replace, swap neighbours) that turn `a` into `b` (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];

@@ -1,55 +1,52 @@
-//! The two traits, and the bytes that they write to and read from.
+//! The two traits, and their byte writer and reader.
 
 use std::fmt;
 
-/// What is made from its bytes alone.
+/// A type that is restored from its bytes alone.
 pub trait Value: Sized {
-    /// Writes it.
     fn write(&self, out: &mut Writer);
 
-    /// Reads what [`Self::write`] has written.
+    /// Reads the bytes that [`Self::write`] has written.
     ///
     /// # Errors
-    /// [`Damaged`], when the bytes are no value of this type.
+    /// [`Damaged`] if the bytes are not a value of this type.
     fn read(from: &mut Reader<'_>) -> Result<Self, Damaged>;
 }
 
-/// What has been built from a scenario, and changes while it runs.
+/// A type that is built from a scenario and changes during the run.
 pub trait State {
-    /// Writes what has changed since it was built, and what could have.
+    /// Writes everything that can have changed since construction.
     fn save(&self, out: &mut Writer);
 
-    /// Takes what [`Self::save`] has written of another that was built from the same scenario.
+    /// Loads the bytes that [`Self::save`] has written for an instance built from the same scenario.
     ///
     /// # Errors
-    /// [`Damaged`], when the bytes do not fit this one; it is of no use then.
+    /// [`Damaged`] if the bytes do not fit; the instance is unusable then.
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damaged>;
 }
 
-/// Bytes of a checkpoint, as they are written.
+/// Writes the bytes of a checkpoint.
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
     bytes: Vec<u8>,
 }
 
 impl Writer {
-    /// Appends bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// All that was written.
+    /// Returns all written bytes.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Bytes that are no state of what was to be read.
+/// Error: the bytes do not encode the expected state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damaged {
-    /// What was expected.
     pub expected: &'static str,
-    /// How many bytes came before.
+    /// Offset of the damage in bytes.
     pub at: usize,
 }
 
@@ -61,7 +58,7 @@ impl fmt::Display for Damaged {
 
 impl std::error::Error for Damaged {}
 
-/// Bytes of a checkpoint, as they are read.
+/// Reads the bytes of a checkpoint.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -69,15 +66,14 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads `bytes` from their beginning.
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
-    /// The next `count` bytes.
+    /// Takes the next `count` bytes.
     ///
     /// # Errors
-    /// When there are fewer.
+    /// If fewer are left.
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], Damaged> {
         let Some(bytes) = self.bytes[self.at..].get(..count) else {
             return Err(self.damaged("more bytes"));
@@ -86,12 +82,11 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// Bytes that were not yet read.
     pub const fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// That something else was expected here.
+    /// Makes the error for the current position.
     pub const fn damaged(&self, expected: &'static str) -> Damaged {
         Damaged { expected, at: self.at }
     }
@@ -99,14 +94,13 @@ impl<'a> Reader<'a> {
     /// Ends reading.
     ///
     /// # Errors
-    /// When bytes are left.
+    /// If bytes are left.
     pub const fn finish(self) -> Result<(), Damaged> {
         if self.left() == 0 { Ok(()) } else { Err(self.damaged("the end")) }
     }
 }
 
 impl Writer {
-    /// Appends a value.
     pub fn value<T: Value>(&mut self, value: &T) {
         value.write(self);
     }
@@ -119,27 +113,28 @@ impl Writer {
 }
 
 impl Reader<'_> {
-    /// The next value.
+    /// Reads the next value.
     ///
     /// # Errors
-    /// When the bytes are none.
+    /// If the bytes are not such a value.
     pub fn value<T: Value>(&mut self) -> Result<T, Damaged> {
         T::read(self)
     }
 
-    /// The number of elements that follow. Each takes a byte at least, so that more than there are bytes is damage.
+    /// Reads the number of elements that follow. Each takes at least one byte, so a number above the bytes left is
+    /// damage.
     ///
     /// # Errors
-    /// When that many cannot follow.
+    /// If there cannot be that many.
     pub fn count(&mut self) -> Result<usize, Damaged> {
         let count: usize = self.value()?;
         if count > self.left() { Err(self.damaged("a number of elements")) } else { Ok(count) }
     }
 
-    /// Checks that the number of elements that was written is `count`, which the scenario has settled.
+    /// Checks that the written number of elements is `count`, which follows from the scenario.
     ///
     /// # Errors
-    /// When it is another.
+    /// If it differs.
     pub fn expect_count(&mut self, count: usize) -> Result<(), Damaged> {
         if self.value::<usize>()? == count { Ok(()) } else { Err(self.damaged("as many elements as were built")) }
     }

@@ -1,4 +1,5 @@
-//! Collections, of values as many as there were, of states as many as were built; and types of other libraries.
+//! Collections and types of other libraries. A collection of values is restored with its saved length; a collection of
+//! states must have the length with which it was built.
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
@@ -7,7 +8,8 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::state::bytes::{Damaged, Reader, State, Value, Writer};
 
-/// Reads what [`Writer::sequence`] has written. Room is made as elements come, not as the count says.
+/// Reads the elements that [`Writer::sequence`] has written. The initial capacity is bounded by the bytes left, because
+/// the count can be damaged.
 fn elements<T: Value>(from: &mut Reader<'_>) -> Result<Vec<T>, Damaged> {
     let count = from.count()?;
     let mut elements = Vec::with_capacity(count.min(from.left() / size_of::<T>().max(1)));
@@ -57,7 +59,7 @@ impl<T: Value + Ord> Value for BTreeSet<T> {
     }
 }
 
-/// In ascending order: how a heap lies in memory decides nothing but the order of equal elements.
+/// Writes in ascending order: the layout of a heap only affects the order of equal elements.
 impl<T: Value + Ord> Value for BinaryHeap<T> {
     fn write(&self, out: &mut Writer) {
         let mut sorted: Vec<&T> = self.iter().collect();
@@ -158,13 +160,13 @@ impl Value for Pcg64Mcg {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
         let state = u128::read(from)?;
-        // The generator multiplies: its state is odd.
+        // A valid state of this multiplicative generator is odd.
         if state % 2 == 1 { Ok(Self::new(state)) } else { Err(from.damaged("the state of a generator")) }
     }
 }
 
-/// Its bounds and precision are as it was built. What it holds is told apart as finely as they allow, and no finer:
-/// quantiles, extremes and means come out the same.
+/// Keeps the configured bounds and precision, and saves only the counts at that precision: quantiles, extremes and
+/// means stay the same.
 impl<T: Counter + Value> State for Histogram<T> {
     fn save(&self, out: &mut Writer) {
         let recorded: Vec<(u64, T)> =

@@ -1,8 +1,7 @@
-//! The second trait from the names of a type's fields.
+//! Implements the second trait from the names of a type's fields.
 
-/// Implements [`State`](crate::state::State) for a type, each of whose fields is of one of three sorts: what is among
-/// the
-/// `values` is made anew, `parts` are states themselves, and what is `configured` is what the scenario made of it.
+/// Implements [`State`](crate::state::State) for a type. Each field is of one of three sorts: `values` are read anew,
+/// `parts` are states themselves, and `configured` fields keep the value they have from the scenario.
 ///
 /// ```
 /// use hitless_core::state;
@@ -16,9 +15,9 @@
 /// state!(enum Lane { Metered(meter), Free });
 /// ```
 ///
-/// The variant of an enumeration was settled when it was built, and what it holds are states. The fields are written
-/// in the order in which they are named here. Parameters of a type are declared before it:
-/// `state!(where [T: Value] Pair<T> { values: first, second })`.
+/// The variant of an enumeration is fixed at construction; its fields are states. Fields are written in the order in
+/// which they are named here. Type parameters are declared in front of the type: `state!(where [T: Value] Pair<T> {
+/// values: first, second })`.
 #[macro_export]
 macro_rules! state {
     (enum $type:ty { $($variant:ident $(($($place:ident),+))?),+ $(,)? }) => {

@@ -1,4 +1,4 @@
-//! Numbers, truth values, text and what holds one of a type.
+//! Numbers, booleans, text, and types that hold one value of another type.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ macro_rules! numbers {
     )*};
 }
 
-// Of floating-point numbers every bit counts, so that a result is the same to the bit.
+// Floating-point numbers are saved bit by bit, so that results are identical.
 numbers!(u8, u16, u32, u64, u128, i8, i16, i32, i64, i128, f32, f64);
 
 impl Value for usize {
@@ -136,7 +136,7 @@ impl<T: State + ?Sized> State for Box<T> {
     }
 }
 
-/// Whether there is one was settled when it was built.
+/// Whether the option is `Some` is fixed at construction.
 impl<T: State> State for Option<T> {
     fn save(&self, out: &mut Writer) {
         self.is_some().write(out);
@@ -172,7 +172,7 @@ macro_rules! tuples {
 
 tuples!((A)(A B)(A B C)(A B C D)(A B C D E)(A B C D E F));
 
-/// Names that were kept, each once however often it comes.
+/// Interned names, each stored once.
 static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 const LENGTH_MAX: usize = 1_000;
 
@@ -191,7 +191,7 @@ impl Value for &'static str {
     }
 }
 
-/// A text for as long as the program runs.
+/// Interns a text: it lives as long as the program.
 pub fn kept(text: &str) -> &'static str {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = kept.get(text) {

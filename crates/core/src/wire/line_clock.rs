@@ -1,4 +1,4 @@
-//! The clock that a transmitter sends by: its line rate, a few parts per million off.
+//! A transmitter's clock: the line rate with an offset of a few parts per million.
 
 use crate::wire::units::{BitRate, Duration};
 
@@ -6,7 +6,7 @@ use crate::wire::units::{BitRate, Duration};
 /// 82.2).
 pub const CLOCK_OFFSET_MAX_PPB: i32 = 100_000;
 
-/// Lowest line rate: below it the time of a frame of 64 KB does not fit in 64 bits.
+/// Minimum line rate: below it the time of a frame of 64 KB does not fit in 64 bits.
 pub const RATE_MIN: BitRate = match BitRate::from_bps(2_000) {
     Some(rate) => rate,
     None => unreachable!(),
@@ -15,7 +15,7 @@ pub const RATE_MIN: BitRate = match BitRate::from_bps(2_000) {
 const FRACTION_BITS: u32 = 16;
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
-/// How long a byte takes on a line by the clock of its transmitter, in units of 2^-16 ps: exact to 1.6 ppm at 800 Gb/s.
+/// Duration of one byte on a line by the clock of its transmitter, in units of 2^-16 ps: exact to 1.6 ppm at 800 Gb/s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::state::Value)]
 pub struct LineClock {
     byte_time: u64,

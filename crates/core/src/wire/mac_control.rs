@@ -1,34 +1,32 @@
-//! What the MACs at the two ends of a link tell each other: pause frames and ordered sets.
+//! Signals between the MACs at the two ends of a link: pause frames and ordered sets.
 
 use crate::wire::shim::{Shim, ShimId};
 
-/// A PFC frame is a minimum-size Ethernet frame.
+/// Length of a PFC frame: the minimum of Ethernet.
 pub const PAUSE_FRAME_BYTES: u32 = 64;
 
-/// What a PFC frame asks of the MAC that receives it.
+/// The contents of a PFC frame.
 ///
-/// Carried as a shim so that it needs no packet type of its own; the frame has no other payload, hence the shim
-/// adds nothing to the frame's [`PAUSE_FRAME_BYTES`].
+/// It is a shim because that needs no separate packet type. The frame has no other payload, so the shim adds nothing to
+/// the frame's [`PAUSE_FRAME_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::state::Value)]
 pub struct PauseFrame {
-    /// The traffic class (0-7) that is meant.
+    /// The traffic class, 0-7.
     pub class: u8,
-    /// Quanta of 512 bit times for which to pause; 0 resumes, 65,535 is the longest pause.
+    /// Length of the pause in quanta of 512 bit times; 0 resumes, 65,535 is the longest pause.
     pub quanta: u16,
 }
 
 impl PauseFrame {
-    /// Pauses `class` until it is resumed or the longest time that the format can name has passed.
+    /// Pauses `class` until it is resumed or the longest pause has passed.
     pub const fn pause(class: u8) -> Self {
         Self { class, quanta: u16::MAX }
     }
 
-    /// Lets `class` go on.
     pub const fn resume(class: u8) -> Self {
         Self { class, quanta: 0 }
     }
 
-    /// Whether the frame resumes its class.
     pub const fn is_resume(&self) -> bool {
         self.quanta == 0
     }
@@ -48,10 +46,10 @@ impl Shim for PauseFrame {
     }
 }
 
-/// Bytes of the line's time that a set takes: one 64-bit block.
+/// Time on the line of an ordered set, in bytes: one 64-bit block.
 pub const ORDERED_SET_BYTES: u32 = 8;
 
-/// What a set says: the 32 bits that are of use to whoever defines it.
+/// The contents of an ordered set: 32 bits that its user defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct OrderedSet(pub u32);
 

@@ -1,9 +1,8 @@
 //! Units, packets and wire formats: the lowest layer.
 //!
-//! Everything above shares these types: [`units`] (integer picoseconds, bytes, bits per second), the
-//! [`packet::Packet`] descriptor that travels through hosts and switches, the [`shim`] stack of headers that
-//! mechanisms put on a packet, and the formats that hosts and switches share.
-//! Nothing here knows what a switch or a host is.
+//! Everything above shares these types: [`units`] (integer picoseconds, bytes, bits per second), the [`packet::Packet`]
+//! descriptor that travels through hosts and switches, the [`shim`] stack of headers that mechanisms put on a packet,
+//! and the formats that hosts and switches share. This module does not depend on switches or hosts.
 
 pub mod bolt;
 pub mod frame;

@@ -1,8 +1,8 @@
-//! The packet descriptor: what hosts, links and switches pass around.
+//! The packet descriptor that hosts, links and switches exchange.
 //!
-//! Two cache lines. The first holds what every hop reads (size, addresses, class, ECN, shims), the second what
-//! only the two ends read. Payload bytes do not exist in a simulation; a live switch keeps the frame elsewhere and
-//! names it in [`Packet::frame`].
+//! It takes two cache lines. Every hop reads the first (size, addresses, class, ECN, shims); only the two ends read the
+//! second. Payload bytes do not exist in a simulation; a live switch keeps the frame elsewhere and refers to it by
+//! [`Packet::frame`].
 
 use crate::wire::shim::{Shim, ShimStack, ShimStackFull};
 use crate::wire::transport::Transport;
@@ -19,14 +19,14 @@ pub struct FlowId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, crate::state::Value)]
 pub struct PortId(pub u16);
 
-/// A queue of a port, counted from 0; which one is served first is the port's discipline.
+/// A queue of a port, counted from 0; the port's discipline decides the order of service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, crate::state::Value)]
 pub struct QueueId(pub u8);
 
-/// What a parser finds in a packet about the service that its flow belongs to, beside the 5-tuple's hash.
+/// The fields by which a parser identifies the service of a flow, in addition to the 5-tuple's hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 pub struct ServiceKey {
-    /// The well-known one of the two TCP or UDP ports, whichever end it is on; 0: none.
+    /// The well-known port of the two TCP or UDP ports, at either end; 0 if neither is.
     pub port: u16,
     /// VLAN identifier; 0: untagged.
     pub vlan: u16,
@@ -36,70 +36,61 @@ pub struct ServiceKey {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 #[repr(u8)]
 pub enum Ecn {
-    /// Not ECN-capable: a full queue may only drop it.
+    /// Not ECN-capable: a switch can only signal congestion by dropping it.
     #[default]
     NotCapable = 0,
     /// ECN-capable transport, ECT(0).
     Capable = 2,
-    /// Congestion experienced.
     CongestionExperienced = 3,
 }
 
-/// The size of the largest standard Ethernet frame, header and frame check sequence included.
+/// Maximum size of a standard Ethernet frame, including header and frame check sequence.
 pub const MTU_FRAME_BYTES: u32 = 1_518;
 /// A VLAN tag (IEEE 802.1Q, clause 9.6).
 pub const VLAN_TAG_BYTES: u32 = 4;
-/// The size of the smallest Ethernet frame, frame check sequence included.
+/// Minimum size of an Ethernet frame, including the frame check sequence.
 pub const MINIMUM_FRAME_BYTES: u32 = 64;
-/// Preamble, start of frame and inter-packet gap: what every frame costs on an Ethernet link beyond itself.
+/// Preamble, start of frame and inter-packet gap: the overhead of every frame on an Ethernet link.
 pub const ETHERNET_OVERHEAD_BYTES: u32 = 20;
 
-/// A packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, crate::state::Value)]
 #[repr(C, align(64))]
 pub struct Packet {
     /// Length of the frame with its check sequence and all shims, without preamble and gap.
     pub frame_bytes: u32,
-    /// The flow it belongs to.
     pub flow: FlowId,
-    /// Where it comes from.
     pub source: HostId,
-    /// Where it goes.
     pub destination: HostId,
-    /// Hash of the 5-tuple; what ECMP and flow-hashed queues go by.
+    /// Hash of the 5-tuple, used by ECMP and flow-hashed queues.
     pub flow_hash: u32,
     /// Handle of the real bytes, for a live switch; 0 in a simulation.
     pub frame: u32,
-    /// The port by which it entered the switch it is in.
+    /// Port at which the packet entered the current switch.
     pub ingress_port: PortId,
-    /// The port by which it will leave the switch it is in.
+    /// Port through which the packet will leave the current switch.
     pub egress_port: PortId,
-    /// The queue of the egress port.
     pub queue: QueueId,
     /// Traffic class (priority code point or DSCP class), set by the sender.
     pub class: u8,
-    /// ECN field.
     pub ecn: Ecn,
-    /// Hops it may still take.
+    /// Remaining hops.
     pub ttl: u8,
-    /// The mechanism of this switch that keeps the packet to itself (a copy, a generated packet): its number plus
-    /// one, or 0 for a packet that anybody may handle. Means nothing on a link.
+    /// The mechanism of this switch that owns the packet (a copy, a generated packet): its number plus one, or 0 if the
+    /// packet is an ordinary one. Meaningless on a link.
     pub owner: u8,
-    /// What the packet is to its owner.
+    /// Role of the packet, defined by its owner.
     pub role: u8,
-    /// A copy that a link-local retransmission sent; the original was lost on this link.
+    /// The packet is a copy from a link-local retransmission; the original was lost on this link.
     pub is_link_retransmission: bool,
-    /// Of a packet for a group of queues that are served in rounds: the low bits of the round that it is meant for,
-    /// set in ingress. Means nothing on a link.
+    /// For a group of queues that are served in rounds: the low bits of the packet's round, set in ingress. Meaningless
+    /// on a link.
     pub round: u8,
-    /// Headers that mechanisms have put on it.
+    /// Headers that mechanisms have put on the packet.
     pub shims: ShimStack,
-    /// Transport header.
     pub transport: Transport,
 }
 
 impl Packet {
-    /// The time to live that hosts give their packets.
     pub const INITIAL_TTL: u8 = 64;
 
     /// Puts a shim on the packet; the frame grows by its bytes on the wire.
@@ -119,14 +110,14 @@ impl Packet {
         Some(shim)
     }
 
-    /// Whether a switch has made it to tell a sender of congestion. Mechanisms that send packets elsewhere leave it
-    /// on its way.
+    /// Returns whether a switch made the packet to inform a sender of congestion. Mechanisms that redirect packets
+    /// leave such packets on their path.
     #[inline]
     pub fn is_congestion_notice(&self) -> bool {
         matches!(self.transport, Transport::CongestionNotice(_))
     }
 
-    /// Marks congestion; false when the packet is not ECN-capable.
+    /// Marks congestion; returns false if the packet is not ECN-capable.
     #[inline]
     pub fn mark_congestion(&mut self) -> bool {
         if self.ecn == Ecn::NotCapable {

@@ -1,32 +1,34 @@
-//! The mark by which a sender tells switches how urgent a packet is, and the receiver where it belongs.
+//! A sender's mark: the urgency of a packet for switches, and its flowlet for the receiver.
 //!
-//! Vertigo and Preemptive Deflection mark packets below the transport, at the sending host, with the bytes that
-//! remain of their flow (Practical Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.1), or with those
-//! already sent (least attained service, appendix A). Neither paper gives a format; this one is 8 bytes between IP
-//! and the transport.
+//! Vertigo and Preemptive Deflection mark packets below the transport, at the sending host, with the remaining bytes of
+//! their flow (Practical Packet Deflection, section 3; Vertigo, CoNEXT 2021, section 3.1), or with the bytes already
+//! sent (least attained service, appendix A). Neither paper gives a format; this one is 8 bytes between IP and the
+//! transport.
 
 use crate::wire::packet::Packet;
 use crate::wire::shim::{Shim, ShimId};
 
-/// What a priority tagger has written on a packet.
+/// The mark that a priority tagger has written on a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, crate::state::Value)]
 pub struct PriorityMark {
-    /// Bytes that remain of the flow from the first of this packet on, or bytes sent before it; 0: the most urgent.
+    /// Bytes of the flow that remain, including this packet, or bytes sent before it; 0 has the highest priority.
     pub rank_bytes: u32,
-    /// Which flowlet of the connection it belongs to, modulo 2^16: a message, or a part of one between two pauses.
+    /// Number of the flowlet within the connection, modulo 2^16: a message, or the part of a message between two
+    /// pauses.
     pub flowlet: u16,
-    /// The first packet of its flowlet.
+    /// Whether this is the first packet of its flowlet.
     pub is_first: bool,
-    /// How often this packet had been sent before, with what it inherits of its flowlet; at most
+    /// Number of earlier transmissions, plus the number inherited from its flowlet; at most
     /// [`Self::MOST_RETRANSMISSIONS`].
     pub retransmissions: u8,
 }
 
 impl PriorityMark {
-    /// What the field can count to.
+    /// Maximum of the field `retransmissions`.
     pub const MOST_RETRANSMISSIONS: u8 = 31;
 
-    /// What switches go by: the rank, halved with each retransmission, so that what is late is not late again.
+    /// The urgency that switches compare: the rank, halved with each retransmission, so that a late packet is not
+    /// delayed again.
     #[inline]
     pub const fn urgency(self) -> u32 {
         self.rank_bytes >> self.retransmissions
@@ -34,8 +36,8 @@ impl PriorityMark {
 }
 
 impl Packet {
-    /// How urgent its sender holds it: [`PriorityMark::urgency`], and 0, the most urgent, without a mark. So
-    /// acknowledgements and control packets go first, as in Vertigo's published code.
+    /// The packet's urgency: [`PriorityMark::urgency`], or 0, the highest, without a mark. So acknowledgements and
+    /// control packets go first, as in Vertigo's published code.
     #[inline]
     pub fn urgency(&self) -> u32 {
         self.shims.get::<PriorityMark>().map_or(0, PriorityMark::urgency)
@@ -44,7 +46,7 @@ impl Packet {
 
 impl Shim for PriorityMark {
     const ID: ShimId = ShimId::new(7, 0);
-    /// With one that is reserved, and zero.
+    /// 7 bytes of fields and one reserved byte, which is zero.
     const WIRE_BYTES: u32 = 8;
 
     #[inline]

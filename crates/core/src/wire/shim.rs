@@ -1,20 +1,19 @@
 //! The shim stack: headers that mechanisms put between Ethernet and the payload.
 //!
-//! A shim is kept in the packet descriptor as the bytes that go on the wire, so that a live switch only has to
-//! copy them, and a packet on which nobody put a shim pays nothing. What a P4 program would carry as bridged
-//! metadata (valid inside one switch, never on a link) is a shim with [`Shim::WIRE_BYTES`] zero.
+//! The packet descriptor keeps a shim as the bytes that go on the wire, so a live switch only copies them, and packets
+//! without shims cost nothing. Data that a P4 program would carry as bridged metadata (valid inside one switch, never
+//! on a link) is a shim with [`Shim::WIRE_BYTES`] zero.
 
 use std::fmt;
 
-/// Names a header on a [`ShimStack`], and says how long it is, so that the stack can step over headers that it does
-/// not know.
+/// Identifies a header on a [`ShimStack`] and contains its length, so that the stack can step over unknown headers.
 ///
 /// ```text
 /// outside:1 number:2 length:5
 /// ```
 ///
-/// Of each length there are eight: four for headers of this tree ([`ShimId::new`]), and four, 128 to 255, for headers
-/// from outside of it ([`ShimId::outside`]). A header that finds those of its length taken makes itself a byte
+/// Each length has eight identifiers: four for headers of this tree ([`ShimId::new`]), and four, 128 to 255, for
+/// headers from outside it ([`ShimId::outside`]). If those of a length are all taken, a new header makes itself a byte
 /// longer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -25,18 +24,18 @@ impl ShimId {
     const LENGTH_MASK: u8 = (1 << Self::LENGTH_BITS) - 1;
     const NUMBERS: u8 = 4;
 
-    /// A header of this tree that takes `bytes` in the descriptor: `number`, from 0 to 3, tells those of one length
-    /// apart.
+    /// Identifies a header of this tree that takes `bytes` in the descriptor; `number`, from 0 to 3, distinguishes
+    /// headers of the same length.
     ///
     /// # Panics
-    /// For a length that no stack has room for, or a number beyond 3; in a constant, the compiler says so.
+    /// For a length beyond the stack's capacity, or a number beyond 3; in a constant, the compiler reports it.
     pub const fn new(bytes: usize, number: u8) -> Self {
         assert!(bytes > 0 && bytes < CAPACITY_BYTES, "a header is from 1 to 27 bytes long");
         assert!(number < Self::NUMBERS, "there are four headers of a length");
         Self(number << Self::LENGTH_BITS | bytes as u8)
     }
 
-    /// The same for a header from outside of this tree.
+    /// Identifies a header from outside this tree.
     ///
     /// # Panics
     /// As [`Self::new`].
@@ -44,7 +43,7 @@ impl ShimId {
         Self(Self::new(bytes, number).0 | 1 << 7)
     }
 
-    /// Bytes that such a header takes in the descriptor.
+    /// Bytes of the header in the descriptor.
     #[inline]
     pub const fn bytes(self) -> usize {
         (self.0 & Self::LENGTH_MASK) as usize
@@ -57,7 +56,7 @@ impl fmt::Debug for ShimId {
     }
 }
 
-/// Makes a struct of one number of 32 bits a header that stays inside a switch.
+/// Implements [`Shim`] for a struct of one 32-bit number as metadata that stays inside a switch.
 #[macro_export]
 macro_rules! metadata_number {
     ($header:ident, $id:expr) => {
@@ -78,15 +77,15 @@ macro_rules! metadata_number {
     };
 }
 
-/// The position of a packet among all that entered a protected link, for checkers only: it takes no room on the
-/// wire, and no mechanism reads it.
+/// The position of a packet among all that entered a protected link, for checkers only: it takes no room on the wire,
+/// and no mechanism reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckNumber(pub u32);
 
 metadata_number!(CheckNumber, ShimId::new(4, 2));
 
-/// How often switches have sent the packet to a neighbour instead of to its own full queue; for counters: it takes no
-/// room on the wire. Only PABO decides by it, whose authors count bounces in the packet too.
+/// The number of times that switches have sent the packet to a neighbour instead of to a full queue. It is for counters
+/// and takes no room on the wire. Only PABO decides by it; PABO's authors also count bounces in the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetourCount(pub u8);
 
@@ -107,11 +106,11 @@ impl Shim for DetourCount {
 
 /// A header that can be pushed on a [`ShimStack`].
 pub trait Shim: Copy {
-    /// What names it on a stack; one type per id.
+    /// Identifier on a stack, unique for each type.
     const ID: ShimId;
-    /// Bytes it takes in the descriptor: those of its id.
+    /// Bytes in the descriptor, given by the identifier.
     const BYTES: usize = Self::ID.bytes();
-    /// Bytes it adds to the frame on a link; zero for metadata that stays inside a switch.
+    /// Bytes that the header adds to the frame on a link; zero for metadata that stays inside a switch.
     const WIRE_BYTES: u32 = Self::BYTES as u32;
 
     /// Writes the header into `bytes`, which is [`Self::BYTES`] long.
@@ -121,19 +120,19 @@ pub trait Shim: Copy {
     fn parse(bytes: &[u8]) -> Self;
 }
 
-/// What names a shim before its bytes.
+/// Length of a shim's identifier, which precedes its bytes.
 const ID_BYTES: usize = 1;
 const CAPACITY_BYTES: usize = 28;
 
-/// As many shims as have room in 28 bytes, each with [`ShimStack::needed_bytes`].
+/// A stack of shims in 28 bytes; each shim takes [`ShimStack::needed_bytes`].
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, crate::state::Value)]
 #[repr(transparent)]
 pub struct ShimStack {
-    /// Shims from the bottom, each its id and its bytes; behind the last of them zeros, which are no id.
+    /// Shims from the bottom, each as identifier and bytes, followed by zeros; zero is not a valid identifier.
     bytes: [u8; CAPACITY_BYTES],
 }
 
-/// The stack has no room for one more shim: too many mechanisms were composed on one packet.
+/// The stack has no room for another shim: too many mechanisms were composed on one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShimStackFull;
 
@@ -146,21 +145,19 @@ impl fmt::Display for ShimStackFull {
 impl std::error::Error for ShimStackFull {}
 
 impl ShimStack {
-    /// What all shims of a packet may need together.
+    /// Maximum number of bytes of all shims of a packet.
     pub const CAPACITY_BYTES: usize = CAPACITY_BYTES;
 
-    /// What a shim of type `S` needs: its bytes, and one for its id.
+    /// Bytes that a shim of type `S` takes, including its identifier.
     pub const fn needed_bytes<S: Shim>() -> usize {
         ID_BYTES + S::BYTES
     }
 
-    /// Whether no shim is on the stack.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.bytes[0] == 0
     }
 
-    /// Whether a shim of type `S` is on the stack.
     #[inline]
     pub fn contains<S: Shim>(&self) -> bool {
         self.find(S::ID).is_some()
@@ -169,7 +166,7 @@ impl ShimStack {
     /// Puts `shim` on top.
     ///
     /// # Errors
-    /// [`ShimStackFull`] when it has no room; the stack is unchanged.
+    /// [`ShimStackFull`] if there is no room; the stack is unchanged.
     pub fn push<S: Shim>(&mut self, shim: S) -> Result<(), ShimStackFull> {
         let used_bytes = self.used_bytes();
         let room = self.bytes.get_mut(used_bytes..used_bytes + Self::needed_bytes::<S>()).ok_or(ShimStackFull)?;
@@ -178,14 +175,14 @@ impl ShimStack {
         Ok(())
     }
 
-    /// A copy of the shim of type `S`.
+    /// Returns a copy of the shim of type `S`.
     #[inline]
     pub fn get<S: Shim>(&self) -> Option<S> {
         let start = self.find(S::ID)?;
         Some(S::parse(&self.bytes[start..start + S::BYTES]))
     }
 
-    /// Overwrites the shim of type `S`; false when there is none.
+    /// Overwrites the shim of type `S`; returns false if there is no such shim.
     #[inline]
     pub fn replace<S: Shim>(&mut self, shim: S) -> bool {
         let Some(start) = self.find(S::ID) else { return false };
@@ -193,7 +190,7 @@ impl ShimStack {
         true
     }
 
-    /// Takes the shim of type `S` off the stack, wherever it lies.
+    /// Takes the shim of type `S` off the stack, from any position.
     pub fn remove<S: Shim>(&mut self) -> Option<S> {
         let start = self.find(S::ID)?;
         let shim = S::parse(&self.bytes[start..start + S::BYTES]);
@@ -202,7 +199,7 @@ impl ShimStack {
         Some(shim)
     }
 
-    /// The ids on the stack and the bytes of each, from the bottom.
+    /// Iterates over identifiers and bytes, from the bottom.
     pub fn iter(&self) -> impl Iterator<Item = (ShimId, &[u8])> {
         let mut start = 0;
         std::iter::from_fn(move || {
@@ -213,7 +210,7 @@ impl ShimStack {
         })
     }
 
-    /// Where the bytes of the shim with this id begin.
+    /// Finds the first byte of the shim with this identifier.
     #[inline]
     fn find(&self, wanted: ShimId) -> Option<usize> {
         let mut start = 0;
@@ -226,7 +223,7 @@ impl ShimStack {
         }
     }
 
-    /// The id at this place; `None` behind the last shim.
+    /// Reads the identifier at this position; `None` after the last shim.
     #[inline]
     fn id_at(&self, start: usize) -> Option<ShimId> {
         self.bytes.get(start).filter(|&&id| id != 0).map(|&id| ShimId(id))
@@ -252,7 +249,7 @@ impl fmt::Debug for ShimStack {
 mod tests {
     use super::*;
 
-    /// A header from outside of this tree.
+    /// A header from outside this tree.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     struct Foreign<const BYTES: usize, const NUMBER: u8>([u8; BYTES]);
 

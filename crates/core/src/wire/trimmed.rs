@@ -1,17 +1,17 @@
-//! Packets whose payload a switch has cut off, so that their header at least gets to the receiver.
+//! Trimmed packets: a switch cuts off the payload so that at least the header reaches the receiver.
 //!
-//! CP (Cheng et al., NSDI 2014), NDP (Handley et al., SIGCOMM 2017, section 3.1), and Ultra Ethernet's packet
-//! trimming. There the switch changes the DSCP to one that says so, and the IP header keeps the length that the
-//! packet had; here the shim says both, and takes no room on a link.
+//! Sources: CP (Cheng et al., NSDI 2014), NDP (Handley et al., SIGCOMM 2017, section 3.1), and Ultra Ethernet's packet
+//! trimming. There the switch sets a special DSCP, and the IP header keeps the original length of the packet; here a
+//! shim contains both and takes no room on a link.
 
 use crate::wire::packet::Packet;
 use crate::wire::shim::{Shim, ShimId};
 use crate::wire::transport::Transport;
 
-/// The packet has come without its payload.
+/// The packet arrived without its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::state::Value)]
 pub struct Trimmed {
-    /// What its frame was long.
+    /// Original length of the frame.
     pub frame_bytes: u16,
 }
 
@@ -31,10 +31,10 @@ impl Shim for Trimmed {
 }
 
 impl Packet {
-    /// Cuts the payload off: the frame is `frame_bytes` long from now on. Only data whose sender has said that its
-    /// receiver knows what to do with a header alone may be cut (Ultra Ethernet: a DSCP says so), which here is what
-    /// TCP sends. False, and the packet is as it was, for any other, for a frame that is not longer, and for one that
-    /// carries too many shims.
+    /// Cuts the payload off and makes the frame `frame_bytes` long. Only data can be cut, and only if the sender has
+    /// declared that its receiver can handle a header alone (in Ultra Ethernet by a DSCP); here this applies to TCP.
+    /// Returns false and leaves the packet unchanged for any other packet, for a frame that is not longer, and for one
+    /// with too many shims.
     pub fn trim(&mut self, frame_bytes: u32) -> bool {
         let is_data = matches!(self.transport, Transport::Tcp(_)) && self.transport.has_payload();
         let Ok(before) = u16::try_from(self.frame_bytes) else { return false };
@@ -48,7 +48,6 @@ impl Packet {
         true
     }
 
-    /// Whether its payload has been cut off.
     #[inline]
     pub fn is_trimmed(&self) -> bool {
         !self.shims.is_empty() && self.shims.contains::<Trimmed>()

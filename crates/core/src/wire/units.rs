@@ -1,7 +1,7 @@
 //! Newtypes for time, bytes and rates.
 //!
-//! Time is counted in integer picoseconds: one byte at 100 Gb/s takes exactly 80 ps, at 400 Gb/s exactly 20 ps,
-//! and 64 bits reach seven months, so no rounding enters a simulation.
+//! Time is counted in integer picoseconds: one byte at 100 Gb/s takes exactly 80 ps, at 400 Gb/s exactly 20 ps, and 64
+//! bits reach seven months, so rounding never enters a simulation.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
@@ -17,12 +17,10 @@ pub struct Time(pub u64);
 pub struct Duration(pub u64);
 
 impl Time {
-    /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than every event: "never".
+    /// Later than every event.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// Picoseconds since the start.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
@@ -32,7 +30,7 @@ impl Time {
         self.0 as f64 / PS_PER_SECOND as f64
     }
 
-    /// Time elapsed since `earlier`; zero when `earlier` is later than `self`.
+    /// Time elapsed since `earlier`; zero if `earlier` is later than `self`.
     pub const fn saturating_since(self, earlier: Time) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -44,42 +42,35 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
     pub const ZERO: Duration = Duration(0);
     /// Longer than any run.
     pub const MAX: Duration = Duration(u64::MAX);
 
-    /// `count` picoseconds.
     pub const fn from_ps(count: u64) -> Self {
         Self(count)
     }
 
-    /// `count` nanoseconds.
     pub const fn from_ns(count: u64) -> Self {
         Self(count * 1_000)
     }
 
-    /// `count` microseconds.
     pub const fn from_us(count: u64) -> Self {
         Self(count * 1_000_000)
     }
 
-    /// `count` milliseconds.
     pub const fn from_ms(count: u64) -> Self {
         Self(count * 1_000_000_000)
     }
 
-    /// `count` seconds.
     pub const fn from_seconds(count: u64) -> Self {
         Self(count * PS_PER_SECOND)
     }
 
-    /// Seconds as a fraction, rounded to the nearest picosecond; negative and not-a-number become zero.
+    /// Converts seconds, rounded to the nearest picosecond; negative and not-a-number become zero.
     pub fn from_seconds_f64(seconds: f64) -> Self {
         Self((seconds * PS_PER_SECOND as f64).round() as u64)
     }
 
-    /// Picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
@@ -89,7 +80,7 @@ impl Duration {
         self.0 as f64 / PS_PER_SECOND as f64
     }
 
-    /// The difference, or zero when `other` is longer.
+    /// The difference, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
     }
@@ -100,7 +91,7 @@ impl Duration {
     }
 }
 
-/// Operators on the numbers inside.
+/// Implements operators on the numbers inside.
 macro_rules! operators {
     ($($left:ident $sign:tt $right:ident = $output:ident: $operator:ident, $name:ident;)+) => {$(
         impl $operator<$right> for $left {
@@ -189,12 +180,10 @@ impl fmt::Debug for Duration {
     }
 }
 
-/// A number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, crate::state::Value)]
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// No bytes.
     pub const ZERO: Bytes = Bytes(0);
 
     /// `count` thousands of bytes (10^3).
@@ -239,7 +228,7 @@ impl BitRate {
         Some(Self { bps, ps_per_byte })
     }
 
-    /// `gbps` thousand million bits per second.
+    /// Makes a rate of `gbps` thousand million bits per second.
     ///
     /// # Panics
     /// For zero: meant for constants.
@@ -250,18 +239,17 @@ impl BitRate {
         }
     }
 
-    /// Bits per second.
     pub const fn as_bps(self) -> u64 {
         self.bps
     }
 
-    /// Time to put `bytes` on the wire; exact where a byte takes a whole number of picoseconds, else rounded up.
+    /// Time to put `bytes` on the wire; exact if a byte takes a whole number of picoseconds, else rounded up.
     #[inline]
     pub const fn time_for(self, bytes: u64) -> Duration {
         if self.ps_per_byte == 0 { self.uneven_time_for(bytes) } else { Duration(bytes * self.ps_per_byte) }
     }
 
-    /// A division of 128 bits: out of the way of the rates that Ethernet has.
+    /// Divides in 128 bits; a separate function, because the usual Ethernet rates do not need it.
     #[cold]
     #[inline(never)]
     const fn uneven_time_for(self, bytes: u64) -> Duration {

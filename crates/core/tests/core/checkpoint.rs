@@ -1,4 +1,4 @@
-//! What the engine keeps comes back from its bytes.
+//! The engine's state survives a round trip through bytes.
 
 use hitless_core::engine::{EventQueue, OrderKey, PacketHandle, PacketStore, Ring, Source};
 use hitless_core::state::{Reader, State, Value, Writer};
@@ -26,7 +26,7 @@ fn with_sources(count: u32) -> EventQueue<u64> {
 }
 
 proptest! {
-    /// Near, far, at the same moment, and ahead of a slot whose turn has come without an event popped from it.
+    /// Covers events near, far, at the same time, and before a slot that has been reached without a pop.
     #[test]
     fn a_queue_that_was_loaded_pops_what_the_saved_one_pops(
         delays in prop::collection::vec((0_u32..50, 0..u64::MAX), 1..300), pops in 0_usize..300, looks: bool, later: Vec<u32>

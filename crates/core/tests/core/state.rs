@@ -1,4 +1,4 @@
-//! The two traits, the derive and the macro: what was written is read, and damage is refused and never more.
+//! The two traits, the derive and the macro: written state is read back, and damage only leads to an error.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};

@@ -1,9 +1,9 @@
-//! The capacity of pods, and how many ports of a pipe run LinkGuardian.
+//! The capacity of pods, and the number of ports per pipe that run LinkGuardian.
 
 use crate::tally::Tally;
 use crate::topology::{LinkId, Topology};
 
-/// Capacity from the ToR switches of a pod to the spines: that of its narrowest layer of links.
+/// Capacity from the ToR switches of a pod to the spines: the capacity of its narrowest layer of links.
 #[derive(Clone, Debug)]
 pub struct PodCapacities {
     layers: usize,
@@ -14,7 +14,7 @@ pub struct PodCapacities {
 }
 
 impl PodCapacities {
-    /// All links up and sound.
+    /// Starts with all links up and sound.
     pub fn new(topology: &Topology) -> Self {
         let layers = topology.top_tier;
         let mut layer_bps = vec![0; layers * topology.pods.len()];
@@ -30,7 +30,7 @@ impl PodCapacities {
         made
     }
 
-    /// A link's speed changes; 0 stands for down.
+    /// Changes a link's speed; 0 means down.
     pub fn change(&mut self, topology: &Topology, link: LinkId, before_bps: u64, after_bps: u64) {
         let (at, pod) = (place(topology, self.layers, link), topology.pod_of(link));
         let before = self.of(pod);
@@ -40,13 +40,11 @@ impl PodCapacities {
         self.total_bps = self.total_bps - u128::from(before) + u128::from(after);
     }
 
-    /// Capacity of a pod.
     fn of(&self, pod: usize) -> u64 {
         let layers = &self.layer_bps[pod * self.layers..(pod + 1) * self.layers];
         layers.iter().copied().min().expect("there are links below the spines")
     }
 
-    /// Capacity of the worst pod.
     pub fn least_bps(&self) -> u64 {
         self.least_bps.least().expect("there are pods")
     }
@@ -57,12 +55,12 @@ impl PodCapacities {
     }
 }
 
-/// Where a link's layer stands.
+/// Index of a link's layer.
 fn place(topology: &Topology, layers: usize, link: LinkId) -> usize {
     topology.pod_of(link) * layers + topology.switch(topology.link(link).lower).tier
 }
 
-/// How many ports of each pipe run LinkGuardian. Both ends of a protected link count.
+/// The number of ports of each pipe that run LinkGuardian. Both ends of a protected link count.
 #[derive(Clone, Debug)]
 pub struct ProtectedPorts {
     of_pipe: Vec<u64>,
@@ -70,12 +68,11 @@ pub struct ProtectedPorts {
 }
 
 impl ProtectedPorts {
-    /// None.
     pub fn new(topology: &Topology) -> Self {
         Self { of_pipe: vec![0; topology.pipes], tally: Tally::default() }
     }
 
-    /// Protection of a link begins (1) or ends (-1).
+    /// Starts (1) or ends (-1) the protection of a link.
     pub fn change(&mut self, topology: &Topology, link: LinkId, by: i64) {
         for pipe in topology.link(link).pipes {
             let before = self.of_pipe[pipe];
@@ -89,7 +86,7 @@ impl ProtectedPorts {
         }
     }
 
-    /// The most in any pipe.
+    /// Maximum over all pipes.
     pub fn most(&self) -> u64 {
         self.tally.greatest().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! The state of all links, and every metric of it kept up to date link by link.
+//! The state of all links, with metrics that are updated link by link.
 
 mod capacity;
 mod paths;
@@ -20,12 +20,11 @@ pub use paths::PathCounts;
 pub struct Corruption {
     /// The share of frames that it corrupts.
     pub loss: LossRate,
-    /// LinkGuardian on it, where it runs.
+    /// LinkGuardian on the link, if it runs there.
     pub protection: Option<Protection>,
 }
 
 impl Corruption {
-    /// The loss rate that flows see.
     pub fn effective(&self) -> LossRate {
         self.protection.map_or(self.loss, |protection| protection.effective)
     }
@@ -48,12 +47,13 @@ pub struct Network<'t> {
     down_count: usize,
     loss: LossSum,
     effective_loss: LossSum,
-    /// Bits of the corrupting links' loss rates: positive numbers are ordered as their bits are.
+    /// Bits of the corrupting links' loss rates: for positive numbers the order of the bits is the order of the
+    /// numbers.
     loss_rates: Tally,
 }
 
 impl<'t> Network<'t> {
-    /// All links up and sound; a ToR must keep `capacity` of its paths.
+    /// Starts with all links up and sound; a ToR must keep the share `capacity` of its paths.
     pub fn new(topology: &'t Topology, capacity: Share) -> Self {
         let tors = || topology.pods.iter().flatten().map(|&tor| topology.paths_of(tor));
         let mut tor_paths = Tally::default();
@@ -75,12 +75,10 @@ impl<'t> Network<'t> {
         }
     }
 
-    /// The topology.
     pub const fn topology(&self) -> &'t Topology {
         self.topology
     }
 
-    /// Is the link up?
     pub fn is_up(&self, link: LinkId) -> bool {
         self.paths.is_up(link)
     }
@@ -95,12 +93,12 @@ impl<'t> Network<'t> {
         &self.down[pod]
     }
 
-    /// Path counts, to try things on; whoever does leaves them as they were.
+    /// Path counts for trial changes; the caller must restore them.
     pub const fn paths(&mut self) -> &mut PathCounts<'t> {
         &mut self.paths
     }
 
-    /// A link that is up corrupts frames from now on, or at another rate than before.
+    /// Starts the corruption of a link that is up, or changes its rate.
     pub fn corrupt(&mut self, link: LinkId, loss: LossRate, protect: bool) {
         assert!(self.is_up(link), "a link that is down corrupts nothing");
         self.forget(link);
@@ -117,7 +115,7 @@ impl<'t> Network<'t> {
         self.corrupting[self.topology.pod_of(link)].insert(link, corruption);
     }
 
-    /// A corrupting link goes down for repair at `now_s`.
+    /// Takes a corrupting link down for repair at `now_s`.
     pub fn take_down(&mut self, link: LinkId, now_s: u64) {
         let was_corrupting = self.forget(link);
         assert!(was_corrupting, "only corrupting links are taken down");
@@ -126,7 +124,7 @@ impl<'t> Network<'t> {
         self.down_count += 1;
     }
 
-    /// A link comes back, sound.
+    /// Brings a repaired link up.
     pub fn bring_up(&mut self, link: LinkId) {
         self.set(link, true);
         self.down[self.topology.pod_of(link)].remove(&link);
@@ -144,7 +142,7 @@ impl<'t> Network<'t> {
         self.capacities.change(self.topology, link, before, after);
     }
 
-    /// Takes a link's corruption, if any, out of all sums: as if it were up and sound.
+    /// Removes a link's corruption, if any, from all sums, as if the link were up and sound.
     fn forget(&mut self, link: LinkId) -> bool {
         let Some(corruption) = self.corrupting[self.topology.pod_of(link)].remove(&link) else {
             return false;
@@ -161,7 +159,6 @@ impl<'t> Network<'t> {
         true
     }
 
-    /// The row of the present moment.
     pub fn metrics(&self) -> Metrics {
         let sound = self.topology.links.len() - self.down_count - self.corrupting_count;
         let floor = sound as f64 * LossRate::SOUND.as_f64();

@@ -1,25 +1,25 @@
-//! How many paths each ToR has to the spines, link by link.
+//! The number of paths from each ToR to the spines, updated link by link.
 
 use crate::topology::{LinkId, SwitchId, Topology};
 
-/// Which links are up, and how many ways up that leaves.
+/// The state of links and the resulting number of paths upwards.
 ///
-/// A switch has as many paths as the switches above it have together, over links that are up; a spine has one. When a
-/// link changes, the difference is handed down to all that is below it: the same numbers as counting anew, for any
+/// The number of paths of a switch is the sum over its neighbours above, over links that are up; a spine has one path.
+/// When a link changes, the difference is propagated to all switches below. The result equals a full recount, for any
 /// topology in tiers.
 #[derive(Clone, Debug)]
 pub struct PathCounts<'t> {
     topology: &'t Topology,
     is_up: Vec<bool>,
     paths: Vec<u64>,
-    /// The least number of paths that a ToR may have; 0 for other switches.
+    /// Minimum number of paths of each ToR; 0 for other switches.
     floors: Vec<u64>,
-    /// ToR switches of each pod that have fewer.
+    /// Number of ToR switches of each pod with too few paths.
     short_of: Vec<usize>,
 }
 
 impl<'t> PathCounts<'t> {
-    /// All links up. `floor` returns the least number of paths of a ToR that has so many at first.
+    /// Starts with all links up. `floor` returns the minimum number of paths of a ToR, given its initial number.
     pub fn new(topology: &'t Topology, floor: impl Fn(u64) -> u64) -> Self {
         let ids = (0..topology.switches.len()).map(|at| SwitchId(at as u32));
         let paths: Vec<_> = ids.map(|at| topology.paths_of(at)).collect();
@@ -30,37 +30,35 @@ impl<'t> PathCounts<'t> {
         Self { topology, is_up, paths, floors, short_of: vec![0; topology.pods.len()] }
     }
 
-    /// The topology that they are counted in.
     pub const fn topology(&self) -> &'t Topology {
         self.topology
     }
 
-    /// Is the link up?
     pub fn is_up(&self, link: LinkId) -> bool {
         self.is_up[link.index()]
     }
 
-    /// Paths from a switch to the spines.
+    /// Number of paths from a switch to the spines.
     pub fn of(&self, switch: SwitchId) -> u64 {
         self.paths[switch.index()]
     }
 
-    /// Paths that a ToR can lose before it has too few.
+    /// Number of paths that a ToR can lose.
     pub fn slack(&self, tor: SwitchId) -> u64 {
         self.paths[tor.index()].saturating_sub(self.floors[tor.index()])
     }
 
-    /// Has the ToR fewer paths than it must?
+    /// Whether the ToR has too few paths.
     pub fn is_short(&self, tor: SwitchId) -> bool {
         self.paths[tor.index()] < self.floors[tor.index()]
     }
 
-    /// Has every ToR of the pod the paths that it must?
+    /// Whether every ToR of the pod has enough paths.
     pub fn holds_in(&self, pod: usize) -> bool {
         self.short_of[pod] == 0
     }
 
-    /// Would every ToR keep enough paths without this link, which is up?
+    /// Returns whether every ToR would keep enough paths without this link, which is up.
     pub fn can_lose(&mut self, link: LinkId) -> bool {
         self.take_down(link);
         let holds = self.holds_in(self.topology.pod_of(link));
@@ -68,17 +66,15 @@ impl<'t> PathCounts<'t> {
         holds
     }
 
-    /// Takes a link down.
     pub fn take_down(&mut self, link: LinkId) {
         self.set(link, false, &mut |_, _| ());
     }
 
-    /// Brings a link up.
     pub fn bring_up(&mut self, link: LinkId) {
         self.set(link, true, &mut |_, _| ());
     }
 
-    /// Brings a link up or takes it down, telling the paths of each ToR concerned before and after.
+    /// Brings a link up or takes it down; passes the previous and new number of paths of each affected ToR to `tell`.
     pub fn set(&mut self, link: LinkId, is_up: bool, tell: &mut impl FnMut(u64, u64)) {
         assert!(self.is_up[link.index()] != is_up, "only what is up goes down, and only what is down comes up");
         self.is_up[link.index()] = is_up;
@@ -87,7 +83,7 @@ impl<'t> PathCounts<'t> {
         self.shift(ends.lower, carried, is_up, tell);
     }
 
-    /// Changes the paths of a switch and of all below it, once for each way down.
+    /// Changes the paths of a switch and of all switches below, once for each way down.
     fn shift(&mut self, at: SwitchId, carried: u64, is_up: bool, tell: &mut impl FnMut(u64, u64)) {
         let before = self.paths[at.index()];
         let after = if is_up { before + carried } else { before - carried };

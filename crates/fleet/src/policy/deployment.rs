@@ -1,4 +1,4 @@
-//! Where LinkGuardian can run.
+//! The links on which LinkGuardian can run.
 
 use hitless_core::engine::RandomStreams;
 use hitless_core::engine::draws::below;
@@ -6,19 +6,19 @@ use hitless_core::engine::draws::below;
 use crate::Share;
 use crate::topology::{LinkId, Topology};
 
-/// Where LinkGuardian can run.
+/// The links on which LinkGuardian can run.
 #[derive(Clone, Debug)]
 pub enum Deployment {
-    /// On every link.
     Everywhere,
-    /// On the ToR switches' own links in these pods; elsewhere a policy does without it.
+    /// On the ToR switches' own links in these pods; other links are not protected.
     InPods(Vec<bool>),
 }
 
 impl Deployment {
-    /// In a share of the pods, rounded up, chosen at random; everywhere for the whole.
+    /// Chooses a share of the pods at random, rounded up; for the whole share, protection is possible everywhere.
     ///
-    /// As in the published simulator links to spines then have none. Which pods is drawn by another generator there.
+    /// As in the published simulator, links to spines are then not protected. The published simulator draws the pods
+    /// with another generator.
     pub fn new(topology: &Topology, share: Share, seed: u64) -> Self {
         if share == Share::ALL {
             return Self::Everywhere;
@@ -35,7 +35,7 @@ impl Deployment {
         Self::InPods(chosen)
     }
 
-    /// Can LinkGuardian run on this link?
+    /// Returns whether LinkGuardian can run on this link.
     pub fn covers(&self, topology: &Topology, link: LinkId) -> bool {
         match self {
             Self::Everywhere => true,

@@ -1,4 +1,4 @@
-//! Who decides which links go down.
+//! Policies: decisions about links that go down.
 
 mod deployment;
 mod drain;
@@ -10,24 +10,22 @@ use crate::topology::LinkId;
 
 pub use deployment::Deployment;
 
-/// What is done about corrupting links.
+/// The reaction to corrupting links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Nothing.
     DoNothing,
-    /// Take down whatever corrupts, whatever is left, and repair it in 4 days.
+    /// Take down every corrupting link regardless of capacity, and repair it in 4 days.
     DisableAndRepair,
-    /// CorrOpt: take down what capacity allows, at once or when a repair has made room.
+    /// CorrOpt: take links down if capacity allows it, at once or after a repair has made room.
     CorrOpt,
-    /// LinkGuardian on every corrupting link, and no repair.
+    /// LinkGuardian on every corrupting link, without repairs.
     LinkGuardian,
     /// LinkGuardian at once, and CorrOpt's decisions (LinkGuardian, section 3.6).
     LinkGuardianCorrOpt,
-    /// LinkGuardian at once, and decisions of our own: by effective loss, and waiting where that is worth it.
+    /// LinkGuardian at once, and our own decisions: by effective loss, with waiting if that is beneficial.
     LinkGuardianDrain,
 }
 
-/// Names on the command line.
 const NAMES: [(&str, Policy); 6] = [
     ("none", Policy::DoNothing),
     ("disable", Policy::DisableAndRepair),
@@ -38,7 +36,6 @@ const NAMES: [(&str, Policy); 6] = [
 ];
 
 impl Policy {
-    /// The policy of a name.
     pub fn named(name: &str) -> Result<Self, Problem> {
         let known = NAMES.iter().find(|(known, _)| *known == name);
         known.map(|&(_, policy)| policy).ok_or_else(|| {
@@ -47,17 +44,15 @@ impl Policy {
         })
     }
 
-    /// All names.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|&(name, _)| name)
     }
 
-    /// Does it run LinkGuardian?
     pub const fn protects(self) -> bool {
         matches!(self, Self::LinkGuardian | Self::LinkGuardianCorrOpt | Self::LinkGuardianDrain)
     }
 
-    /// The links to take down after `link` has begun to corrupt, or changed its rate; in ascending order.
+    /// Returns the links to take down after `link` has begun to corrupt or changed its rate, in ascending order.
     pub fn after_failure(self, network: &mut Network, link: LinkId, now_s: u64) -> Vec<LinkId> {
         match self {
             Self::DoNothing | Self::LinkGuardian => Vec::new(),
@@ -67,10 +62,10 @@ impl Policy {
         }
     }
 
-    /// The links to take down after a link of `pod` has come back; in ascending order.
+    /// Returns the links to take down after a link of `pod` has come back, in ascending order.
     ///
-    /// CorrOpt's optimizer looks at the whole network after each repair. In other pods nothing can have become
-    /// possible, since their paths did not change: this pod is enough.
+    /// CorrOpt's optimizer examines the whole network after each repair. Paths of other pods did not change, so no
+    /// further links can go down there, and this pod is sufficient.
     pub fn after_repair(self, network: &mut Network, pod: usize, now_s: u64) -> Vec<LinkId> {
         match self {
             Self::DoNothing | Self::LinkGuardian | Self::DisableAndRepair => Vec::new(),
@@ -80,7 +75,7 @@ impl Policy {
     }
 }
 
-/// CorrOpt's fast checker: this link alone, if every ToR keeps its share of paths without it.
+/// CorrOpt's fast checker: takes this link down if every ToR keeps its share of paths without it.
 fn check_fast(network: &mut Network, link: LinkId) -> Vec<LinkId> {
     if network.paths().can_lose(link) { vec![link] } else { Vec::new() }
 }

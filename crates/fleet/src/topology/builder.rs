@@ -1,36 +1,35 @@
-//! Putting a topology together.
+//! Builds a topology.
 
 use hitless_core::wire::BitRate;
 
 use super::shape::Shape;
 use super::tiers::{Link, LinkId, Switch, SwitchId, Topology};
 
-/// Ports of one pipe, where nothing else is said: the published simulator's figure for spines.
+/// Default number of ports of a pipe: the published simulator's figure for spines.
 const PORTS_PER_PIPE: usize = 16;
-/// More is refused, so that a slip of the pen does not take all memory.
+/// Larger numbers are refused, so that a typing error does not fill the memory.
 const LINKS_MAX: usize = 4_000_000;
 const SWITCHES_MAX: usize = 1_000_000;
-/// In Gb/s; a faster link is a slip of the pen. Whatever a topology comes from, its links go through here.
+/// Maximum rate in Gb/s; a faster link is a typing error. Links of all topologies are checked here.
 const LINK_GBPS_MAX: u64 = 1_000_000;
 const GBPS: u64 = 1_000_000_000;
 
-/// Takes switches and links, and makes a [`Topology`] of them.
+/// Collects switches and links, and makes a [`Topology`] of them.
 #[derive(Debug)]
 pub struct Builder {
     shape: Shape,
     switches: Vec<Switch>,
     links: Vec<Link>,
-    /// Of all links together: sums over some of them then fit as well.
+    /// Total rate of all links; the check that it fits covers all partial sums.
     total_bps: u64,
 }
 
 impl Builder {
-    /// Nothing yet.
     pub const fn new(shape: Shape) -> Self {
         Self { shape, switches: Vec::new(), links: Vec::new(), total_bps: 0 }
     }
 
-    /// Adds a switch with as many pipes as asked for, or as its ports need.
+    /// Adds a switch with the given number of pipes, or the number that its ports need.
     pub fn switch(&mut self, tier: usize, pipes: Option<usize>) -> Result<SwitchId, String> {
         if self.switches.len() >= SWITCHES_MAX {
             return Err(format!("there are more than {SWITCHES_MAX} switches"));
@@ -70,7 +69,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The topology, when every ToR has a way to a spine, and every switch in between has a ToR below.
+    /// Finishes the topology; every ToR must have a path to a spine, and every switch in between a ToR below it.
     pub fn finish(mut self) -> Result<Topology, String> {
         let top_tier = self.switches.iter().map(|switch| switch.tier).max().unwrap_or(0);
         if top_tier == 0 {
@@ -103,7 +102,7 @@ impl Builder {
         pods
     }
 
-    /// Marks all that hangs together with `start` without spines as `pod`; returns its ToR switches.
+    /// Marks everything connected to `start` without spines as `pod`; returns its ToR switches.
     fn flood(&mut self, start: SwitchId, pod: usize, top_tier: usize) -> Vec<SwitchId> {
         let (mut waiting, mut tors) = (vec![start], Vec::new());
         self.switches[start.index()].pod = Some(pod);
@@ -126,7 +125,8 @@ impl Builder {
         tors
     }
 
-    /// A link's pipe is its place among the switch's links modulo the pipes, in order of insertion.
+    /// Numbers pipes: a link's pipe is its position among the switch's links modulo the number of pipes, in order of
+    /// insertion.
     fn number_pipes(&mut self) -> usize {
         let mut total = 0;
         for switch in &mut self.switches {
@@ -148,7 +148,7 @@ impl Builder {
         total
     }
 
-    /// Paths to the spines, from the highest tier down.
+    /// Counts the paths to the spines, starting with the highest tier.
     fn count_paths(&self, top_tier: usize) -> Result<Vec<u64>, String> {
         let mut order: Vec<usize> = (0..self.switches.len()).collect();
         order.sort_by_key(|&at| std::cmp::Reverse(self.switches[at].tier));
@@ -159,7 +159,7 @@ impl Builder {
             let own = u64::from(switch.tier == top_tier);
             paths[at] = above.fold(own, u64::saturating_add);
         }
-        // Sums over all ToR switches must fit, too.
+        // Sums over all ToR switches must also fit.
         let total = paths.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
         if total >= 1 << 53 { Err("there are too many paths to count".into()) } else { Ok(paths) }
     }

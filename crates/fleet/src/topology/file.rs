@@ -1,6 +1,7 @@
 //! Topologies from a file.
 //!
-//! One line for each switch and each link, in any order but a switch before its links; `#` begins a comment:
+//! The file has one line for each switch and each link. A switch must come before its links; otherwise the order is
+//! free. `#` begins a comment:
 //!
 //! ```text
 //! switch tor1   0        # name, tier; tier 0 holds the ToR switches, the highest tier the spines
@@ -23,7 +24,7 @@ const SWITCH: &str = "switch NAME TIER [PIPES], as in: switch tor1 0";
 const LINK: &str = "link LOWER UPPER GBPS, as in: link tor1 spine1 100";
 const TIERS_MAX: usize = 16;
 
-/// Reads a topology; `file_name` is for messages.
+/// Parses a topology; `file_name` is for messages.
 pub fn from_text(text: &str, file_name: &str) -> Result<Topology, Problem> {
     let mut reader =
         Reader { builder: Builder::new(Shape::Custom { name: file_name.into() }), switches: HashMap::new() };
@@ -36,12 +37,12 @@ pub fn from_text(text: &str, file_name: &str) -> Result<Topology, Problem> {
     reader.builder.finish().map_err(|what| Problem::new(what, file_name).hint(format!("{SWITCH}; {LINK}")))
 }
 
-/// What is wrong with a line, and a hint.
+/// An error in a line, and a hint.
 type Refusal = (String, &'static str);
 
 struct Reader<'a> {
     builder: Builder,
-    /// Looked up by name only, never iterated over.
+    /// Only for lookups by name; never iterated over.
     switches: HashMap<&'a str, SwitchId>,
 }
 
@@ -132,7 +133,8 @@ mod tests {
         }
     }
 
-    /// It was a pod without ToR switches and without capacity: the worst pod, all year.
+    /// Such a switch used to form a pod without ToR switches and without capacity, which was the worst pod of the whole
+    /// year.
     #[test]
     fn a_switch_in_the_middle_that_no_tor_uses_is_refused() {
         let whole = "switch t 0\nswitch a 1\nswitch s 2\nlink t a 100\nlink a s 100\n";

@@ -1,4 +1,4 @@
-//! Topologies of a fleet: [`tiers`] says what one is, the other files make them.
+//! Topologies of a fleet: [`tiers`] defines the structure, the other files build it.
 
 mod builder;
 mod file;

@@ -1,40 +1,31 @@
-//! What a topology was made as.
+//! The description from which a topology was made.
 
 use std::fmt;
 
-/// What a topology was made as.
+/// The description from which a topology was made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// The Facebook fabric: pods of ToR switches under four fabric switches, each in a plane of spines.
     Fabric {
-        /// Number of pods.
         pods: usize,
-        /// ToR switches of each.
+        /// ToR switches of each pod.
         tors: usize,
-        /// ToR switches of a pod over spines of a plane.
+        /// Ratio of ToR switches of a pod to spines of a plane.
         oversubscription: f64,
     },
     /// A fat tree of switches with `ports` ports.
     FatTree {
-        /// Ports of each switch, an even number.
+        /// Number of ports of each switch; even.
         ports: usize,
     },
-    /// Leaves, each joined to every spine.
-    LeafSpine {
-        /// Number of leaves.
-        leaves: usize,
-        /// Number of spines.
-        spines: usize,
-    },
-    /// From a file.
-    Custom {
-        /// The file's name.
-        name: String,
-    },
+    /// Leaves, each connected to every spine.
+    LeafSpine { leaves: usize, spines: usize },
+    /// A topology from a file.
+    Custom { name: String },
 }
 
 impl fmt::Display for Shape {
-    /// As `--topology` takes it, but for the speed of the links.
+    /// Writes the shape in the form of `--topology`, without the speed of the links.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fabric { pods, tors, oversubscription } => {

@@ -1,4 +1,4 @@
-//! The shapes that have a name.
+//! The named shapes.
 
 use hitless_core::wire::BitRate;
 
@@ -10,11 +10,11 @@ use super::tiers::Topology;
 const FABRIC_PLANES: usize = 4;
 
 impl Shape {
-    /// The topology of this shape, with links of one rate. An error says what is wrong; where the numbers stand is
-    /// known to the caller.
+    /// Builds the topology of this shape, with links of one rate. The error is a sentence; the caller knows the place
+    /// of the numbers.
     ///
-    /// A fabric's numbers of links and of pipes (2 of a ToR, 6 of a fabric switch) are those of the published
-    /// simulator. The fat tree is that of Al-Fares et al., SIGCOMM 2008. Of a leaf-spine links are numbered leaf by
+    /// The numbers of links and pipes of a fabric (2 pipes of a ToR, 6 of a fabric switch) are those of the published
+    /// simulator. The fat tree follows Al-Fares et al., SIGCOMM 2008. The links of a leaf-spine are numbered leaf by
     /// leaf.
     pub fn build(self, rate: BitRate) -> Result<Topology, String> {
         let pipes = [None; 3];
@@ -55,18 +55,19 @@ fn leaf_spine(shape: Shape, leaves: usize, spines: usize, rate: BitRate) -> Resu
     builder.finish()
 }
 
-/// Pods of equal ToR switches, each joined to every plane's switch of the pod, which is joined to its plane's spines.
+/// Pods of equal ToR switches. Each ToR is connected to all plane switches of its pod, and each plane switch to the
+/// spines of its plane.
 struct Pods {
     pods: usize,
     tors: usize,
     planes: usize,
     spines_per_plane: usize,
-    /// Pipes of a ToR, of a switch in the middle, and of a spine.
+    /// Number of pipes of a ToR, of a middle switch, and of a spine.
     pipes: [Option<usize>; 3],
 }
 
 impl Pods {
-    /// Links between ToR and middle first, pod by pod; then spine by spine, each to all pods.
+    /// Builds the links between ToR and middle first, pod by pod; then spine by spine, each to all pods.
     fn build(&self, shape: Shape, rate: BitRate) -> Result<Topology, String> {
         let mut builder = Builder::new(shape);
         let mut middles = Vec::new();

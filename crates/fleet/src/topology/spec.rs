@@ -10,20 +10,20 @@ const PLACE: &str = "--topology";
 const EXAMPLES: &str = "fabric, fabric:pods=20,tors=48,oversubscription=2, fat-tree:ports=48, \
                         leaf-spine:leaves=64,spines=16, each with gbps=400 if not 100; or the name of a file";
 
-/// The shapes, and what can be set for each with its default; 0 stands for what must be given.
+/// The shapes, and the options of each with their defaults; 0 marks a required option.
 const SHAPES: [(&str, &[(&str, f64)]); 3] = [
     ("fabric", &[("pods", 261.0), ("tors", 48.0), ("oversubscription", 1.0), ("gbps", 100.0)]),
     ("fat-tree", &[("ports", 0.0), ("gbps", 100.0)]),
     ("leaf-spine", &[("leaves", 0.0), ("spines", 0.0), ("gbps", 100.0)]),
 ];
 
-/// Does `text` name a shape, rather than a file?
+/// Returns whether `text` names a shape, rather than a file.
 pub fn is_spec(text: &str) -> bool {
     let name = text.split(':').next().unwrap_or_default();
     SHAPES.iter().any(|(known, _)| *known == name)
 }
 
-/// The topology that `text` describes: a shape, and after a colon what differs from its defaults.
+/// Builds the topology that `text` describes: a shape, and after a colon the options that differ from its defaults.
 pub fn from_spec(text: &str) -> Result<Topology, Problem> {
     let (name, options) = text.split_once(':').unwrap_or((text, ""));
     let Some((_, known)) = SHAPES.iter().find(|(shape, _)| *shape == name) else {

@@ -1,39 +1,35 @@
 //! Switches in tiers and the links between neighbouring tiers.
 //!
-//! Tier 0 holds the ToR switches, the highest tier the spines. A *pod* is what still hangs together without the spines
-//! (a pod of the Facebook fabric or of a fat tree, a single leaf of a leaf-spine), so that no two pods share a path
-//! from a ToR to a spine, and a link belongs to the pod of its lower end.
+//! Tier 0 holds the ToR switches, the highest tier the spines. A *pod* is a component that remains connected without
+//! the spines (a pod of the Facebook fabric or of a fat tree, a single leaf of a leaf-spine). So no two pods share a
+//! path from a ToR to a spine, and a link belongs to the pod of its lower end.
 
 use hitless_core::wire::BitRate;
 
 use super::shape::Shape;
 
-/// A link, numbered from 0 as the published simulator does.
+/// A link, numbered from 0 as in the published simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
 
-/// A switch, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SwitchId(pub u32);
 
 impl LinkId {
-    /// As an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl SwitchId {
-    /// As an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A switch.
 #[derive(Clone, Debug)]
 pub struct Switch {
-    /// 0 for a ToR, the highest for a spine.
+    /// 0 for a ToR, the maximum for a spine.
     pub tier: usize,
     /// The pod; `None` for a spine.
     pub pod: Option<usize>,
@@ -41,9 +37,8 @@ pub struct Switch {
     pub up: Vec<LinkId>,
     /// Links to the next tier below, in order of insertion.
     pub down: Vec<LinkId>,
-    /// The first of its pipes, all switches' pipes counted through.
+    /// Number of its first pipe, counted over all switches.
     pub(super) first_pipe: usize,
-    /// Number of its pipes.
     pub(super) pipes: usize,
 }
 
@@ -54,53 +49,48 @@ pub struct Link {
     pub lower: SwitchId,
     /// The end nearer to the spines.
     pub upper: SwitchId,
-    /// Its speed when it is sound.
+    /// Its speed while it is sound.
     pub rate: BitRate,
-    /// The pipes at both ends, all switches' pipes counted through.
+    /// The pipes at both ends, counted over all switches.
     pub pipes: [usize; 2],
 }
 
 /// A network of switches in tiers.
 #[derive(Clone, Debug)]
 pub struct Topology {
-    /// What it was made as.
     pub shape: Shape,
-    /// All switches, by their numbers.
     pub switches: Vec<Switch>,
-    /// All links, by their numbers.
     pub links: Vec<Link>,
     /// The ToR switches of each pod.
     pub pods: Vec<Vec<SwitchId>>,
-    /// Paths to the spines from each switch while all links are up.
+    /// Number of paths from each switch to the spines while all links are up.
     pub(super) paths: Vec<u64>,
-    /// The tier of the spines; a pod has that many layers of links.
+    /// The tier of the spines, which is also the number of layers of links of a pod.
     pub top_tier: usize,
     /// Number of pipes of all switches.
     pub pipes: usize,
 }
 
 impl Topology {
-    /// A link.
     pub fn link(&self, link: LinkId) -> &Link {
         &self.links[link.index()]
     }
 
-    /// A switch.
     pub fn switch(&self, switch: SwitchId) -> &Switch {
         &self.switches[switch.index()]
     }
 
-    /// The pod that a link belongs to: that of its lower end.
+    /// The pod of a link, which is the pod of its lower end.
     pub fn pod_of(&self, link: LinkId) -> usize {
         self.switch(self.link(link).lower).pod.expect("the lower end of a link is no spine")
     }
 
-    /// Paths from a switch to the spines while all links are up.
+    /// Number of paths from a switch to the spines while all links are up.
     pub fn paths_of(&self, switch: SwitchId) -> u64 {
         self.paths[switch.index()]
     }
 
-    /// The ToR switches below a link, in ascending order: those whose paths it may carry. There is one at least.
+    /// Returns the ToR switches below a link, in ascending order; their paths can use it. There is always one or more.
     pub fn tors_below(&self, link: LinkId) -> Vec<SwitchId> {
         let mut level = vec![self.link(link).lower];
         while self.switch(level[0]).tier > 0 {

@@ -1,46 +1,43 @@
-//! Traces: which link begins to corrupt when, and how badly.
+//! Traces: times, links and loss rates of failures.
 
 use hitless_core::wire::BitRate;
 
 use crate::topology::{LinkId, Shape, Topology};
 use crate::{LossRate, Problem};
 
-/// Times beyond this are refused: 34,000 years leave room for repairs.
+/// Maximum time: 34,000 years leave room for repairs. Later times are refused.
 pub const LATEST_S: u64 = 1 << 40;
 
-/// A link begins to corrupt frames, or does so at another rate than before.
+/// A link begins to corrupt frames, or changes its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
-    /// When, in seconds.
     pub time_s: u64,
-    /// Which link.
     pub link: LinkId,
-    /// How badly.
     pub loss: LossRate,
 }
 
 /// Failures of the links of one topology, in the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// What people call it.
+    /// Name for people.
     pub name: String,
-    /// The topology that it was made for.
+    /// Shape of its topology.
     pub shape: Shape,
-    /// Speed of the links there, in Gb/s; the published format has one for all.
+    /// Speed of its topology's links, in Gb/s; the published format has one value for all.
     pub link_gbps: f64,
-    /// Number of links there.
+    /// Number of links of its topology.
     pub links: usize,
-    /// The failures; in the published files by time, each at a second of its own.
+    /// The failures; in the published files in order of time, each at a different second.
     pub failures: Vec<Failure>,
 }
 
-/// How a trace does not fit a topology, and a hint.
+/// The reason why a trace does not fit a topology, and a hint.
 type Misfit = (String, &'static str);
 
 const HINT_OWN: &str = "leave --topology out to take the trace's own";
 
 impl Trace {
-    /// The topology that it was made for; `place` names the trace.
+    /// Builds the topology for which the trace was made; `place` names the trace.
     pub fn own_topology(&self, place: &str) -> Result<Topology, Problem> {
         let refused = |what: String| Problem::new(what, format!("{place}, topo_params"));
         let rate = BitRate::from_bps(self.link_bps())
@@ -52,7 +49,7 @@ impl Trace {
         self.shape.clone().build(rate).map_err(refused)
     }
 
-    /// The seconds of the first and of the last failure; `None` without failures.
+    /// The seconds of the first and the last failure; `None` without failures.
     pub fn span_s(&self) -> Option<(u64, u64)> {
         let times = || self.failures.iter().map(|failure| failure.time_s);
         times().min().zip(times().max())
@@ -66,7 +63,8 @@ impl Trace {
     pub fn check_for(&self, topology: &Topology, place: &str) -> Result<(), Problem> {
         let misfit = match (&self.shape, &topology.shape) {
             (Shape::Custom { .. }, Shape::Custom { .. }) => self.misfit_of_count(topology),
-            // Links of a file differ in speed, so that one number says nothing of them: only shapes are asked for it.
+            // Links of a topology from a file can have different speeds, which a single number cannot describe, so only
+            // shapes are compared by speed.
             _ => self.misfit_of_shape(topology).or_else(|| self.misfit_of_speed(topology)),
         };
         match misfit.or_else(|| self.misfit_of_numbers(topology)) {
@@ -146,7 +144,7 @@ mod tests {
             let topology = from_text(&format!("{FILE}{more}"), "net").unwrap();
             let problem = trace.check_for(&topology, "trace.json").unwrap_err();
             assert_eq!(problem.what, format!("the trace was made for 1 links, and the topology has {links}"));
-            // A link that fails and is no more must not hide that the file is another one.
+            // A failure of a missing link must not hide that the file is a different one.
             let problem = drawn(&topology).check_for(&from_text(FILE, "net").unwrap(), "trace.json").unwrap_err();
             assert_eq!(problem.what, format!("the trace was made for {links} links, and the topology has 1"));
         }

@@ -1,4 +1,4 @@
-//! The paper's trace generator (LinkGuardian, appendix D), seeded.
+//! The paper's trace generator (LinkGuardian, appendix D), with a seed.
 
 use hitless_core::engine::draws::{below, exp, exponential, ln, unit};
 use hitless_core::engine::{RandomStreams, Stream};
@@ -10,16 +10,16 @@ use crate::topology::{LinkId, Topology};
 use crate::{LossRate, Problem};
 
 const HOUR_S: u64 = 3_600;
-/// More failures are refused, so that a slip of the pen does not take all memory.
+/// Maximum number of failures, so that a typing error does not fill the memory.
 const FAILURES_MAX: usize = 10_000_000;
 
-/// When links fail.
+/// Parameters of the failure times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hazard {
-    /// Mean time between the failures of a link, in hours, 1 at least since intervals are whole hours (Meza et al.,
-    /// IMC 2018: at most 10,000).
+    /// Mean time between the failures of a link, in hours; the minimum is 1, since intervals are whole hours (Meza et
+    /// al., IMC 2018: at most 10,000).
     pub mean_hours: f64,
-    /// Shape of the Weibull distribution: 1 for failures without memory, above 1 for links that age.
+    /// Weibull shape; 1 for failures without memory, above 1 the hazard rises with age.
     pub weibull_shape: f64,
     /// Length of the trace from its first failure, in hours.
     pub duration_hours: u64,
@@ -32,15 +32,15 @@ impl Default for Hazard {
     }
 }
 
-/// Shares of links by loss rate, in hundredths of a percent, cumulative, and the range that each is drawn from.
+/// Cumulative shares of links by loss rate, in hundredths of a percent, each with its range of loss rates.
 ///
-/// Table 1 of the paper (from CorrOpt, table 1), with the published generator's ranges; its third share is 21.67 %
-/// where the paper prints 21.66 %.
+/// Table 1 of the paper (from CorrOpt, table 1), with the published generator's ranges; its third share is 21.67 %,
+/// while the paper prints 21.66 %.
 const LOSS_RATES: [(usize, f64, f64); 4] =
     [(4_723, 1e-8, 9e-6), (6_566, 1e-5, 9.9e-5), (8_733, 1e-4, 9.99e-4), (10_000, 1e-3, 1e-2)];
 
 impl Hazard {
-    /// Refuses what makes no trace.
+    /// Refuses parameters that do not give a trace.
     pub fn check(&self) -> Result<(), Problem> {
         let refuse = |what: &str, option: &str| Err(Problem::new(what, option));
         if !(1.0..=1e8).contains(&self.mean_hours) {
@@ -55,7 +55,7 @@ impl Hazard {
         Ok(())
     }
 
-    /// The failures of a link, by the hour, without end.
+    /// Returns the endless failures of a link, by hour.
     fn failures(&self, mut stream: Stream) -> impl Iterator<Item = (u64, LossRate)> {
         let Self { mean_hours, weibull_shape, .. } = *self;
         let scale_hours = mean_hours / gamma_of_one_plus(1.0 / weibull_shape);
@@ -67,7 +67,7 @@ impl Hazard {
         })
     }
 
-    /// As many as a trace may hold: each has a second of its own.
+    /// Maximum number of failures of a trace, given that each needs a unique second.
     fn failures_max(&self) -> usize {
         FAILURES_MAX.min((self.duration_hours * HOUR_S) as usize)
     }
@@ -86,10 +86,10 @@ impl Hazard {
     }
 }
 
-/// Makes a trace. Each link has a random stream of its own, so that a larger topology does not move the links of a
-/// smaller one's numbers.
+/// Makes a trace. Each link has a separate random stream, so that a larger topology does not change the failures of the
+/// first links.
 ///
-/// The published generator draws ten failures of each link and no more, which a year does not use up.
+/// The published generator draws exactly ten failures of each link; a year does not use them up.
 pub fn generate(topology: &Topology, hazard: &Hazard, seed: u64, name: &str) -> Result<Trace, Problem> {
     hazard.check()?;
     let links = topology.links.len();
@@ -103,7 +103,7 @@ pub fn generate(topology: &Topology, hazard: &Hazard, seed: u64, name: &str) -> 
     Ok(Trace { name: name.into(), shape, link_gbps: rate.as_bps() as f64 / 1e9, links, failures })
 }
 
-/// The failures of links 0 to `links` up to the end of the hour in which the trace ends, link by link.
+/// Draws the failures of links 0 to `links` until the end of the trace's last hour, link by link.
 fn draw(links: usize, hazard: &Hazard, seed: u64) -> Result<Vec<Failure>, Problem> {
     let streams = RandomStreams::new(seed);
     let of_link = |link: usize| hazard.failures(streams.stream(&format!("link {link} corruption")));
@@ -123,21 +123,22 @@ fn draw(links: usize, hazard: &Hazard, seed: u64) -> Result<Vec<Failure>, Proble
     Ok(failures)
 }
 
-/// Weibull with scale 1.
+/// Draws from the Weibull distribution with scale 1.
 fn weibull(stream: &mut Stream, shape: f64) -> f64 {
     let draw = exponential(stream);
     if shape == 1.0 || draw == 0.0 { draw } else { exp(ln(draw) / shape) }
 }
 
 fn draw_loss(stream: &mut Stream) -> LossRate {
-    // The published generator draws a percentage rounded to two decimals: 0 to 100.00, the ends half as often.
+    // The published generator draws a percentage rounded to two decimals: 0 to 100.00, with half the probability for
+    // both ends.
     let percentile = below(stream, 20_000).div_ceil(2);
     let bucket = LOSS_RATES.iter().find(|(share, ..)| percentile <= *share);
     let &(_, low, high) = bucket.expect("the last bucket reaches 100 %");
     LossRate::new(low + (high - low) * unit(stream)).expect("the buckets lie within 0 and 1")
 }
 
-/// The gamma function at 1 + x, for x of 0 to 5: Stirling's series of a larger argument, and back by recurrence.
+/// The gamma function at 1 + x, for x of 0 to 5: Stirling's series at a larger argument, then recurrence back.
 fn gamma_of_one_plus(x: f64) -> f64 {
     const STEPS: u32 = 10;
     let large = 1.0 + x + f64::from(STEPS);

@@ -1,8 +1,9 @@
 //! The published simulator's trace files.
 //!
-//! A JSON object with the topology (`topo_type` 1 fat tree, 2 leaf-spine, 3 Facebook fabric, and its `topo_params`) and
-//! `failure_events_list`, one `[time in s, link, loss rate]` for each event. Type 4, a topology from a file, is ours.
-//! What the published files say besides (counts, first and last time) is written and not believed.
+//! A file is a JSON object with the topology (`topo_type` 1 fat tree, 2 leaf-spine, 3 Facebook fabric, and its
+//! `topo_params`) and `failure_events_list`, one `[time in s, link, loss rate]` for each event. Type 4, a topology from
+//! a file, is our extension. Other fields of the published files (counts, first and last time) are written but ignored
+//! when reading.
 
 use std::fmt;
 
@@ -27,7 +28,7 @@ struct File {
     first_event_time: u64,
     #[serde(default)]
     last_event_time: u64,
-    /// In seconds, whatever its name says.
+    /// In seconds, despite its name.
     #[serde(default)]
     trace_duration_hrs: u64,
     failure_events_list: Vec<Event>,
@@ -57,7 +58,7 @@ fn hundred() -> f64 {
     100.0
 }
 
-/// One event, checked where it stands so that a message has its line.
+/// One event. It is checked while it is read, so that a message has its line.
 struct Event(Failure);
 
 impl Serialize for Event {
@@ -101,7 +102,7 @@ impl<'de> Visitor<'de> for EventVisitor {
     }
 }
 
-/// Reads a trace; `file_name` is for messages.
+/// Parses a trace; `file_name` is for messages.
 pub fn from_json(text: &str, file_name: &str) -> Result<Trace, Problem> {
     let file: File = serde_json::from_str(text).map_err(|error| {
         let what = error.to_string();
@@ -179,7 +180,7 @@ mod tests {
     use crate::trace::{Hazard, generate};
     use proptest::prelude::*;
 
-    /// As the published generator lays it out.
+    /// In the published generator's layout.
     const PUBLISHED: &str = r#"{
     "name": "small",
     "topo_type": 3,

@@ -1,4 +1,4 @@
-//! Traces: which link begins to corrupt when, and how badly.
+//! Traces: times, links and loss rates of failures.
 
 mod failures;
 mod generate;

@@ -1,4 +1,4 @@
-//! A year and an optimizer against slow ways to the same answer.
+//! A year and the optimizer compared with slow reference implementations.
 
 mod optimizer;
 mod reference;

@@ -1,4 +1,4 @@
-//! The optimizer against all subsets, on random topologies.
+//! The optimizer compared with all subsets, on random topologies.
 
 use hitless_fleet::network::PathCounts;
 use hitless_fleet::optimizer::{Candidate, best_to_take_down};
@@ -6,7 +6,7 @@ use hitless_fleet::topology::{LinkId, Topology, from_spec, from_text};
 use hitless_fleet::{LossRate, LossSum, Share};
 use proptest::prelude::*;
 
-/// Random links between neighbouring tiers, on top of enough to join everything.
+/// Random links between neighbouring tiers, in addition to links that connect everything.
 fn graph() -> impl Strategy<Value = Topology> {
     (2usize..5, prop::collection::vec((0usize..3, 0usize..3, 0usize..3), 0..14)).prop_map(|(tiers, extra)| {
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The incremental year against a slow one that recomputes everything at each event and tries all subsets.
+//! The incremental year compared with a slow one that recomputes everything at each event and tries all subsets.
 
 use super::slow;
 use hitless_core::engine::Progress;
@@ -8,7 +8,7 @@ use hitless_fleet::trace::{Failure, Hazard, Trace, generate};
 use hitless_fleet::{LossRate, Outcome, Plan, Policy, Share};
 use proptest::prelude::*;
 
-/// Small networks of every kind, with little room so that links have to wait.
+/// Small networks of every kind, with little spare capacity so that links must wait.
 const SPECS: [&str; 5] = [
     "fabric:pods=2,tors=3,oversubscription=1.5",
     "fabric:pods=1,tors=4,oversubscription=1",
@@ -32,7 +32,7 @@ fn network(number: usize) -> Topology {
     }
 }
 
-/// Failures close together, some at the same second and some of a link that corrupts already.
+/// Failures close together, some at the same second and some of a link that already corrupts.
 fn failures(links: u32) -> impl Strategy<Value = Vec<Failure>> {
     let failure = (0u64..1_500_000, 0..links, -8.0f64..-2.0).prop_map(|(time_s, link, exponent)| Failure {
         time_s: 400_000 + time_s / 3_600 * 3_600,
@@ -58,7 +58,6 @@ fn trace_of(topology: &Topology, failures: Vec<Failure>) -> Trace {
     Trace { name: "t".into(), shape, link_gbps: 100.0, links, failures }
 }
 
-/// With LinkGuardian everywhere.
 fn plan<'a>(topology: &'a Topology, trace: &'a Trace, policy: Policy, capacity: f64) -> Plan<'a> {
     let capacity = Share::new(capacity).expect("a share");
     Plan { topology, trace, policy, capacity, deployment: Share::ALL, seed: 1, replay: None }
@@ -106,7 +105,7 @@ proptest! {
     }
 }
 
-/// A whole year at a capacity of 75 %, with LinkGuardian everywhere.
+/// Runs a whole year at a capacity of 75 %, with LinkGuardian everywhere.
 fn run_named(policy: &str, topology: &Topology, trace: &Trace) -> Outcome {
     let policy = Policy::named(policy).expect("a policy");
     plan(topology, trace, policy, 0.75).run(&Progress::default()).expect("a year")

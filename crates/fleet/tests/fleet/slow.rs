@@ -1,4 +1,4 @@
-//! A year recomputed from scratch at each event. Written from the rules, with nothing of the crate but its inputs.
+//! A year recomputed from scratch at each event. It was written from the rules and uses only the crate's input types.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 const DAY_S: u64 = 86_400;
 
-/// Rows by time, the repairs, and the failures that were skipped.
+/// Rows by time, the repairs, and the number of skipped failures.
 pub struct Expected {
     rows: Vec<(i64, Metrics)>,
     repairs: Vec<Repair>,
@@ -22,9 +22,9 @@ pub struct Expected {
 
 struct State<'a> {
     plan: &'a Plan<'a>,
-    /// Links that are down, since when.
+    /// Links that are down, with the time since.
     down: BTreeMap<LinkId, u64>,
-    /// Links that corrupt: actual and effective loss, and Gb/s; the last is true where LinkGuardian runs.
+    /// Corrupting links: actual and effective loss, Gb/s, and whether LinkGuardian runs.
     corrupting: BTreeMap<LinkId, (f64, f64, f64, bool)>,
     covered: Option<BTreeSet<usize>>,
 }
@@ -72,9 +72,9 @@ impl State<'_> {
         self.down.keys().copied().collect()
     }
 
-    /// The subset of `from` that is worth most on top of `down`: all are tried.
+    /// Returns the subset of `from` with the maximum worth on top of `down`, by trying all.
     fn best(&self, from: &[(LinkId, f64)], down: &BTreeSet<LinkId>) -> Vec<LinkId> {
-        // What cannot go down alone cannot go down with others.
+        // A link that cannot go down alone cannot go down with others.
         let alone = |link: LinkId| self.allows(&(down | &BTreeSet::from([link])));
         let from: Vec<_> = from.iter().copied().filter(|&(link, _)| alone(link)).collect();
         assert!(from.len() <= 16, "too many subsets");
@@ -114,7 +114,7 @@ impl State<'_> {
             };
             self.corrupting.iter().map(worth).filter(|(link, _)| self.plan.topology.pod_of(*link) == pod).collect()
         };
-        // Pods share no path, so that the best of all is the best of each.
+        // Pods share no paths, so the optimum is the union of the pods' optima.
         let best_of_each = || {
             let pods = 0..self.plan.topology.pods.len();
             pods.flat_map(|pod| self.best(&of_pod(pod, false), &self.down_links())).collect()
@@ -193,7 +193,7 @@ impl State<'_> {
         }
     }
 
-    /// Ports that run LinkGuardian in the fullest pipe, from the insertion order of links at each switch.
+    /// Maximum number of ports per pipe that run LinkGuardian, from the insertion order of links at each switch.
     fn ports(&self) -> u64 {
         let topology = self.plan.topology;
         let fabric = matches!(topology.shape, hitless_fleet::topology::Shape::Fabric { .. });
@@ -223,7 +223,7 @@ enum Event {
     Return(LinkId),
 }
 
-/// The pods that have LinkGuardian; the same draws as the crate's.
+/// The pods with LinkGuardian; the same draws as in the crate.
 fn covered(plan: &Plan) -> Option<BTreeSet<usize>> {
     let pods = plan.topology.pods.len();
     let share = plan.deployment.as_f64();
@@ -235,7 +235,7 @@ fn covered(plan: &Plan) -> Option<BTreeSet<usize>> {
     (share < 1.0).then(|| order.into_iter().take((share * pods as f64).ceil() as usize).collect())
 }
 
-/// The year of `plan`, slowly.
+/// Runs the year of `plan`, slowly.
 pub fn run(plan: &Plan) -> Expected {
     let mut state = State { plan, down: BTreeMap::new(), corrupting: BTreeMap::new(), covered: covered(plan) };
     let mut events: BTreeMap<u64, Event> = BTreeMap::new();
@@ -280,7 +280,7 @@ pub fn run(plan: &Plan) -> Expected {
     expected
 }
 
-/// Whole numbers must be equal, sums equal but for the rounding of the slow ones.
+/// Whole numbers must be equal, and sums equal except for rounding in the slow version.
 pub fn check(found: &Outcome, expected: &Expected) -> Result<(), TestCaseError> {
     prop_assert_eq!(&found.repairs, &expected.repairs);
     prop_assert_eq!(found.skipped_failures, expected.skipped);

@@ -1,4 +1,4 @@
-//! How a frame that has come gets into the fabric.
+//! Admission of received frames to the fabric.
 
 use hitless_core::wire::{Duration, Packet, Time};
 use hitless_simulation::run::Landing;
@@ -10,7 +10,7 @@ use super::points::{Point, RealEnd};
 use super::wire::{control_packet, read, read_link, with_mark, with_shims};
 
 impl Point {
-    /// A frame of a switch elsewhere lands when it comes, or right after the one before it.
+    /// Returns the landing time of a frame from a switch elsewhere: its arrival, or right after the previous one.
     fn lands_at(&mut self, at: Time) -> Landing {
         self.last_landing = at.max(self.last_landing + Duration(1));
         Landing::At(self.last_landing)
@@ -18,7 +18,7 @@ impl Point {
 }
 
 impl External {
-    /// Reads a frame and finds out where it goes: the packet to be put on the link, and when.
+    /// Reads a frame and finds its destination; returns the packet to be put on the link, and its landing time.
     pub(super) fn admit(
         &mut self,
         at: Time,
@@ -63,7 +63,7 @@ impl External {
         }
         let destination = self.bridge.find(at, read.destination);
         let is_host = !self.points[usize::from(point)].is_switch();
-        // What a switch elsewhere has sent here has a number on its link, and must be seen before it may end.
+        // A frame from a switch elsewhere has a number on its link, so its receiver must see it even if it ends here.
         if destination == Some(point) && is_host {
             return Err(Refused::SameSide);
         }

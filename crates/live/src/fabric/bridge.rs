@@ -1,8 +1,8 @@
-//! The learning table of addresses: behind which point a station is.
+//! The learning table of addresses: the point of each station.
 //!
-//! A table of fixed size, set-associative as in a hardware bridge: an attacker who sends from a million addresses
-//! pushes out entries that were learned, the oldest of a set first, and takes no memory. Entries that the
-//! configuration gives stay. VLANs share one table (shared learning; IEEE 802.1Q, clause 8.8.8).
+//! The table has a fixed size and is set-associative, as in a hardware bridge: an attacker who sends from a million
+//! addresses evicts learned entries, the oldest of a set first, but takes no memory. Configured entries stay. VLANs
+//! share one table (shared learning; IEEE 802.1Q, clause 8.8.8).
 
 use hitless_core::wire::frame::MacAddress;
 use hitless_core::wire::{Duration, Time};
@@ -17,41 +17,38 @@ struct Entry {
     is_given: bool,
 }
 
-/// What a table of addresses has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BridgeCounters {
-    /// Addresses learned.
     pub learned: u64,
-    /// Stations that were seen behind another point than before.
+    /// Stations that moved to another point.
     pub moved: u64,
-    /// Entries pushed out by others before their time.
+    /// Entries evicted before their age limit.
     pub pushed_out: u64,
 }
 
-/// Stations and the points behind which they are.
+/// Stations and their points.
 #[derive(Debug)]
 pub struct Bridge {
     sets: Vec<[Option<Entry>; WAYS]>,
     given: Vec<Entry>,
     maximum_age: Duration,
-    /// What it has done.
     pub counters: BridgeCounters,
 }
 
 impl Bridge {
-    /// An empty table for up to `capacity` learned addresses, forgotten when not seen for `maximum_age`.
+    /// Makes an empty table for up to `capacity` learned addresses with an age limit of `maximum_age`.
     pub fn new(capacity: usize, maximum_age: Duration) -> Self {
         let sets = capacity.div_ceil(WAYS).next_power_of_two();
         Self { sets: vec![[None; WAYS]; sets], given: Vec::new(), maximum_age, counters: BridgeCounters::default() }
     }
 
-    /// Gives a station a place that is never forgotten and never moves.
+    /// Adds a configured station, which never moves and is never forgotten.
     pub fn give(&mut self, address: MacAddress, point: u16) {
         self.given.push(Entry { address, point, seen: Time::ZERO, is_given: true });
         self.given.sort_unstable_by_key(|entry| entry.address);
     }
 
-    /// A frame from `address` has come by `point`.
+    /// Learns from a frame from `address` at `point`.
     pub fn learn(&mut self, now: Time, address: MacAddress, point: u16) {
         if address.is_group() || self.given(address).is_some() {
             return;
@@ -65,6 +62,7 @@ impl Bridge {
             (entry.point, entry.seen) = (point, now);
             return;
         }
+        // An expired entry is free: replacing it is not an eviction.
         let is_free = |way: &Option<Entry>| way.is_none_or(|entry| now.saturating_since(entry.seen) > maximum_age);
         let oldest = || (0..WAYS).min_by_key(|&way| ways[way].map(|entry| entry.seen)).expect("a set has ways");
         let free = ways.iter().position(is_free);
@@ -74,7 +72,7 @@ impl Bridge {
         ways[way] = Some(Entry { address, point, seen: now, is_given: false });
     }
 
-    /// The point behind which `address` is; none when that is not known, or it is an address of a group.
+    /// Returns the point of `address`; `None` if it is unknown or a group address.
     pub fn find(&self, now: Time, address: MacAddress) -> Option<u16> {
         if let Some(entry) = self.given(address) {
             return Some(entry.point);
@@ -83,7 +81,7 @@ impl Bridge {
         (now.saturating_since(entry.seen) <= self.maximum_age).then_some(entry.point)
     }
 
-    /// All stations: address, point, whether it was given.
+    /// Returns all stations: address, point, whether it was configured.
     pub fn stations(&self) -> impl Iterator<Item = (MacAddress, u16, bool)> + '_ {
         let entries = self.given.iter().chain(self.sets.iter().flatten().flatten());
         entries.map(|entry| (entry.address, entry.point, entry.is_given))
@@ -94,7 +92,8 @@ impl Bridge {
         Some(&self.given[found])
     }
 
-    /// Addresses of one maker differ in their last bytes only: multiplied by an odd number, the upper bits are spread.
+    /// Hashes an address. Addresses of one manufacturer differ only in their last bytes; multiplying by an odd number
+    /// spreads these over the upper bits.
     fn set(&self, address: MacAddress) -> usize {
         let [a, b, c, d, e, f] = address.0;
         let number = u64::from_be_bytes([0, 0, a, b, c, d, e, f]).wrapping_mul(0x9e37_79b9_7f4a_7c15);

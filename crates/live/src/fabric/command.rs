@@ -1,4 +1,4 @@
-//! What somebody may tell a live run to do while it goes on.
+//! Commands to a live run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,35 +18,31 @@ use super::points::is_one_here;
 /// A command for a live run. As text: `fail sw1<->sw2`, `corrupt sw1->sw2 0.001`, `protect sw1->sw2 2 blocking`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveCommand {
-    /// "a->b", or "a<->b" of what both directions can be told.
+    /// "a->b", or "a<->b" for commands to both directions.
     pub link: String,
-    /// What becomes of it.
     pub order: Order,
 }
 
-/// What becomes of a link.
+/// The change of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
-    /// The link is down from now on, in the directions that the name means. With `[recovery]` the ends of a link that
-    /// is down both ways find out, and do what it says.
+    /// Take the link down in the named directions. If it is down in both directions and the scenario has `[recovery]`,
+    /// its ends detect the failure and react to it.
     Fail,
-    /// The link is whole again.
     Repair,
-    /// From now on frames are corrupted at this rate, each by itself or in bursts; 0 ends it.
+    /// Corrupt frames at this rate, independently or in bursts; 0 ends it.
     Corrupt {
-        /// The share of frames, from 0 to 1.
+        /// Share of corrupted frames, from 0 to 1.
         rate: f64,
-        /// How many frames are lost in a row, on average; `None`: independent losses.
+        /// Mean number of frames lost in a row; `None`: independent losses.
         mean_burst_frames: Option<f64>,
     },
-    /// The link is protected; its ends that are here are told.
+    /// Protect the link; its local ends receive the command.
     Protect {
-        /// Copies retransmitted of each lost packet.
+        /// Number of retransmitted copies of each lost packet.
         copies: u8,
-        /// Whether order is kept.
         keeps_order: bool,
     },
-    /// The link is protected no more.
     Unprotect,
 }
 
@@ -120,19 +116,19 @@ fn keeps_order(text: &str) -> Result<bool, String> {
 }
 
 impl LiveFabric {
-    /// Carries out a command, right after all that has been handled.
+    /// Executes a command, after everything that was already handled.
     ///
     /// # Errors
-    /// A sentence, when it cannot be; nothing has changed.
+    /// A sentence, if it cannot be executed; nothing has changed then.
     pub fn command(&mut self, command: &LiveCommand) -> Result<(), String> {
         let at = self.now + Duration(1);
         self.command_at(at, command)
     }
 
-    /// Carries out a command at a time that has not been handled yet: how a recording is played.
+    /// Executes a command at a time that was not handled yet, to play a recording.
     ///
     /// # Errors
-    /// As of [`Self::command`], and when that time has passed.
+    /// As [`Self::command`], and if that time has passed.
     pub fn command_at(&mut self, at: Time, command: &LiveCommand) -> Result<(), String> {
         if at <= self.now {
             return Err(format!(
@@ -167,7 +163,7 @@ impl LiveFabric {
         }
     }
 
-    /// The directions that a name means, when the link has an end here.
+    /// Returns the directions with this name, if the link has an end here.
     fn links_here(&self, name: &str) -> Result<Vec<DirectedLink>, String> {
         let links = select_links(self.run.topology(), name)?;
         let (from, to) = self.run.topology().ends(links[0]);
@@ -177,7 +173,7 @@ impl LiveFabric {
         Err(format!("'{name}' has no end here"))
     }
 
-    /// What arrives at a switch elsewhere is corrupted there.
+    /// Refuses links that end at a switch elsewhere, because that switch corrupts their frames.
     fn refuse_elsewhere(&self, links: &[DirectedLink]) -> Result<(), String> {
         let topology = self.run.topology();
         let is_elsewhere = |node: Node| node.is_switch() && !self.is_here(node);
@@ -189,7 +185,7 @@ impl LiveFabric {
         }
     }
 
-    /// Whether a node is a switch that runs here.
+    /// Returns whether a node is a switch that runs here.
     pub(super) fn is_here(&self, node: Node) -> bool {
         is_one_here(&self.is_here, node)
     }

@@ -1,4 +1,4 @@
-//! The edge of a live run: what becomes of packets that have a frame of their own.
+//! The edge of a live run: handles packets that carry a real frame.
 
 use hitless_core::engine::{PacketHandle, PacketStore};
 use hitless_core::wire::{HostId, Packet, PortId, QueueId, ServiceKey, Time};
@@ -25,7 +25,7 @@ impl Edge for External {
         packet.destination == EVERYONE
     }
 
-    /// To one point itself, to all others copies of it.
+    /// Keeps a packet for one point, and makes copies for all other points.
     fn resolve(&mut self, switch: u32, packet: PacketHandle, packets: &mut PacketStore) -> Option<Vec<PacketHandle>> {
         let descriptor = packets[packet];
         if descriptor.destination != EVERYONE {
@@ -60,7 +60,7 @@ impl Edge for External {
     }
 
     fn lost(&mut self, link: u32, packet: PacketHandle, packets: &PacketStore, fate: Fate) {
-        // In place of the switch the link: it may begin at a real node.
+        // The decision names the link in place of a switch, because the link can begin at a real node.
         let action = if fate == Fate::Corrupted { Action::Corrupted } else { Action::LostDown };
         self.decide(link, &packets[packet], action);
         let frame = packets[packet].frame;
@@ -98,7 +98,7 @@ impl Edge for External {
 }
 
 impl External {
-    /// A copy shares the frame of its original.
+    /// Lets a copy share the frame of its original.
     fn note_copy(&mut self, packet: &Packet) {
         if packet.frame != 0 {
             self.counts.copied += 1;

@@ -1,4 +1,4 @@
-//! What a live run knows of the nodes that are real, and of the frames that come from them.
+//! The state of a live run about real nodes and their frames.
 
 use hitless_core::wire::frame::FlowHashSeed;
 use hitless_core::wire::link::{LinkHeaderSet, RefusalCounters};
@@ -12,62 +12,63 @@ use super::frames::FramePool;
 use super::points::Point;
 use super::settings::LiveSettings;
 
-/// In place of a host: the packet is for all points but the one by which it came.
+/// A destination that stands for all points except the point of arrival.
 pub const EVERYONE: HostId = HostId(u32::MAX);
 
-/// Sees what goes into a run and what comes of it: a recorder, or a comparison with a recording.
+/// An observer of a run's inputs and decisions: a recorder, or the comparison with a recording.
 pub trait Witness: Send {
-    /// A frame has come by a point and is handled at `at`. A run is a function of these and of the commands.
+    /// A frame has arrived at a point and is handled at `at`. A run is a function of these arrivals and of the
+    /// commands.
     fn arrival(&mut self, at: Time, point: u16, bytes: &[u8]);
-    /// A command is carried out at `at`.
+    /// A command is executed at `at`.
     fn command(&mut self, at: Time, command: &str);
-    /// A switch has decided.
+    /// A switch has made a decision.
     fn decision(&mut self, decision: Decision);
-    /// The interface of a point has refused a frame that left at `at`. The fabric takes it for sent.
+    /// The interface of a point has refused a frame that left at `at`. The fabric treats it as sent.
     fn refusal(&mut self, _at: Time, _point: u16) {}
-    /// The run ends at `at`.
     fn end(&mut self, _at: Time) {}
 }
 
-/// A packet that leaves.
+/// A packet that leaves the fabric.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
-    /// When its last bit arrives.
+    /// Arrival time of its last bit.
     pub at: Time,
-    /// Where.
     pub point: u16,
     pub(super) packet: Packet,
 }
 
-/// No point.
+/// Marks a link that does not lead to a point.
 const NOBODY: u16 = u16::MAX;
 
 /// The external side of a run.
 pub(super) struct External {
     pub frames: FramePool,
     pub points: Vec<Point>,
-    /// By directed link: the point to which it leads, or [`NOBODY`].
+    /// The point at the end of each directed link, or [`NOBODY`].
     behind: Vec<u16>,
     pub bridge: Bridge,
     pub outbox: Vec<Departure>,
     pub counts: FrameCounts,
     pub witness: Option<Box<dyn Witness>>,
-    /// The time of the event, or of the command, that is being handled.
+    /// The time of the current event or command.
     pub now: Time,
     pub hash_seed: FlowHashSeed,
-    /// Whether the code points of hosts are their packets' priority.
+    /// Whether the code points of hosts determine their packets' priority.
     pub ranks_by_dscp: bool,
     /// Frames refused at points to switches, by reason.
     pub link_refusals: RefusalCounters,
-    /// The headers that mean something on any link between switches.
+    /// The headers of any link between switches.
     pub known: LinkHeaderSet,
-    /// What must always hold and did not: the first of it.
+    /// The first violated invariant.
     pub violation: Option<String>,
 }
 
 impl External {
+    /// Makes the external side.
+    ///
     /// # Errors
-    /// A sentence: a station behind a point that does not exist.
+    /// A sentence, if a station is behind an unknown point.
     pub fn new(
         settings: &LiveSettings,
         points: Vec<Point>,
@@ -102,7 +103,7 @@ impl External {
         })
     }
 
-    /// The point to which a link leads.
+    /// Returns the point at the end of a link.
     pub fn behind(&self, link: u32) -> Option<u16> {
         let point = self.behind[link as usize];
         (point != NOBODY).then_some(point)

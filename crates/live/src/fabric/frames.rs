@@ -2,27 +2,24 @@
 
 use hitless_core::wire::{Ecn, PriorityMark, ServiceKey};
 
-/// What is known of a frame beside its bytes, from its arrival on.
+/// Properties of a frame that are recorded at its arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameInfo {
-    /// Which arrival of the run it was, from 1 on.
+    /// Number of the arrival in the run, counted from 1.
     pub number: u64,
-    /// The point by which it entered.
+    /// Point of arrival.
     pub point: u16,
-    /// The service of its flow.
     pub service: ServiceKey,
     /// The ECN field in its bytes.
     pub ecn: Ecn,
-    /// The priority that its bytes say, where it is looked at.
+    /// The priority in its bytes, if the run uses it.
     pub mark: Option<PriorityMark>,
 }
 
-/// Why the pool took no frame.
+/// The reason why the pool refused a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
-    /// All places are taken.
     Empty,
-    /// The frame is longer than a place.
     TooLong,
 }
 
@@ -35,8 +32,8 @@ struct Place {
     info: FrameInfo,
 }
 
-/// Frames that are in the fabric. A frame is named by a number from 1 on, as in [`hitless_core::wire::Packet::frame`];
-/// 0 names none.
+/// Frames in the fabric. A frame is identified by a number from 1, as in [`hitless_core::wire::Packet::frame`]; 0
+/// stands for no frame.
 #[derive(Debug)]
 pub struct FramePool {
     bytes: Box<[u8]>,
@@ -46,7 +43,7 @@ pub struct FramePool {
 }
 
 impl FramePool {
-    /// A pool of `count` places of `place_bytes` each (at most 65,535). The memory is taken at once.
+    /// Makes a pool of `count` places of `place_bytes` each (at most 65,535). The memory is allocated at once.
     pub fn new(count: u32, place_bytes: u16) -> Self {
         let place_bytes = usize::from(place_bytes);
         Self {
@@ -57,7 +54,7 @@ impl FramePool {
         }
     }
 
-    /// Takes a frame in, with one reference.
+    /// Stores a frame with one reference.
     ///
     /// # Errors
     /// [`NoRoom`].
@@ -72,17 +69,17 @@ impl FramePool {
         Ok(number)
     }
 
-    /// One more packet has this body.
+    /// Adds a reference for another packet with this body.
     pub fn share(&mut self, frame: u32) {
         let place = self.place(frame);
         debug_assert!(place.references > 0, "frame {frame} is shared after its end");
         place.references += 1;
     }
 
-    /// One packet less has this body.
+    /// Removes a reference.
     ///
     /// # Panics
-    /// When none has it any more: a packet was ended twice.
+    /// If there are no references: a packet was ended twice.
     pub fn release(&mut self, frame: u32) {
         let place = self.place(frame);
         assert!(place.references > 0, "frame {frame} was released by more packets than had it");
@@ -92,10 +89,10 @@ impl FramePool {
         }
     }
 
-    /// Keeps only the part of the body from `start` to `end`.
+    /// Cuts the body to the part from `start` to `end`.
     ///
     /// # Panics
-    /// When the body has no such part.
+    /// If the body is too short.
     pub fn keep(&mut self, frame: u32, (start, end): (usize, usize)) {
         let place = self.place(frame);
         assert!(start <= end && end <= usize::from(place.end - place.start), "{start}..{end} of a shorter body");
@@ -103,24 +100,21 @@ impl FramePool {
         place.start += start as u16;
     }
 
-    /// The body.
     pub fn bytes(&self, frame: u32) -> &[u8] {
         let place = &self.places[frame as usize - 1];
         let at = (frame as usize - 1) * self.place_bytes;
         &self.bytes[at + usize::from(place.start)..at + usize::from(place.end)]
     }
 
-    /// What is known of it.
     pub fn info(&self, frame: u32) -> FrameInfo {
         self.places[frame as usize - 1].info
     }
 
-    /// Notes what is known of it.
     pub fn set_info(&mut self, frame: u32, info: FrameInfo) {
         self.place(frame).info = info;
     }
 
-    /// By frame, from the first on: how many packets have it.
+    /// The number of references of each frame, in order.
     pub fn references(&self) -> impl Iterator<Item = u32> + '_ {
         self.places.iter().map(|place| place.references)
     }

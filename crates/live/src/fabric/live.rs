@@ -1,8 +1,8 @@
-//! A run whose outer nodes are real: driven by the frames that they send, and by the time that somebody tells it.
+//! A run with real outer nodes, driven by the frames that they send and by the time that the caller passes in.
 //!
-//! It has no clock. Each event is handled with the time for which it was scheduled, in key order, however late the
-//! driver is; an arrival is handled at the time of its own stamp, or right after what was handled already. So a run is
-//! a function of its arrivals and commands, and whoever repeats them gets the same decisions.
+//! It has no clock. Each event is handled with its scheduled time, in key order, however late the driver is. An arrival
+//! is handled at the time of its stamp, or right after the last handled event if that is later. So a run is a function
+//! of its arrivals and commands, and repeating them gives the same decisions.
 
 use hitless_core::wire::link::{LinkHeaderSet, PRIORITIES};
 use hitless_core::wire::{Duration, Time};
@@ -20,7 +20,7 @@ use super::points::{Border, Point, RealEnd};
 use super::settings::LiveSettings;
 use super::wire::{write_to_host, write_to_switch};
 
-/// A frame that waits for its turn.
+/// A frame that has arrived and was not handled yet.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     at: Time,
@@ -31,54 +31,53 @@ struct Arrival {
 /// A fabric between real nodes.
 pub struct LiveFabric {
     pub(super) run: Run<External>,
-    /// By switch.
+    /// Whether each switch runs here.
     pub(super) is_here: Vec<bool>,
-    /// Everything up to here has been handled.
+    /// Everything up to this time has been handled.
     pub(super) now: Time,
     waiting: Vec<Arrival>,
-    /// Frames that were let in so far.
+    /// Number of frames admitted so far.
     arrivals: u64,
-    /// Room to write frames that leave changed.
+    /// Buffers for modified frames.
     scratch: [Vec<u8>; 2],
 }
 
 impl LiveFabric {
-    /// Builds the part of `scenario` that is here, and starts it at time 0. The scenario's flows do not run.
+    /// Builds the local part of `scenario` and starts it at time 0. The scenario's flows do not run.
     ///
     /// # Errors
-    /// A sentence: names that mean nothing, a host that is not named.
+    /// A sentence, for unknown names or a host without a point.
     pub fn new(scenario: Scenario, settings: &LiveSettings) -> Result<Self, String> {
         let (mut run, is_here) = open(without_flows(scenario), settings)?;
         run.start();
         Ok(Self { run, is_here, now: Time::ZERO, waiting: Vec::new(), arrivals: 0, scratch: Default::default() })
     }
 
-    /// Lets `witness` see what goes in and what is decided, from now on.
+    /// Starts to report inputs and decisions to `witness`.
     pub fn watch(&mut self, witness: Box<dyn Witness>) {
         self.external().witness = Some(witness);
     }
 
-    /// Everything up to here has been handled.
+    /// Everything up to this time has been handled.
     pub const fn now(&self) -> Time {
         self.now
     }
 
-    /// The points at which frames come and go.
+    /// The points at which frames enter and leave.
     pub fn points(&self) -> &[Point] {
         &self.run.edge().points
     }
 
-    /// The link of a point, as a command for both directions names it.
+    /// Returns the name of a point's link in both directions, for commands.
     pub fn link_of(&self, point: usize) -> String {
         self.run.topology().link_name(self.points()[point].outwards).replace("->", "<->")
     }
 
-    /// What became of frames.
     pub fn counts(&self) -> FrameCounts {
         self.run.edge().counts
     }
 
-    /// A frame, without check sequence, has come by a point at `at`. It is handled by the next [`Self::advance`].
+    /// Receives a frame, without check sequence, at a point at the time `at`. The next [`Self::advance`] handles it.
     pub fn receive(&mut self, point: u16, at: Time, bytes: &[u8]) {
         let external = self.external();
         external.counts.offered += 1;
@@ -89,10 +88,10 @@ impl LiveFabric {
         }
     }
 
-    /// A frame has come at `at` and is handled at once, all before it as well: how a recording is played.
+    /// Receives a frame at the time `at` and handles it at once, with everything before it, to play a recording.
     ///
     /// # Errors
-    /// A sentence: that time has been handled already, there is no such point, or no room for the frame.
+    /// A sentence, if that time was handled already, the point does not exist, or there is no room for the frame.
     pub fn receive_at(&mut self, at: Time, point: u16, bytes: &[u8]) -> Result<(), String> {
         if at <= self.now {
             return Err(format!(
@@ -112,35 +111,36 @@ impl LiveFabric {
         Ok(())
     }
 
-    /// The interface of a departure's point did not take it: the model goes on as if it had.
+    /// Reports that a departure's interface refused it; the model is unaffected.
     pub fn note_refusal(&mut self, at: Time, point: u16) {
         if let Some(witness) = &mut self.external().witness {
             witness.refusal(at, point);
         }
     }
 
-    /// When the next event is due, if any is.
+    /// Time of the next event, if any.
     pub fn next_event(&mut self) -> Option<Time> {
         self.run.next_time()
     }
 
-    /// When something is to be handled next, an arrival or an event, if anything is.
+    /// Time of the next arrival or event, if any.
     pub fn next_due(&mut self) -> Option<Time> {
         let arrival = self.waiting.iter().map(|arrival| arrival.at).min();
         [arrival, self.next_event()].into_iter().flatten().min()
     }
 
-    /// It is `latest` now: an arrival with a later stamp, from a clock that is ahead, has come now.
+    /// Limits the stamps of arrivals to the present time `latest`, because a sender's clock can be ahead.
     pub fn settle_arrivals(&mut self, latest: Time) {
         self.waiting.iter_mut().for_each(|arrival| arrival.at = arrival.at.min(latest));
     }
 
-    /// Handles everything up to `until`: what has arrived by then, by its time and then by its point, and what is due.
+    /// Handles everything up to `until`: arrivals in order of time and point, and due events.
     pub fn advance(&mut self, until: Time) {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_by_key(|arrival| (arrival.at, arrival.point));
         let due = waiting.partition_point(|arrival| arrival.at <= until);
         for arrival in waiting.drain(..due) {
+            // Everything up to `now` was handled, so a late frame arrives right after it.
             let at = arrival.at.max(self.now + Duration(1));
             self.handle_until(Time(at.as_ps() - 1));
             self.enter(at, arrival.point, arrival.frame);
@@ -156,9 +156,9 @@ impl LiveFabric {
         self.now = self.now.max(until);
     }
 
-    /// Lets a frame in.
     fn enter(&mut self, at: Time, point: u16, frame: u32) {
         let external = self.run.edge_mut();
+        // Refused frames are recorded too, because a replay must refuse them again.
         if let Some(witness) = &mut external.witness {
             witness.arrival(at, point, external.frames.bytes(frame));
         }
@@ -180,7 +180,7 @@ impl LiveFabric {
         self.run.enter(link, packet, landing);
     }
 
-    /// Hands over what has left since the last time: where, when, and its bytes, in the order of leaving.
+    /// Passes on departures since the last call, in order: point, time, and bytes.
     pub fn departures(&mut self, mut send: impl FnMut(&Departure, &[u8])) {
         let external = self.run.edge_mut();
         let mut outbox = std::mem::take(&mut external.outbox);
@@ -203,7 +203,7 @@ impl LiveFabric {
             match written {
                 Ok(Some(bytes)) => send(&departure, bytes),
                 Ok(None) => external.counts.refuse_late(Refused::NotOfTheLink),
-                // What a switch elsewhere has written must not end this one.
+                // A foreign switch's header must not end this run.
                 Err(_) if is_foreign => external.counts.refuse_late(Refused::NotOfTheLink),
                 Err(reason) => external.violation = Some(external.violation.take().unwrap_or(reason)),
             }
@@ -214,7 +214,7 @@ impl LiveFabric {
         external.outbox = outbox;
     }
 
-    /// Ends the run where it is, and checks conservation.
+    /// Ends the run now, and checks conservation.
     pub fn finish(mut self) -> Outcome {
         self.departures(|_, _| {});
         let now = self.now;
@@ -231,7 +231,7 @@ impl LiveFabric {
         self.run.edge_mut()
     }
 
-    /// Each frame has as many references as there are packets that name it, and the counts agree.
+    /// Checks that each frame has as many references as packets, and that the counts agree.
     fn broken_invariants(&mut self) -> Vec<String> {
         self.waiting.drain(..).for_each(|arrival| {
             self.run.edge_mut().frames.release(arrival.frame);
@@ -255,7 +255,7 @@ impl LiveFabric {
     }
 }
 
-/// Builds the part of `scenario` that is here, and says which switches are.
+/// Builds the local part of `scenario`, and returns which switches are in it.
 fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, Vec<bool>), String> {
     let topology = scenario.build_topology()?;
     let real_end = |name: &str, node: Node| match node {
@@ -272,8 +272,8 @@ fn open(scenario: Scenario, settings: &LiveSettings) -> Result<(Run<External>, V
     Ok((run, border.is_here))
 }
 
-/// Finds which headers mean something on each link to a switch elsewhere: those of what both ends run. Returns those
-/// that mean something on any.
+/// Finds for each link to a switch elsewhere the headers of the mechanisms that both ends run. Returns the union over
+/// all links.
 fn find_link_headers(scenario: &Scenario, topology: &Topology, points: &mut [Point]) -> Result<LinkHeaderSet, String> {
     let by_entry: Vec<_> = scenario.mechanisms.iter().filter_map(|entry| entry.link_headers(topology)).collect();
     let mut known = LinkHeaderSet::default();
@@ -292,7 +292,7 @@ fn find_link_headers(scenario: &Scenario, topology: &Topology, points: &mut [Poi
     Ok(known)
 }
 
-/// Real nodes send what they like; the clock is somebody else's.
+/// Removes flows and the end of the run, because real nodes send and the caller provides the time.
 fn without_flows(mut scenario: Scenario) -> Scenario {
     scenario.flows.clear();
     scenario.measure = Default::default();
@@ -303,7 +303,7 @@ fn without_flows(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
-/// A failure that never comes, for each link: so it may be cut, and what detours need is prepared.
+/// Adds a failure that never happens to each link, which prepares the routing for commands that cut a link.
 fn every_link_may_fail(scenario: &mut Scenario) {
     if scenario.recovery.is_none() {
         return;

@@ -1,9 +1,9 @@
 //! A fabric between real nodes.
 //!
-//! In a simulation every node is made of software. In a live run some are real: hosts, and switches that run elsewhere.
-//! A frame that arrives at such a node's end of a link goes to an outbox; a frame that the node sends is an arrival,
-//! put on the link towards the switches here. Everything between is the same code under the same event queue. A
-//! [`LiveFabric`] is a [`Run`](hitless_simulation::run::Run) whose edge is [`external`].
+//! In a simulation every node is software. In a live run some nodes are real: hosts, and switches that run elsewhere. A
+//! frame that arrives at such a node's end of a link goes to an outbox; a frame from the node is an arrival on the link
+//! towards the switches here. Everything between is the same code under the same event queue. A [`LiveFabric`] is a
+//! [`Run`](hitless_simulation::run::Run) with [`external`] as its edge.
 
 mod admission;
 mod bridge;

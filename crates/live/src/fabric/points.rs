@@ -1,4 +1,4 @@
-//! Where a fabric ends: nodes of the scenario that are real.
+//! The border of a fabric: nodes of the scenario that are real.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +8,30 @@ use hitless_hosts::host::NetworkCard;
 use hitless_scenario::network::topology::select::select_links;
 use hitless_scenario::network::topology::{DirectedLink, Node, SwitchId, Topology};
 
-/// A link to a node that is real: a host, or a switch that runs elsewhere.
+/// A link to a real node: a host, or a switch that runs elsewhere.
 #[derive(Debug)]
 pub struct Point {
-    /// As the caller named it.
+    /// Name given by the caller.
     pub name: String,
-    /// The link to the external node, in that direction.
+    /// The link towards the external node.
     pub outwards: DirectedLink,
-    /// The switch here at its end.
+    /// The local switch at its end.
     pub switch: SwitchId,
-    /// The host that packets are addressed to that shall leave here.
+    /// The destination of packets that leave here.
     pub host: HostId,
-    /// What is there.
     pub(super) end: RealEnd,
-    /// The headers that a frame from or to a switch there may bear.
+    /// Headers of frames from or to a switch there.
     pub(super) spoken: LinkHeaderSet,
-    /// When the last frame of a switch elsewhere arrives here.
+    /// Landing time of the last frame from a switch elsewhere.
     pub(super) last_landing: Time,
 }
 
-/// What is behind a point.
+/// The real node behind a point.
 #[derive(Debug)]
 pub(super) enum RealEnd {
-    /// A host; its network card paces what it sends.
+    /// A host; its network card paces the packets that it sends.
     Host(NetworkCard),
-    /// A switch that runs elsewhere and has paced what it sends itself; the two speak this format.
+    /// A switch that runs elsewhere and has paced its packets itself, with the format of the link.
     Switch(LinkFormat),
 }
 
@@ -42,27 +41,26 @@ impl Point {
         self.outwards.reversed()
     }
 
-    /// Whether a switch is behind it.
     pub fn is_switch(&self) -> bool {
         matches!(self.end, RealEnd::Switch(_))
     }
 }
 
-/// Which part of a fabric is here, and where it ends.
+/// The local part of a fabric and its border.
 #[derive(Debug)]
 pub struct Border {
     /// In the order of the names.
     pub points: Vec<Point>,
-    /// By switch: whether it is here.
+    /// Whether each switch is here.
     pub is_here: Vec<bool>,
 }
 
 impl Border {
-    /// Finds the links behind `names`, each a node ("h1", "sw2") or, when several links lead to a switch, a link
+    /// Finds the links of `names`. Each is a node ("h1", "sw2") or, if several links lead to a switch, a link
     /// ("sw1->sw2#1").
     ///
     /// # Errors
-    /// A sentence: a name that means nothing, a host without a name, links to one switch that cannot be told apart.
+    /// A sentence, for an unknown name, a host without a name, or ambiguous links to a switch.
     pub(super) fn new(
         topology: &Topology,
         names: &[String],
@@ -90,10 +88,10 @@ impl Border {
     }
 }
 
-/// What a name means.
+/// The meaning of a name.
 struct End {
     node: Node,
-    /// None: the only one there is.
+    /// `None` for the only link.
     link: Option<DirectedLink>,
 }
 
@@ -131,8 +129,8 @@ fn end_of(topology: &Topology, name: &str) -> Result<End, String> {
     }
 }
 
-/// Switches that are joined to a real host, or to each other, without passing a switch that runs elsewhere. When no
-/// host is named: those next to the switches that are.
+/// Finds the switches that are connected to a real host, or to each other, without passing a switch that runs
+/// elsewhere. Without a named host, these are the neighbours of the named switches.
 fn switches_here(topology: &Topology, external: &[Node], ends: &[End]) -> Vec<bool> {
     let mut is_here = vec![false; topology.switches.len()];
     let neighbours = |node: Node| topology.ports(node).iter().filter_map(|port| port.peer.node.switch());
@@ -152,12 +150,12 @@ fn switches_here(topology: &Topology, external: &[Node], ends: &[End]) -> Vec<bo
     is_here
 }
 
-/// Whether a node is a switch that is here.
+/// Returns whether a node is a local switch.
 pub(super) fn is_one_here(is_here: &[bool], node: Node) -> bool {
     node.switch().is_some_and(|id| is_here[id.0 as usize])
 }
 
-/// Every port of a switch that runs here leads to another one, or to a named end.
+/// Checks that every port of a local switch leads to another local switch or to a named end.
 fn check_all_named(
     topology: &Topology,
     is_here: &[bool],
@@ -198,7 +196,7 @@ fn point(
     Ok(Point { name: name.to_owned(), outwards, switch, host, end, spoken, last_landing: Time::ZERO })
 }
 
-/// A host to which the path from `switch` leads through `next`: the nearest to `next`.
+/// Returns the host nearest to `next` that `switch` reaches through `next`.
 fn host_beyond(topology: &Topology, switch: SwitchId, next: SwitchId) -> Option<HostId> {
     let mut seen = vec![false; topology.switches.len()];
     seen[switch.0 as usize] = true;
@@ -237,7 +235,7 @@ mod tests {
         builder.finish().expect("the chain is sound")
     }
 
-    /// Points by the link that leads to them, each with its host; and which switches are here.
+    /// Points by link, each with its host; and the local switches.
     type Found = (Vec<(String, u32)>, Vec<bool>);
 
     fn border(names: &[&str]) -> Result<Found, String> {

@@ -1,30 +1,29 @@
-//! What a live run needs to know beside its scenario.
+//! Settings of a live run, in addition to its scenario.
 
 use hitless_core::wire::Duration;
 use hitless_core::wire::frame::{EtherType, MacAddress};
 use hitless_core::wire::link::LinkFormat;
 
-/// What a live run needs to know beside its scenario.
+/// Settings of a live run, in addition to its scenario.
 #[derive(Clone, Debug)]
 pub struct LiveSettings {
-    /// The nodes (or links) that are real, in the order in which points are numbered.
+    /// The real nodes (or links), in the order of their points.
     pub points: Vec<String>,
-    /// How many frames may be in the fabric at once.
+    /// Maximum number of frames in the fabric.
     pub frames: u32,
-    /// The longest frame, without check sequence.
+    /// Maximum length of a frame, without check sequence.
     pub frame_bytes: u16,
-    /// Stations whose place is known: address, and name of a point.
+    /// Configured stations: address, and name of a point.
     pub stations: Vec<(MacAddress, String)>,
-    /// How many further stations may be learned.
     pub stations_learned: usize,
-    /// After which time a learned station that is silent is forgotten (IEEE 802.1Q, table 8-6: 300 s).
+    /// Age limit of a learned station (IEEE 802.1Q, table 8-6: 300 s).
     pub station_age: Duration,
-    /// What is spoken on links to switches that run elsewhere, by point; [`Self::format_of`] for others.
+    /// Formats of links to switches that run elsewhere, by point; [`Self::format_of`] for others.
     pub formats: Vec<(String, LinkFormat)>,
 }
 
 impl LiveSettings {
-    /// The usual settings for these points: 8,192 frames of up to 2,048 bytes.
+    /// Makes settings with defaults: 8,192 frames of up to 2,048 bytes.
     pub fn new(points: Vec<String>) -> Self {
         Self {
             points,
@@ -37,7 +36,7 @@ impl LiveSettings {
         }
     }
 
-    /// What is spoken with the switch behind a point: to everybody on the link, unless addresses are given.
+    /// Returns the format for the switch behind a point; the default is sent to the broadcast address.
     pub fn format_of(&self, point: &str) -> LinkFormat {
         let given = self.formats.iter().find(|(name, _)| name == point).map(|&(_, format)| format);
         given.unwrap_or(LinkFormat {

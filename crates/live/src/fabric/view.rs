@@ -1,4 +1,4 @@
-//! What a live run shows of itself while it goes on.
+//! The observable state of a running fabric.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,19 @@ use super::live::LiveFabric;
 use super::points::Point;
 use crate::status::LinkStatus;
 
-/// A moment of a live run.
+/// A snapshot of a live run.
 #[derive(Clone, Debug)]
 pub struct FabricView {
-    /// Links of switches that are here.
+    /// Links of local switches.
     pub links: Vec<LinkStatus>,
-    /// Packets lost, by reason.
     pub drops: BTreeMap<&'static str, u64>,
-    /// Packets taken out without loss, by reason.
+    /// Packets removed without loss, by reason.
     pub retired: BTreeMap<&'static str, u64>,
     /// Switch, mechanism, scope, counter, value.
     pub mechanisms: Vec<Counted>,
 }
 
 impl LiveFabric {
-    /// How things are.
     pub fn view(&mut self) -> FabricView {
         let refused = |is_loss: bool| {
             let counts = self.counts().refused;
@@ -41,14 +39,13 @@ impl LiveFabric {
         FabricView { links: self.links(), drops, retired, mechanisms }
     }
 
-    /// The rate of each point's link.
     pub fn rates(&self) -> impl Iterator<Item = (String, BitRate)> + '_ {
         let rate = |point: &Point| self.run.topology().link(point.outwards.link).settings.rate;
         self.points().iter().map(move |point| (point.name.clone(), rate(point)))
     }
 
-    /// Times that a mechanism waits for what crosses a link to a switch elsewhere, which costs real time: what it is,
-    /// and how long.
+    /// Returns the timeouts of mechanisms that wait for a round trip to a switch elsewhere, which takes real time: name
+    /// and duration.
     pub fn intervals_over_real_links(&self) -> Vec<(String, Duration)> {
         let topology = self.run.topology();
         let is_real = |link: &DirectedLink| {

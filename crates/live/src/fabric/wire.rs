@@ -1,4 +1,4 @@
-//! What of a frame's bytes the fabric needs, and what of a packet the bytes must show.
+//! Conversion between the bytes of frames and packets.
 
 use hitless_core::wire::frame::{FlowHashSeed, Frame, MINIMUM_BYTES, MacAddress, mark_ce};
 use hitless_core::wire::link::{ADDED_BYTES_WITH_ALL_SHIMS, LinkFormat, LinkHeaderSet, Refusal};
@@ -8,37 +8,37 @@ use hitless_core::wire::{Ecn, Packet, PriorityMark, ServiceKey};
 
 use super::frames::FrameInfo;
 
-/// What was read in a frame of a host.
+/// The fields read from a frame of a host.
 pub(super) struct Read {
     pub destination: MacAddress,
     pub source: MacAddress,
     /// Length, class, ECN and hash.
     pub packet: Packet,
-    /// What its code point says of its urgency.
+    /// The urgency given by its code point.
     pub mark: Option<PriorityMark>,
     pub service: ServiceKey,
 }
 
-/// Reads a frame of a host; none when it has no Ethernet header.
+/// Reads a frame of a host; `None` without a whole Ethernet header.
 pub(super) fn read(bytes: &[u8], seed: FlowHashSeed) -> Option<Read> {
     let frame = Frame::parse(bytes).ok()?;
-    // A bridge leaves the time to live of what it forwards alone; the fabric counts its own hops.
+    // A bridge does not change the time to live; the fabric counts its own hops.
     let packet = Packet { ttl: Packet::INITIAL_TTL, ..frame.describe(seed) };
     let Frame { destination, source, .. } = frame;
     Some(Read { destination, source, packet, mark: frame.priority_mark(), service: frame.service_key() })
 }
 
-/// What came over a link from a switch elsewhere.
+/// The contents of a frame from a switch elsewhere.
 pub(super) struct FromSwitch {
     pub shims: ShimStack,
-    /// Where in the bytes the frame of a host lies that it carries.
+    /// Position of the inner host frame in the bytes.
     pub inner: Option<(usize, usize)>,
 }
 
 /// Reads a frame of a link between switches.
 ///
 /// # Errors
-/// [`Refusal`], also of headers that nothing here and there has written.
+/// [`Refusal`], including for headers that the two ends do not share.
 pub(super) fn read_link(bytes: &[u8], format: &LinkFormat, spoken: &LinkHeaderSet) -> Result<FromSwitch, Refusal> {
     let frame = format.decode(spoken, bytes)?;
     let inner = frame.inner.map(|inner| {
@@ -48,16 +48,16 @@ pub(super) fn read_link(bytes: &[u8], format: &LinkFormat, spoken: &LinkHeaderSe
     Ok(FromSwitch { shims: frame.shims, inner })
 }
 
-/// Puts a mark on a packet, which does not grow by it: what it says is in the bytes that came.
+/// Puts a mark on a packet without lengthening it: the mark's information is already in the frame's bytes.
 pub(super) fn with_mark(mut packet: Packet, mark: PriorityMark) -> Packet {
-    // One that has no room for it (a frame of a link with all headers) counts as the most urgent, as all without a
+    // A packet without room for it (with all headers of a link) has the highest priority, like all packets without a
     // mark.
     let _ = packet.shims.push(mark);
     packet
 }
 
-/// Puts the shims of a link on a packet, which grows by them. What was read in its bytes stays, unless a switch
-/// elsewhere knows better; and each detour has cost a hop.
+/// Puts the shims of a link on a packet and lengthens it. A mark from the switch elsewhere replaces the mark read from
+/// the bytes; each detour has cost a hop.
 pub(super) fn with_shims(packet: Packet, mut shims: ShimStack, spoken: &LinkHeaderSet) -> Packet {
     let mark = shims.remove::<PriorityMark>().or(packet.shims.get::<PriorityMark>());
     let detours = shims.get::<DetourCount>().map_or(0, |count| count.0);
@@ -72,7 +72,7 @@ fn grown_by(mut packet: Packet, shims: ShimStack, spoken: &LinkHeaderSet) -> Pac
     packet
 }
 
-/// A packet that carries no frame of a host: an acknowledgement, a dummy, a pause frame.
+/// Makes a packet without a host's frame: an acknowledgement, a dummy, a pause frame.
 pub(super) fn control_packet(shims: ShimStack, spoken: &LinkHeaderSet) -> Packet {
     let packet = Packet {
         frame_bytes: MINIMUM_FRAME_BYTES.saturating_sub(spoken.wire_bytes(&shims)),
@@ -82,10 +82,10 @@ pub(super) fn control_packet(shims: ShimStack, spoken: &LinkHeaderSet) -> Packet
     with_shims(packet, shims, spoken)
 }
 
-/// The bytes that leave for a host: those that came, with the mark of congestion when a switch has set it since.
+/// Returns the bytes for a host: the received bytes, with the mark of congestion if a switch has set it since.
 ///
 /// # Errors
-/// A sentence, when something of a switch's own is still on the packet.
+/// A sentence, if a header of a switch is still on the packet.
 pub(super) fn write_to_host<'a>(
     packet: &Packet,
     ecn_before: Ecn,
@@ -102,12 +102,12 @@ pub(super) fn write_to_host<'a>(
     Ok(marked(packet, ecn_before, body, scratch))
 }
 
-/// The bytes that leave for a switch elsewhere, which reads its priority in them again, if none has changed it; a
-/// message takes the headers of its packet along. None for one with a header of something that the other end does not
-/// run, as after a failure, which has other packets take this link than the scenario meant.
+/// Returns the bytes for a switch elsewhere, which reads the priority from them unless it has changed; a message takes
+/// its packet's headers along. `None` if a header belongs to a mechanism that the other end does not run. This happens
+/// after a failure, when packets take links that the scenario did not plan for them.
 ///
 /// # Errors
-/// A sentence, when something is on the packet that must not cross a link.
+/// A sentence, if a header must not cross a link.
 pub(super) fn write_to_switch<'a>(
     packet: &Packet,
     before: &FrameInfo,

@@ -15,9 +15,9 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// Those that a port over packet sockets needs.
+    /// Capabilities for a port over packet sockets.
     pub const OF_PACKET_SOCKETS: [Self; 2] = [Self::NetRaw, Self::NetAdmin];
-    /// Those that a port over AF_XDP needs.
+    /// Capabilities for a port over AF_XDP.
     pub const OF_XDP: [Self; 3] = [Self::NetRaw, Self::NetAdmin, Self::Bpf];
 
     /// Its number in linux/capability.h.
@@ -29,7 +29,6 @@ impl Capability {
         }
     }
 
-    /// What it is needed for.
     #[must_use]
     pub const fn purpose(self) -> &'static str {
         match self {
@@ -39,7 +38,7 @@ impl Capability {
         }
     }
 
-    /// Which of `needed` this process lacks. None when that cannot be found out.
+    /// Returns the capabilities among `needed` that this process lacks; empty if that is unknown.
     #[must_use]
     pub fn lacking(needed: &[Self]) -> Vec<Self> {
         let Some(effective) = effective() else { return Vec::new() };
@@ -58,7 +57,7 @@ impl fmt::Display for Capability {
 }
 
 fn effective() -> Option<u64> {
-    // Of the thread, not of the process: the first thread may have kept what this one gave up.
+    // Read the thread's status, not the process's: the first thread can still have capabilities that this one gave up.
     mask_of(&fs::read_to_string("/proc/thread-self/status").ok()?)
 }
 

@@ -1,4 +1,4 @@
-//! Why a port could not be opened.
+//! Errors of opening a port.
 
 use std::error::Error;
 use std::fmt;
@@ -6,37 +6,30 @@ use std::io;
 
 use crate::interfaces::capability::Capability;
 
-/// Why a port could not be opened.
+/// The reason why a port could not be opened.
 #[derive(Debug)]
 pub enum OpenError {
-    /// There is no such interface in this network namespace.
-    Missing {
-        /// The name that was asked for.
-        name: String,
-    },
+    /// The interface does not exist in this network namespace.
+    Missing { name: String },
     /// The interface carries no Ethernet frames.
     NotEthernet {
-        /// Its name.
         name: String,
-        /// Its kind: an `ARPHRD_` number of linux/if_arp.h.
+        /// An `ARPHRD_` number of linux/if_arp.h.
         kind: u16,
     },
-    /// The process may not do what is needed.
+    /// The process lacks a permission.
     Forbidden {
-        /// The name that was asked for.
         name: String,
-        /// What it lacks; empty when it seems to have all it needs.
+        /// Missing capabilities; empty if the process seems to have all.
         lacking: Vec<Capability>,
-        /// What was refused.
+        /// The refused operation.
         what: String,
     },
-    /// The kernel refused something else.
+    /// The kernel refused an operation for another reason.
     Refused {
-        /// The name that was asked for.
         name: String,
-        /// What was refused.
+        /// The refused operation.
         what: String,
-        /// What the kernel said.
         error: io::Error,
     },
 }
@@ -106,7 +99,7 @@ impl From<OpenError> for io::Error {
     }
 }
 
-/// What to do about capabilities that are lacking.
+/// Writes advice about missing capabilities.
 fn write_hint(formatter: &mut fmt::Formatter<'_>, lacking: &[Capability]) -> fmt::Result {
     if lacking.is_empty() {
         return formatter.write_str(

@@ -1,27 +1,26 @@
-//! What a packet socket leaves to be done on a frame: a checksum that the sender's kernel left to its network card, and
-//! a VLAN tag that the receiver's kernel took out.
+//! Completes frames from a packet socket: a checksum that the sender's kernel left to its network card, and a VLAN tag
+//! that the receiver's kernel removed.
 
-/// Bytes of the two addresses.
+/// Length of the two addresses.
 pub const ADDRESSES_BYTES: usize = 12;
-/// Bytes of addresses and type.
+/// Length of addresses and type.
 pub const HEADER_BYTES: usize = 14;
-/// Bytes of a VLAN tag.
 pub const TAG_BYTES: usize = 4;
 /// The type of a VLAN tag, IEEE 802.1Q.
 pub const TAG_TYPE: u16 = 0x8100;
 
-/// Where a checksum is to be completed: it covers the frame from `start` on and belongs `offset` bytes behind that. The
-/// field holds the sum of the pseudo-header already (`CHECKSUM_PARTIAL` of Linux).
+/// The place of an incomplete checksum: it covers the frame from `start` and is stored `offset` bytes after that. The
+/// field already contains the sum of the pseudo-header (`CHECKSUM_PARTIAL` of Linux).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartialChecksum {
-    /// First byte that is summed.
+    /// First byte of the sum.
     pub start: usize,
-    /// Place of the checksum, from `start` on.
+    /// Offset of the checksum, relative to `start`.
     pub offset: usize,
 }
 
 impl PartialChecksum {
-    /// Completes the checksum of `frame`; false when it would lie outside.
+    /// Completes the checksum of `frame`; returns false if it would be outside the frame.
     #[must_use]
     pub fn complete(self, frame: &mut [u8]) -> bool {
         let Some(covered) = frame.get_mut(self.start..) else { return false };
@@ -29,7 +28,7 @@ impl PartialChecksum {
             return false;
         }
         let sum = match !ones_complement_sum(covered) {
-            // In UDP zero means that there is no checksum (RFC 768); all ones is the same number in TCP and elsewhere.
+            // In UDP zero means "no checksum" (RFC 768); all ones is an equal number in ones' complement.
             0 => 0xffff,
             sum => sum,
         };
@@ -38,7 +37,7 @@ impl PartialChecksum {
     }
 }
 
-/// The Internet checksum of `bytes` before it is complemented (RFC 1071).
+/// Computes the Internet checksum of `bytes` before it is complemented (RFC 1071).
 #[must_use]
 pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
     let mut sum = 0_u64;
@@ -55,8 +54,8 @@ pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
     u16::try_from(sum).expect("folded to 16 bits")
 }
 
-/// Puts a VLAN tag into the frame that starts at `start` of `room`, by moving the addresses [`TAG_BYTES`] to the front;
-/// returns where the frame starts now, none when there is no room before it.
+/// Inserts a VLAN tag into the frame that starts at `start` of `room`, by moving the addresses forward by
+/// [`TAG_BYTES`]. Returns the new start; `None` without enough room.
 #[must_use]
 pub fn insert_tag(room: &mut [u8], start: usize, tag_type: u16, tag: u16) -> Option<usize> {
     let new_start = start.checked_sub(TAG_BYTES)?;
@@ -70,7 +69,7 @@ pub fn insert_tag(room: &mut [u8], start: usize, tag_type: u16, tag: u16) -> Opt
     Some(new_start)
 }
 
-/// Bytes of payload that `frame` may have on a link of `mtu_bytes`, and its headers: a tag does not count.
+/// Returns the maximum length of `frame` on a link of `mtu_bytes`, headers included; a tag does not count.
 #[must_use]
 pub fn limit_bytes(frame: &[u8], mtu_bytes: usize) -> usize {
     let is_tagged = frame.get(ADDRESSES_BYTES..HEADER_BYTES) == Some(&TAG_TYPE.to_be_bytes());

@@ -1,4 +1,4 @@
-//! What a port of a live switch can do, whatever is behind it.
+//! The interface of a port of a live switch, independent of its implementation.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -9,64 +9,63 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MonotonicTime(pub u64);
 
-/// A frame that has come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received<'a> {
     /// The frame from the destination address to the end of the payload, without check sequence. A VLAN tag that the
-    /// kernel has taken out is in it again.
+    /// kernel removed is restored.
     pub bytes: &'a [u8],
-    /// When the kernel took it in.
+    /// Time at which the kernel received it.
     pub at: MonotonicTime,
 }
 
-/// Why a frame could not be sent.
+/// The reason why a frame could not be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The ring has no room now.
+    /// The ring is full at present.
     RingFull,
-    /// The frame is longer than the interface takes.
+    /// The frame exceeds the interface's limit.
     TooLong,
-    /// It is no frame: too short for addresses and type.
+    /// The frame is too short for addresses and type.
     TooShort,
 }
 
-/// What has gone through an interface since it was opened.
+/// Counters of an interface since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
-    /// Frames handed to [`Interface::receive`]'s caller.
+    /// Frames passed to the caller of [`Interface::receive`].
     pub frames_received: u64,
-    /// Frames that the kernel had no room for in the receive ring: lost before anybody saw them.
+    /// Frames lost because the receive ring was full.
     pub frames_overrun: u64,
     /// Frames that were put into the transmit ring.
     pub frames_sent: u64,
     /// Frames that [`Interface::send`] refused.
     pub frames_refused: u64,
-    /// Frames that were put into the transmit ring and taken out again, because the interface was down when they were
-    /// to leave.
+    /// Frames removed from the transmit ring without being sent, because the interface was down.
     pub frames_discarded: u64,
-    /// Received frames that were not handed over because they are none of the wire: merged from several by an offload
-    /// (TSO of the sender, GRO or LRO of the receiver), or longer than the MTU. Any of them means that an offload is
-    /// on: see [`crate::interfaces::offloads`].
+    /// Received frames that were discarded because they were not single frames of the link: merged by an offload (TSO
+    /// of the sender, GRO or LRO of the receiver), or longer than the MTU. Any such frame means that an offload is on:
+    /// see [`crate::interfaces::offloads`].
     pub frames_merged: u64,
-    /// Received frames whose checksum the sender's kernel had left to its network card, and that was completed here.
+    /// Received frames with a checksum that the sender's kernel had left to its network card and that was completed
+    /// here.
     pub checksums_completed: u64,
 }
 
-/// A port: frames in, frames out. Nothing here blocks.
+/// A port: frames in, frames out. No function blocks.
 pub trait Interface {
-    /// The name of the interface.
     fn name(&self) -> &str;
 
-    /// How frames cross to the kernel, in words: the mode that was obtained, not the one that was asked for.
+    /// The actual mode of exchanging frames with the kernel, in words.
     fn mode(&self) -> &str;
 
-    /// The longest frame without VLAN tag that can be sent, without check sequence. A tag (IEEE 802.1Q) comes on top.
+    /// Maximum length of a frame to be sent, without VLAN tag and check sequence. A tag (IEEE 802.1Q) is allowed in
+    /// addition.
     fn frame_limit_bytes(&self) -> usize;
 
-    /// Hands up to `limit` frames that have come in to `take`, in the order in which they came; returns how many.
+    /// Passes up to `limit` received frames to `take`, in order; returns their number.
     ///
     /// # Errors
-    /// When the interface is gone, or what it is bound to.
+    /// If the interface, or the object that it is bound to, is gone.
     fn receive(&mut self, limit: usize, take: &mut dyn FnMut(Received<'_>)) -> io::Result<usize>;
 
     /// Puts a frame, without check sequence, into the transmit ring; it leaves with the next [`Interface::flush`] at
@@ -76,23 +75,23 @@ pub trait Interface {
     /// [`Refusal`]: the frame was not sent.
     fn send(&mut self, frame: &[u8]) -> Result<(), Refusal>;
 
-    /// Has the kernel send what is in the transmit ring, and returns whether it has taken all of it; what it has no
-    /// room for stays for the next call. While the interface is down, what is in the ring is discarded.
+    /// Makes the kernel send the contents of the transmit ring; returns whether it has accepted all frames. The others
+    /// stay in the ring for the next call. While the interface is down, the contents of the ring are discarded.
     ///
     /// # Errors
-    /// When the interface is gone.
+    /// If the interface is gone.
     fn flush(&mut self) -> io::Result<bool>;
 
-    /// What has gone through it so far.
+    /// Returns the counters.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// If the kernel does not provide them.
     fn counters(&mut self) -> io::Result<Counters>;
 
     /// Checks that the interface still exists under its name, and follows its MTU.
     ///
     /// # Errors
-    /// `NotFound` when it was removed, renamed, or moved to another namespace.
+    /// `NotFound` if it was removed, renamed, or moved to another namespace.
     fn look(&mut self) -> io::Result<()>;
 
     /// Switches to the interface that has the name now. Needs no capability, because the sockets are reused.
@@ -101,6 +100,6 @@ pub trait Interface {
     /// `NotFound` if no interface has the name, `Unsupported` for kinds of port that cannot rejoin.
     fn rejoin(&mut self) -> io::Result<()>;
 
-    /// Readable when frames have come in; none when the port cannot be waited for.
+    /// Returns a descriptor that is readable when frames have arrived; `None` if the port cannot be waited for.
     fn wakes(&self) -> Option<BorrowedFd<'_>>;
 }

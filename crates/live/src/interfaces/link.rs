@@ -1,4 +1,4 @@
-//! The link under a port: that it is there, its MTU, its carrier.
+//! The interface under a port: its existence, MTU and carrier.
 
 use std::io;
 
@@ -6,8 +6,8 @@ use crate::interfaces::error::OpenError;
 use crate::interfaces::sys::ethtool::receive_queues;
 use crate::interfaces::sys::network::Control;
 
-/// An Ethernet interface of the network namespace in which it was looked up, by index: a new interface of the same name
-/// is another one.
+/// An Ethernet interface of the network namespace of its lookup, identified by index: a new interface of the same name
+/// is a different one.
 #[derive(Debug)]
 pub struct Link {
     control: Control,
@@ -18,11 +18,10 @@ pub struct Link {
 /// Whether frames can cross.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
-    /// It is switched off by its administrator (`ip link set ... down`).
+    /// Its administrator has switched it off (`ip link set ... down`).
     Off,
-    /// It is on, but there is nobody at the other end.
+    /// It is on, but the other end is missing.
     Lost,
-    /// Frames can cross.
     Present,
 }
 
@@ -37,10 +36,10 @@ impl Carrier {
 }
 
 impl Link {
-    /// The interface called `name` in the network namespace of the calling thread.
+    /// Finds the interface called `name` in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// [`OpenError::Missing`] when there is none, [`OpenError::NotEthernet`].
+    /// [`OpenError::Missing`] if it does not exist, [`OpenError::NotEthernet`].
     pub fn of_ethernet(name: &str) -> Result<Self, OpenError> {
         let control = Control::open().map_err(|error| OpenError::asking(name, "anything", error))?;
         let index = control.index(name).map_err(|error| OpenError::looking_up(name, error))?;
@@ -51,38 +50,36 @@ impl Link {
         Ok(Self { control, name: name.to_owned(), index })
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its index.
     #[must_use]
     pub fn index(&self) -> libc::c_int {
         self.index
     }
 
-    /// Its MTU: the most bytes of a frame behind addresses and type.
+    /// Reads its MTU: the maximum number of bytes after addresses and type.
     ///
     /// # Errors
-    /// When it is gone.
+    /// If it is gone.
     pub fn mtu_bytes(&self) -> io::Result<usize> {
         self.control.mtu(&self.name)
     }
 
-    /// Sets its MTU. A port must be opened after that.
+    /// Sets its MTU. A port must be opened afterwards.
     ///
     /// # Errors
-    /// `PermissionDenied` without CAP_NET_ADMIN; `InvalidInput` when the driver cannot.
+    /// `PermissionDenied` without CAP_NET_ADMIN; `InvalidInput` if the driver does not support it.
     pub fn set_mtu_bytes(&self, mtu_bytes: usize) -> io::Result<()> {
         self.control.set_mtu(&self.name, mtu_bytes).map_err(|error| self.error("its MTU cannot be set", &error))
     }
 
-    /// Its station address.
+    /// Reads its station address.
     ///
     /// # Errors
-    /// When it is gone.
+    /// If it is gone.
     pub fn address(&self) -> io::Result<[u8; 6]> {
         self.control.address(&self.name)
     }
@@ -96,27 +93,27 @@ impl Link {
         self.control.set_up(&self.name, up).map_err(|error| self.error(what, &error))
     }
 
-    /// Whether frames can cross now.
+    /// Reads whether frames can cross now.
     ///
     /// # Errors
-    /// When it is gone.
+    /// If it is gone.
     pub fn carrier(&self) -> io::Result<Carrier> {
         let flags = self.control.flags(&self.name)?;
         Ok(Carrier::of_flags(flags))
     }
 
-    /// How many receive queues it has; 0 when the driver does not count them.
+    /// Reads its number of receive queues; 0 if the driver does not count them.
     ///
     /// # Errors
-    /// When the driver knows nothing of queues.
+    /// If the driver does not support queues.
     pub fn receive_queues(&self) -> io::Result<u32> {
         receive_queues(&self.control, &self.name)
     }
 
-    /// Success when it has not gone.
+    /// Checks that it still exists.
     ///
     /// # Errors
-    /// `NotFound` when it was removed, renamed, or moved to another namespace.
+    /// `NotFound` if it was removed, renamed, or moved to another namespace.
     pub fn still_there(&self) -> io::Result<()> {
         if self.control.index(&self.name).is_ok_and(|index| index == self.index) {
             return Ok(());
@@ -140,14 +137,14 @@ impl Link {
         Ok(())
     }
 
-    /// `error`, with what could not be done on which interface.
+    /// Adds the interface and the failed operation to `error`.
     #[must_use]
     pub fn error(&self, what: &str, error: &io::Error) -> io::Error {
         io::Error::new(error.kind(), format!("interface {}: {what}: {error}", self.name))
     }
 
-    /// What `error` of a socket on it means: an interface that is down is a port without carrier, one that is gone is
-    /// an error.
+    /// Interprets `error` of a socket: an interface that is down is a port without carrier, but a removed one is an
+    /// error.
     pub(crate) fn judge(&self, error: io::Error, what: &str) -> io::Result<()> {
         match error.raw_os_error() {
             Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => self.still_there(),
@@ -160,16 +157,16 @@ impl Link {
     }
 }
 
-/// Empty looks at a receive ring since frames came, or the socket was asked for an error.
+/// Number of empty receive rings in a row, since the last frame or the last check of the socket's error.
 #[derive(Debug, Default)]
 pub(crate) struct EmptyLooks(u32);
 
 impl EmptyLooks {
-    /// Those after which the socket is asked: a system call in 100 us or so of a loop that does not sleep. One that
-    /// sleeps is woken by the error, and then does not sleep until it has been asked for.
+    /// Number of empty looks before a check: about one system call per 100 us in a loop that does not sleep. A sleeping
+    /// loop is woken by the error, and does not sleep again until the error was read.
     const BETWEEN_CHECKS: u32 = 4096;
 
-    /// Counts a look; whether the socket is to be asked for an error now.
+    /// Counts a look; returns whether the socket must be checked for an error now.
     pub fn count(&mut self, is_empty: bool) -> bool {
         self.0 = if is_empty { self.0 + 1 } else { 0 };
         let is_due = self.0 >= Self::BETWEEN_CHECKS;

@@ -1,16 +1,17 @@
 //! Ports of a live switch: frames in and out of real Linux interfaces.
 //!
-//! The only module that talks to the kernel about packets. It knows frames as bytes and nothing of what is in them.
+//! This is the only module that exchanges frames with the kernel. It treats frames as bytes and does not interpret
+//! them.
 //!
-//! - [`interface`]: what a port can do;
-//! - [`open`](mod@open): how one is opened; [`OpenError`]: why that fails;
+//! - [`interface`]: the interface of a port;
+//! - [`open`](mod@open): opens a port; [`OpenError`]: the reasons for a failure;
 //! - [`link`]: the interface under a port: MTU, carrier, on and off;
-//! - [`watch`]: what becomes of interfaces;
-//! - [`offloads`]: what must be off so that frames arrive as they were sent;
+//! - [`watch`]: changes of interfaces;
+//! - [`offloads`]: offloads that must be off so that frames arrive as they were sent;
 //! - [`packet`]: ports over packet sockets;
 //! - [`xdp`]: ports over AF_XDP;
-//! - [`namespace`]: doing something in another network namespace;
-//! - [`traffic`]: a generator and a sink, which measure what lies between two ports.
+//! - [`namespace`]: work in another network namespace;
+//! - [`traffic`]: a generator and a sink, for measurements between two ports.
 
 pub mod capability;
 mod error;

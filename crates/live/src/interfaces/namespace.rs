@@ -12,30 +12,30 @@ use crate::interfaces::sys::socket::enter_network_namespace;
 pub struct Namespace(File);
 
 impl Namespace {
-    /// The one that `ip netns add NAME` made.
+    /// Opens the namespace that `ip netns add NAME` made.
     ///
     /// # Errors
-    /// `NotFound` when there is none of that name.
+    /// `NotFound` if it does not exist.
     pub fn named(name: &str) -> io::Result<Self> {
         Self::at(&Path::new("/run/netns").join(name))
     }
 
-    /// The one that the file at `path` stands for, as `/proc/PID/ns/net` does.
+    /// Opens the namespace of the file at `path`, such as `/proc/PID/ns/net`.
     ///
     /// # Errors
-    /// When the file cannot be opened.
+    /// If the file cannot be opened.
     pub fn at(path: &Path) -> io::Result<Self> {
         File::open(path).map(Self)
     }
 
-    /// Does `work` in a thread of its own that is in this namespace. Sockets that it opens stay in the namespace; the
-    /// calling thread does not leave its own.
+    /// Runs `work` in a new thread in this namespace. Sockets that it opens stay in the namespace; the calling thread
+    /// does not change its namespace.
     ///
     /// # Errors
     /// `PermissionDenied` without CAP_SYS_ADMIN.
     ///
     /// # Panics
-    /// When `work` does.
+    /// If `work` panics.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         thread::scope(|scope| {
             let thread = scope.spawn(|| enter_network_namespace(&self.0).map(|()| work()));

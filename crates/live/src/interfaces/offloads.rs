@@ -1,15 +1,16 @@
-//! Offloads: work that a kernel leaves to network cards, and that makes frames arrive other than they were sent.
+//! Offloads: work that a kernel leaves to network cards, with the effect that frames arrive in a different form than
+//! they were sent.
 //!
-//! With segmentation, a kernel hands frames of up to 64 KB to the interface; a veth carries them to its other end as
-//! they are. With receive merging the receiving side does the same. With checksum offload the checksum of a frame from
-//! a local kernel is not computed. With VLAN offload the tag is beside the frame and not in it.
+//! With segmentation, a kernel passes frames of up to 64 KB to the interface, and a veth carries them unchanged to its
+//! other end. Receive merging has the same effect at the receiver. With checksum offload, frames from a local kernel
+//! have no valid checksum. With VLAN offload, the tag is in metadata and not in the frame.
 
 use std::io;
 
 use crate::interfaces::link::Link;
 use crate::interfaces::sys::ethtool::{Feature, features, switch};
 
-/// Offloads that must be off beside those that end in `-segmentation`, in the kernel's own words
+/// Offloads that must be off, in addition to those that end in `-segmentation`, in the kernel's spelling
 /// (`netdev_features_strings` of net/ethtool/common.c).
 const HARMFUL: [&str; 21] = [
     "tx-gso-partial",
@@ -35,25 +36,25 @@ const HARMFUL: [&str; 21] = [
     "esp-hw-offload",
 ];
 
-/// What [`Link::switch_off_offloads`] did.
+/// The result of [`Link::switch_off_offloads`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwitchedOff {
     /// Offloads that were on and are off now.
     pub switched: Vec<String>,
-    /// Offloads that are on still: the driver does not let go of them.
+    /// Offloads that are still on, because the driver does not allow switching them off.
     pub still_on: Vec<String>,
 }
 
 impl Link {
-    /// The offloads that are on and change frames.
+    /// Returns the active offloads that change frames.
     ///
     /// # Errors
-    /// When the interface is gone.
+    /// If the interface is gone.
     pub fn offloads_on(&self) -> io::Result<Vec<String>> {
         Ok(self.harmful_on()?.into_iter().map(|feature| feature.name).collect())
     }
 
-    /// Switches off all of them that can be.
+    /// Switches off as many of them as possible.
     ///
     /// # Errors
     /// `PermissionDenied` without CAP_NET_ADMIN.
@@ -65,7 +66,7 @@ impl Link {
         Ok(SwitchedOff { switched, still_on })
     }
 
-    /// Switches the offloads called `names` on again, as far as the driver lets.
+    /// Switches the offloads called `names` on again, if the driver allows it.
     ///
     /// # Errors
     /// `PermissionDenied` without CAP_NET_ADMIN.

@@ -7,23 +7,23 @@ use crate::interfaces::interface::Interface;
 use crate::interfaces::packet::{PacketInterface, RING_FRAMES};
 use crate::interfaces::xdp::{XdpInterface, XdpMode};
 
-/// How frames are to cross to the kernel.
+/// The preferred way of exchanging frames with the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preference {
     /// Packet sockets with memory-mapped rings: any interface.
     #[default]
     Packet,
-    /// AF_XDP in the fastest mode that can be had.
+    /// AF_XDP in the fastest available mode.
     FastestXdp,
     /// AF_XDP in exactly this mode.
     Xdp(XdpMode),
-    /// AF_XDP in the driver, without a copy or with one; packet sockets where the driver cannot. AF_XDP in the stack is
-    /// not tried: it is no faster than packet sockets.
+    /// AF_XDP in the driver, without a copy or with one; packet sockets if the driver does not support it. AF_XDP in
+    /// the stack is not tried, because it is no faster than packet sockets.
     Fastest,
 }
 
 impl Preference {
-    /// All of them, with the names that they have on a command line and in a file.
+    /// All preferences, with their names on a command line and in a file.
     pub const NAMED: [(&'static str, Self); 6] = [
         ("packet", Self::Packet),
         ("xdp", Self::FastestXdp),
@@ -46,12 +46,10 @@ impl FromStr for Preference {
     }
 }
 
-/// What a port is to be like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How frames are to cross to the kernel.
     pub preference: Preference,
-    /// Frames that each ring holds, rounded up to a power of two.
+    /// Number of frames in each ring, rounded up to a power of two.
     pub ring_frames: usize,
 }
 
@@ -62,10 +60,10 @@ impl Default for Options {
 }
 
 /// Opens the interface called `name` in the network namespace of the calling thread. The port stays in that namespace
-/// whatever the thread does later.
+/// even if the thread leaves it.
 ///
 /// # Errors
-/// [`OpenError`]: exactly what was asked for could not be had.
+/// [`OpenError`]: the requested mode is not available.
 pub fn open(name: &str, options: Options) -> Result<Box<dyn Interface + Send>, OpenError> {
     let packet = || Ok(Box::new(PacketInterface::open(name, options.ring_frames)?) as Box<dyn Interface + Send>);
     let first_of = |modes: &[XdpMode]| -> Result<Box<dyn Interface + Send>, OpenError> {

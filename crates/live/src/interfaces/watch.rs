@@ -1,4 +1,4 @@
-//! Changes of interfaces, as the kernel tells of them (rtnetlink(7)).
+//! Changes of interfaces, as the kernel reports them (rtnetlink(7)).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,33 +6,26 @@ use std::os::fd::{AsFd, BorrowedFd};
 use crate::interfaces::link::Carrier;
 use crate::interfaces::sys::socket::{Socket, netlink_address};
 
-/// Hears of every interface of the network namespace in which it was opened.
+/// Receives changes of all interfaces of the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct LinkWatch {
     socket: Socket,
     buffer: Vec<u8>,
 }
 
-/// What has become of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkChange {
-    /// It is like this now; perhaps it was before.
+    /// The present state, possibly unchanged.
     Present {
-        /// Its index.
         index: i32,
-        /// Its name.
         name: String,
         /// Whether frames can cross.
         carrier: Carrier,
-        /// Its MTU.
         mtu_bytes: usize,
     },
     /// It was removed, or moved to another namespace.
-    Gone {
-        /// Its index.
-        index: i32,
-    },
-    /// There were more changes than the kernel kept: whoever watches must look at each interface again.
+    Gone { index: i32 },
+    /// The kernel has dropped notifications: the caller must look at each interface again.
     Missed,
 }
 
@@ -40,20 +33,20 @@ pub enum LinkChange {
 const BUFFER_BYTES: usize = 1 << 16;
 
 impl LinkWatch {
-    /// Hears from now on of the interfaces of the calling thread's network namespace.
+    /// Starts to receive changes of the interfaces of the calling thread's network namespace.
     ///
     /// # Errors
-    /// When the kernel has no sockets left; no capability is needed.
+    /// If the kernel is out of sockets; no capability is needed.
     pub fn open() -> io::Result<Self> {
         let socket = Socket::open(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
         socket.bind(&netlink_address(libc::RTMGRP_LINK.cast_unsigned()))?;
         Ok(Self { socket, buffer: vec![0; BUFFER_BYTES] })
     }
 
-    /// Hands over what has happened since the last call; does not wait.
+    /// Passes on the changes since the last call, without waiting.
     ///
     /// # Errors
-    /// What recv(2) returns.
+    /// The error of recv(2).
     pub fn changes(&mut self, take: &mut dyn FnMut(LinkChange)) -> io::Result<()> {
         loop {
             match self.socket.receive(&mut self.buffer) {
@@ -66,16 +59,16 @@ impl LinkWatch {
     }
 }
 
-/// Readable when something has happened.
+/// Readable after a change.
 impl AsFd for LinkWatch {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
-/// Bytes of a message's header (`struct nlmsghdr`).
+/// Length of a message's header (`struct nlmsghdr`).
 const HEADER_BYTES: usize = 16;
-/// Bytes of what stands before the attributes (`struct ifinfomsg`).
+/// Length of the fields before the attributes (`struct ifinfomsg`).
 const INFO_BYTES: usize = 16;
 
 fn parse(mut bytes: &[u8], take: &mut dyn FnMut(LinkChange)) {
@@ -106,7 +99,7 @@ fn change(kind: u16, message: &[u8]) -> Option<LinkChange> {
     }
 }
 
-/// The value of the attribute of this type (`struct rtattr`: length, type, value, padded to 4 bytes).
+/// Finds the value of the attribute of this type (`struct rtattr`: length, type, value, padded to 4 bytes).
 fn attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let length = usize::from(half(bytes, 0)?);

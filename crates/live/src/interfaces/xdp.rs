@@ -1,8 +1,8 @@
-//! A port over AF_XDP: a program in the driver, or in the stack where the driver has no hook, hands frames to a socket
+//! A port over AF_XDP: a program in the driver (or in the stack, if the driver has no hook) passes frames to a socket
 //! before the kernel's network stack sees them.
 //!
-//! The socket is that of queue 0. Frames of a veth with checksum offload or VLAN offload on the other side come without
-//! checksum and without tag, and unlike a packet socket nothing tells which: both must be off at the other end.
+//! The socket serves queue 0. If the other side of a veth has checksum offload or VLAN offload, frames arrive without
+//! checksum and without tag, and unlike with a packet socket nothing indicates it: both must be off at the other end.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -18,24 +18,24 @@ use crate::interfaces::sys::bpf::{Attachment, Hook, SocketMap};
 use crate::interfaces::sys::machine::monotonic_ns;
 use crate::interfaces::sys::xdp::{HEADROOM_BYTES, Shape, XdpSocket};
 
-/// Frames per ring at most: the memory is locked, and a process may lock 8 MB unless more is granted.
+/// Maximum number of frames per ring: the memory is locked, and the default limit of a process is 8 MB.
 const RING_FRAMES_LIMIT: usize = 2048;
-/// A chunk may not be longer than a page.
+/// Maximum length of a chunk: a page.
 const CHUNK_BYTES_LIMIT: usize = 4096;
 
-/// How frames cross to an AF_XDP socket, the fastest first.
+/// The mode of an AF_XDP socket, the fastest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum XdpMode {
     /// The network card writes into the memory of the process.
     ZeroCopy,
     /// The driver's hook, and one copy.
     Copy,
-    /// The stack's hook, and one copy at least.
+    /// The stack's hook, and one copy or more.
     Generic,
 }
 
 impl XdpMode {
-    /// All of them, the fastest first.
+    /// All modes, the fastest first.
     pub const ALL: [Self; 3] = [Self::ZeroCopy, Self::Copy, Self::Generic];
 
     const fn words(self) -> &'static str {
@@ -47,10 +47,9 @@ impl XdpMode {
     }
 }
 
-/// A port over AF_XDP.
 #[derive(Debug)]
 pub struct XdpInterface {
-    // Dropped first: no frame is handed to a socket that is being closed.
+    // Dropped first, so that no frame is passed to a socket that is being closed.
     _attachment: Attachment,
     _map: SocketMap,
     socket: XdpSocket,
@@ -58,7 +57,7 @@ pub struct XdpInterface {
     mode: XdpMode,
     mtu_bytes: usize,
     empty_looks: EmptyLooks,
-    /// Sent since the last flush.
+    /// Number of frames sent since the last flush.
     waiting: u64,
     counters: Counters,
 }
@@ -67,7 +66,7 @@ impl XdpInterface {
     /// Opens the interface called `name` in the network namespace of the calling thread, in exactly `mode`.
     ///
     /// # Errors
-    /// [`OpenError`]: what was asked for could not be had.
+    /// [`OpenError`]: the mode is not available.
     pub fn open(name: &str, mode: XdpMode, ring_frames: usize) -> Result<Self, OpenError> {
         let link = Link::of_ethernet(name)?;
         let mtu_bytes = link.mtu_bytes().map_err(|error| OpenError::asking(name, "its MTU", error))?;
@@ -98,10 +97,10 @@ impl XdpInterface {
         })
     }
 
-    /// Opens it in the first of `modes` that can be had.
+    /// Opens it in the first available mode of `modes`.
     ///
     /// # Errors
-    /// [`OpenError`]: that of the last mode, as none could be had.
+    /// [`OpenError`] of the last mode, if all fail.
     pub fn open_first(name: &str, modes: &[XdpMode], ring_frames: usize) -> Result<Self, OpenError> {
         let (last, others) = modes.split_last().unwrap_or((&XdpMode::Generic, &[]));
         let opened = others.iter().find_map(|mode| Self::open(name, *mode, ring_frames).ok());
@@ -208,10 +207,10 @@ fn shape(mtu_bytes: usize, ring_frames: usize) -> io::Result<Shape> {
     Ok(Shape { chunk_bytes, chunks: u32::try_from(chunks).map_err(io::Error::other)? })
 }
 
-/// Success when the interface has one receive queue, the one that the socket is for.
+/// Checks that the interface has only the receive queue that the socket serves.
 fn one_queue(link: &Link) -> io::Result<()> {
     match link.receive_queues() {
-        // A driver that knows nothing of channels has one queue.
+        // A driver without channels has one queue.
         Ok(0 | 1) | Err(_) => Ok(()),
         Ok(count) => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
@@ -223,8 +222,8 @@ fn one_queue(link: &Link) -> io::Result<()> {
     }
 }
 
-/// Binds to the queue. The kernel lets go of a queue a moment after the socket that had it was closed, so one that is
-/// taken is asked for again for two seconds.
+/// Binds to the queue. The kernel releases a queue shortly after its previous socket was closed, so a busy queue is
+/// retried for two seconds.
 fn bind(socket: &XdpSocket, link: &Link, mode: XdpMode) -> io::Result<()> {
     let mut tries = 200;
     loop {
@@ -238,7 +237,7 @@ fn bind(socket: &XdpSocket, link: &Link, mode: XdpMode) -> io::Result<()> {
     }
 }
 
-/// `error`, with a hint when it is the limit of locked memory.
+/// Adds a hint to `error` if the limit of locked memory was exceeded.
 fn locked_memory(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(libc::ENOBUFS | libc::ENOMEM) => io::Error::new(
@@ -249,7 +248,7 @@ fn locked_memory(error: io::Error) -> io::Error {
     }
 }
 
-/// `error`, with a hint when another program is attached already.
+/// Adds a hint to `error` if another program is already attached.
 fn occupied(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(libc::EBUSY | libc::EEXIST) => {

@@ -13,7 +13,7 @@ use crate::fabric::LiveSettings;
 /// The first line of a recording.
 pub(super) const MAGIC: &[u8] = b"hitless recording 1\n";
 
-/// What a record is.
+/// The types of records.
 pub(super) mod tag {
     pub const ARRIVAL: u8 = 1;
     pub const COMMAND: u8 = 2;
@@ -22,27 +22,27 @@ pub(super) mod tag {
     pub const END: u8 = 5;
 }
 
-/// The header of a recording: all that is needed to build the run again.
+/// The header of a recording: everything needed to build the run again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// The version that recorded.
+    /// The program's version.
     pub version: String,
-    /// The scenario with every default spelled out, as TOML.
+    /// The scenario with all defaults, as TOML.
     pub scenario: String,
-    /// The points, by number.
+    /// Names of the points, by number.
     pub points: Vec<String>,
-    /// Places for frames, and their length.
+    /// Number of places for frames.
     pub frames: u32,
-    /// See `frames`.
+    /// Length of a place.
     pub frame_bytes: u16,
-    /// Stations whose place was given.
+    /// Configured stations.
     pub stations: Vec<(String, String)>,
-    /// How many further stations could be learned.
+    /// Maximum number of learned stations.
     pub stations_learned: usize,
-    /// After what silence they are forgotten.
+    /// Age limit of learned stations.
     pub station_age_ps: u64,
-    /// What was spoken with switches elsewhere.
+    /// Formats of links to switches elsewhere.
     pub links: Vec<LinkEnd>,
 }
 
@@ -50,18 +50,16 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkEnd {
-    /// Its point.
     pub point: String,
-    /// Type of its frames.
     pub ether_type: u16,
-    /// The address here.
+    /// The address of this end.
     pub local: String,
-    /// The address there.
+    /// The address of the other end.
     pub remote: String,
 }
 
 impl Header {
-    /// Of a run of `scenario` (with every default spelled out) with these settings.
+    /// Describes a run of `scenario` (with all defaults) with these settings.
     pub fn new(scenario: String, settings: &LiveSettings) -> Self {
         let link = |(point, format): &(String, LinkFormat)| LinkEnd {
             point: point.clone(),
@@ -82,10 +80,10 @@ impl Header {
         }
     }
 
-    /// The fabric that was recorded, as it was at its start. `registry` has the kinds of mechanisms that it may run.
+    /// Builds the recorded fabric in its initial state. `registry` holds the kinds of its mechanisms.
     ///
     /// # Errors
-    /// A sentence: a scenario or an address that this version does not take.
+    /// A sentence, if this version rejects the scenario or an address.
     pub fn build(&self, registry: &Registry) -> Result<LiveFabric, String> {
         let scenario = hitless_scenario::check_for(&self.scenario, "recording", Purpose::Live, registry, None)
             .map_err(|error| error.to_string())?;
@@ -107,7 +105,7 @@ impl Header {
     }
 }
 
-/// The address that a text such as "02:00:00:00:00:01" means.
+/// Parses an address such as "02:00:00:00:00:01".
 ///
 /// # Errors
 /// A sentence.

@@ -1,24 +1,24 @@
-//! What a live run received and decided, in a file; and the same run once more, in simulation.
+//! Records the inputs and decisions of a live run in a file, and repeats the run in simulation.
 //!
-//! A run is a function of its scenario, its arrivals and its commands. The file holds these, and the decisions that
-//! followed; [`replay`] repeats the run without a clock and compares each decision with the one in the file.
+//! A run is a function of its scenario, its arrivals and its commands. The file holds these and the resulting
+//! decisions; [`replay`] repeats the run without a clock and compares each decision with the recorded one.
 //!
 //! # Format
-//! The line `hitless recording 1`, a header, and records up to the end of the file. The header is a JSON object behind
-//! its length, a varint. A varint is a number in groups of 7 bits, lowest first, with the top bit set on all but the
-//! last byte. A record is a byte that says what it is, the time since the record before it in picoseconds (a varint),
-//! and
+//! The file consists of the line `hitless recording 1`, a header, and records up to its end. The header is a JSON
+//! object preceded by its length, a varint. A varint is a number in groups of 7 bits, lowest first, with the top bit
+//! set on all but the last byte. A record is a byte with its type, the time since the previous record in picoseconds (a
+//! varint), and
 //!
-//! | byte | record | what follows |
+//! | byte | record | contents |
 //! |---|---|---|
 //! | 1 | arrival | point, length of the frame, bytes kept, these bytes; if not all, 8 bytes: hash of the rest |
 //! | 2 | command | length, its text |
 //! | 3 | decision | packet, switch, action (one byte), port, queue (one byte) |
 //! | 4 | refusal | point: an interface had no room for a frame that left |
-//! | 5 | end | 0 when all is there, 1 when the recording was cut short before the run's end |
+//! | 5 | end | 0 if complete, 1 if the recording was cut short before the run's end |
 //!
-//! Numbers are varints unless it says otherwise. A file that does not end with an end record was cut by a crash; what
-//! is there can be replayed.
+//! Numbers are varints unless stated otherwise. A file without an end record was cut by a crash; its records can be
+//! replayed.
 
 mod format;
 mod read;

@@ -7,7 +7,6 @@ use hitless_core::wire::{PortId, QueueId, Time};
 use super::format::{Header, MAGIC, hash, tag};
 use crate::fabric::{Action, Decision};
 
-/// A record.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Record {
     Arrival { at: Time, point: u16, bytes: Vec<u8> },
@@ -17,20 +16,20 @@ pub(super) enum Record {
     End { at: Time },
 }
 
-/// Records of a file, in their order.
+/// Reads the records of a file in order.
 pub(super) struct Reader<R> {
     input: BufReader<R>,
     last: Time,
 }
 
-/// Longer is no frame, no header and no command.
+/// Maximum length of a frame, header or command.
 const LENGTH_MAX: u64 = 1 << 24;
 
 impl<R: Read> Reader<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// `InvalidData` when it is no recording.
+    /// `InvalidData` if the input is not a recording.
     pub fn new(input: R) -> io::Result<(Self, Header)> {
         let mut reader = Self { input: BufReader::new(input), last: Time::ZERO };
         let mut magic = [0; MAGIC.len()];
@@ -44,17 +43,17 @@ impl<R: Read> Reader<R> {
         Ok((reader, header))
     }
 
-    /// The next record; none where the file ends, within a record or behind one.
+    /// Reads the next record; `None` at the end of the file, even within a record.
     ///
     /// # Errors
-    /// `InvalidData` for what is none.
+    /// `InvalidData` for an invalid record.
     pub fn next(&mut self) -> io::Result<Option<Record>> {
         if self.input.fill_buf()?.is_empty() {
             return Ok(None);
         }
         match self.record() {
             Ok(record) => Ok(Some(record)),
-            // The end of what a crash has left.
+            // An incomplete record left by a crash.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(error),
         }
@@ -88,7 +87,7 @@ impl<R: Read> Reader<R> {
         if kept < length {
             self.bytes(size_of_val(&hash(&[])))?;
         }
-        // What was not kept is zeros here: no decision depends on it.
+        // Fill the bytes that were not kept with zeros: no decision depends on them.
         bytes.resize(length, 0);
         Ok(Record::Arrival { at, point, bytes })
     }

@@ -1,4 +1,4 @@
-//! A recorded run once more, in simulation.
+//! Repeats a recorded run in simulation.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,11 +17,11 @@ use crate::fabric::{LiveCommand, LiveFabric};
 /// The first decision that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// How many decisions were the same before it.
+    /// Number of equal decisions before it.
     pub after: u64,
-    /// What the live run decided; none when it decided nothing more.
+    /// The live decision; `None` if there were no more.
     pub live: Option<Decision>,
-    /// What the replay decided.
+    /// The replayed decision; `None` if there were no more.
     pub replayed: Option<Decision>,
 }
 
@@ -34,37 +34,33 @@ impl fmt::Display for Divergence {
     }
 }
 
-/// What a replay found.
 #[derive(Debug)]
 pub struct Replay {
-    /// Frames that came.
     pub arrivals: u64,
-    /// Commands that were carried out.
     pub commands: u64,
-    /// Frames that interfaces had no room for: they left the model, not the machine.
+    /// Frames that interfaces had no room for: they left the model, but not the machine.
     pub refusals: u64,
-    /// Decisions that were the same.
+    /// Number of equal decisions.
     pub equal: u64,
-    /// The first that was not.
+    /// The first difference.
     pub divergence: Option<Divergence>,
-    /// The recording has its end.
     pub is_complete: bool,
-    /// The results of the run in simulation.
+    /// The results of the simulated run.
     pub outcome: Outcome,
 }
 
-/// Repeats the run of a recording and compares decisions, up to the first that differs. `registry` has the kinds of
-/// mechanisms that it may run.
+/// Repeats the run of a recording and compares decisions, up to the first difference. `registry` holds the kinds of its
+/// mechanisms.
 ///
 /// # Errors
-/// A sentence: what is read is no recording, or of a scenario that this version does not take.
+/// A sentence, if the input is not a recording, or this version rejects its scenario.
 pub fn replay<R: Read>(recording: R, registry: &Registry) -> Result<Replay, String> {
     play(recording, registry, None)
 }
 
-/// The same frames and commands in another `scenario` of the same hosts and switches, such as one whose switches do
-/// with a mechanism what those of the recording did with a program. What becomes of packets is compared
-/// ([`Action::is_fate`]), and not by which queues or for what reasons.
+/// Plays the frames and commands of a recording in another `scenario` with the same hosts and switches, for example
+/// with a mechanism instead of an equivalent program. Only the fates of packets are compared ([`Action::is_fate`]), not
+/// queues or reasons.
 ///
 /// # Errors
 /// As [`replay`].
@@ -84,14 +80,14 @@ fn play<R: Read>(recording: R, registry: &Registry, other: Option<&str>) -> Resu
     player.finish()
 }
 
-/// Passes decisions on.
+/// Passes decisions to the player.
 struct Listener(Sender<Decision>);
 
 impl Witness for Listener {
     fn arrival(&mut self, _: Time, _: u16, _: &[u8]) {}
     fn command(&mut self, _: Time, _: &str) {}
     fn decision(&mut self, decision: Decision) {
-        // The player outlives the fabric that tells it.
+        // The player outlives the fabric that sends to it.
         let _ = self.0.send(decision);
     }
 }
@@ -102,9 +98,9 @@ struct Player {
     live: VecDeque<Decision>,
     replayed: VecDeque<Decision>,
     has_decisions: bool,
-    /// Only what becomes of packets is compared.
+    /// Whether only the fates of packets are compared.
     fates_only: bool,
-    /// Nothing more comes.
+    /// Whether all decisions have been read.
     has_all: bool,
     arrivals: u64,
     commands: u64,
@@ -148,7 +144,7 @@ impl Player {
             }
             Record::Decision(decision) => {
                 self.has_decisions = true;
-                // Whatever came later came after all that is due by then.
+                // Later records happened after all events that are due by then.
                 self.fabric.advance(decision.at);
                 self.live.extend(self.compared(decision));
             }
@@ -163,7 +159,7 @@ impl Player {
         Ok(())
     }
 
-    /// What of a decision is compared.
+    /// Reduces a decision to the compared parts.
     fn compared(&self, decision: Decision) -> Option<Decision> {
         if !self.fates_only {
             return Some(decision);
@@ -196,14 +192,14 @@ impl Player {
 
     fn finish(mut self) -> Result<Replay, String> {
         if self.fates_only {
-            // What comes to packets at one moment has no order of its own.
+            // Fates at the same time have no defined order.
             self.has_all = true;
             let order = |one: &Decision| (one.at, one.packet, one.switch, one.port, one.action.number());
             self.live.make_contiguous().sort_by_key(order);
             self.replayed.make_contiguous().sort_by_key(order);
             self.compare();
         }
-        // What is left on one side only is a difference, but for what a recording that was cut has not seen.
+        // Decisions left on one side are a difference, except those after the end of a cut recording.
         let (live, replayed) = (self.live.pop_front(), self.replayed.pop_front());
         let is_more_than_was_recorded = live.is_none() && !self.is_complete;
         if self.divergence.is_none() && live != replayed && self.has_decisions && !is_more_than_was_recorded {

@@ -1,4 +1,4 @@
-//! Recording: beside the run, by a thread of its own, with bounded memory.
+//! Records a run in a separate thread, with bounded memory.
 
 use std::io::Write;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -11,18 +11,17 @@ use serde::Serialize;
 use super::format::{Header, MAGIC, hash, put_number, tag};
 use crate::fabric::{Decision, Witness};
 
-/// How much is recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct RecorderOptions {
-    /// Bytes kept of each frame; of the rest only a hash. Decisions depend on headers alone.
+    /// Bytes kept of each frame; the rest is only hashed. Decisions depend on headers alone.
     pub kept_bytes: usize,
-    /// Whether decisions are recorded too, and not only what led to them.
+    /// Whether decisions are recorded, in addition to inputs.
     pub decisions: bool,
-    /// Chunks of [`CHUNK_BYTES`] that may wait for the disk before the recording is cut.
+    /// Maximum number of chunks of [`CHUNK_BYTES`] that wait for the disk before the recording is cut.
     pub chunks: usize,
 }
 
-/// What is handed to the writing thread at once.
+/// Size of the pieces that are passed to the writing thread.
 const CHUNK_BYTES: usize = 64 * 1_024;
 
 impl Default for RecorderOptions {
@@ -31,33 +30,30 @@ impl Default for RecorderOptions {
     }
 }
 
-/// How a recording is doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecordingState {
-    /// Arrivals recorded.
     pub arrivals: u64,
-    /// Decisions recorded.
     pub decisions: u64,
-    /// Why it ended before the run did.
+    /// Reason why the recording ended before the run.
     pub cut: Option<String>,
 }
 
-/// Writes what it witnesses. When the disk does not keep up the recording is cut, and the run goes on.
+/// Writes the events that it witnesses. If the disk is too slow, the recording is cut and the run continues.
 pub struct Recorder {
     options: RecorderOptions,
     chunk: Vec<u8>,
     last: Time,
-    /// None once the recording is over.
+    /// `None` after the end of the recording.
     chunks: Option<SyncSender<Vec<u8>>>,
     writer: Option<JoinHandle<std::io::Result<()>>>,
     state: Arc<Mutex<RecordingState>>,
 }
 
 impl Recorder {
-    /// Begins a recording in `out`.
+    /// Starts a recording in `out`.
     ///
     /// # Errors
-    /// When the header cannot be written.
+    /// If the header cannot be written.
     pub fn new<W: Write + Send + 'static>(
         mut out: W,
         header: &Header,
@@ -80,7 +76,7 @@ impl Recorder {
         })
     }
 
-    /// How it is doing, for whoever has handed the recorder over to a run.
+    /// Returns a handle to the state, for the owner of the run.
     pub fn state(&self) -> Arc<Mutex<RecordingState>> {
         Arc::clone(&self.state)
     }

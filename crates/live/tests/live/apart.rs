@@ -1,5 +1,5 @@
-//! Mechanisms whose switches are in two processes: their headers cross the link between them, and a frame with headers
-//! of something that does not run there is refused.
+//! Mechanisms with switches in two processes: their headers cross the link between them, and a frame with headers of a
+//! mechanism that does not run there is refused.
 
 use hitless_core::wire::frame::{EtherType, MacAddress};
 use hitless_core::wire::link::{LinkFormat, LinkHeaderSet, PRIORITIES};
@@ -13,7 +13,7 @@ use super::lab::{Apart, Lab};
 use super::replay::counter;
 
 const HOSTS: [&str; 4] = ["h0", "h1", "h2", "slow"];
-/// Where the leaves, with all hosts, end; and where the spines do.
+/// The ends of the leaves (with all hosts), and of the spines.
 const OF_LEAVES: [&str; 8] =
     ["h0", "h1", "h2", "slow", "leaf0->spine0", "leaf0->spine1", "leaf1->spine0", "leaf1->spine1"];
 const OF_SPINES: [&str; 4] = ["spine0->leaf0", "spine1->leaf0", "spine0->leaf1", "spine1->leaf1"];
@@ -24,13 +24,13 @@ fn leaves(text: &str) -> Lab {
     Lab::build(text, &OF_LEAVES, &HOSTS, Options::default(), (2_048, 4_096))
 }
 
-/// Both know where the stations are: a frame for everybody would go round the two spines for ever.
+/// Both sides know the stations: a broadcast frame would loop around the two spines forever.
 fn apart(text: &str) -> Apart<4> {
     let spines = Lab::build(text, &OF_SPINES, &BEHIND_SPINES, Options::default(), (2_048, 4_096));
     Apart { left: leaves(text), right: spines, wires: [0, 1, 2, 3].map(|wire| (FIRST_LINK + wire, wire)) }
 }
 
-/// The number that [`datagram`] has put into its payload.
+/// The number in the payload from [`datagram`].
 pub fn number_of(bytes: &[u8]) -> u32 {
     u32::from_be_bytes([bytes[42], bytes[43], bytes[44], bytes[45]])
 }
@@ -61,7 +61,7 @@ fn rimm_brings_a_microburst_whole_and_in_order_although_the_neighbours_run_elsew
 
 #[test]
 fn a_packet_deflected_from_process_to_process_ends_when_its_hops_are_used_up() {
-    // Neither leaf has room for what comes: it goes to the spines, and back, again and again.
+    // Neither leaf has room for the packets, so they go to the spines and back repeatedly.
     let text = leaf_spine("4 KB", "300 KB", &format!("{BY_DSCP}{PREEMPTIVE}"));
     let mut apart = apart(&text);
     for number in 0..400 {
@@ -93,7 +93,7 @@ fn a_rank_that_a_guard_has_raised_counts_in_the_next_process_too() {
     }
 }
 
-/// What all links together may speak.
+/// The headers of all links together.
 fn all() -> LinkHeaderSet {
     let mut spoken = LinkHeaderSet::default();
     for headers in [&headers::ON_LINKS, &of_neighbours::ON_LINKS, &PRIORITIES] {
@@ -121,7 +121,7 @@ fn with<S: Shim>(shim: S) -> Vec<u8> {
     on_link(&shims, &datagram(0, 3, 0, 1, false))
 }
 
-/// One such frame used to end the run, when its header came to the end of the fabric.
+/// Such a frame used to end the run when its header reached the edge of the fabric.
 #[test]
 fn a_forged_frame_at_a_point_without_the_mechanism_is_refused_and_counted() {
     let text = leaf_spine("90 KB", "300 KB", "");
@@ -165,7 +165,7 @@ fn forged_headers_of_a_mechanism_that_runs_there_end_no_run() {
             leaves.run_for(20_000);
         }
         leaves.run_for(50_000_000);
-        // `finish` asserts that nothing of the fabric has gone wrong.
+        // `finish` asserts that the fabric's invariants hold.
         leaves.finish();
     }
 }

@@ -1,4 +1,4 @@
-//! Interfaces that lose their carrier, or go: their links are down, and what was to leave is counted.
+//! Interfaces that lose their carrier or disappear: their links go down, and undeliverable frames are counted.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +12,7 @@ use hitless_live::{CarrierSource, Options};
 use super::apart::on_link;
 use super::lab::{Lab, frame, graph, station};
 
-/// What the test says of carriers.
+/// The carriers that the test reports.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<State>>);
 
@@ -27,7 +27,7 @@ impl Told {
         self.note(name, carrier, LinkChange::Present { index: 1, name: name.to_owned(), carrier, mtu_bytes: 1_500 });
     }
 
-    /// It changes, and the kernel had no room to say so.
+    /// Changes a carrier, while the kernel drops the notification.
     fn set_unheard(&self, name: &str, carrier: Carrier) {
         self.note(name, carrier, LinkChange::Missed);
     }
@@ -65,7 +65,7 @@ fn lab() -> (Lab, Told) {
     (lab, told)
 }
 
-/// How many of 10 frames from h0 come to h1, once the loop has asked for carriers.
+/// Number of frames out of 10 from h0 that reach h1, after the loop has read carriers.
 fn come(lab: &mut Lab) -> usize {
     lab.run_for(2_000_000);
     (0..10).for_each(|_| lab.send(0, &frame(station(0), station(1), 100)));
@@ -116,7 +116,7 @@ fn with_recovery_the_switch_at_the_carrier_that_was_lost_finds_another_way() {
     let text = graph("two-ways", &["a", "b", "c"], &ends)
         + "[recovery]\ndetection = { kind = \"fixed\", delay = \"10 us\" }\n\
            scheme = { kind = \"local-reroute\", reconfiguration = \"10 us\", backup = \"first\" }\n";
-    // b and h1 run elsewhere; a reaches b by the direct link, or through c.
+    // b and h1 run elsewhere; a reaches b over the direct link, or through c.
     let mut lab = Lab::of(&text, &["h0", "a->b", "c->b"]);
     let told = Told::default();
     lab.driver().watch_carriers(told.clone());
@@ -126,7 +126,7 @@ fn with_recovery_the_switch_at_the_carrier_that_was_lost_finds_another_way() {
         let received = lab.received();
         (received[1].len(), received[2].len())
     };
-    // b says where the station is.
+    // A frame from b teaches the station's place.
     lab.send(1, &on_link(&hitless_core::wire::ShimStack::default(), &frame(station(9), [0xff; 6], 60)));
     lab.run_for(1_000_000);
     lab.received();
@@ -137,7 +137,7 @@ fn with_recovery_the_switch_at_the_carrier_that_was_lost_finds_another_way() {
     lab.finish();
 }
 
-/// What was to leave by an interface that had gone was counted nowhere.
+/// Frames that left through a removed interface used to be counted nowhere.
 #[test]
 fn departures_of_a_failed_port_are_drops() {
     let mut lab = Lab::new(&HOSTS, Options::default());
@@ -199,7 +199,7 @@ fn an_idle_interface_that_goes_is_found_gone() {
     lab.finish();
 }
 
-/// Both the loss and the return went without a word.
+/// Both the loss and the return used to go unreported.
 #[test]
 fn the_loss_and_the_return_of_an_interface_are_told_once_each() {
     let (mut lab, _told) = lab();

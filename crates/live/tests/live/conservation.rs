@@ -1,4 +1,4 @@
-//! Whatever comes, and whatever is commanded: no frame goes astray, and the run can be repeated.
+//! For any frames and commands: no frame is lost without a count, and the run can be repeated.
 
 use hitless_live::Options;
 use proptest::prelude::*;

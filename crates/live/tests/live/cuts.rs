@@ -1,4 +1,4 @@
-//! Links of a live run that somebody cuts: their ends find out, and do what the scenario's recovery says.
+//! Commands that cut links of a live run: their ends detect it, and apply the scenario's recovery.
 
 use hitless_core::wire::frame::MacAddress;
 use hitless_core::wire::{Duration, Time};
@@ -9,7 +9,7 @@ use super::lab::{graph, scenario_of};
 const A: [u8; 6] = [2, 0, 0, 0, 0, 1];
 const B: [u8; 6] = [2, 0, 0, 0, 0, 2];
 
-/// a - left - right - b, and a way round by `other`.
+/// a - left - right - b, and a second path through `other`.
 fn fabric(recovery: &str, more: &str) -> LiveFabric {
     let ends = [("a", "left"), ("b", "right"), ("left", "right"), ("left", "other"), ("other", "right")];
     let scenario = scenario_of(&format!("{}{recovery}\n{more}", graph("cuts", &["left", "right", "other"], &ends)));
@@ -22,7 +22,7 @@ fn at(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
-/// Sends a frame every 20 us from `from_us` to `to_us`; returns the numbers of those that arrive, in their order.
+/// Sends a frame every 20 us from `from_us` to `to_us`; returns the numbers of those that arrive, in order.
 fn send(fabric: &mut LiveFabric, from_us: u64, to_us: u64) -> Vec<u64> {
     let mut arrived = Vec::new();
     for at_us in (from_us..to_us).step_by(20) {

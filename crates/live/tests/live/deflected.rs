@@ -1,5 +1,4 @@
-//! Deflection and RIMM between real nodes: what hosts can say of urgency is heard, and nothing of it all leaves the
-//! fabric.
+//! Deflection and RIMM between real nodes: code points of hosts take effect, and no internal header leaves the fabric.
 
 use hitless_live::recording::RecorderOptions;
 use hitless_live::{Options, Status};
@@ -18,7 +17,7 @@ pub const PREEMPTIVE: &str = "[[mechanism]]\nkind = \"preemptive-deflection\"\na
                           relative_priority = { kind = \"quantile\", sample_every = 1 }\n";
 pub const BY_DSCP: &str = "[host]\npriority_tagger = { by = \"dscp\" }\n";
 
-/// h0, h1, h2 - leaf0 - two spines - leaf1 - slow, whose link has a tenth of the others' rate.
+/// h0, h1, h2 - leaf0 - two spines - leaf1 - slow; the last link has a tenth of the others' rate.
 pub fn leaf_spine(slow_buffer: &str, other_buffer: &str, more: &str) -> String {
     let ends = [
         ("h0", "leaf0"),
@@ -40,7 +39,7 @@ pub fn leaf_spine(slow_buffer: &str, other_buffer: &str, more: &str) -> String {
     )
 }
 
-/// UDP over IPv4, or over IPv6, with this code point; `number` is in the payload.
+/// UDP over IPv4 or IPv6 with this code point; `number` is in the payload.
 pub fn datagram(from: u8, to: u8, dscp: u8, number: u32, is_ipv6: bool) -> Vec<u8> {
     let ether_type: [u8; 2] = if is_ipv6 { [0x86, 0xdd] } else { [0x08, 0x00] };
     let mut frame: Vec<u8> = station(to).into_iter().chain(station(from)).chain(ether_type).collect();
@@ -66,7 +65,8 @@ pub fn datagram(from: u8, to: u8, dscp: u8, number: u32, is_ipv6: bool) -> Vec<u
     frame
 }
 
-/// What a burst of all three hosts, of which h0's datagrams have a code point, brings to the slow one: by host.
+/// Sends a burst from all three hosts to the slow one; h0's datagrams have a code point. Returns the number of arrivals
+/// by host.
 fn incast(text: &str, each: u32, dscp: u8, is_ipv6: bool) -> ([u32; 3], Status) {
     let mut lab = Lab::build(text, &HOSTS, &[], Options::default(), (2_048, 4_096));
     lab.know_stations();
@@ -77,7 +77,7 @@ fn incast(text: &str, each: u32, dscp: u8, is_ipv6: bool) -> ([u32; 3], Status) 
     }
     lab.run_for(60_000_000);
     let received = &lab.received()[SLOW];
-    // Sources in the addresses of the Ethernet header: the last byte is the host's number.
+    // The last byte of the Ethernet source address is the host's number.
     let of = |host: u8| received.iter().filter(|bytes| bytes[11] == host).count() as u32;
     let found = [of(0), of(1), of(2)];
     (found, lab.finish())
@@ -94,7 +94,7 @@ fn an_incast_spares_what_hosts_mark_as_urgent_by_their_code_point() {
         let ([urgent, other, another], status) = incast(&marked, 80, URGENT, is_ipv6);
         assert_eq!(urgent, 80, "{:?}", status.drops);
         assert!(other + another < 160, "there was no room for all: {other} and {another}");
-        // Lower Effort: what goes last is what is dropped.
+        // Lower Effort comes last, so its packets are dropped.
         let ([last, ..], status) = incast(&marked, 80, 1, is_ipv6);
         assert!(last < urgent, "{last}, {:?}", status.drops);
         let ([of_one, ..], status) = incast(&unmarked, 80, URGENT, is_ipv6);
@@ -115,8 +115,9 @@ fn acknowledgements_go_first_whatever_their_code_point() {
     assert_eq!((with.map(|mark| mark.urgency()), without), (Some(1_835_008), None));
 }
 
-/// The numbers that come of a burst that the slow port cannot take, each frame to the byte as it was sent. Above RIMM's
-/// threshold the port has room for what comes while one packet leaves: only then does egress see how deep its queue is.
+/// Sends a burst that the slow port cannot hold; returns the numbers of the arrivals, which must be unchanged. Above
+/// RIMM's threshold the port has room for the arrivals during one departure, because egress sees the queue's depth only
+/// then.
 fn microburst(more: &str) -> (Vec<u32>, Status) {
     let text = leaf_spine("90 KB", "300 KB", more);
     let (mut lab, disk) = recorded(&text, &HOSTS, RecorderOptions::default());
@@ -165,7 +166,7 @@ fn what_a_rank_guard_has_marked_leaves_without_the_mark() {
     let guard = "[[mechanism]]\nkind = \"rank-guard\"\nallowance = \"1 KB\"\n";
     for marking in ["", BY_DSCP] {
         let text = leaf_spine("30 KB", "30 KB", &format!("{marking}{PREEMPTIVE}{guard}"));
-        // `finish` asserts that nothing of the fabric's own has left it.
+        // `finish` asserts that no internal header has left the fabric.
         let (found, status) = incast(&text, 20, 56, false);
         assert!(found.iter().sum::<u32>() > 30, "{found:?}");
         assert!(counter(&status, "rank-guard", "packets with a rank raised") > 0, "{:?}", status.mechanisms);
@@ -186,7 +187,7 @@ fn a_host_that_marks_all_as_most_urgent_gains_what_a_guard_lets_it() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Of whatever hosts send, with whatever code points, each frame leaves at most once and as it came.
+    /// For any bursts and code points, each frame leaves at most once and unchanged.
     #[test]
     fn what_leaves_came(
         bursts in prop::collection::vec((0..3u8, 0..64u8, 1..40u32, 0..400_000u64), 1..12),

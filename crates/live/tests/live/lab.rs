@@ -1,4 +1,4 @@
-//! A fabric between interfaces in memory, under a clock that the test moves.
+//! A fabric between interfaces in memory, with a clock that the test moves.
 
 use std::cell::Cell;
 use std::os::fd::BorrowedFd;
@@ -15,7 +15,7 @@ use hitless_simulation::Outcome;
 
 use super::memory::{FarEnd, pair};
 
-/// A clock that stands still until somebody moves it.
+/// A clock that stands still until the test moves it.
 #[derive(Clone)]
 pub struct TestClock(Rc<Cell<u64>>);
 
@@ -44,7 +44,8 @@ impl Lab {
         Self::build(text, points, &[], Options::default(), (256, 1_024))
     }
 
-    /// Station `n` is known to be behind the point `stations[n]`. Places: for frames in the fabric, and in each ring.
+    /// Builds a lab in which station `n` is known to be behind the point `stations[n]`. The last argument is the number
+    /// of places in the fabric and in each ring.
     pub fn build(
         text: &str,
         points: &[&str],
@@ -92,7 +93,7 @@ impl Lab {
         self.clock.0.set(self.clock.0.get() + ns);
     }
 
-    /// Turns each microsecond.
+    /// Runs a turn each microsecond.
     pub fn run_for(&mut self, ns: u64) {
         let until = self.clock.0.get() + ns;
         while self.clock.0.get() < until {
@@ -152,7 +153,7 @@ pub fn graph(name: &str, switches: &[&str], ends: &[(&str, &str)]) -> String {
     )
 }
 
-/// Two parts of a fabric in processes of their own, and the wires between them: port of the one, port of the other.
+/// Two parts of a fabric in separate processes, and the wires between them: a port of each.
 pub struct Apart<const WIRES: usize> {
     pub left: Lab,
     pub right: Lab,
@@ -160,7 +161,7 @@ pub struct Apart<const WIRES: usize> {
 }
 
 impl<const WIRES: usize> Apart<WIRES> {
-    /// Turns both every 5 us, and carries what they send each other over the wires.
+    /// Runs a turn of both every 5 us, and carries frames between them over the wires.
     pub fn run(&mut self, turns: usize) {
         for _ in 0..turns {
             self.left.turn();

@@ -1,5 +1,5 @@
-//! Live fabrics between interfaces in memory, and interfaces of Linux. One program, since each would instantiate the
-//! fabric anew.
+//! Live fabrics between interfaces in memory, and interfaces of Linux. They are one program, since each program would
+//! instantiate the fabric again.
 
 mod apart;
 mod carriers;

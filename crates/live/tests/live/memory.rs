@@ -1,4 +1,4 @@
-//! An interface without a kernel: frames go in and out through queues that somebody else holds the other end of.
+//! An interface without a kernel: the test holds the other end of its queues.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,21 +16,20 @@ struct Wire {
     is_one_of_a_kind: bool,
 }
 
-/// The end of a [`MemoryInterface`] that is not the driver's.
+/// The test's end of a [`MemoryInterface`].
 #[derive(Clone, Debug)]
 pub struct FarEnd(Arc<Mutex<Wire>>);
 
-/// An interface in memory.
 #[derive(Debug)]
 pub struct MemoryInterface {
     name: String,
-    /// How many frames the transmit ring holds between two flushes.
+    /// Capacity of the transmit ring between two flushes.
     ring: usize,
     unflushed: VecDeque<Vec<u8>>,
     wire: Arc<Mutex<Wire>>,
 }
 
-/// Both ends of an interface whose transmit ring holds `ring` frames.
+/// Makes both ends of an interface with a transmit ring of `ring` frames.
 pub fn pair(name: &str, ring: usize) -> (MemoryInterface, FarEnd) {
     let wire = Arc::new(Mutex::new(Wire::default()));
     let interface =
@@ -43,32 +42,31 @@ fn locked(wire: &Mutex<Wire>) -> MutexGuard<'_, Wire> {
 }
 
 impl FarEnd {
-    /// Sends a frame to the driver, taken in by the "kernel" at `at`.
+    /// Sends a frame to the driver with the "kernel's" timestamp `at`.
     pub fn send(&self, at: MonotonicTime, frame: &[u8]) {
         locked(&self.0).towards.push_back((at, frame.to_vec()));
     }
 
-    /// All frames that the driver has sent since the last time.
+    /// Takes all frames that the driver has sent since the last call.
     pub fn receive(&self) -> Vec<Vec<u8>> {
         locked(&self.0).sent.drain(..).collect()
     }
 
-    /// So many frames found the receive ring full.
+    /// Simulates `frames` overruns of the receive ring.
     pub fn overrun(&self, frames: u64) {
         locked(&self.0).counters.frames_overrun += frames;
     }
 
-    /// The interface disappears.
     pub fn unplug(&self) {
         locked(&self.0).is_gone = true;
     }
 
-    /// One of its name is there again.
+    /// Adds an interface of the same name again.
     pub fn plug(&self) {
         locked(&self.0).is_gone = false;
     }
 
-    /// The port cannot be joined to another interface.
+    /// Makes the port unable to rejoin another interface.
     pub fn refuse_to_rejoin(&self) {
         locked(&self.0).is_one_of_a_kind = true;
     }
@@ -81,7 +79,7 @@ impl MemoryInterface {
     }
 }
 
-/// "Network is down": what a packet socket returns when its interface is gone.
+/// "Network is down": the error of a packet socket without its interface.
 const ENETDOWN: i32 = 100;
 
 impl Interface for MemoryInterface {

@@ -1,4 +1,4 @@
-//! P4 programs between real nodes: what the frames of a run come to is the same with the mechanism in Rust.
+//! P4 programs between real nodes: the fates of frames are the same as with the mechanism in Rust.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::lab::{frame, scenario_of, station};
 use super::replay::{Disk, recorded, replayed};
 
 const HOSTS: [&str; 4] = ["h0", "h1", "h2", "slow"];
-/// Two queues, since of a port with one a program sees the depth without the frame on the line.
+/// Two queues, since with a single queue a program sees the depth without the frame in transmission.
 const TWO_QUEUES: &str = "scheduler = \"strict\"\nqueues_per_port = 2\n";
 
-/// The entry of a program on leaf1, whose port 0 leads to slow and whose ports 1 and 2 lead to the spines.
+/// The entry of a program on leaf1; its port 0 leads to slow, and ports 1 and 2 lead to the spines.
 fn program(name: &str, commands: &str, more: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4").join(name);
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("live-{name}.txt"));
@@ -31,10 +31,10 @@ fn fabric(mechanism: &str, switch: &str) -> String {
     text.replace("[switch]\n", &format!("[switch]\n{switch}"))
 }
 
-/// Three hosts send more to slow than its link carries, in bursts.
+/// Three hosts send bursts that exceed the capacity of slow's link.
 fn run(text: &str) -> Disk {
     let (mut lab, disk) = recorded(text, &HOSTS, RecorderOptions::default());
-    // Who has sent something is known, and nothing for it is flooded.
+    // Each station sends first, so that the bridge knows it and floods nothing.
     for number in 0..HOSTS.len() {
         lab.send(number, &frame(station(number as u8), station((number as u8 + 1) % 4), 60));
         lab.turn();
@@ -53,11 +53,11 @@ fn run(text: &str) -> Disk {
     disk
 }
 
-/// The frames that a program got get the same fates with the mechanism in Rust, and others without any.
+/// The frames of the program's run have the same fates with the mechanism in Rust, and different ones without it.
 fn compare(program: &str, rust: &str, switch: &str) {
     let disk = run(&fabric(program, switch));
     let arrivals = replayed(&disk).arrivals;
-    // Others found no place for a frame.
+    // The pool had no place for the other frames.
     assert!(arrivals > 500, "{arrivals}");
     let with = |mechanism: &str| {
         let text = scenario_of(&fabric(mechanism, switch)).effective_toml();

@@ -25,13 +25,12 @@ impl Write for Disk {
 }
 
 impl Disk {
-    /// All of it.
     pub fn content(&self) -> Vec<u8> {
         self.0.lock().expect("nobody panics with the lock").clone()
     }
 }
 
-/// A lab whose run is recorded.
+/// A lab with a recorded run.
 pub fn recorded(text: &str, points: &[&str], options: RecorderOptions) -> (Lab, Disk) {
     let names = points.iter().map(|&name| name.to_owned()).collect();
     let settings = LiveSettings { frames: 256, ..LiveSettings::new(names) };
@@ -51,7 +50,7 @@ pub fn replayed(disk: &Disk) -> Replay {
     found
 }
 
-/// Frames at irregular moments, more than one per turn now and then.
+/// Sends frames at irregular times, sometimes several per turn.
 fn traffic(lab: &mut Lab, frames: usize) {
     let hosts = lab.hosts();
     for number in 0..frames {
@@ -66,7 +65,7 @@ fn traffic(lab: &mut Lab, frames: usize) {
     lab.run_for(3_000_000);
 }
 
-/// h0, h1 - sw0 - sw1 - h2, h3, and a way round by sw2.
+/// h0, h1 - sw0 - sw1 - h2, h3, and a second path through sw2.
 fn triangle(mechanism: &str) -> String {
     let ends =
         [("h0", "sw0"), ("h1", "sw0"), ("h2", "sw1"), ("h3", "sw1"), ("sw0", "sw1"), ("sw0", "sw2"), ("sw2", "sw1")];
@@ -142,7 +141,7 @@ fn a_difference_is_found_and_shown() {
     traffic(&mut lab, 20);
     lab.finish();
     let mut content = disk.content();
-    // The same run, if the link had been shorter.
+    // Change the delay of a link in the header.
     let delay = content.windows(4).position(|window| window == b"1 us").expect("the scenario is in the header");
     content[delay] = b'2';
     let found = replay(content.as_slice(), hitless_mechanisms::builtin()).unwrap_or_else(|error| panic!("{error}"));

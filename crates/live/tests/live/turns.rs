@@ -1,4 +1,4 @@
-//! The loop over interfaces in memory, under a clock that the test moves.
+//! The loop over interfaces in memory, with a clock that the test moves.
 
 use std::sync::mpsc::channel;
 
@@ -15,7 +15,7 @@ fn a_frame_for_a_known_station_goes_to_it_alone_and_arrives_when_the_model_says(
     lab.know_stations();
     let bytes = frame(station(0), station(1), 1_000);
     lab.send(0, &bytes);
-    // Two links of 1 us and 1,024 bytes at 1 Gbps each, and the switch's 0.4 us and more.
+    // Two links of 1 us, 1,024 bytes at 1 Gbps on each, and more than 0.4 us in the switch.
     lab.run_for(10 * US);
     assert_eq!(lab.received(), [vec![], vec![], Vec::<Vec<u8>>::new()]);
     lab.run_for(20 * US);
@@ -50,7 +50,7 @@ fn a_station_is_learned_and_followed_when_it_moves() {
         expected[place] = vec![to_station.clone()];
         assert_eq!(lab.received(), expected, "behind h{place}");
     }
-    // From where it is itself there is nowhere to go.
+    // Its own side is not a destination.
     lab.send(2, &to_station);
     lab.run_for(100 * US);
     let status = lab.finish();

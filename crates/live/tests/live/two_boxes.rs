@@ -1,4 +1,4 @@
-//! One fabric in two processes: LinkGuardian on a link whose ends are in different ones.
+//! A fabric in two processes, with LinkGuardian on the link between them.
 
 use super::deflected::datagram;
 use super::lab::{Apart, Lab, frame, graph, station};
@@ -24,7 +24,7 @@ fn boxes(text: &str) -> Apart<1> {
 }
 
 impl Apart<1> {
-    /// Everybody hears of h1, behind the link too.
+    /// Teaches both sides where h1 is, including across the link.
     fn hear_of_h1(&mut self) {
         self.right.send(1, &frame(station(1), [0xff; 6], 60));
         self.run(100);
@@ -32,13 +32,13 @@ impl Apart<1> {
         self.right.far_end(1).receive();
     }
 
-    /// h0 sends a frame.
+    /// Sends a frame from h0.
     fn send(&mut self, bytes: &[u8], turns: usize) {
         self.left.send(0, bytes);
         self.run(turns);
     }
 
-    /// What has come to h1, once nothing more does.
+    /// Returns all frames that h1 has received after a pause.
     fn come(&mut self) -> Vec<Vec<u8>> {
         self.run(200);
         self.right.far_end(1).receive()
@@ -88,7 +88,7 @@ fn a_lossy_link_between_two_processes_loses_nothing_and_keeps_order() {
     assert_eq!(there, 0, "what arrives elsewhere is corrupted there");
 }
 
-/// The published programs write IPv4 on whatever they have carried.
+/// The published programs set the type to IPv4 for all frames.
 #[test]
 fn any_ether_type_is_preserved_on_a_protected_link() {
     let mut boxes = boxes(&chain());
@@ -104,7 +104,7 @@ fn any_ether_type_is_preserved_on_a_protected_link() {
     assert_eq!(boxes.come(), sent);
 }
 
-/// Either process ends and is started again while the other goes on.
+/// Either process ends and is restarted while the other continues.
 #[test]
 fn a_process_that_is_started_anew_loses_nothing_with_a_handshake() {
     let text = |first: u32| format!("{}handshake = true\nfirst_number = {first}\n", chain());

@@ -1,6 +1,6 @@
-//! The Python module `hitless._native` as it is packaged: with the kinds of mechanisms that are built in.
+//! The Python module `hitless._native` as packaged, with the built-in kinds of mechanisms.
 //!
-//! `hitless mechanism build` writes a crate like this one that has the user's kinds too.
+//! `hitless mechanism build` writes a crate like this one that also contains the user's kinds.
 
 use pyo3::prelude::*;
 

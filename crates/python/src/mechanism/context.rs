@@ -1,4 +1,4 @@
-//! What a hook of Python's sees of its switch, and what it asks for.
+//! A Python hook's view of its switch, and its requests.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use super::known_queues::KnownQueues;
 use super::packet::PacketView;
 
-/// The depth of a queue as it was before the hook.
+/// The depth of a queue before the hook.
 #[derive(Clone, Copy)]
 struct Depth {
     port: PortId,
@@ -19,7 +19,7 @@ struct Depth {
     committed_bytes: u64,
 }
 
-/// What a hook has asked for.
+/// A request of a hook.
 pub enum Request {
     /// [`Context::adopt`].
     Adopt(u8),
@@ -27,7 +27,7 @@ pub enum Request {
     Release,
     /// [`Context::wake_at`].
     WakeAt(Time, u32),
-    /// `QueueAccess::mirror`, with what the copy is.
+    /// `QueueAccess::mirror`, with the contents of the copy.
     Mirror(PortId, QueueId, u8, Packet),
     /// `QueueAccess::emit`.
     Emit(PortId, QueueId, u8, Packet),
@@ -38,7 +38,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Carries it out.
+    /// Executes the request.
     pub fn apply(self, context: &mut Context<'_>) {
         match self {
             Self::Adopt(role) => context.adopt(role),
@@ -53,7 +53,7 @@ impl Request {
     }
 }
 
-/// What there is to see, before a hook.
+/// The visible state before a hook.
 pub struct Seen {
     now: Time,
     port: u16,
@@ -63,13 +63,13 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// In a hook on a packet's way.
+    /// Reads the state for a hook with a packet.
     pub fn with_packet(context: &mut Context<'_>) -> Self {
         let (is_last_try, is_mine) = (context.is_last_try(), context.is_mine());
         Self { now: context.now(), port: context.port().0, has_packet: true, is_last_try, is_mine }
     }
 
-    /// In `on`.
+    /// Reads the state for `on`.
     pub fn without_packet(context: &Context<'_>) -> Self {
         Self { now: context.now(), port: 0, has_packet: false, is_last_try: false, is_mine: false }
     }
@@ -83,22 +83,22 @@ pub struct ContextView {
     depths: Vec<Depth>,
     requests: Vec<Request>,
     queues: Arc<KnownQueues>,
-    /// Whether the hook is under way.
+    /// Whether a hook is running.
     is_open: bool,
 }
 
-// Python aligns no object beyond 16 bytes, and a packet wants 64: it has to lie outside.
+// Python aligns objects to at most 16 bytes and a packet needs 64, so packets are boxed.
 const _: () = assert!(align_of::<ContextView>() <= 16 && align_of::<PacketView>() <= 16);
 
 impl ContextView {
-    /// For a mechanism that may name these queues.
+    /// Makes a view for a mechanism that can name these queues.
     pub fn new(py: Python<'_>, queues: Arc<KnownQueues>) -> PyResult<Self> {
         let seen = Seen { now: Time::ZERO, port: 0, has_packet: false, is_last_try: false, is_mine: false };
         let packet = Py::new(py, PacketView { packet: Box::default() })?;
         Ok(Self { seen, packet, depths: Vec::new(), requests: Vec::new(), queues, is_open: false })
     }
 
-    /// Notes the depths of queues.
+    /// Stores the depths of queues.
     pub fn note_depths(&mut self, context: &mut Context<'_>, of: &[(PortId, QueueId)]) {
         self.depths.clear();
         self.depths.extend(of.iter().map(|&(port, queue)| Depth {
@@ -109,7 +109,7 @@ impl ContextView {
         }));
     }
 
-    /// A hook begins.
+    /// Starts a hook.
     pub fn open(&mut self, py: Python<'_>, seen: Seen, context: &mut Context<'_>) {
         if seen.has_packet {
             *self.packet.borrow_mut(py).packet = *context.packet();
@@ -118,7 +118,7 @@ impl ContextView {
         self.is_open = true;
     }
 
-    /// A hook has returned: the packet as it left it, and what it asked for.
+    /// Ends a hook; returns the packet as the hook left it, and the hook's requests.
     pub fn close(&mut self, py: Python<'_>) -> (Option<Packet>, Vec<Request>) {
         self.is_open = false;
         let packet = self.seen.has_packet.then(|| *self.packet.borrow(py).packet);
@@ -157,20 +157,20 @@ impl ContextView {
         self.seen.now.as_ps()
     }
 
-    /// In ingress the port by which the packet came, in egress the port by which it leaves.
+    /// In ingress the port at which the packet arrived, in egress the port through which it leaves.
     #[getter]
     fn port(&self) -> u16 {
         self.seen.port
     }
 
-    /// The packet. What is changed of it is changed when the hook returns.
+    /// The packet. Changes take effect when the hook returns.
     #[getter]
     fn packet(&self, py: Python<'_>) -> PyResult<Py<PacketView>> {
         self.require_packet()?;
         Ok(self.packet.clone_ref(py))
     }
 
-    /// Of a packet that the traffic manager drops: whether it ends whatever the hook returns.
+    /// For a packet that the traffic manager drops: whether it ends regardless of the hook's verdict.
     #[getter]
     fn is_last_try(&self) -> bool {
         self.seen.is_last_try
@@ -182,13 +182,13 @@ impl ContextView {
         self.seen.is_mine
     }
 
-    /// Takes the packet: from now on only its owner's hooks see it.
+    /// Takes ownership of the packet: afterwards only its owner's hooks see it.
     fn adopt(&mut self, role: u8) -> PyResult<()> {
         self.require_packet()?;
         self.request(Request::Adopt(role))
     }
 
-    /// Gives the packet back.
+    /// Gives up the ownership of the packet.
     fn release(&mut self) -> PyResult<()> {
         self.require_packet()?;
         self.request(Request::Release)
@@ -237,7 +237,7 @@ impl QueueView {
         Ok(self.context.borrow(py).depth(self.port, self.queue)?.committed_bytes)
     }
 
-    /// Sends a copy of the packet as it is now, or `copy` of it, owned in `role`.
+    /// Sends a copy of the packet in its present state, or `copy`, owned in `role`.
     #[pyo3(signature = (role, copy=None))]
     fn mirror(&self, py: Python<'_>, role: u8, copy: Option<PyRef<'_, PacketView>>) -> PyResult<()> {
         let (port, queue) = self.managed(py)?;
@@ -253,13 +253,13 @@ impl QueueView {
         self.context.borrow_mut(py).request(Request::Emit(port, queue, role, *packet.packet))
     }
 
-    /// Stops the queue.
+    /// Pauses the queue.
     fn pause(&self, py: Python<'_>) -> PyResult<()> {
         let (port, queue) = self.managed(py)?;
         self.context.borrow_mut(py).request(Request::Pause(port, queue))
     }
 
-    /// Lets the queue go on, after `delay_ps`.
+    /// Resumes the queue after `delay_ps`.
     #[pyo3(signature = (delay_ps=0))]
     fn resume(&self, py: Python<'_>, delay_ps: u64) -> PyResult<()> {
         let (port, queue) = self.managed(py)?;

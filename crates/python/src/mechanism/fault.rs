@@ -1,4 +1,4 @@
-//! What a hook of Python's raises, on its way through the simulator.
+//! Passes an exception of a Python hook through the simulator.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use crate::exceptions::MechanismError;
 use crate::simulator::Failure;
 
-/// Ends the run in which `error` was raised by the `hook` of a mechanism of `kind`. The simulator is unwound, and
-/// [`caught`] hands the error on.
+/// Ends the run after the `hook` of a mechanism of `kind` has raised `error`. The simulator is unwound, and [`caught`]
+/// returns the error.
 pub fn end_run(kind: &str, hook: &str, error: PyErr) -> ! {
     let failure = Python::attach(|py| {
         let name = error.get_type(py).qualname().map_or_else(|_| "an error".into(), |name| name.to_string());
@@ -20,7 +20,7 @@ pub fn end_run(kind: &str, hook: &str, error: PyErr) -> ! {
     resume_unwind(Box::new(failure))
 }
 
-/// Runs the simulator. An error of a hook, or a broken assertion, ends this call and not the process.
+/// Runs the simulator. An error of a hook, or a broken assertion, ends this call but not the process.
 pub fn caught<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| Err(failure(payload)))
 }

@@ -1,4 +1,4 @@
-//! A mechanism whose hooks are methods of a Python object.
+//! A mechanism with methods of a Python object as hooks.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::known_queues::KnownQueues;
 use super::words::{EventView, ReasonView, VerdictView};
 use super::{needs, report};
 
-/// The hooks that a class may define.
+/// The hooks that a class can define.
 #[derive(Clone, Copy)]
 enum Hook {
     Rx,
@@ -25,7 +25,7 @@ enum Hook {
     Report,
 }
 
-/// By [`Hook`]: its name, and what can be subscribed to.
+/// The name and the possible subscriptions of each [`Hook`].
 const HOOKS: [(&str, HookSet); 7] = [
     ("rx", HookSet::RX),
     ("ingress", HookSet::INGRESS_FROM.with(HookSet::INGRESS_TOWARDS)),
@@ -36,12 +36,12 @@ const HOOKS: [(&str, HookSet); 7] = [
     ("report", HookSet::NONE),
 ];
 
-/// The hooks that an object has, by [`Hook`].
+/// An object's methods for each [`Hook`].
 #[derive(Default)]
 pub struct Methods([Option<Py<PyAny>>; HOOKS.len()]);
 
 impl Methods {
-    /// Those of `defined`, by name.
+    /// Looks up the methods named in `defined`.
     pub fn of(object: &Bound<'_, PyAny>, defined: &[String]) -> PyResult<Self> {
         let mut methods = Self::default();
         for (method, (name, _)) in methods.0.iter_mut().zip(HOOKS) {
@@ -52,21 +52,21 @@ impl Methods {
         Ok(methods)
     }
 
-    /// What can be subscribed to.
+    /// The possible subscriptions.
     fn hooks(&self) -> HookSet {
         let defined = self.0.iter().zip(HOOKS).filter(|(method, _)| method.is_some());
         defined.fold(HookSet::NONE, |sum, (_, (_, hook))| sum.with(hook))
     }
 }
 
-/// What comes before the context among the arguments of a hook.
+/// The first argument of a hook, before the context.
 enum Argument {
     None,
     Reason(DropReason),
     Event(Event),
 }
 
-/// What came of a call.
+/// The result of a call.
 struct Answer {
     verdict: Verdict,
     packet: Option<Packet>,
@@ -79,7 +79,7 @@ pub struct PythonMechanism {
     object: Py<PyAny>,
     methods: Methods,
     queues_most: u16,
-    /// None before the switch has asked what is needed.
+    /// None until the switch has asked for the mechanism's needs.
     view: Option<Py<ContextView>>,
     depths: Vec<(PortId, QueueId)>,
     queues: Arc<KnownQueues>,
@@ -87,7 +87,7 @@ pub struct PythonMechanism {
 }
 
 impl PythonMechanism {
-    /// `object`, with the hooks that its class defines.
+    /// Wraps `object`, with the hooks that its class defines.
     pub fn new(kind: &'static str, object: Py<PyAny>, methods: Methods, queues_most: u16) -> Self {
         let (depths, queues) = (Vec::new(), Arc::default());
         Self { kind, object, methods, queues_most, view: None, depths, queues, was_called: false }
@@ -106,7 +106,7 @@ impl PythonMechanism {
         Ok(asked.needs)
     }
 
-    /// Calls a hook and carries out what it asks for. One that the class does not define lets everything go on.
+    /// Calls a hook and executes its requests. A hook that the class does not define continues.
     fn call(&mut self, hook: Hook, argument: Argument, context: &mut Context<'_>) -> Verdict {
         if self.methods.0[hook as usize].is_none() {
             return Verdict::Continue;

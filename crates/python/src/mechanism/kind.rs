@@ -1,4 +1,4 @@
-//! A class of Python as a kind of mechanism.
+//! A Python class as a kind of mechanism.
 
 use hitless_scenario::kind::{Profile, RuntimeKind, Site};
 use hitless_switch::Mechanism;
@@ -11,17 +11,16 @@ use super::fault::end_run;
 use super::hooks::{Methods, PythonMechanism};
 use crate::kinds;
 
-/// A class, by what can be asked of it.
+/// The functions of a class.
 pub struct PythonKind {
-    /// The value of `kind`.
     name: &'static str,
-    /// Takes settings as JSON; returns what is wrong with them, or None.
+    /// Takes settings as JSON; returns an error in them, or None.
     check: Py<PyAny>,
     /// Takes settings as JSON, the name of a switch, the numbers of its ports and a seed; returns an object.
     build: Py<PyAny>,
     /// The hooks that the class defines.
     defined: Vec<String>,
-    /// Queues that it asks for at a port, at most.
+    /// Maximum number of queues that it requests at a port.
     queues_most: u16,
 }
 
@@ -53,8 +52,8 @@ fn as_json(settings: &Table) -> Result<String, String> {
     serde_json::to_string(settings).map_err(|error| error.to_string())
 }
 
-/// Registers a class. `profile` is a [`Profile`] as JSON text; `replaces` has it take the place of an earlier class of
-/// its name. Raises `ValueError` when the name is taken, or the profile says what cannot be.
+/// Registers a class. `profile` is a [`Profile`] as JSON text; with `replaces` it replaces an earlier class with its
+/// name. Raises `ValueError` if the name is taken or the profile is invalid.
 #[pyfunction]
 pub fn register_mechanism(
     profile: &str,

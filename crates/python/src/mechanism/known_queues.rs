@@ -1,18 +1,18 @@
-//! The ports and queues that a mechanism may name.
+//! The ports and queues that a mechanism can name.
 
 use hitless_core::wire::{PortId, QueueId};
 use hitless_switch::{HookSet, Needs, Verdict};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// By port: how many queues it has, those of this mechanism included, and whether they can be managed.
+/// For each port the number of queues, including those of this mechanism, and whether they can be managed.
 #[derive(Clone, Debug, Default)]
 pub struct KnownQueues {
     ports: Vec<(usize, bool)>,
 }
 
 impl KnownQueues {
-    /// Of a switch with `queue_counts` before, and a mechanism with these needs.
+    /// Combines a switch's `queue_counts` with a mechanism's needs.
     pub fn new(queue_counts: &[usize], needs: &Needs) -> Self {
         let mut ports: Vec<(usize, bool)> = queue_counts.iter().map(|&count| (count, false)).collect();
         for (port, _) in &needs.queues {
@@ -27,10 +27,10 @@ impl KnownQueues {
         Self { ports }
     }
 
-    /// A queue that exists.
+    /// Checks that a queue exists.
     ///
     /// # Errors
-    /// `ValueError`: it does not.
+    /// `ValueError` if it does not.
     pub fn queue(&self, port: u16, queue: u8) -> PyResult<(PortId, QueueId)> {
         let Some((count, _)) = self.ports.get(usize::from(port)) else {
             return Err(PyValueError::new_err(format!("the switch has no port {port}; it has {}", self.ports.len())));
@@ -41,10 +41,10 @@ impl KnownQueues {
         Ok((PortId(port), QueueId(queue)))
     }
 
-    /// A queue that can be managed.
+    /// Checks that a queue can be managed.
     ///
     /// # Errors
-    /// `ValueError`: it does not exist, or is one of a FIFO that departures are computed for in advance.
+    /// `ValueError` if it does not exist, or belongs to a FIFO, which computes departures in advance.
     pub fn managed(&self, port: u16, queue: u8) -> PyResult<(PortId, QueueId)> {
         let known = self.queue(port, queue)?;
         if !self.ports[usize::from(port)].1 {
@@ -54,10 +54,10 @@ impl KnownQueues {
         Ok(known)
     }
 
-    /// A verdict that a switch can carry out.
+    /// Checks that a switch can execute a verdict.
     ///
     /// # Errors
-    /// `ValueError`: it names no queue, or holds a packet back where none can be.
+    /// `ValueError` if the queue does not exist, or the packet cannot be held there.
     pub fn allow(&self, verdict: Verdict, is_egress: bool) -> PyResult<Verdict> {
         match verdict {
             Verdict::Forward { port, queue } => self.queue(port.0, queue.0).map(drop)?,

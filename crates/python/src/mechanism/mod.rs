@@ -1,7 +1,7 @@
-//! Mechanisms that are classes of Python: their kinds, and what their hooks see.
+//! Mechanisms that are Python classes: their kinds, and the view of their hooks.
 //!
-//! A hook gets a `Context`: what there is to see, copied before the call. What it changes and asks for is
-//! carried out when it has returned, in the order in which it asked.
+//! A hook gets a `Context` with a copy of the visible state. Its changes and requests are executed after it has
+//! returned, in order.
 
 mod context;
 pub mod fault;
@@ -16,7 +16,7 @@ mod words;
 use pyo3::prelude::*;
 use pyo3::wrap_pyfunction;
 
-/// Puts what such classes are made with into the module.
+/// Adds the classes for such mechanisms to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<context::ContextView>()?;
     module.add_class::<context::QueueView>()?;

@@ -1,4 +1,4 @@
-//! What a mechanism of Python's asks for.
+//! The needs of a Python mechanism.
 
 use hitless_core::wire::{PortId, QueueId};
 use hitless_switch::{EcnThreshold, HookSet, MarkingPoint, Needs, QueueConfig, QueueLimit, QueueOrder};
@@ -37,11 +37,10 @@ impl WrittenQueue {
     }
 }
 
-/// What was asked for: of the switch, and to be shown to each hook.
+/// The needs of a mechanism: from the switch, and from each hook's view.
 pub struct Asked {
-    /// Of the switch.
     pub needs: Needs,
-    /// Queues whose depths every hook is to see.
+    /// Queues with depths that every hook can see.
     pub depths: Vec<(PortId, QueueId)>,
 }
 
@@ -56,8 +55,8 @@ const HOOKS: [HookSet; 7] = [
     HookSet::TM_DROP,
 ];
 
-/// Reads what `needs` has returned. Of the hooks only those are subscribed to that are `defined`; `queues_most` is what
-/// the class has said of queues at a port.
+/// Reads the result of `needs`. Only hooks that are `defined` are subscribed to; `queues_most` is the class's maximum
+/// number of queues at a port.
 pub fn read(returned: &Bound<'_, PyAny>, defined: HookSet, ports: usize, queues_most: u16) -> PyResult<Asked> {
     let written: Written = returned.extract()?;
     let port = |port: u16| {

@@ -1,4 +1,4 @@
-//! A packet, as a hook of Python's sees it.
+//! A packet, as a Python hook sees it.
 
 use hitless_core::wire::{Ecn, HostId, Packet};
 use pyo3::exceptions::PyValueError;
@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 #[pyclass(eq, frozen, hash, module = "hitless._native", name = "Ecn", rename_all = "SCREAMING_SNAKE_CASE")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EcnView {
-    /// A full queue may only drop the packet.
+    /// Not ECN-capable: congestion can only be signalled by dropping the packet.
     NotCapable,
-    /// The transport knows ECN.
+    /// The transport is ECN-capable.
     Capable,
     /// Congestion experienced.
     CongestionExperienced,
@@ -19,13 +19,13 @@ pub enum EcnView {
 /// A copy of a packet's descriptor.
 #[pyclass(module = "hitless._native", name = "Packet")]
 pub struct PacketView {
-    /// The descriptor. It is aligned as no object of Python's is, so that it lies outside of this one.
+    /// The descriptor. It is boxed because of its alignment, which Python objects do not support.
     pub packet: Box<Packet>,
 }
 
 #[pymethods]
 impl PacketView {
-    /// A packet of a mechanism's own.
+    /// Makes a packet of the mechanism.
     #[new]
     #[pyo3(signature = (frame_bytes, *, source=0, destination=0, traffic_class=0))]
     fn new(frame_bytes: u32, source: u32, destination: u32, traffic_class: u8) -> PyResult<Self> {
@@ -36,7 +36,7 @@ impl PacketView {
         Ok(made)
     }
 
-    /// Another like it.
+    /// Makes a copy.
     fn copy(&self) -> Self {
         Self { packet: self.packet.clone() }
     }
@@ -53,13 +53,13 @@ impl PacketView {
         self.packet.flow.0
     }
 
-    /// The number of the host that it comes from.
+    /// The number of the source host.
     #[getter]
     fn source(&self) -> u32 {
         self.packet.source.0
     }
 
-    /// The number of the host that it goes to.
+    /// The number of the destination host.
     #[getter]
     fn destination(&self) -> u32 {
         self.packet.destination.0
@@ -71,13 +71,13 @@ impl PacketView {
         self.packet.flow_hash
     }
 
-    /// The port by which it entered the switch.
+    /// The port at which it entered the switch.
     #[getter]
     fn ingress_port(&self) -> u16 {
         self.packet.ingress_port.0
     }
 
-    /// The port by which it will leave the switch.
+    /// The port through which it will leave the switch.
     #[getter]
     fn egress_port(&self) -> u16 {
         self.packet.egress_port.0
@@ -114,19 +114,19 @@ impl PacketView {
         }
     }
 
-    /// Hops that it may still take.
+    /// Remaining hops.
     #[getter]
     fn ttl(&self) -> u8 {
         self.packet.ttl
     }
 
-    /// What it is to its owner.
+    /// Its role, defined by its owner.
     #[getter]
     fn role(&self) -> u8 {
         self.packet.role
     }
 
-    /// How urgent it is: the smaller the sooner.
+    /// Its urgency; a smaller value is more urgent.
     #[getter]
     fn urgency(&self) -> u32 {
         self.packet.urgency()
@@ -138,7 +138,7 @@ impl PacketView {
         self.packet.transport.has_payload()
     }
 
-    /// Whether it was cut to its header.
+    /// Whether it was trimmed to its header.
     #[getter]
     fn is_trimmed(&self) -> bool {
         self.packet.is_trimmed()
@@ -150,18 +150,18 @@ impl PacketView {
         self.packet.is_link_retransmission
     }
 
-    /// Whether a switch has made it to tell a sender of congestion.
+    /// Whether a switch made it to inform a sender of congestion.
     #[getter]
     fn is_congestion_notice(&self) -> bool {
         self.packet.is_congestion_notice()
     }
 
-    /// Marks congestion; false when its transport does not know ECN.
+    /// Marks congestion; returns false if its transport is not ECN-capable.
     fn mark_congestion(&mut self) -> bool {
         self.packet.mark_congestion()
     }
 
-    /// Cuts it to a header of so many bytes; false when its receiver would not understand that.
+    /// Trims it to a header of `frame_bytes`; returns false if its receiver would not support that.
     fn trim(&mut self, frame_bytes: u32) -> bool {
         self.packet.trim(frame_bytes)
     }

@@ -1,11 +1,11 @@
-//! What a mechanism of Python's has counted.
+//! The counters of a Python mechanism.
 
 use hitless_core::state::kept;
 use hitless_switch::Report;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The report `kind` of what `report` has returned: values by counter, or by scope and counter.
+/// Converts the result of the method `report` to the report `kind`: values by counter, or by scope and counter.
 pub fn read(kind: &'static str, returned: &Bound<'_, PyDict>, was_called: bool) -> PyResult<Report> {
     let mut report = Report::new(kind);
     for (name, value) in returned.iter() {

@@ -1,10 +1,10 @@
-//! What a hook of Python's decides and is told: verdicts, reasons, events.
+//! Arguments and results of a Python hook: verdicts, reasons, events.
 
 use hitless_core::wire::{Duration, PortId, QueueId};
 use hitless_switch::{DropReason, Event, PortState, Verdict};
 use pyo3::prelude::*;
 
-/// Why a packet ends in a switch: the reasons of [`DropReason`], in their order.
+/// Reasons why a packet ends in a switch: those of [`DropReason`], in their order.
 #[pyclass(
     eq,
     frozen,
@@ -24,13 +24,13 @@ pub enum ReasonView {
     NoRoute,
     /// Its time to live ran out.
     TimeToLive,
-    /// A mechanism gave it up: the packet is lost.
+    /// A mechanism dropped it: the packet is lost.
     Mechanism,
-    /// It had been admitted, and made room for another.
+    /// It had been admitted, and was evicted for another packet.
     Evicted,
     /// It had waited too long in its queue.
     QueueingDelay,
-    /// It was sent to a port or queue that is not there, or to a group without copies.
+    /// It was sent to an unknown port or queue, or to a group without copies.
     Nowhere,
     /// A second copy; nothing is lost.
     Duplicate,
@@ -38,7 +38,7 @@ pub enum ReasonView {
     CopyRetired,
     /// A control packet that has done its work; nothing is lost.
     ControlAbsorbed,
-    /// To be sent again by the other end of the link; nothing is lost.
+    /// The other end of the link will retransmit it; nothing is lost.
     OutOfSequence,
 }
 
@@ -58,18 +58,18 @@ impl ReasonView {
         Self::OutOfSequence,
     ];
 
-    /// The reason of a switch.
+    /// Converts a reason of a switch.
     pub fn of(reason: DropReason) -> Self {
         Self::ALL[reason as usize]
     }
 
-    /// The reason for a switch.
+    /// Converts to a reason of a switch.
     pub fn reason(self) -> DropReason {
         DropReason::ALL[self as usize]
     }
 }
 
-/// What a hook decides about the packet before it.
+/// A hook's decision about its packet.
 #[pyclass(eq, frozen, hash, module = "hitless._native", name = "Verdict")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VerdictView {
@@ -85,7 +85,7 @@ enum Decided {
 }
 
 impl VerdictView {
-    /// The verdict for a switch.
+    /// Converts to a verdict of a switch.
     pub fn verdict(&self) -> Verdict {
         match self.decided {
             Decided::Continue => Verdict::Continue,
@@ -100,17 +100,17 @@ impl VerdictView {
 
 #[pymethods]
 impl VerdictView {
-    /// The packet goes on its way.
+    /// The packet continues.
     #[classattr]
     const CONTINUE: Self = Self { decided: Decided::Continue };
 
-    /// The packet goes to that queue at once.
+    /// The packet goes to this queue at once.
     #[staticmethod]
     const fn forward(port: u16, queue: u8) -> Self {
         Self { decided: Decided::Forward { port, queue } }
     }
 
-    /// As `forward`, to a queue that keeps the packet for a time. From egress only.
+    /// Like `forward`, to a queue that holds the packet for a time. Only from egress.
     #[staticmethod]
     const fn hold(port: u16, queue: u8, duration_ps: u64) -> Self {
         Self { decided: Decided::Hold { port, queue, duration_ps } }
@@ -124,17 +124,17 @@ impl VerdictView {
     }
 }
 
-/// Something that a mechanism is told beside the way of packets.
+/// An event for a mechanism, apart from packets.
 #[pyclass(frozen, module = "hitless._native", name = "Event")]
 pub enum EventView {
     /// The control plane's start.
     Start(),
-    /// A timer of `Context.wake_at` has run out.
+    /// A timer of `Context.wake_at` has expired.
     Timer {
-        /// What it was set with.
+        /// The token that was passed to `wake_at`.
         token: u32,
     },
-    /// A queue has just been emptied.
+    /// A queue has just become empty.
     QueueEmpty {
         /// The port.
         port: u16,
@@ -145,14 +145,14 @@ pub enum EventView {
     PortState {
         /// The port.
         port: u16,
-        /// Whether its link is whole, and is the way of its packets.
+        /// Whether its link is whole and carries its packets.
         is_up: bool,
-        /// The other port that is the way of its packets, if one is known.
+        /// The port that carries its packets instead, if known.
         backup: Option<u16>,
     },
-    /// A frame with a bad check sequence has come in.
+    /// A frame with a bad check sequence has arrived.
     FcsError {
-        /// The port by which it came.
+        /// The port at which it arrived.
         port: u16,
     },
     /// The partner of a port has sent a control ordered set.
@@ -162,13 +162,13 @@ pub enum EventView {
     },
     /// A command of the control plane.
     Command {
-        /// The mechanism knows it by this.
+        /// Its number, defined by the mechanism.
         number: u32,
     },
 }
 
 impl EventView {
-    /// The event of a switch.
+    /// Converts an event of a switch.
     pub fn of(event: Event) -> Self {
         match event {
             Event::Start => Self::Start(),

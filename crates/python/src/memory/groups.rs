@@ -1,4 +1,4 @@
-//! Memory limits of the control groups that this process is in: cgroups(7), both versions.
+//! Memory limits of this process's control groups: cgroups(7), both versions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const FIRST: Version = Version {
 
 const SECOND: Version = Version {
     file_system: "cgroup2",
-    // Beyond memory.high the kernel slows a process down until it stands still.
+    // Beyond memory.high the kernel slows a process down until it stops.
     limits: &["memory.max", "memory.high"],
     used: "memory.current",
     cache: "inactive_file",
@@ -39,7 +39,7 @@ pub struct GroupLimit {
 }
 
 impl GroupLimit {
-    /// Bytes that the group can still allocate; `None` if the kernel does not say.
+    /// Bytes that the group can still allocate; `None` if the kernel does not report it.
     pub fn free_bytes(&self) -> Option<u64> {
         let used = number(&self.used)?;
         let cache = line_of(&self.stat, self.cache).unwrap_or(0);
@@ -47,7 +47,7 @@ impl GroupLimit {
     }
 }
 
-/// The limits of all groups from the process's own up to the topmost that it can see. `root` is where proc and sys are.
+/// Returns the limits of all groups from the process's own to the topmost visible one. `root` contains proc and sys.
 pub fn limits(root: &Path) -> Vec<GroupLimit> {
     let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_default();
     let (own, mounts) = (read("proc/self/cgroup"), read("proc/self/mountinfo"));
@@ -84,8 +84,8 @@ impl Mount {
         folder.ancestors().take_while(|folder| folder.starts_with(&top)).flat_map(|one| self.of_group(one)).collect()
     }
 
-    /// The process's group as a path below the mount, from a line of proc/self/cgroup ("4:memory:/slurm/job"). The top
-    /// of the mount where the group is not below it, as in a container that keeps the names of its host.
+    /// Returns the process's group as a path below the mount, from a line of proc/self/cgroup ("4:memory:/slurm/job").
+    /// It is the top of the mount if the group is not below it, as in a container that keeps the names of its host.
     fn path_in(&self, line: &str) -> Option<PathBuf> {
         let (_, rest) = line.split_once(':')?;
         let (controllers, path) = rest.split_once(':')?;
@@ -101,13 +101,13 @@ impl Mount {
         let Version { limits, used, cache, .. } = *self.version;
         let limit = |bytes| GroupLimit { bytes, used: folder.join(used), stat: folder.join("memory.stat"), cache };
         let files = limits.iter().filter_map(|name| number(&folder.join(name)));
-        // Set by a group around this one, which may lie above the mount.
+        // Set by an enclosing group, which can be above the mount.
         let around = line_of(&folder.join("memory.stat"), "hierarchical_memory_limit");
         files.chain(around).map(limit).collect()
     }
 }
 
-/// As mountinfo writes a path: a space is `\040`.
+/// Decodes a path of mountinfo: a space is `\040`.
 fn unescaped(word: &str) -> String {
     word.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
 }

@@ -1,4 +1,4 @@
-//! What every check needs: the scenario, places by name, and where problems go.
+//! The state shared by all checks: the scenario, places by name, and the list of problems.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,8 @@ use crate::network::topology::select::{SwitchPort, select_links, select_ports};
 use crate::network::topology::{DirectedLink, Topology};
 use crate::{Purpose, Scenario};
 
-/// What a queue may hold: something, and not more packets than 32 bits can count.
+/// Returns whether `length` is a possible limit of a queue: above zero, and at most as many packets as 32 bits can
+/// count.
 pub fn is_length(length: QueueLength) -> bool {
     match length {
         QueueLength::Packets(packets) => (1..=u64::from(u32::MAX)).contains(&packets),
@@ -19,36 +20,36 @@ pub fn is_length(length: QueueLength) -> bool {
     }
 }
 
-/// What [`is_length`] asks for.
+/// The rule that [`is_length`] checks.
 pub const LENGTH_RULE: &str = "must be above zero, and at most 4294967295 packets";
 
 /// Maximum number of problems with a suggested link name.
 const GUESSES: usize = 100;
 
-/// A check of a scenario under way. Whoever has rules of their own reads the scenario, finds places by name, and
-/// reports what does not hold; the order of reports does not matter, as they are shown in the order of the file.
+/// A check in progress. Each rule reads the scenario, finds places by name, and reports violations. The order of
+/// reports does not matter, because they are shown in the order of the file.
 pub struct Check<'a> {
     /// The scenario, with all defaults filled in.
     pub scenario: &'a Scenario,
-    /// What it is read for.
+    /// The purpose of reading it.
     pub purpose: Purpose,
     problems: Vec<Problem>,
 }
 
 impl<'a> Check<'a> {
-    /// A check that has found nothing yet.
+    /// Starts a check without problems.
     pub fn new(scenario: &'a Scenario, purpose: Purpose) -> Self {
         Self { scenario, purpose, problems: Vec::new() }
     }
 
-    /// All that was found, in the order in which it was reported.
+    /// Returns all problems in the order of their reports.
     pub fn into_problems(self) -> Vec<Problem> {
         self.problems
     }
 }
 
 impl Check<'_> {
-    /// How many problems have been reported.
+    /// Number of problems reported so far.
     pub fn found(&self) -> usize {
         self.problems.len()
     }
@@ -63,7 +64,7 @@ impl Check<'_> {
         self.problems.extend(problems);
     }
 
-    /// Reports `rule` on `field` unless it holds.
+    /// Reports a violation of `rule` on `field` unless `holds`.
     pub fn require(&mut self, holds: bool, field: &str, rule: &str) {
         self.require_else(holds, || Problem::new(field, "", rule));
     }
@@ -84,24 +85,24 @@ impl Check<'_> {
         }
     }
 
-    /// Whether this is before the end of the run, when the clock ends it.
+    /// Returns whether `at` is before the end of the run, if the run ends at a fixed time.
     pub fn is_within_run(&self, at: Time) -> bool {
         self.purpose == Purpose::Live || self.scenario.duration.is_none_or(|duration| at < duration)
     }
 
-    /// Whether the scenario has a failure of `link`, or somebody may cut it.
+    /// Returns whether `link` can fail: by a failure of the scenario, or because a user of a live run can cut it.
     pub fn fails(&self, topology: &Topology, link: DirectedLink) -> bool {
         let may_be_cut = self.purpose == Purpose::Live && self.scenario.recovery.is_some();
         may_be_cut || self.scenario.failures_of(topology, link.link).next().is_some()
     }
 
-    /// Whether the ends of a link that has failed send by another port.
+    /// Returns whether the ends of a failed link send through another port.
     pub fn reroutes(&self) -> bool {
         let scheme = self.scenario.recovery.as_ref().map(|recovery| recovery.scheme);
         matches!(scheme, Some(RecoveryScheme::LocalReroute(_)))
     }
 
-    /// Reports those of `times`, the moments `at` of the entries of `field`, that do not come after the one before, or
+    /// Reports each of `times` (the fields `at` of the entries of `field`) that is not later than its predecessor, or
     /// not before the end of the run.
     pub fn times_rise(&mut self, times: impl Iterator<Item = Time>, field: &str) {
         let mut previous = None;
@@ -113,13 +114,13 @@ impl Check<'_> {
         }
     }
 
-    /// The links that `name` means; what is wrong with the name is reported on `field`.
+    /// Returns the links called `name`; an invalid name is reported on `field`.
     pub fn links_named(&mut self, topology: &Topology, name: &str, field: &str) -> Vec<DirectedLink> {
         select_links(topology, name).unwrap_or_else(|rule| {
             let words = name.split(['-', '>', '<', '#']).map(str::trim).filter(|word| !word.is_empty());
             let unknown = words.filter(|word| topology.node(word).is_none());
             let mut guesses = unknown.filter_map(|word| closest(word, topology.names()));
-            // A guess compares with the names of all nodes, and people read the first ones.
+            // A guess compares the name with all nodes, which is slow, and users only read the first guesses.
             let guess = if self.problems.len() < GUESSES { guesses.next() } else { None };
             let hint = guess.map(|name| format!("did you mean '{name}'?"));
             self.report(Problem::new(field, "", rule).maybe_hint(hint));
@@ -127,14 +128,14 @@ impl Check<'_> {
         })
     }
 
-    /// The only link that `name` means, in one direction; else what is wrong is reported on `field`.
+    /// Returns the link called `name` if it is exactly one, in one direction; otherwise reports a problem on `field`.
     pub fn one_link(&mut self, topology: &Topology, name: &str, field: &str) -> Option<DirectedLink> {
         let links = self.links_named(topology, name, field);
         self.require(links.len() < 2, field, "must be one direction: \"a->b\"");
         links.first().copied().filter(|_| links.len() == 1)
     }
 
-    /// [`Self::one_link`] for `mechanism`; a host at an end of it is reported too.
+    /// As [`Self::one_link`] for `mechanism`, but also reports a link with a host at one end.
     pub fn link_between_switches(
         &mut self,
         topology: &Topology,
@@ -149,7 +150,7 @@ impl Check<'_> {
         Some(link)
     }
 
-    /// Each of `names` says a port, or all of a switch, and no port is said twice.
+    /// Requires that each of `names` is a port or a whole switch, and that they do not overlap.
     pub fn ports_named_once(&mut self, topology: &Topology, names: &[String], field: &str) {
         let mut seen = BTreeSet::<SwitchPort>::new();
         for (number, name) in names.iter().enumerate() {
@@ -161,7 +162,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports, for a live run, that the entry `section` puts `mechanism` into it.
+    /// Reports that a live run cannot use `mechanism`, which the entry `section` contains.
     pub fn runs_in_simulations_only(&mut self, mechanism: &str, why: &str, section: &str) {
         let rule = format!("{mechanism} runs in simulations only: {why}");
         self.require(self.purpose != Purpose::Live, &format!("{section}.kind"), &rule);

@@ -1,4 +1,4 @@
-//! What mechanisms ask of a switch together.
+//! Combined requirements of a switch's mechanisms: queues, hooks and room for headers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ use crate::kind::{Entries, Entry, Header, Reach, Stage, Surroundings};
 use crate::network::switch::SchedulerKind;
 use crate::network::topology::SwitchId;
 
-/// The most queues of a port.
+/// Maximum number of queues of a port.
 const QUEUES_MAX: u16 = 64;
-/// The most mechanisms of a switch, each of which has a bit in the hooks of a port.
+/// Maximum number of mechanisms of a switch; each needs a bit in the hooks of a port.
 const MECHANISMS_MAX: usize = 8;
 
-/// What each switch runs.
+/// The mechanisms of a switch.
 #[derive(Default)]
 struct Runs {
     once: BTreeSet<&'static str>,
@@ -23,7 +23,7 @@ struct Runs {
 }
 
 impl Check<'_> {
-    /// What a switch can run at once.
+    /// Checks the combination of mechanisms of each switch.
     pub(super) fn composition(&mut self, around: Surroundings<'_>) {
         let mut switches: BTreeMap<SwitchId, Runs> = BTreeMap::new();
         for entry in &self.scenario.mechanisms {
@@ -45,8 +45,8 @@ impl Check<'_> {
         });
     }
 
-    /// What the ports have of queues: those of the switch, and those that mechanisms ask for. An entry that says itself
-    /// how many it asks for is checked beside all others.
+    /// Checks the number of queues of a port: those of the switch plus those of mechanisms. An entry that sets its
+    /// number of queues in a field is checked on that field, together with all others.
     pub(super) fn queues_of_ports(&mut self) {
         let switch = &self.scenario.switch;
         let of_switch = if switch.scheduler == SchedulerKind::Fifo { 1 } else { u16::from(switch.queues_per_port) };
@@ -72,7 +72,8 @@ impl Check<'_> {
     }
 }
 
-/// Of each stage the one that asks for most queues, if it asks for any: one of a stage works at a port.
+/// Returns for each stage the entry with the most queues, if any asks for queues; only one mechanism of a stage works
+/// at a port.
 fn queues_by_stage<'e>(entries: impl Iterator<Item = &'e Entry>) -> Vec<(&'static str, u16)> {
     let mut most = BTreeMap::<Stage, (&'static str, u16)>::new();
     for entry in entries {
@@ -85,17 +86,18 @@ fn queues_by_stage<'e>(entries: impl Iterator<Item = &'e Entry>) -> Vec<(&'stati
     most.into_values().filter(|&(_, queues)| queues > 0).collect()
 }
 
-/// The name of [`PriorityMark`] in messages, whoever writes it.
+/// The name of [`PriorityMark`] in messages, for any writer.
 pub const MARKS: &str = "the marks of hosts";
 
 impl Check<'_> {
-    /// Whether what can meet on a packet fits it: at each port where it bears a header for one hop.
+    /// Checks that all headers that can meet on a packet fit, at each port where it carries a header for one hop.
     pub(super) fn room_for_headers(&mut self, around: Surroundings<'_>) {
         let all: Vec<Header> = self.scenario.mechanisms.iter().flat_map(|entry| entry.headers(around, self)).collect();
         let everywhere = self.carried_everywhere(&all);
         let mut meetings = BTreeMap::<Vec<&'static str>, Vec<&Header>>::new();
         for own in &all {
             let Reach::OneHop(ports) = &own.reach else { continue };
+            // Headers for everywhere are added below, and a packet carries only one header for one hop at a time.
             let meets = |header: &&Header| match &header.reach {
                 Reach::Along(along) => ports.iter().any(|port| along.contains(port)),
                 Reach::Everywhere | Reach::OneHop(_) => false,
@@ -107,7 +109,7 @@ impl Check<'_> {
         meetings.values().for_each(|headers| self.fits_a_packet(headers));
     }
 
-    /// What a packet has with it from switch to switch.
+    /// Returns the headers that a packet carries from switch to switch.
     fn carried_everywhere(&self, all: &[Header]) -> Vec<Header> {
         let marks = self.scenario.marks_packets().then_some(Header::of::<PriorityMark>(MARKS, Reach::Everywhere));
         let of_mechanisms = all.iter().filter(|header| header.reach == Reach::Everywhere);
@@ -129,7 +131,7 @@ impl Check<'_> {
     }
 }
 
-/// Those of one name once.
+/// Removes headers with a repeated name.
 fn unique<'h>(headers: impl Iterator<Item = &'h Header>) -> Vec<&'h Header> {
     let mut found: Vec<&Header> = Vec::new();
     for header in headers {

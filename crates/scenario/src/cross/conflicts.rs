@@ -1,4 +1,4 @@
-//! What does not go together: pairs of claims at one place.
+//! Conflicts: pairs of claims that exclude each other at one place.
 
 use hitless_core::settings::Problem;
 
@@ -6,20 +6,18 @@ use super::check::Check;
 use crate::kind::{Claim, Claimed, Entries, Entry, Surroundings};
 use crate::network::topology::{SwitchId, Topology};
 
-/// How near two claims must come to each other to be a conflict.
+/// The place at which two claims must meet to be a conflict.
 #[derive(Clone, Copy)]
 enum At {
     /// At one port.
     Port,
-    /// On one link: of one kind in one direction, of two kinds in any.
+    /// On one link: in one direction for entries of equal kinds, in either direction for entries of different kinds.
     Link,
-    /// On one switch.
     Switch,
-    /// Anywhere in the fabric.
     Fabric,
 }
 
-/// Two claims that do not go together.
+/// Two claims that exclude each other.
 struct Conflict {
     pair: [Claim; 2],
     at: At,
@@ -33,7 +31,7 @@ const fn conflict(one: Claim, other: Claim, at: At, reason: &'static str) -> Con
 const BOTH_CHOOSE: &str = "both would choose where a packet goes";
 const BOTH_ORDER: &str = "both would choose when and where a packet goes";
 
-/// All of them. Of two entries the first that fits is reported.
+/// All conflicts. For two entries only the first applicable conflict is reported.
 const CONFLICTS: &[Conflict] = &[
     conflict(Claim::OwnsLink, Claim::OwnsLink, At::Link, "a link has one protection"),
     conflict(Claim::SortsQueues, Claim::ChoosesQueue, At::Switch, BOTH_ORDER),
@@ -100,7 +98,7 @@ const CONFLICTS: &[Conflict] = &[
 ];
 
 impl Conflict {
-    /// The place at which these claims of two entries clash.
+    /// Returns the place at which these claims of two entries conflict.
     fn place(&self, claims: [&Claimed; 2], is_one_kind: bool, topology: &Topology) -> Option<String> {
         let [one, other] = claims;
         let pair = [one.claim, other.claim];
@@ -125,7 +123,7 @@ impl Conflict {
     }
 }
 
-/// An entry, and what is asked of it for each pair.
+/// An entry with the data that each comparison needs.
 struct Claimant<'a> {
     entry: &'a Entry,
     claims: Vec<Claimed>,
@@ -133,7 +131,7 @@ struct Claimant<'a> {
 }
 
 impl Check<'_> {
-    /// Each two entries of which one claims what the other does not go with.
+    /// Reports each two entries with conflicting claims.
     pub(super) fn conflicts(&mut self, around: Surroundings<'_>) {
         let topology = around.topology;
         let claimants: Vec<Claimant<'_>> = around
@@ -154,7 +152,7 @@ impl Check<'_> {
     }
 }
 
-/// Why two entries do not go together, if they do not.
+/// Returns the reason why two entries exclude each other, if they do.
 fn clash(pair: [&Claimant<'_>; 2], topology: &Topology) -> Option<String> {
     let [earlier, later] = pair;
     let (name, parts) = (later.entry.title(), later.entry.facts.places_field);

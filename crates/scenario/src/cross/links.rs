@@ -65,7 +65,7 @@ impl Check<'_> {
         self.recovery();
     }
 
-    /// The link that fails, if there is one that may.
+    /// Returns the link that fails, if the entry is valid.
     fn failing_link(&mut self, topology: &Topology, failure: &LinkFailure, section: &str) -> Option<LinkId> {
         let field = format!("{section}.link");
         let links = self.links_named(topology, &failure.link, &field);
@@ -92,7 +92,7 @@ impl Check<'_> {
         self.require(lasts, &field("outage"), "must be above zero");
     }
 
-    /// How long the link stays dead must be known, and it must be whole before it fails again.
+    /// Requires that the length of the outage is known, and that the link is repaired before it fails again.
     fn repair(&mut self, topology: &Topology, failure: &LinkFailure, link: LinkId, section: &str) {
         let settings = topology.link(link).settings;
         let Some(bound) = self.scenario.repair_bound(failure, settings) else {

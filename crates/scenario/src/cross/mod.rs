@@ -1,4 +1,4 @@
-//! Cross checks: what only holds between fields. Every refusal gives the reason.
+//! Cross checks: rules between several fields. Every refusal gives a reason.
 
 pub(crate) mod check;
 pub(crate) mod composition;
@@ -15,7 +15,7 @@ use crate::kind::Surroundings;
 use crate::network::topology::{Topology, TopologySettings};
 use crate::{Purpose, Scenario};
 
-/// All that does not fit together in `scenario`.
+/// Returns all violations of rules between fields of `scenario`.
 pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
     let mut check = Check::new(scenario, purpose);
     check.run();
@@ -25,7 +25,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
     check.queues_of_ports();
     check.host();
     check.transports();
-    // What follows speaks of nodes and links by name: without a fabric each name would be an error of its own.
+    // The following checks refer to nodes and links by name. Without a fabric each name would be a separate error.
     if let Some(topology) = check.topology() {
         check.switch_ports(&topology);
         check.flows(&topology);
@@ -42,7 +42,7 @@ pub(super) fn check(scenario: &Scenario, purpose: Purpose) -> Vec<Problem> {
 }
 
 impl Check<'_> {
-    /// What each mechanism has to say of its own entries.
+    /// Runs each kind's checks of its entries.
     fn mechanisms(&mut self, around: Surroundings<'_>) {
         let mut kinds = Vec::new();
         for (number, entry) in around.scenario.mechanisms.iter().enumerate() {
@@ -64,7 +64,7 @@ impl Check<'_> {
         }
     }
 
-    /// Names of nodes must not look like the arrows and ranges that refer to them.
+    /// Requires that names of nodes cannot be mistaken for the arrows and ranges that refer to them.
     fn named_well(&mut self, topology: Topology) -> Option<Topology> {
         let is_plain = |name: &str| {
             name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))

@@ -1,4 +1,4 @@
-//! The run as a whole: its name, its end, what is recorded.
+//! Checks of the run as a whole: its name, its end, its records.
 
 use hitless_core::settings::quantity::Quantity;
 use hitless_core::settings::{Problem, closest};
@@ -44,7 +44,7 @@ impl Check<'_> {
         });
     }
 
-    /// Samples stay in memory until the run ends.
+    /// Limits the number of samples, because samples stay in memory until the run ends.
     fn samples(&mut self, duration: Time) {
         const SAMPLES_MAX: u64 = 50_000_000;
         let measure = &self.scenario.measure;

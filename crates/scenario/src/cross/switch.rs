@@ -1,4 +1,4 @@
-//! Switches, their ports, routing, hosts.
+//! Checks of switches, their ports, routing and hosts.
 
 use hitless_core::settings::quantity::QueueLength;
 use hitless_core::settings::{Problem, closest};
@@ -14,7 +14,7 @@ use crate::network::switch::{
 };
 use crate::network::topology::Topology;
 
-/// Whether `a` is above `b`; lengths in different units cannot be compared.
+/// Returns whether `a` is above `b`; false for lengths in different units.
 fn is_above(a: QueueLength, b: QueueLength) -> bool {
     match (a, b) {
         (QueueLength::Packets(a), QueueLength::Packets(b)) => a > b,
@@ -44,7 +44,7 @@ impl Check<'_> {
         self.scheduler();
     }
 
-    /// Two choices go by the depths of queues, which the way round a failed link knows nothing of.
+    /// Two choices compare queue depths, but rerouting around a failed link does not.
     pub(super) fn routing(&mut self) {
         if self.scenario.routing.choice != PathRule::TwoChoices {
             return;
@@ -92,7 +92,8 @@ impl Check<'_> {
         }
     }
 
-    /// An entry names switches that exist, has ports, and marks at each of them before it is full.
+    /// Checks an entry: its switches exist, it applies to at least one port, and each of these ports marks before it is
+    /// full.
     fn selected_ports(&mut self, topology: &Topology, entry: &PortSettings, number: usize) {
         let known = || topology.switches.iter().map(|switch| switch.name.as_str());
         for (place, name) in entry.switches.iter().enumerate() {
@@ -145,7 +146,7 @@ impl Check<'_> {
         });
     }
 
-    /// The jitter of what is described in `section`.
+    /// Checks the jitter of the stack described in `section`.
     pub(super) fn jitter(&mut self, jitter: Jitter, section: &str) {
         let field = |name: &str| format!("{section}.jitter.{name}");
         match jitter {

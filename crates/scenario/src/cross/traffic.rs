@@ -1,4 +1,4 @@
-//! Transports and flows.
+//! Checks of transports and flows.
 
 use hitless_core::engine::RandomStreams;
 use hitless_core::settings::quantity::Quantity;
@@ -17,7 +17,8 @@ use crate::network::topology::select::select_hosts;
 use crate::workload::{LoadDenominator, build_group, load_of};
 use crate::{FlowGroup, FlowPattern, Protocol, Until};
 
-/// Is the connection of each flow for one message only, of which the sender knows that it is the last?
+/// Returns whether each flow has a separate connection for a single message, so that the sender knows that the message
+/// is the last.
 fn has_one_message_each(pattern: &FlowPattern) -> bool {
     let has_several = match pattern {
         FlowPattern::Poisson(poisson) => poisson.connections.is_some(),
@@ -43,7 +44,7 @@ impl Check<'_> {
         }
     }
 
-    /// Parts of a frame: the largest jumbo frames in use have 9,216 bytes.
+    /// Checks lengths within a frame: the largest jumbo frames in use have 9,216 bytes.
     fn frame_parts<const PARTS: usize>(&mut self, parts: [(&str, Bytes); PARTS], section: &str) {
         for (name, bytes) in parts {
             let fits = (1..=9_216).contains(&bytes.0);
@@ -52,7 +53,7 @@ impl Check<'_> {
         }
     }
 
-    /// Timeouts for retransmission: the least, the most, and the first.
+    /// Checks the minimum, maximum and initial retransmission timeout.
     fn timeouts(&mut self, [min, max, initial]: [Duration; 3], section: &str) {
         let field = |name: &str| format!("{section}.{name}");
         self.require(min > Duration::ZERO, &field("rto_min"), "must be above zero");
@@ -61,7 +62,7 @@ impl Check<'_> {
         self.require(max >= initial, &field("rto_max"), "must not be below rto_initial");
     }
 
-    /// What TCP had before RFC 6582 and RFC 3465.
+    /// Checks the TCP variants from before RFC 6582 and RFC 3465.
     fn classic_tcp(&mut self, tcp: &TcpSettings, section: &str) {
         let recovers = tcp.recovery == TcpRecovery::Newreno || !tcp.sack;
         self.require_else(recovers, || {
@@ -293,7 +294,7 @@ impl Check<'_> {
         });
     }
 
-    /// Loads with the same denominator must not add up to more than all of it.
+    /// Requires that loads with the same denominator do not add up to more than 1.
     fn total_load(&mut self) {
         use LoadDenominator::{HostLinks, LeafSpineLinks};
         let loads = |(index, group): (usize, &FlowGroup)| Some((index, load_of(group)?));
@@ -302,7 +303,7 @@ impl Check<'_> {
             let on_this = || loads.iter().filter(|(_, (_, of))| *of == denominator);
             let total: f64 = on_this().map(|(_, (load, _))| load).sum();
             let last = on_this().next_back().map(|(index, _)| *index);
-            // Sums of decimal fractions may miss 1 by a rounding error.
+            // Sums of decimal fractions can exceed 1 by a rounding error.
             if let Some(index) = last.filter(|_| total > 1.0 + 1e-9) {
                 let rule = format!("the loads on this capacity add up to {total:.3}, more than there is");
                 self.report(Problem::new(format!("flows[{index}].load"), "", rule));
@@ -310,7 +311,7 @@ impl Check<'_> {
         }
     }
 
-    /// Bolt's senders need switches that tell them what to do.
+    /// Requires for Bolt's senders switches that send them notices.
     fn bolt_transport(&mut self, tcp: &TcpSettings, section: &str) {
         let field = |name: &str| format!("{section}.{name}");
         if let Some(BoltTransportSettings { min_cwnd, max_cwnd, .. }) = &tcp.bolt {

@@ -1,4 +1,4 @@
-//! What mechanisms claim, and where.
+//! The claims of mechanisms, and the places where they hold.
 
 use std::collections::BTreeSet;
 
@@ -8,45 +8,46 @@ use serde::Deserialize;
 use crate::network::topology::select::SwitchPort;
 use crate::network::topology::{DirectedLink, SwitchId, Topology};
 
-/// What a mechanism does that another may not do at the same place, or does not go with what another does. Which pairs
-/// do not go together is one table, that of conflicts among the checks.
+/// An action of a mechanism that can conflict with another mechanism at the same place. A single table among the cross
+/// checks (`conflicts`) lists the pairs of claims that exclude each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Claim {
-    /// Takes all frames of a link, and speaks with its other end by frames of its own.
+    /// Takes all frames of a link, and exchanges additional frames with its other end.
     OwnsLink,
-    /// Chooses the port of packets that were to leave by these.
+    /// Chooses a different egress port for packets of these ports.
     ChoosesPort,
-    /// Sends packets that were to leave by other ports to these instead: what their queues refuse, or would.
+    /// Redirects packets of other ports to these ports when their queues refuse them, or would.
     SendsElsewhere,
-    /// Sends packets by a detour that begins, passes or ends at these ports, by the depth of the one queue of each.
+    /// Sends packets on a detour that begins, passes or ends at these ports, depending on the depth of each port's
+    /// single queue.
     Detours,
-    /// Chooses the queue of all packets that leave by these ports.
+    /// Chooses the queue of all packets that leave through these ports.
     ChoosesQueue,
-    /// Has queues sorted.
+    /// Requires sorted queues.
     SortsQueues,
-    /// Keeps packets, and sends them in an order of its own keeping.
+    /// Holds packets and decides the order of their departure.
     KeepsOrder,
-    /// Gives packets up before a queue refuses them.
+    /// Drops packets before a queue refuses them.
     DropsEarly,
-    /// Decides what becomes of a packet that its queue has refused.
+    /// Decides what happens to a packet that its queue has refused.
     DecidesOnDrop,
-    /// Has packets leave ahead of those that came before, by a queue of their own.
+    /// Sends some packets ahead of earlier ones through a separate queue.
     JumpsTheQueue,
     /// Pauses the queues of data.
     PausesQueues,
-    /// Sends notices to senders, by a queue of their own.
+    /// Sends notices to senders through a separate queue.
     NoticesToSenders,
-    /// Writes on packets in ingress what egress is to know at once.
+    /// Writes metadata on packets in ingress that egress must know at once.
     WritesOnPackets,
     /// Sends copies of packets some time after the packets.
     SendsCopiesLate,
-    /// Takes care of packets that routing sends to a port without a path, when they leave the queue there: routing is
-    /// to go on sending them.
+    /// Handles packets that routing sends to a port without a path, when they leave the queue there; routing must
+    /// continue to send them to this port.
     RedirectsAtEgress,
 }
 
-/// Where a claim holds.
+/// The places where a claim holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Places {
     /// At ports.
@@ -57,45 +58,45 @@ pub enum Places {
     Switches(BTreeSet<SwitchId>),
 }
 
-/// A claim and where it holds.
+/// A claim and its places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {
-    /// What is claimed.
+    /// The claim.
     pub claim: Claim,
-    /// Where.
+    /// The places.
     pub at: Places,
 }
 
 impl Claim {
-    /// It holds at these ports.
+    /// Makes the claim at these ports.
     pub fn at_ports(self, ports: impl IntoIterator<Item = SwitchPort>) -> Claimed {
         Claimed { claim: self, at: Places::Ports(ports.into_iter().collect()) }
     }
 
-    /// It holds on these links.
+    /// Makes the claim on these links.
     pub fn on_links(self, links: &[DirectedLink]) -> Claimed {
         Claimed { claim: self, at: Places::Links(links.to_vec()) }
     }
 
-    /// It holds on all of these switches.
+    /// Makes the claim on all of these switches.
     pub fn on_switches(self, switches: &BTreeSet<SwitchId>) -> Claimed {
         Claimed { claim: self, at: Places::Switches(switches.clone()) }
     }
 }
 
 impl Places {
-    /// The links, as far as the claim is one of links.
+    /// Returns the links if this is a set of links, else an empty slice.
     pub fn links(&self) -> &[DirectedLink] {
         if let Self::Links(links) = self { links } else { &[] }
     }
 
-    /// The ports, as far as the claim is one of ports.
+    /// Returns the ports if this is a set of ports, else nothing.
     pub(crate) fn ports(&self) -> impl Iterator<Item = SwitchPort> + '_ {
         let ports = if let Self::Ports(ports) = self { Some(ports) } else { None };
         ports.into_iter().flatten().copied()
     }
 
-    /// The switches: those with the ports, and those at the ends of the links.
+    /// Returns the switches: those with the ports, or those at the ends of the links.
     pub(crate) fn switches(&self, topology: &Topology) -> BTreeSet<SwitchId> {
         match self {
             Self::Ports(ports) => ports.iter().map(|port| port.switch).collect(),
@@ -105,42 +106,42 @@ impl Places {
     }
 }
 
-/// The switches at the ends of links; an end that is a host is left out.
+/// Returns the switches at the ends of links; hosts are left out.
 pub fn switches_at_ends(topology: &Topology, links: &[DirectedLink]) -> BTreeSet<SwitchId> {
     let ends = links.iter().map(|&link| topology.ends(link)).flat_map(|(from, to)| [from, to]);
     ends.filter_map(|end| end.node.switch()).collect()
 }
 
-/// Headers that a mechanism writes on a packet, and where the packet bears them.
+/// Headers that a mechanism writes on a packet, and where packets carry them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What they are, as messages call it. Headers of one name are the same headers: whoever finds them there writes
-    /// no others.
+    /// Name of the headers in messages. Equal names mean the same headers: a mechanism that finds them on a packet does
+    /// not add them again.
     pub of: &'static str,
-    /// Their length in the descriptor of a packet, each with the byte of its kind.
+    /// Length of the headers in the descriptor of a packet, including a byte for the kind of each.
     pub bytes: usize,
-    /// Where packets bear them.
+    /// Places where packets carry them.
     pub reach: Reach,
 }
 
-/// Where packets bear a header.
+/// Places where packets carry a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// From switch to switch, wherever they go.
+    /// Between all switches.
     Everywhere,
-    /// At these ports, whatever else packets bear there.
+    /// At these ports, in addition to any other headers.
     Along(BTreeSet<SwitchPort>),
-    /// At these ports, or on the links of these: a packet bears one header of this reach at a time.
+    /// At these ports, or on their links; a packet carries only one header with this reach at a time.
     OneHop(Vec<SwitchPort>),
 }
 
 impl Header {
-    /// A header of the type `S`.
+    /// Describes a header of the type `S`.
     pub const fn of<S: Shim>(of: &'static str, reach: Reach) -> Self {
         Self { of, bytes: ShimStack::needed_bytes::<S>(), reach }
     }
 
-    /// Another beside it, of the type `S`.
+    /// Adds another header of the type `S`.
     #[must_use]
     pub fn and<S: Shim>(self) -> Self {
         Self { bytes: self.bytes + ShimStack::needed_bytes::<S>(), ..self }

@@ -1,61 +1,61 @@
-//! What a kind makes of its entries for a run, and what the control plane tells them.
+//! The mechanisms that a kind builds for a run, and the commands of the control plane to them.
 
 use hitless_core::wire::{Bytes, PortId, Time};
 use hitless_switch::{LinkEnd, Mechanism};
 
 use crate::network::topology::SwitchId;
 
-/// Mechanisms, each with its switch. A switch has one of a kind, or one of each entry.
+/// Mechanisms, each with its switch. A switch has one mechanism for each kind, or one for each entry.
 pub type Built = Vec<(SwitchId, Box<dyn Mechanism>)>;
 
-/// A mechanism of a switch, for [`Built`].
+/// Boxes a mechanism of a switch, for [`Built`].
 pub fn built<M: Mechanism + 'static>((switch, mechanism): (SwitchId, M)) -> (SwitchId, Box<dyn Mechanism>) {
     (switch, Box::new(mechanism))
 }
 
-/// A command of the control plane for what an entry has built on a switch.
+/// A command of the control plane to the mechanism that an entry has built on a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlCommand {
-    /// When.
+    /// Time of the command.
     pub at: Time,
     /// The switch.
     pub switch: SwitchId,
-    /// What the mechanism knows the command by.
+    /// Number of the command, defined by the mechanism.
     pub number: u32,
 }
 
-/// What the queue of a recirculation port may hold.
+/// Limit of the queue of a recirculation port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecirculationLimit {
     /// The switch.
     pub switch: SwitchId,
-    /// The number of the recirculation port there.
+    /// The number of the recirculation port at the switch.
     pub port: u16,
-    /// The limit; the largest counts where several share the port.
+    /// The limit; if several mechanisms share the port, the maximum applies.
     pub most: Bytes,
 }
 
-/// What one end of a protected link is told.
+/// A command to one end of a protected link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtectionOrder {
-    /// To protect it.
+    /// Protect the link.
     On {
-        /// Copies sent of each lost packet, from 1 on.
+        /// Number of copies sent of each lost packet, at least 1.
         copies: u8,
         /// Whether packets keep their order.
         keeps_order: bool,
     },
-    /// To stop.
+    /// Stop protecting it.
     Off,
 }
 
 /// One end of a protected link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protection {
-    /// The switch there.
+    /// The switch at this end.
     pub switch: SwitchId,
-    /// Its port.
+    /// The switch's port.
     pub port: PortId,
-    /// Which end.
+    /// Whether it is the sending or the receiving end.
     pub end: LinkEnd,
 }

@@ -1,5 +1,5 @@
-//! One `[[mechanism]]` of a scenario, as data: a scenario has entries, and what a kind does with an entry needs the
-//! scenario. So an entry holds its kind as something that only the kinds' own code opens.
+//! One `[[mechanism]]` of a scenario as data. A scenario contains entries, and the code of a kind needs the scenario;
+//! to break this cycle, an entry holds its kind as a value that only `erased` can open.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::facts::Facts;
 use super::facts::Stage;
 
-/// Settings of some kind.
+/// Settings of any kind.
 pub(super) trait ErasedSettings: Any + erased_serde::Serialize + fmt::Debug + Send + Sync {
     fn copy(&self) -> Box<dyn ErasedSettings>;
     fn equals(&self, other: &dyn ErasedSettings) -> bool;
@@ -31,30 +31,30 @@ impl<S: Serialize + fmt::Debug + Send + Sync + Clone + PartialEq + 'static> Eras
 /// One entry of a scenario: a kind of mechanism, and its parameters.
 pub struct Entry {
     pub(crate) facts: &'static Facts,
-    /// What the kind does, of a type that [`erased`](super::erased) knows.
+    /// The kind, of a type that [`erased`](super::erased) knows.
     pub(super) kind: Arc<dyn Any + Send + Sync>,
-    /// The place of the kind in the registry.
+    /// Index of the kind in the registry.
     pub(super) number: usize,
     pub(super) settings: Box<dyn ErasedSettings>,
 }
 
 impl Entry {
-    /// The value of `kind`.
+    /// Returns the value of `kind`.
     pub fn name(&self) -> &'static str {
         self.facts.name
     }
 
-    /// What messages call it.
+    /// Returns the name in messages.
     pub fn title(&self) -> &'static str {
         self.facts.title
     }
 
-    /// The settings, if the entry has settings of the type `S`, which those of one kind are.
+    /// Returns the settings, if they are of the type `S`; each kind has a distinct type.
     pub fn settings<S: 'static>(&self) -> Option<&S> {
         (&*self.settings as &dyn Any).downcast_ref()
     }
 
-    /// The order of hooks.
+    /// Returns the position in the order of hooks.
     pub(crate) fn order(&self) -> (Stage, usize) {
         (self.facts.stage, self.number)
     }
@@ -90,14 +90,14 @@ impl Serialize for Entry {
     }
 }
 
-/// An entry by itself says nothing of which kinds there are: [`check`](crate::check()) reads it with a registry.
+/// Serde cannot read an entry, because it does not know the registry: [`check`](crate::check()) reads entries instead.
 impl<'de> Deserialize<'de> for Entry {
     fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
         Err(de::Error::custom("a mechanism is read with the kinds that there are"))
     }
 }
 
-/// The place that [`Registry::schema`](super::Registry::schema) fills with the kinds that there are.
+/// A placeholder; [`Registry::schema`](super::Registry::schema) fills in the registered kinds.
 impl JsonSchema for Entry {
     fn schema_name() -> Cow<'static, str> {
         "MechanismSettings".into()

@@ -1,4 +1,4 @@
-//! Kinds of which it is not known at compile time which they are, and what each does with its entries.
+//! Type-erased mechanism kinds: calls a kind's functions for an entry without knowing the kind at compile time.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -22,9 +22,8 @@ use super::traits::Kind;
 use crate::Check;
 use crate::network::topology::{DirectedLink, SwitchId, Topology};
 
-/// From one list of what a [`Kind`] says, of the settings of an entry or of itself: a trait of kinds whose settings are
-/// erased, its implementation for any kind, and the methods of entries. Behind `=` stands what a kind is that says
-/// nothing.
+/// Generates three things from one list of a [`Kind`]'s functions: a trait for type-erased kinds, its implementation
+/// for any kind, and the methods of entries. The expression after `=` is the default.
 macro_rules! kinds {
     (
         of an entry {
@@ -32,7 +31,7 @@ macro_rules! kinds {
         }
         of the kind { $($of_kind:vis fn $name:ident($($argument:ident: $kind_type:ty),*) -> $result:ty = $none:expr;)* }
     ) => {
-        /// A [`Kind`] whose settings are erased; they must be its own.
+        /// A type-erased [`Kind`]; the passed settings must be of the kind's type.
         pub(super) trait ErasedKind: Send + Sync {
             fn facts(&self) -> &'static Facts;
             fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
@@ -162,12 +161,14 @@ fn own<K: Kind>(settings: &dyn ErasedSettings) -> &K::Settings {
     (settings as &dyn Any).downcast_ref().expect(OWN)
 }
 
-/// How an entry holds its kind.
+/// The type of an entry's kind.
 type Held = &'static dyn ErasedKind;
 
 impl Entry {
+    /// Reads the settings of an entry.
+    ///
     /// # Errors
-    /// Why `entry` has no settings of the kind.
+    /// The reason why `entry` is not valid for the kind.
     pub(super) fn read(kind: Held, number: usize, entry: Table) -> Result<Self, String> {
         Ok(Self { facts: kind.facts(), kind: Arc::new(kind), number, settings: kind.read(entry)? })
     }
@@ -176,7 +177,7 @@ impl Entry {
         *self.kind.downcast_ref::<Held>().expect("an entry is made by `read`")
     }
 
-    /// Builds what `entries`, all of this kind, describe.
+    /// Builds the mechanisms of `entries`, which are all of this kind.
     pub(crate) fn build(&self, entries: &[&Self], around: Surroundings<'_>) -> Result<Built, String> {
         let settings: Vec<&dyn ErasedSettings> = entries.iter().map(|entry| &*entry.settings).collect();
         self.kind().build(&settings, around)

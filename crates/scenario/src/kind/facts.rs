@@ -1,4 +1,4 @@
-//! What is known of a kind without asking it.
+//! The constants of a kind.
 
 use serde::Deserialize;
 
@@ -16,41 +16,41 @@ pub(crate) struct Facts {
     pub shares_state: bool,
 }
 
-/// A place in the order in which the hooks of a switch run: a role, which several kinds may have. Those of one stage
-/// run in the order of the registry, and at most one of them takes the packets of a port: of the queues that they ask
-/// for, a port has those of the one that asks for most.
+/// Position in the order of a switch's hooks: a role that several kinds can have. Kinds of one stage run in the order
+/// of the registry, and at most one of them handles the packets of a port. A port has the maximum number of queues that
+/// a mechanism of the stage requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// Gives up packets that have left their queue, by itself: before anybody keeps a copy of them or numbers them.
+    /// Drops packets that have left their queue, before any mechanism copies or numbers them.
     Drops,
-    /// Keeps copies of packets that a failure may take: when they leave their queue, before a link numbers them.
+    /// Copies packets that a failure can lose, when they leave their queue and before a link numbers them.
     Copies,
     /// Works between the two ends of a link: numbers, repeats or codes frames.
     LinkProtection,
-    /// Tells senders of congestion. It comes before whoever may send a packet elsewhere: it looks at the queue that
-    /// routing chose, and gives its notices a queue that nobody changes.
+    /// Informs senders of congestion. It runs before mechanisms that redirect packets, because it reads the queue that
+    /// routing chose and puts its notices into a queue that no later mechanism changes.
     EarlyNotice,
-    /// Detours packets and has them back. It comes behind links and copies: what it writes on a packet is that of the
-    /// port by which it leaves in the end, and nothing of it gets into copies that are kept.
+    /// Sends packets on detours and takes them back. It runs after links and copies, because its header depends on the
+    /// final egress port and must not be part of stored copies.
     Detour,
-    /// Judges how urgent packets say that they are: before whoever goes by that.
+    /// Checks the urgency that packets claim, before mechanisms that use it.
     RankCheck,
-    /// Saves of a refused packet what can be saved: before whoever would send it elsewhere.
+    /// Saves part of a refused packet, before a mechanism that would redirect it.
     Salvage,
-    /// Chooses by which port a packet leaves.
+    /// Chooses the egress port of a packet.
     PortChoice,
-    /// Chooses the queue of a packet: last, for whoever changes its port does so before.
+    /// Chooses the queue of a packet; last, because earlier mechanisms can change its port.
     QueueChoice,
 }
 
-/// What several entries of a kind are to a switch.
+/// The meaning of several entries of the same kind for a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entries {
-    /// A switch is named by one entry: what it runs has one set of parameters.
+    /// Only one entry can name a switch, because the mechanism has a single set of parameters.
     OnePerSwitch,
-    /// All of them make one mechanism: its ports or links have parameters of their own.
+    /// All entries together make one mechanism with separate parameters for each port or link.
     Shared,
-    /// Each makes a mechanism of its own.
+    /// Each entry makes a separate mechanism.
     Each,
 }

@@ -1,7 +1,7 @@
-//! What a kind of mechanism is to a scenario: one trait, and one list of those that there are.
+//! The interface between scenarios and kinds of mechanisms: one trait, and a registry of all kinds.
 //!
-//! Nothing here or in the crates above names a mechanism. Each is a folder of `crates/mechanisms` with a type that
-//! implements [`Kind`], and a line in its registry.
+//! This module and the crates below do not name any mechanism. Each mechanism is a folder of `crates/mechanisms` with a
+//! type that implements [`Kind`], and a line in its registry.
 
 mod claim;
 mod command;

@@ -1,4 +1,4 @@
-//! The kinds of mechanisms that there are.
+//! The registry of mechanism kinds.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ use super::{Entry, Kind};
 use crate::Scenario;
 use crate::network::topology::Topology;
 
-/// The kinds of mechanisms that a scenario may name.
+/// The kinds of mechanisms that a scenario can name.
 #[derive(Clone, Default)]
 pub struct Registry {
     kinds: Vec<&'static dyn ErasedKind>,
@@ -22,15 +22,15 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// One without any.
+    /// Makes an empty registry.
     pub const fn new() -> Self {
         Self { kinds: Vec::new(), schema: OnceLock::new() }
     }
 
-    /// This one and `K`.
+    /// Adds the kind `K`.
     ///
     /// # Panics
-    /// When there is one of this name.
+    /// If a kind with this name exists.
     #[must_use]
     pub fn with<K: Kind>(mut self) -> Self {
         assert!(self.names().all(|name| name != K::NAME), "two kinds of mechanisms are called {}", K::NAME);
@@ -38,10 +38,10 @@ impl Registry {
         Self { kinds: self.kinds, schema: OnceLock::new() }
     }
 
-    /// This one and a kind that is made now. It is there until the process ends.
+    /// Adds a kind that is defined at run time. Its memory is never freed.
     ///
     /// # Errors
-    /// A sentence: there is one of this name, or its settings have no such places.
+    /// A sentence, if a kind with this name exists or its settings lack the field for places.
     pub fn with_runtime(mut self, profile: Profile, kind: impl RuntimeKind + 'static) -> Result<Self, String> {
         if self.names().any(|name| name == profile.name) {
             return Err(format!("there is a mechanism of the kind \"{}\" already", profile.name));
@@ -50,25 +50,25 @@ impl Registry {
         Ok(Self { kinds: self.kinds, schema: OnceLock::new() })
     }
 
-    /// This one without the kind of a name.
+    /// Removes the kind with this name.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.kinds.retain(|kind| kind.facts().name != name);
         Self { kinds: self.kinds, schema: OnceLock::new() }
     }
 
-    /// The names of the kinds, in their order.
+    /// Returns the names of the kinds in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.kinds.iter().map(|kind| kind.facts().name)
     }
 
-    /// The kinds in their order: the name of each, and a sentence about it.
+    /// Returns the kinds in order, each with its name and a sentence about it.
     pub fn summaries(&self) -> impl Iterator<Item = (&'static str, &'static str)> + '_ {
         self.kinds.iter().map(|kind| (kind.facts().name, kind.facts().summary))
     }
 
-    /// The schema of scenario files, as JSON Schema 2020-12. Editors that know TOML can complete and check scenarios
-    /// with it.
+    /// Returns the schema of scenario files, as JSON Schema 2020-12. Editors that support TOML can complete and check
+    /// scenarios with it.
     pub fn schema(&self) -> &Value {
         self.schema.get_or_init(|| self.compose_schema())
     }
@@ -81,7 +81,7 @@ impl Registry {
         completed(schema)
     }
 
-    /// Fills in what is missing in entries as they were written.
+    /// Fills in missing fields of raw entries.
     pub(crate) fn fill<'t>(&self, entries: impl Iterator<Item = &'t mut Table>, topology: &Topology) {
         for entry in entries {
             let kind = self.kind_of(entry).map(|(_, kind)| kind);
@@ -89,10 +89,10 @@ impl Registry {
         }
     }
 
-    /// Reads entries as they were written.
+    /// Reads raw entries.
     ///
     /// # Errors
-    /// The first that is none.
+    /// The first invalid entry.
     pub(crate) fn read(&self, entries: Option<toml::Value>) -> Result<Vec<Entry>, String> {
         let Some(entries) = entries else { return Ok(Vec::new()) };
         let entries: Vec<Table> = entries.try_into().map_err(|error: toml::de::Error| error.message().to_string())?;
@@ -112,7 +112,7 @@ impl Registry {
     }
 }
 
-/// The settings of a kind, tagged with its name.
+/// Returns the schema of a kind's settings, tagged with its name.
 fn variant(kind: &dyn ErasedKind, generator: &mut SchemaGenerator) -> Value {
     let facts = kind.facts();
     let mut schema = kind.schema(generator).to_value();

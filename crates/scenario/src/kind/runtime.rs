@@ -1,4 +1,4 @@
-//! Kinds that are made while the program runs, as from a class of another language.
+//! Kinds that are defined at run time, for example by a class of another language.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -24,55 +24,55 @@ use crate::Check;
 use crate::network::topology::select::{SwitchPort, select_ports_by_switch};
 use crate::network::topology::{SwitchId, Topology};
 
-/// What the constants of a [`Kind`](super::Kind) are to a kind that is made while the program runs. It puts no headers
-/// on packets and takes no commands, and a switch is named by one entry of it.
+/// The constants of a kind that is defined at run time, like those of [`Kind`](super::Kind). Such a kind adds no
+/// headers to packets, accepts no commands, and only one of its entries can name a switch.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// The value of `kind` in scenarios.
     pub name: String,
-    /// What messages call it.
+    /// Name in messages.
     pub title: String,
-    /// What it does: one sentence of the schema.
+    /// One sentence of the schema that says what the mechanism does.
     pub summary: String,
-    /// Its place in the order of hooks.
+    /// Position in the order of hooks.
     pub stage: Stage,
-    /// The field of its settings, a list of texts, that names the ports where it runs.
+    /// Name of the settings field, a list of texts, with the ports where it runs.
     pub places: String,
-    /// What it claims at these ports.
+    /// Claims at these ports.
     pub claims: Vec<Claim>,
-    /// Queues that it asks for at a port.
+    /// Number of queues that it requests at a port.
     pub queues: u16,
-    /// Whether it marks packets of transports that know ECN.
+    /// Whether it marks packets of ECN-capable transports.
     pub marks: bool,
     /// The JSON schema of its settings.
     pub schema: Value,
 }
 
-/// Where a mechanism is to run.
+/// The place of a mechanism to be built.
 #[derive(Debug)]
 pub struct Site<'a> {
     /// The name of the switch.
     pub switch: &'a str,
-    /// The ports that the entry names there.
+    /// The ports of this switch that the entry names.
     pub ports: Vec<PortId>,
     /// The random stream of the mechanism.
     pub stream: Stream,
 }
 
-/// What a kind does that is made while the program runs. Settings are as the file has them, with the defaults of the
-/// schema.
+/// The functions of a kind that is defined at run time. Settings are those of the file, with the defaults of the schema
+/// filled in.
 pub trait RuntimeKind: Send + Sync {
-    /// What of settings cannot be meant, beyond what the schema says.
+    /// Checks settings beyond the rules of the schema.
     ///
     /// # Errors
-    /// The rule that does not hold.
+    /// The violated rule.
     fn check(&self, settings: &Table) -> Result<(), String>;
 
-    /// Builds what runs on one switch.
+    /// Builds the mechanism of one switch.
     ///
     /// # Errors
-    /// A sentence that says why it cannot.
+    /// A sentence with the reason.
     fn build(&self, settings: &Table, site: Site<'_>) -> Result<Box<dyn Mechanism>, String>;
 }
 
@@ -83,7 +83,7 @@ struct Made {
     kind: Box<dyn RuntimeKind>,
 }
 
-/// A kind, for good: entries of scenarios refer to it wherever they go.
+/// Makes a kind that lives as long as the process: scenarios refer to it through their entries.
 pub(super) fn made(profile: Profile, kind: Box<dyn RuntimeKind>) -> Result<&'static dyn ErasedKind, String> {
     let places = &profile.schema["properties"][&profile.places];
     if places["type"] != "array" || places["items"]["type"] != "string" {
@@ -99,7 +99,7 @@ pub(super) fn made(profile: Profile, kind: Box<dyn RuntimeKind>) -> Result<&'sta
         queues_field: None,
         asks_for_returns: false,
         notifies_senders: false,
-        // Nobody knows.
+        // Unknown, so assume the restrictive case.
         shares_state: true,
     }));
     Ok(Box::leak(Box::new(Made { facts, profile, kind })))
@@ -110,12 +110,12 @@ fn own(settings: &dyn ErasedSettings) -> &Table {
 }
 
 impl Made {
-    /// The names of ports as they are written.
+    /// Returns the names of ports as written.
     fn names(&self, settings: &dyn ErasedSettings) -> Vec<String> {
         read(own(settings).get(&self.profile.places)).unwrap_or_default()
     }
 
-    /// The value that the schema gives each field that may be left out.
+    /// Returns the schema's default of each optional field.
     fn defaults(&self) -> serde_json::Map<String, Value> {
         let properties = self.profile.schema["properties"].as_object().into_iter().flatten();
         properties.filter_map(|(name, field)| Some((name.clone(), field.get("default")?.clone()))).collect()

@@ -1,4 +1,4 @@
-//! What surrounds an entry.
+//! The context of an entry.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,24 @@ use crate::Scenario;
 use crate::network::topology::select::{SwitchPort, select_links, select_ports_by_switch};
 use crate::network::topology::{DirectedLink, Endpoint, LinkSpec, SwitchId, Topology};
 
-/// The scenario that an entry is part of, and its fabric.
+/// The scenario that contains an entry, and its fabric.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// The scenario. While entries are [resolved](super::Kind::resolve) it has none.
+    /// The scenario. Its entries are missing while they are [resolved](super::Kind::resolve).
     pub scenario: &'a Scenario,
-    /// Its fabric.
+    /// The fabric.
     pub topology: &'a Topology,
 }
 
 impl<'a> Surroundings<'a> {
-    /// All entries with settings of the type `S`, each with its place among the entries of the scenario.
+    /// Returns all entries with settings of the type `S`, each with its index among the entries of the scenario.
     pub fn entries<S: 'static>(self) -> impl Iterator<Item = (usize, &'a S)> {
         let entries = self.scenario.mechanisms.iter().enumerate();
         entries.filter_map(|(place, entry)| Some((place, entry.settings()?)))
     }
 
-    /// A mechanism for each entry on each switch of which it names ports: made of the entry, and of what is kept for
-    /// each of the ports. An entry without names means all ports of all switches; a name that means nothing is left
-    /// out.
+    /// Builds a mechanism for each entry and each switch with a named port, from the entry and a value `T` for each of
+    /// the ports. An entry without names covers all ports of all switches; unknown names are ignored.
     pub fn build_at<S: Clone, T: Default, M: Mechanism + 'static>(
         self,
         entries: &[&S],
@@ -46,25 +45,25 @@ impl<'a> Surroundings<'a> {
         all
     }
 
-    /// The random stream `purpose` of a switch.
+    /// Returns the random stream `purpose` of a switch.
     pub fn stream(self, switch: SwitchId, purpose: &str) -> Stream {
         RandomStreams::new(self.scenario.seed).stream(&format!("switch {} {purpose}", switch.0))
     }
 
-    /// The links that a name means; none when it means nothing, which the checks report.
+    /// Returns the links with this name, or an empty list for an unknown name, which the checks report.
     pub fn links(self, name: &str) -> Vec<DirectedLink> {
         select_links(self.topology, name).unwrap_or_default()
     }
 
-    /// The port that sends on a link; none: that of a host.
+    /// Returns the port that sends on a link; `None` if a host sends on it.
     pub fn sending_port(self, link: DirectedLink) -> Option<SwitchPort> {
         switch_port(self.topology.ends(link).0)
     }
 
-    /// The ports at both ends of each link that `name` means, the sending one first.
+    /// Returns the ports at both ends of each link that `name` covers, the sending port first.
     ///
     /// # Errors
-    /// A sentence: the name means no link, or one with a host at an end.
+    /// A sentence, if the name is unknown or a link has a host at one end.
     pub fn ends_of(self, name: &str) -> Result<Vec<(SwitchPort, SwitchPort)>, String> {
         let port =
             |end: Endpoint| switch_port(end).ok_or_else(|| format!("{} is a host", self.topology.name(end.node)));
@@ -72,12 +71,12 @@ impl<'a> Surroundings<'a> {
         links.map(|(from, to)| Ok((port(from)?, port(to)?))).collect()
     }
 
-    /// The link that a port sends on.
+    /// Returns the link that a port sends on.
     pub fn link_at(self, at: SwitchPort) -> DirectedLink {
         self.topology.switch(at.switch).ports[usize::from(at.port.0)].link
     }
 
-    /// What the link of a port is like.
+    /// Returns rate, delay and overhead of a port's link.
     pub fn link_settings_at(self, at: SwitchPort) -> LinkSpec {
         self.topology.link(self.link_at(at).link).settings
     }

@@ -1,4 +1,4 @@
-//! What the world knows of a kind of mechanism.
+//! The interface of a kind of mechanism.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -18,99 +18,101 @@ use super::{
 use crate::Check;
 use crate::network::topology::{DirectedLink, SwitchId, Topology};
 
-/// A kind of mechanism: all that scenarios and runs ask of it. `settings` are those of one entry, `[[mechanism]]`, of a
-/// scenario. A name in them that means nothing is left out here; [`Kind::check`] reports it.
+/// A kind of mechanism: the interface that scenarios and runs use. `settings` are those of one entry, `[[mechanism]]`,
+/// of a scenario. Functions ignore unknown names in them; [`Kind::check`] reports them.
 pub trait Kind: 'static {
     /// The value of `kind` in scenarios: "link-layer-retry".
     const NAME: &'static str;
-    /// What messages call it: "Link Layer Retry", "a rank guard".
+    /// Name in messages: "Link Layer Retry", "a rank guard".
     const TITLE: &'static str;
-    /// What it does, where, and who published it: one sentence of the schema.
+    /// One sentence of the schema: what it does, where, and who published it.
     const SUMMARY: &'static str;
-    /// Its place in the order of hooks.
+    /// Position in the order of hooks.
     const STAGE: Stage;
-    /// What several entries of it are to one switch.
+    /// Meaning of several entries for one switch.
     const ENTRIES: Entries = Entries::OnePerSwitch;
-    /// The field of its settings that says where it runs: conflicts with others are reported on it.
+    /// Name of the settings field that says where it runs; conflicts with other mechanisms are reported on it.
     const PLACES_FIELD: &'static str;
-    /// The field of its settings that says how many queues it asks for, where one does. They are then checked entry by
-    /// entry, beside those of all others.
+    /// Name of the settings field with the number of queues, if there is one. These entries are then checked one by
+    /// one, each together with all other mechanisms.
     const QUEUES_FIELD: Option<&'static str> = None;
-    /// It asks which neighbours would send a packet back: a table that routing makes only then.
+    /// Whether it asks which neighbours would send a packet back; routing builds this table only then.
     const ASKS_FOR_RETURNS: bool = false;
 
-    /// It tells senders what to do, by notices: what a transport finds that needs switches that do.
+    /// Whether it controls senders through notices; a transport that depends on notices checks for such a mechanism.
     const NOTIFIES_SENDERS: bool = false;
 
-    /// Its parts at several switches share more than packets tell: a run with it is not divided among threads.
+    /// Whether its parts at several switches share state beyond packets; a run with such a kind is not divided among
+    /// threads.
     const SHARES_STATE: bool = false;
 
-    /// Its parameters. Their doc comments are the documentation of the file.
+    /// The parameters of an entry. Their doc comments are the documentation of the file.
     type Settings: Serialize + DeserializeOwned + JsonSchema + Clone + PartialEq + Debug + Send + Sync;
 
-    /// Fills in what is missing in an entry as it was written, where a default follows from the fabric.
+    /// Fills in missing fields of a raw entry with defaults that depend on the fabric.
     fn fill(_entry: &mut Table, _topology: &Topology) {}
 
-    /// Gives what was left out the value that follows from other sections.
+    /// Sets fields that were left out to values that depend on other sections.
     fn resolve(_settings: &mut Self::Settings, _around: Surroundings<'_>) {}
 
-    /// The switches that run it.
+    /// Returns the switches that run it.
     fn switches(settings: &Self::Settings, topology: &Topology) -> BTreeSet<SwitchId>;
 
-    /// What it claims, and where. There is no default: a mechanism that goes with all others says so.
+    /// Returns its claims and their places. There is no default: a mechanism without conflicts must say so.
     fn claims(settings: &Self::Settings, topology: &Topology) -> Vec<Claimed>;
 
-    /// What it writes on packets.
+    /// Returns the headers that it writes on packets.
     fn headers(_settings: &Self::Settings, _around: Surroundings<'_>, _check: &Check<'_>) -> Vec<Header> {
         Vec::new()
     }
 
-    /// Queues that it asks for at a port.
+    /// Returns the number of queues that it requests at a port.
     fn queues(_settings: &Self::Settings) -> u16 {
         0
     }
 
-    /// Whether it marks packets of transports that know ECN.
+    /// Returns whether it marks packets of ECN-capable transports.
     fn marks(_settings: &Self::Settings) -> bool {
         false
     }
 
-    /// Traffic classes that it gives a weight.
+    /// Returns the number of traffic classes that it gives a weight.
     fn classes_weighed(_settings: &Self::Settings) -> usize {
         0
     }
 
-    /// Bytes that its tables take in all switches together, where that is more than a few: what a run is refused for
-    /// that has not so much memory.
+    /// Returns the memory of its tables in all switches together in bytes, if that is more than a few. A run that
+    /// exceeds the memory limit is refused.
     fn memory_bytes(_settings: &Self::Settings, _around: Surroundings<'_>) -> u64 {
         0
     }
 
-    /// Reports what cannot be meant, of this entry by itself: `section` is its name in messages, "mechanism[2]". What
-    /// does not go with other mechanisms is found by the claims.
+    /// Reports errors of this entry; `section` is its name in messages, "mechanism[2]". Conflicts with other mechanisms
+    /// are found through claims.
     fn check(settings: &Self::Settings, around: Surroundings<'_>, section: &str, check: &mut Check<'_>);
 
-    /// Reports what all entries of the kind together ask too much of. Called once, when there is any.
+    /// Reports limits that all entries of the kind exceed together. Called once, unless there are no entries.
     fn check_together(_around: Surroundings<'_>, _check: &mut Check<'_>) {}
 
-    /// What the control plane tells it, and when.
+    /// Returns the commands of the control plane, with their times.
     fn commands(_settings: &Self::Settings, _around: Surroundings<'_>) -> Vec<ControlCommand> {
         Vec::new()
     }
 
-    /// What the queues of recirculation ports may hold, for all entries of the kind.
+    /// Returns the limits of recirculation ports' queues, for all entries of the kind.
     fn recirculation_limits(_around: Surroundings<'_>) -> Vec<RecirculationLimit> {
         Vec::new()
     }
 
-    /// Builds what `entries` of a checked scenario describe: all of them, or with [`Entries::Each`] one at a time.
+    /// Builds the mechanisms of `entries` of a checked scenario: of all entries at once, or with [`Entries::Each`] of
+    /// one at a time.
     ///
     /// # Errors
-    /// A sentence: a name that means nothing. In a checked scenario there is none.
+    /// A sentence about an unknown name, which a checked scenario does not contain.
     fn build(entries: &[&Self::Settings], around: Surroundings<'_>) -> Result<Built, String>;
 
-    /// What its headers are on links to switches that run in other processes, and the links on which both ends know
-    /// them, each in one direction. A header that is not among them stays in its process.
+    /// Returns its headers on links to switches in other processes, and the links (in one direction each) on which both
+    /// ends know them. Other headers stay in their process.
     fn link_headers(
         _settings: &Self::Settings,
         _topology: &Topology,
@@ -118,26 +120,26 @@ pub trait Kind: 'static {
         None
     }
 
-    /// How long it waits for what crosses a link and comes back, by link; the name is that of the field.
+    /// Returns the timeouts that wait for a round trip across a link, by link, with the name of the field.
     fn waits(_settings: &Self::Settings, _topology: &Topology) -> Vec<(DirectedLink, &'static str, Duration)> {
         Vec::new()
     }
 
-    /// The links whose protection a control plane may switch on and off while the run goes on. The mechanism then
+    /// Returns the links for which a control plane can switch protection on and off during the run. The mechanism then
     /// implements [`Mechanism::protection`](hitless_switch::Mechanism::protection).
     fn protections(_settings: &Self::Settings, _topology: &Topology) -> Vec<DirectedLink> {
         Vec::new()
     }
 
-    /// The number by which a switch passes `order` on, which is for the `end` of a link that `port` is.
+    /// Encodes `order` as the number of a command for the mechanism at `port`, which is the `end` of a link.
     fn protection_command(_port: PortId, _end: LinkEnd, _order: ProtectionOrder) -> u32 {
         0
     }
 
-    /// Whether the switches at both ends have room for the protection of `link` beside those that are on.
+    /// Checks that the switches at both ends have room to protect `link` in addition to the active protections.
     ///
     /// # Errors
-    /// What there is too little of.
+    /// The resource that is short.
     fn admits(
         _link: DirectedLink,
         _around: Surroundings<'_>,

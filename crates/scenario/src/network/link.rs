@@ -1,4 +1,5 @@
-//! `[[link]]` and `[[failure]]`: what goes wrong with a link, and when. `failure_file`: a list of failures.
+//! `[[link]]` and `[[failure]]`: impairments and failures of links, with their times. `failure_file`: a list of
+//! failures.
 
 use std::path::Path;
 
@@ -10,21 +11,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::network::loss::LossModel;
 
-/// Impairments of one link in one direction, or in both.
+/// Impairments of a link, in one or both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkImpairment {
-    /// The link by its two nodes: "sw2->sw6" in that direction, "sw2<->sw6" in both. "#1" at the end names the second
-    /// of several parallel links.
+    /// Name of the link by its two nodes: "sw2->sw6" for that direction, "sw2<->sw6" for both. "#1" at the end names
+    /// the second of several parallel links.
     pub name: String,
-    /// Which frames are corrupted from the start of the run.
+    /// Loss model from the start of the run, which decides which frames are corrupted.
     #[serde(default)]
     pub loss: LossModel,
     /// Changes of the loss during the run, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<LossChange>,
-    /// When the link goes down and comes up again, in order of time. It is up at the start. Nobody detects it: failures
-    /// that are detected and repaired are `[[failure]]`s.
+    /// Times at which the link goes down and comes up again, in order. It is up at the start. Failure detection does
+    /// not see these changes; for failures that are detected and repaired use `[[failure]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedule: Vec<StateChange>,
 }
@@ -33,10 +34,10 @@ pub struct LinkImpairment {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LossChange {
-    /// When.
+    /// Time of the change.
     #[serde(with = "Text::<Time>")]
     pub at: Time,
-    /// What the loss is from then on.
+    /// Loss model after the change.
     pub loss: LossModel,
 }
 
@@ -44,10 +45,10 @@ pub struct LossChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StateChange {
-    /// When.
+    /// Time of the change.
     #[serde(with = "Text::<Time>")]
     pub at: Time,
-    /// What it does.
+    /// New state of the link.
     pub state: LinkState,
 }
 
@@ -55,48 +56,48 @@ pub struct StateChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkState {
-    /// It carries frames.
+    /// The link carries frames.
     Up,
-    /// It carries nothing; what is on the wire is lost.
+    /// The link carries nothing, and frames on the wire are lost.
     Down,
 }
 
-/// Failures of one link, both directions at once. What detects and repairs them is `[recovery]`.
+/// Failures of a link, always in both directions. `[recovery]` configures their detection and repair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkFailure {
-    /// The link by its two nodes, "sw6<->sw10": a failed link is dead both ways.
+    /// Name of the link by its two nodes, "sw6<->sw10": a failed link is dead in both directions.
     pub link: String,
-    /// When it fails for the first time.
+    /// Time of the first failure.
     #[serde(with = "Text::<Time>")]
     pub first: Time,
-    /// Time between two failures, from start to start; left out: it fails once.
+    /// Time between the starts of two failures; left out: it fails once.
     #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub every: Option<Duration>,
-    /// How many failures; left out: to the end of the run.
+    /// Number of failures; left out: until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub count: Option<u64>,
-    /// Each failure comes up to this much later, at random.
+    /// Maximum random delay that is added to the time of each failure.
     #[serde(default, with = "Text::<Duration>")]
     pub jitter: Duration,
-    /// How long the link stays dead. Left out: until the recovery scheme "same-port" has repaired it. With that scheme
-    /// a longer time than it needs may be given, which then is the time that the repair takes in all.
+    /// Duration of the outage. Left out: until the recovery scheme "same-port" has repaired the link. With that scheme
+    /// the outage can be set to a longer time than the repair needs, and the repair then takes that time in total.
     #[serde(default, with = "Optional::<Duration>", skip_serializing_if = "Option::is_none")]
     pub outage: Option<Duration>,
-    /// The line of the file that it was read from, until it has been checked.
+    /// Line of the failure file, until it has been checked.
     #[serde(skip)]
     pub line: Option<usize>,
 }
 
-/// The ending of a file with failures.
+/// Extension of files with failures.
 const FAILURES_ENDING: &str = ".failures";
 
-/// Reads a file with a line for each failure, `link first_ns outage_ns`; an outage of `-` ends with the repair.
-/// The path is relative to `folder`.
+/// Reads a file with one failure per line, `link first_ns outage_ns`; an outage of `-` lasts until the repair. The path
+/// is relative to `folder`.
 ///
 /// # Errors
-/// The file that cannot be read, or the first line that is not as it must be.
+/// If the file cannot be read; otherwise the first invalid line.
 pub fn read_failures(folder: &Path, file: &str) -> Result<Vec<LinkFailure>, String> {
     if !file.ends_with(FAILURES_ENDING) {
         return Err(format!("must end in \"{FAILURES_ENDING}\""));
@@ -137,12 +138,12 @@ fn read_line(text: &str, line: usize) -> Result<LinkFailure, String> {
 }
 
 impl LinkFailure {
-    /// How many failures there are; `None`: no end.
+    /// Returns the number of failures; `None` if they never end.
     pub fn times(&self) -> Option<u64> {
         if self.every.is_none() { Some(1) } else { self.count }
     }
 
-    /// When failure `number` (from 0) comes at the earliest; beyond the range of time, the end of it.
+    /// Returns the earliest time of failure `number` (from 0), saturating at the end of the range.
     pub fn earliest(&self, number: u64) -> Time {
         let every_ps = self.every.unwrap_or(Duration::ZERO).as_ps();
         Time(self.first.as_ps().saturating_add(every_ps.saturating_mul(number)))

@@ -1,6 +1,6 @@
-//! A network: who is joined to whom, by which path packets go, and what its links and switches are like.
+//! The network: how nodes are connected, which paths packets take, and the properties of links and switches.
 //!
-//! Each part has its settings beside it, as a scenario file writes them.
+//! Each part contains its settings, in the form of the scenario file. Read `topology` first, then `routing`.
 
 pub mod link;
 pub mod loss;

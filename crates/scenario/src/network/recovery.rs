@@ -5,26 +5,26 @@ use hitless_core::wire::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Detection and repair of `[[failure]]`s. Left out: nobody detects them, nobody repairs them.
+/// Detection and repair of `[[failure]]`s. Left out: failures are neither detected nor repaired.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecoverySettings {
-    /// How the two ends of a link learn that it has failed, and that it is whole again.
+    /// Method of detecting, at the two ends of a link, that it has failed and that it is repaired.
     #[serde(default)]
     pub detection: Detection,
-    /// What is done about it.
+    /// Reaction to a failure.
     pub scheme: RecoveryScheme,
 }
 
-/// How the ends of a link learn of its state.
+/// Method of detecting the state of a link at its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Detection {
-    /// After a fixed time at both ends (F10, NSDI 2013: 30 us).
+    /// Detection after a fixed time at both ends (F10, NSDI 2013: 30 us).
     Fixed(FixedDetection),
-    /// By the loss of the signal in the hardware (SQR, section VI: 2.755 us).
+    /// Detection by the loss of the signal in hardware (SQR, section VI: 2.755 us).
     SignalLoss(SignalLossDetection),
-    /// By probes that each end sends to the other; a failure is detected when several in a row are missing.
+    /// Detection by probes that each end sends to the other; several missing probes in a row mean a failure.
     Probes(ProbeDetection),
 }
 
@@ -32,7 +32,7 @@ pub enum Detection {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedDetection {
-    /// From the change to its detection.
+    /// Time from the change to its detection.
     #[serde(default = "f10_delay", with = "Text::<Duration>")]
     pub delay: Duration,
 }
@@ -41,19 +41,20 @@ pub struct FixedDetection {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignalLossDetection {
-    /// From the change to its detection.
+    /// Time from the change to its detection.
     #[serde(default = "signal_loss_delay", with = "Text::<Duration>")]
     pub delay: Duration,
 }
 
-/// Detection by probes. Each end starts its probes at a random moment, and a probe takes the link's flight time.
+/// Detection by probes. Each end starts its probes at a random time, and a probe takes the link's flight time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeDetection {
     /// Time between two probes of an end.
     #[serde(default = "probe_interval", with = "Text::<Duration>")]
     pub interval: Duration,
-    /// Probes missing in a row that mean a failure. The link is whole again with the first that arrives.
+    /// Number of missing probes in a row that mean a failure. The first probe that arrives shows that the link is
+    /// repaired.
     #[serde(default = "probe_misses")]
     #[schemars(range(min = 1, max = 1000))]
     pub misses: u32,
@@ -82,7 +83,7 @@ impl Default for Detection {
 }
 
 impl Detection {
-    /// The longest time from a failure to its detection at either end.
+    /// Returns the maximum time from a failure to its detection at either end.
     pub fn bound(&self) -> Duration {
         match *self {
             Detection::Fixed(FixedDetection { delay }) | Detection::SignalLoss(SignalLossDetection { delay }) => delay,
@@ -90,7 +91,7 @@ impl Detection {
         }
     }
 
-    /// The shortest time from a failure to its detection.
+    /// Returns the minimum time from a failure to its detection.
     pub fn least(&self) -> Duration {
         match *self {
             Detection::Probes(probes) => {
@@ -100,7 +101,7 @@ impl Detection {
         }
     }
 
-    /// The longest time from the moment at which a link of that flight time is whole again to its detection.
+    /// Returns the maximum time from the repair of a link with this flight time to the detection of the repair.
     pub fn return_bound(&self, flight: Duration) -> Duration {
         match *self {
             Detection::Probes(probes) => Duration(probes.interval.as_ps().saturating_add(flight.as_ps())),
@@ -109,15 +110,15 @@ impl Detection {
     }
 }
 
-/// What is done about a failure that has been detected.
+/// Reaction to a detected failure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum RecoveryScheme {
-    /// The link is replaced, and the same ports are used again (ShareBackup, SIGCOMM 2018).
+    /// Replace the link, and use the same ports again (ShareBackup, SIGCOMM 2018).
     SamePort(SamePortScheme),
-    /// Each end sends what it would send over the link by another port, until the link is back.
+    /// At each end, send the link's packets through another port until the link is repaired.
     LocalReroute(LocalRerouteScheme),
-    /// Nothing: a failure is detected, and not repaired.
+    /// Only detect failures.
     None,
 }
 
@@ -125,7 +126,7 @@ pub enum RecoveryScheme {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SamePortScheme {
-    /// From the first detection at one of the two ends to the moment at which the link is whole (ShareBackup: 730 us).
+    /// Time from the first detection at either end to the completed repair (ShareBackup: 730 us).
     #[serde(default = "sharebackup_delay", with = "Text::<Duration>")]
     pub reconfiguration: Duration,
 }
@@ -134,18 +135,18 @@ fn sharebackup_delay() -> Duration {
     Duration::from_us(730)
 }
 
-/// Another port. A port can be the backup of another if everything that is sent by it instead gets to its destination
-/// without coming back. Of those with the shortest way one is chosen.
+/// Another port as a backup. A port can be a backup of another if all redirected packets reach their destination
+/// without coming back. One of the ports with the shortest path is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LocalRerouteScheme {
-    /// From the detection at an end to the moment at which that end uses the other port.
+    /// Time from the detection at an end to the use of the other port at that end.
     #[serde(default, with = "Text::<Duration>")]
     pub reconfiguration: Duration,
-    /// Which of several ports.
+    /// Choice among several ports.
     #[serde(default)]
     pub backup: BackupChoice,
-    /// How often the control plane reads the ports' counters for the choice "probed".
+    /// Period of the control plane's reads of the ports' counters, for the choice "probed".
     #[serde(default = "probe_period", with = "Text::<Duration>")]
     pub probe_period: Duration,
 }
@@ -154,19 +155,19 @@ fn probe_period() -> Duration {
     Duration::from_us(100)
 }
 
-/// Which of several possible backup ports is chosen.
+/// Choice among several possible backup ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BackupChoice {
-    /// The one that sent the fewest bytes in the last probe_period.
+    /// The port that sent the fewest bytes in the last probe_period.
     #[default]
     Probed,
-    /// The first by number.
+    /// The port with the lowest number.
     First,
 }
 
 impl RecoverySettings {
-    /// From the detection of a failure to the moment at which there is a way again.
+    /// Returns the time from the detection of a failure to a new path.
     pub fn reconfiguration(&self) -> Duration {
         match self.scheme {
             RecoveryScheme::SamePort(SamePortScheme { reconfiguration }) => reconfiguration,
@@ -180,7 +181,7 @@ impl RecoverySettings {
 mod tests {
     use super::*;
 
-    /// The first probe that is missing may have been due just after the failure, or an interval later.
+    /// The first missing probe was due between zero and one interval after the failure.
     #[test]
     fn probes_detect_a_failure_within_an_interval() {
         for (misses, least_us, bound_us) in [(1, 0, 10), (3, 20, 30)] {

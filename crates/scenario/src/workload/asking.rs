@@ -1,11 +1,11 @@
-//! What clients ask before flows.
+//! Requests of clients before flows.
 
 use hitless_core::engine::Stream;
 use hitless_core::engine::draws::normal;
 use hitless_core::wire::Duration;
 use hitless_hosts::Request;
 
-/// Requests of one size, about which servers think for a normally distributed time, cut at 0.
+/// Makes requests of one size with normally distributed think times of servers, cut at 0.
 #[derive(Clone, Debug)]
 pub struct Asking {
     pub bytes: u64,
@@ -17,7 +17,7 @@ pub struct Asking {
 hitless_core::state!(Asking { values: stream; configured: bytes, mean, deviation });
 
 impl Asking {
-    /// The next request.
+    /// Returns the next request.
     pub fn request(&mut self) -> Request {
         let deviation_ps = self.deviation.as_ps() as f64;
         let think_ps = self.mean.as_ps() as f64 + deviation_ps * normal(&mut self.stream);

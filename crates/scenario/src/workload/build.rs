@@ -19,13 +19,13 @@ use crate::{
     PoissonFlows, RequestFlows, RequestSettings, Scenario, ScheduledFlows, SequentialFlows, ThinkSettings,
 };
 
-/// All flows of `scenario`, in order of time and of the names of their groups, drawn from `streams`. `topology` is the
-/// one that the scenario's settings build.
+/// Returns all flows of `scenario`, in order of time and of the names of their groups, drawn from `streams`. `topology`
+/// must be built from the scenario's settings.
 ///
 /// # Errors
-/// What is wrong, as a sentence: in a checked scenario only a file that has changed since.
+/// A sentence; for a checked scenario only if a file has changed since.
 pub fn build(scenario: &Scenario, topology: &Topology, streams: &RandomStreams) -> Result<Workload, String> {
-    // By name, so that flows of one moment keep their order when groups are added or moved.
+    // By name, so that flows with the same start keep their order when groups are added or moved.
     let mut order: Vec<usize> = (0..scenario.flows.len()).collect();
     order.sort_unstable_by_key(|&index| &scenario.flows[index].name);
     let groups = order.into_iter().map(|index| build_group(scenario, topology, streams, index));
@@ -34,7 +34,7 @@ pub fn build(scenario: &Scenario, topology: &Topology, streams: &RandomStreams) 
     groups.map(|groups| Workload::merge(groups, end)).map_err(|problem| format!("{}: {}", problem.field, problem.rule))
 }
 
-/// The load that a group is given as a fraction of a capacity, if it is.
+/// Returns the load of a group as a fraction of a capacity, if it is given that way.
 pub(crate) fn load_of(group: &FlowGroup) -> Option<(f64, LoadDenominator)> {
     match &group.pattern {
         FlowPattern::Poisson(poisson) => Some((poisson.load?, poisson.load_of?)),
@@ -43,7 +43,7 @@ pub(crate) fn load_of(group: &FlowGroup) -> Option<(f64, LoadDenominator)> {
     }
 }
 
-/// The generator of group `index`.
+/// Builds the generator of group `index`.
 pub(crate) fn build_group(
     scenario: &Scenario,
     topology: &Topology,
@@ -62,7 +62,7 @@ pub(crate) fn build_group(
             class: group.class,
             group: index,
         },
-        // By name, so that a group keeps its numbers when others are added or moved.
+        // By name, so that a group keeps its random numbers when other groups are added or moved.
         stream: streams.stream(&format!("flows {}", group.name)),
         thinking: streams.stream(&format!("thinking {}", group.name)),
     };
@@ -84,7 +84,7 @@ struct Builder<'a> {
     section: String,
     template: Template,
     stream: Stream,
-    /// What think times are drawn from.
+    /// The stream of think times.
     thinking: Stream,
 }
 
@@ -148,7 +148,7 @@ impl Builder<'_> {
         Ok(Generator::Sequence(Box::new(Sequence { flows, gap: *gap })))
     }
 
-    /// A flow in each period between hosts that are drawn for it.
+    /// Builds a group with one flow per period between random hosts.
     fn drawn(
         self,
         period: Duration,
@@ -179,7 +179,7 @@ impl Builder<'_> {
         if value > 0.0 { Ok(value) } else { Err(self.problem(name, "must be above zero")) }
     }
 
-    /// The offered load in bits per second, if one is given.
+    /// Returns the offered load in bits per second, if one is given.
     fn load(
         &self,
         load: Option<f64>,
@@ -230,7 +230,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The text of a file that the scenario names; `known` are the names that mean no file.
+    /// Reads a file that the scenario names; `known` are the built-in names, used for hints.
     fn file(&self, field: &str, name: &str, ending: &str, known: Vec<&'static str>) -> Result<String, Problem> {
         if !name.ends_with(ending) {
             let hint = match closest(name, known.iter().copied()) {
@@ -295,7 +295,7 @@ impl Builder<'_> {
         Ok(self.listed(flows.collect()))
     }
 
-    /// Flows that would start when the group has ended are left out, as in every group; the others keep their
+    /// Leaves out flows that would start after the end of the group, as in every group; the others keep their
     /// positions.
     fn listed(&self, mut flows: Vec<FlowSpec>) -> Generator {
         (0..).zip(&mut flows).for_each(|(position, flow)| flow.position = position);

@@ -1,8 +1,8 @@
-//! Empirical flow-size distributions: the tables that come with the program, their format, and sampling.
+//! Empirical flow-size distributions: the built-in tables, their format, and sampling.
 //!
-//! A table is text: comment lines `# source: ...`, `# note: ...`, `# columns: ...`, then lines `bytes probability`
-//! where probability is that of a flow of at most that size. Between two points the distribution is linear, which is
-//! how the simulators that published these tables read them.
+//! A table is text: comment lines `# source: ...`, `# note: ...`, `# columns: ...`, then lines `bytes probability`,
+//! with the probability that a flow has at most that size. The distribution is linear between two points, as in the
+//! simulators that published these tables.
 
 use hitless_core::engine::Stream;
 use hitless_core::engine::draws::unit;
@@ -11,17 +11,17 @@ use hitless_core::settings::{LineError, without_byte_order_mark};
 /// A cumulative distribution of flow sizes, linear between its points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cdf {
-    /// Where the table comes from.
+    /// Source of the table.
     pub source: String,
-    /// What to know about it.
+    /// Remarks about it.
     pub note: String,
-    /// Size in bytes and probability of at most that size; both never decrease, the last probability is 1.
+    /// Size in bytes and probability of at most that size; both never decrease, and the last probability is 1.
     points: Vec<(f64, f64)>,
 }
 
 macro_rules! embedded_tables {
     ($($name:literal),* $(,)?) => {
-        /// The tables that come with the program: name and text.
+        /// The built-in tables: name and text.
         pub const TABLES: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("../../../../data/cdf/", $name, ".txt")))),*];
     };
@@ -43,16 +43,16 @@ embedded_tables!(
 );
 
 impl Cdf {
-    /// The table called `name` among [`TABLES`].
+    /// Finds the table called `name` among [`TABLES`].
     pub fn named(name: &str) -> Option<Self> {
         let (_, text) = TABLES.iter().find(|(known, _)| *known == name)?;
         Self::parse(text).ok()
     }
 
-    /// Reads a table.
+    /// Parses a table.
     ///
     /// # Errors
-    /// The first line that is not as it must be.
+    /// The first invalid line.
     pub fn parse(text: &str) -> Result<Self, LineError> {
         let mut cdf = Self { source: String::new(), note: String::new(), points: Vec::new() };
         for (number, line) in (1..).zip(without_byte_order_mark(text).lines()) {
@@ -90,24 +90,25 @@ impl Cdf {
         }
     }
 
-    /// Mean size in bytes of what [`Self::sample`] draws (before it is rounded to whole bytes).
+    /// Returns the mean in bytes of the sizes that [`Self::sample`] draws (before rounding to whole bytes).
     pub fn mean_linear(&self) -> f64 {
         let (first_bytes, first_probability) = self.points[0];
         let parts = self.points.windows(2).map(|pair| (pair[1].1 - pair[0].1) * (pair[0].0 + pair[1].0) / 2.0);
         first_bytes * first_probability + parts.sum::<f64>()
     }
 
-    /// Smallest and largest size in bytes.
+    /// Returns the minimum and maximum size in bytes.
     pub fn range(&self) -> (f64, f64) {
         (self.points[0].0, self.points[self.points.len() - 1].0)
     }
 
-    /// Bytes, and the share of flows of at most so many: the points between which the distribution is linear.
+    /// Returns the points between which the distribution is linear: a size in bytes, and the share of flows up to that
+    /// size.
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points
     }
 
-    /// Size of which a share of `probability` (0 to 1) of all flows is not larger.
+    /// Returns the size that a share of `probability` (0 to 1) of all flows does not exceed.
     pub fn quantile(&self, probability: f64) -> f64 {
         let upper = self.points.partition_point(|point| point.1 < probability).min(self.points.len() - 1);
         let (bytes, reached) = self.points[upper];
@@ -120,7 +121,7 @@ impl Cdf {
         bytes_before + (bytes - bytes_before) * ((probability - reached_before) / (reached - reached_before)).min(1.0)
     }
 
-    /// Share of flows of at most `bytes`.
+    /// Returns the share of flows of at most `bytes`.
     pub fn share_up_to(&self, bytes: f64) -> f64 {
         let above = self.points.partition_point(|point| point.0 <= bytes);
         let Some(lower) = above.checked_sub(1) else { return 0.0 };
@@ -131,13 +132,13 @@ impl Cdf {
         }
     }
 
-    /// The distribution of those flows that are at most `largest` bytes; `None` when there are none.
+    /// Returns the distribution of the flows of at most `largest` bytes; `None` for an empty distribution.
     pub fn up_to(&self, largest: f64) -> Option<Self> {
         let share = self.share_up_to(largest);
         if share <= 0.0 {
             return None;
         }
-        // The foot of a step at the cut is below it, though its bytes are not.
+        // At a step exactly at the cut, the lower point is kept although its size equals the cut.
         let is_below = |point: &&(f64, f64)| point.0 < largest || (point.0 <= largest && point.1 < share);
         let kept = self.points.iter().filter(is_below).map(|&(bytes, reached)| (bytes, reached / share));
         let end = largest.min(self.range().1);
@@ -145,7 +146,7 @@ impl Cdf {
         Some(Self { source: self.source.clone(), note: self.note.clone(), points })
     }
 
-    /// Draws a size in bytes by inversion; at least 1, since a flow of no bytes is none.
+    /// Draws a size in bytes by inversion; at least 1, since a flow without bytes is not a flow.
     pub fn sample(&self, stream: &mut Stream) -> u64 {
         (self.quantile(unit(stream)).round() as u64).max(1)
     }

@@ -1,4 +1,4 @@
-//! Lists of flows in files: a line for each, `source destination size start_ns`.
+//! Lists of flows in files, one flow per line: `source destination size start_ns`.
 
 use hitless_core::settings::{LineError, without_byte_order_mark};
 use hitless_core::wire::{HostId, Time};
@@ -6,19 +6,19 @@ use hitless_core::wire::{HostId, Time};
 /// A line of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedFlow {
-    /// The host that sends.
+    /// The sending host.
     pub source: HostId,
-    /// The host that receives.
+    /// The receiving host.
     pub destination: HostId,
-    /// How much it sends, at least 1: bytes, or packets where the group says how long these are.
+    /// Size, at least 1, in bytes; in packets if the group sets their payload.
     pub size: u64,
-    /// When it starts.
+    /// Start time.
     pub start: Time,
 }
 
 macro_rules! embedded_lists {
     ($($name:literal),* $(,)?) => {
-        /// The lists that come with the program: name and text.
+        /// The built-in lists: name and text.
         pub const LISTS: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("../../../../data/bench/", $name, ".flows")))),*];
     };
@@ -26,15 +26,15 @@ macro_rules! embedded_lists {
 
 embedded_lists!("A_perm128", "B_rand320", "C_incast64");
 
-/// The list called `name` among [`LISTS`].
+/// Returns the text of the list called `name` among [`LISTS`].
 pub fn named(name: &str) -> Option<&'static str> {
     LISTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
-/// Reads a list; `hosts` is how many hosts there are. The order is that of the text.
+/// Parses a list for a fabric of `hosts` hosts; flows are in the order of the text.
 ///
 /// # Errors
-/// The first line that is not as it must be.
+/// The first invalid line.
 pub fn parse(text: &str, hosts: usize) -> Result<Vec<ListedFlow>, LineError> {
     let lines = (1..).zip(without_byte_order_mark(text).lines()).map(|(number, line)| (number, line.trim()));
     let flows = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));

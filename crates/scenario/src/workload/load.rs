@@ -1,7 +1,7 @@
-//! What a load is a fraction *of*.
+//! Loads and the capacities that they are relative to.
 //!
-//! "50 % load" means little without it: the same flows are 2.5 times as much of the leaf-spine links of an
-//! oversubscribed fabric as of its host links.
+//! "50 % load" is ambiguous: in an oversubscribed fabric the same flows can be 2.5 times as much of the leaf-spine
+//! links as of the host links.
 
 use hitless_core::wire::HostId;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::network::topology::Topology;
 
-/// The capacity that a load is a fraction of.
+/// Capacity that a load is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadDenominator {
@@ -17,12 +17,13 @@ pub enum LoadDenominator {
     SourceHostLinks,
     /// The sum of the rates of all hosts' links.
     HostLinks,
-    /// The sum of the rates, one way, of the links between switches of which at least one has hosts: leaf to spine.
+    /// The sum of the rates, in one direction, of the links between two switches if at least one of them has hosts:
+    /// leaf to spine.
     LeafSpineLinks,
 }
 
 impl LoadDenominator {
-    /// That capacity in bits per second; `senders` are the hosts that send in the group.
+    /// Returns the capacity in bits per second; `senders` are the sending hosts of the group.
     pub fn capacity_bps(self, topology: &Topology, senders: &[HostId]) -> u64 {
         match self {
             LoadDenominator::SourceHostLinks => senders.iter().map(|&host| topology.host_rate(host).as_bps()).sum(),
@@ -32,21 +33,21 @@ impl LoadDenominator {
     }
 }
 
-/// Flows of a group, and what they send.
+/// The offered load of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Offer {
-    /// How many flows, or messages on open connections.
+    /// Number of flows, or of messages on open connections.
     pub flows: f64,
-    /// How many of them start whether those before are done or not, so that they pile up where they are too many.
+    /// Number of flows that start independently of earlier ones, so that they can accumulate.
     pub open_flows: f64,
-    /// Payload of the open ones, in bytes; nothing where it is not known.
+    /// Payload of the open flows, in bytes; 0 if unknown.
     pub bytes: f64,
-    /// The seconds in which they start.
+    /// Duration of their starts, in seconds.
     pub seconds: f64,
 }
 
 impl Offer {
-    /// Bits in a second.
+    /// Returns the rate in bits per second.
     pub fn rate_bps(&self) -> f64 {
         if self.seconds > 0.0 { 8.0 * self.bytes / self.seconds } else { 0.0 }
     }

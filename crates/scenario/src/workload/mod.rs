@@ -1,9 +1,9 @@
-//! Workloads: which flows start when, between whom, and how long they are.
+//! Workloads: start times, endpoints and sizes of flows.
 //!
 //! A workload is a list of *groups*, one for each `[[flows]]` entry of a scenario. Each group is an iterator over
-//! [`FlowSpec`]s in order of time, drawing from random streams of its own ("flows background"), so that adding or
-//! changing one group does not move another. [`Workload`] merges them. Nothing is laid out in advance: a Poisson group
-//! of millions of flows takes no more memory than one of ten.
+//! [`FlowSpec`]s in order of time, with separate random streams ("flows background"), so that adding or changing one
+//! group does not affect another. [`Workload`] merges them. Flows are generated on demand: a Poisson group of millions
+//! of flows takes no more memory than one of ten.
 
 mod asking;
 mod build;

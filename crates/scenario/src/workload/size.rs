@@ -1,4 +1,4 @@
-//! Flow sizes: what a generator draws from.
+//! Distributions of flow sizes.
 
 use hitless_core::engine::Stream;
 use hitless_core::engine::draws::{exp, ln, unit};
@@ -8,16 +8,16 @@ use super::cdf::Cdf;
 /// A distribution of flow sizes in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SizeSampler {
-    /// An empirical one.
+    /// An empirical distribution.
     Cdf(Cdf),
-    /// All the same.
+    /// One size.
     Fixed(u64),
-    /// Pareto, cut off.
+    /// A truncated Pareto distribution.
     Pareto(Pareto),
 }
 
 impl SizeSampler {
-    /// Mean in bytes of what is drawn; what a load is computed with.
+    /// Returns the mean in bytes of the drawn sizes, with which loads are computed.
     pub fn mean_bytes(&self) -> f64 {
         match self {
             SizeSampler::Cdf(cdf) => cdf.mean_linear(),
@@ -36,19 +36,19 @@ impl SizeSampler {
     }
 }
 
-/// A Pareto distribution of which everything above `largest` is left out.
+/// A Pareto distribution, truncated at `largest`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pareto {
     shape: f64,
     smallest: f64,
     largest: f64,
-    /// Share of the whole distribution that is at most `largest`.
+    /// Share of the whole distribution up to `largest`.
     kept: f64,
 }
 
 impl Pareto {
-    /// The Pareto distribution of `shape` (above 1) whose mean before it is cut is `mean` bytes; `None` when the shape
-    /// is 1 or less, or when nothing is as small as `largest`.
+    /// Makes a Pareto distribution of `shape` (above 1) with the mean `mean` bytes before truncation; `None` if the
+    /// shape is at most 1, or if `largest` is not above the minimum.
     pub fn new(shape: f64, mean: f64, largest: f64) -> Option<Self> {
         let smallest = mean * (shape - 1.0) / shape;
         if shape <= 1.0 || largest <= smallest {
@@ -58,7 +58,7 @@ impl Pareto {
         Some(Self { shape, smallest, largest, kept })
     }
 
-    /// Mean in bytes of what is left.
+    /// Returns the mean in bytes after truncation.
     pub fn mean(&self) -> f64 {
         let whole = self.shape * self.smallest / (self.shape - 1.0);
         let left_out = exp((self.shape - 1.0) * ln(self.smallest / self.largest));
@@ -89,7 +89,7 @@ mod tests {
         }
     }
 
-    /// AFQ's synthetic workload (section 6.2.1), cut at the default.
+    /// AFQ's synthetic workload (section 6.2.1), truncated at the default.
     #[test]
     fn a_pareto_of_shape_1_1_loses_a_quarter_of_its_mean_above_a_gigabyte() {
         let pareto = Pareto::new(1.1, 30_000.0, 1e9).unwrap();

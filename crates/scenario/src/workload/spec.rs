@@ -1,18 +1,18 @@
-//! What is known of a flow before it runs.
+//! The specification of a flow before it runs.
 
 use hitless_core::wire::{Duration, HostId, Time};
 use hitless_hosts::Request;
 
-/// How much a flow sends.
+/// The amount of data of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub enum FlowSize {
     /// This many bytes of payload in each message.
     Bytes(u64),
-    /// As much as it can until it is stopped.
+    /// Unlimited: the flow sends until it is stopped.
     Unlimited,
 }
 
-/// How many messages a flow sends over its connection, one after the other.
+/// The number of messages that a flow sends over its connection, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct Messages {
     /// Number of messages, at least 1.
@@ -29,15 +29,15 @@ impl Messages {
 /// One flow (connection) to be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, hitless_core::state::Value)]
 pub struct FlowSpec {
-    /// The host that sends.
+    /// The sending host.
     pub source: HostId,
-    /// The host that receives; never the source.
+    /// The receiving host, different from the source.
     pub destination: HostId,
     /// Payload of each message.
     pub size: FlowSize,
-    /// When the application hands over the first message (and opens the connection, where one is opened).
+    /// Time at which the application writes the first message (and opens the connection, if it must be opened).
     pub start: Time,
-    /// When the application stops sending, whatever is left; `None`: when everything is sent.
+    /// Time at which the application stops sending, even with data left; `None`: after all data.
     pub stop: Option<Time>,
     /// Index into [`crate::Scenario::transport_configs`].
     pub transport: usize,
@@ -45,14 +45,15 @@ pub struct FlowSpec {
     pub messages: Messages,
     /// Traffic class (priority) of its packets.
     pub class: u8,
-    /// Index of the group that it belongs to, for results.
+    /// Index of its group, for results.
     pub group: usize,
-    /// Position among the flows that its group defines, counted from 0: with the group, the identity of the flow.
+    /// Position among the flows of its group, counted from 0: group and position are the identity of the flow.
     pub position: u64,
-    /// The open connection that carries it, of those that its group has between the two hosts; `None`: one of its own.
+    /// The open connection that carries it, among those that its group has between the two hosts; `None`: a separate
+    /// connection.
     pub connection: Option<u32>,
     /// The query that it answers, counted from 0 within the group; `None` outside incast groups.
     pub query: Option<u64>,
-    /// What the destination asks first: then `start` is when it opens the connection. `None`: nothing.
+    /// Request of the destination: `start` is then the time at which it opens the connection. `None`: no request.
     pub request: Option<Request>,
 }

@@ -1,4 +1,4 @@
-//! What goes wrong, and when. All of it is over after [`OVER_AFTER_US`], so that each flow has a way to its end.
+//! Faults and their times. All faults end by [`OVER_AFTER_US`], so that each flow can complete.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use super::parts::{list, parsed};
 use super::topology::Places;
 use crate::dice::Dice;
 
-/// From then on every link is up, and loses one frame in a hundred at most.
+/// Time after which every link is up and loses at most one frame in a hundred.
 pub const OVER_AFTER_US: u64 = 2_000;
-/// Something begins to go wrong within so many microseconds.
+/// Latest start of a fault, in microseconds.
 const BEGINS_WITHIN_US: u64 = 400;
 
 /// A loss model, for a while.
@@ -27,12 +27,12 @@ fn loss(dice: &mut Dice) -> String {
     }
 }
 
-/// A mild loss that may last.
+/// A mild loss that can last for the whole run.
 pub fn lasting_loss(dice: &mut Dice) -> String {
     format!("{{ kind = \"bernoulli\", rate = {} }}", dice.pick(&["0.0001", "0.001", "0.01"]))
 }
 
-/// Entries of `[[link]]`: corruption in bursts or for good, links that go down, come up, or flap.
+/// Entries of `[[link]]`: temporary or permanent corruption, and links that go down, come up, or flap.
 pub fn impairments(places: &Places, dice: &mut Dice) -> Value {
     let mut entries: BTreeMap<String, Table> = BTreeMap::new();
     for _ in 0..dice.between(0, 3) {
@@ -70,7 +70,7 @@ fn impairment(name: &str, dice: &mut Dice) -> Table {
     parsed(&text)
 }
 
-/// Down and up again, once, or many times in a row: flapping.
+/// A link that goes down and up again, once, or many times in a row (flapping).
 fn outages(dice: &mut Dice) -> Vec<String> {
     let mut at_ns = dice.between(0, BEGINS_WITHIN_US * 1_000);
     let is_flapping = dice.once_in(3);
@@ -85,7 +85,7 @@ fn outages(dice: &mut Dice) -> Vec<String> {
     changes
 }
 
-/// An entry of `[[failure]]`, and what repairs it.
+/// An entry of `[[failure]]`, with its recovery.
 pub fn failures(places: &Places, dice: &mut Dice) -> Table {
     let link = places.core_link(dice)[0].replace("->", "<->");
     let scheme = match dice.between(0, 3) {

@@ -1,4 +1,4 @@
-//! Mechanisms: which, where and with what settings.
+//! Mechanisms: kinds, places and settings.
 
 use toml::{Table, Value};
 
@@ -7,10 +7,10 @@ use super::settings::Settings;
 use super::topology::Places;
 use crate::dice::Dice;
 
-/// Settings that are drawn here: where a mechanism is, and courses of events.
+/// Settings that are drawn here: places, and sequences of events.
 const DRAWN_HERE: [&str; 6] = ["link", "links", "ports", "caching_ports", "activation", "kind"];
 
-/// An entry of a kind, somewhere, with each setting once in `rarity` times.
+/// An entry of a kind at a random place; each setting is given once in `rarity` times.
 pub fn entry(
     kind: (&str, &serde_json::Value),
     settings: &Settings<'_>,
@@ -31,7 +31,7 @@ pub fn entry(
         let name = if dice.once_in(2) { link[0].replace("->", "<->") } else { dice.one_of(link).clone() };
         entry.insert("links".into(), Value::Array(vec![name.into()]));
     }
-    // Beside links they are service ports of flows, which no flow of a world has.
+    // With links, `ports` are service ports of flows, which worlds do not use.
     if has("ports") && !has("links") && dice.once_in(2) {
         entry.insert("ports".into(), Value::Array(vec![port(places, dice).into()]));
     }
@@ -41,7 +41,7 @@ pub fn entry(
     entry
 }
 
-/// All ports of a switch, or the one that sends on a link between switches.
+/// All ports of a switch, or the port that sends on a link between switches.
 fn port(places: &Places, dice: &mut Dice) -> String {
     if dice.once_in(2) || places.core.is_empty() {
         return dice.one_of(&places.switches).clone();
@@ -50,7 +50,7 @@ fn port(places: &Places, dice: &mut Dice) -> String {
     dice.one_of(link).clone()
 }
 
-/// Switched on and off in mid-stream, up to six times.
+/// Switches the mechanism on and off during the run, up to six times.
 fn activation(dice: &mut Dice) -> Value {
     let mut at_ns = dice.between(0, 100_000);
     let first = dice.once_in(2);

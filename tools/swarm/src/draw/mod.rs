@@ -1,8 +1,8 @@
-//! A whole world from a seed: fabric, switches, hosts, transports, flows, faults and mechanisms.
+//! Draws a whole world from a seed: fabric, switches, hosts, transports, flows, faults and mechanisms.
 //!
-//! Half of the worlds are wild: anything anywhere, each setting drawn from the schema. Each of the others is made so
-//! that a promise applies in it: a lossy link that is protected, a failure that is masked, flows that share a link.
-//! What a judge asks of a world follows from the world alone, never from which of these it was drawn as.
+//! Half of the worlds are wild: any part anywhere, with settings drawn from the schema. Each of the others is made so
+//! that a promise applies to it: a lossy link with protection, a masked failure, flows that share a link. The judges
+//! depend only on the world, never on the way in which it was drawn.
 
 mod faults;
 mod mechanisms;
@@ -20,12 +20,12 @@ use crate::world::World;
 
 pub use faults::OVER_AFTER_US;
 
-/// How often a world is drawn anew when it is refused, before the seed is given up.
+/// Maximum number of draws for a seed, if the check refuses worlds.
 const DRAWS: u64 = 40;
 
-/// The world of a seed, which the check of scenarios accepts; and how many were refused before it.
+/// Returns the world of a seed, which the check of scenarios accepts, and the number of draws refused before it.
 ///
-/// None when none of forty was accepted.
+/// `None` if all forty draws were refused.
 pub fn world(seed: u64, registry: &Registry) -> (Option<World>, u64) {
     let settings = settings::Settings::new(registry.schema());
     for draw in 0..DRAWS {
@@ -39,7 +39,7 @@ pub fn world(seed: u64, registry: &Registry) -> (Option<World>, u64) {
     (None, DRAWS)
 }
 
-/// The world, without what the check refuses of its mechanisms; none when it is refused all the same.
+/// Removes the parts of mechanisms that the check refuses; `None` if the world is still refused.
 fn accepted(drawn: Table, registry: &Registry) -> Option<World> {
     let mut world = World::new(drawn);
     for _ in 0..8 {

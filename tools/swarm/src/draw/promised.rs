@@ -1,4 +1,4 @@
-//! Worlds in each of which a promise applies.
+//! Worlds that are made for one promise each.
 
 use toml::{Table, Value};
 
@@ -9,18 +9,18 @@ use super::{faults, mechanisms, traffic};
 use crate::dice::Dice;
 use crate::judge::AT_REST;
 
-/// Switches with room for everything.
+/// Settings of switches with enough room for everything.
 const ROOMY: &str = "preset = \"tofino-like\"\nbuffer = { kind = \"static\", per_port = \"4 MB\" }";
-/// Kinds that guard a link, and those that relieve a queue.
+/// Kinds that protect a link, and kinds that relieve a queue.
 const GUARDS: [&str; 3] = ["linkguardian", "link-layer-retry", "wharf"];
 const RELIEVES: [&str; 8] =
     ["rimm", "dibs", "simple-deflection", "preemptive-deflection", "pabo", "vertigo", "trimming", "aifo"];
 const ORDERED_BY_URGENCY: &str =
     "priority_tagger = { by = \"remaining-bytes\" }\nreorder_buffer = { timeout = \"100 us\" }";
-/// So rarely that no setting but a place is drawn.
+/// A rarity at which only required settings are drawn.
 const NO_SETTINGS: u64 = u64::MAX;
 
-/// A link that loses frames, and a mechanism of links with most settings as they are.
+/// A lossy link, and a link protection with mostly default settings.
 pub fn protected_link(seed: u64, settings: &Settings<'_>) -> Table {
     let dice = &mut Dice::new(seed, "protected link");
     let rate = dice.pick(&["10 Gbps", "25 Gbps", "100 Gbps"]);
@@ -36,7 +36,7 @@ pub fn protected_link(seed: u64, settings: &Settings<'_>) -> Table {
                 entry.remove("activation");
             }
             if entry["kind"].as_str() == Some("linkguardian") && dice.once_in(3) {
-                // Numbers that wrap within the world, which is too short for those that begin at 0.
+                // Use numbers that wrap within the world; from 0 they would not reach the end.
                 entry.insert("handshake".into(), true.into());
                 entry.insert("first_number".into(), (65_535 - dice.scale(0, 200) as i64).into());
             }
@@ -53,7 +53,7 @@ pub fn protected_link(seed: u64, settings: &Settings<'_>) -> Table {
     world
 }
 
-/// A link that fails and is found out, and a mechanism that masks it.
+/// A failure that is detected, and a mechanism that masks it.
 pub fn masked_outage(seed: u64) -> Table {
     let dice = &mut Dice::new(seed, "masked outage");
     let fabric = topology::triangle(dice.between(1, 3), "10 Gbps", dice.pick(&["1 us", "100 ns", "1 ps", "5 us"]));
@@ -80,7 +80,7 @@ pub fn masked_outage(seed: u64) -> Table {
     world
 }
 
-/// Hosts that send datagrams at rates of their own over one link, which is shared fairly.
+/// Hosts that send datagrams at different rates over a link that is shared fairly.
 pub fn shared_link(seed: u64) -> Table {
     let dice = &mut Dice::new(seed, "shared link");
     let hosts = dice.between(2, 5);
@@ -108,7 +108,7 @@ pub fn shared_link(seed: u64) -> Table {
     world
 }
 
-/// Switches with so much room for each port, whose ingress sees how deep its queues are.
+/// Settings of switches with `per_port` of buffer, and with queue depths visible in ingress.
 fn seeing_depths(per_port: &str) -> String {
     format!(
         "preset = \"tofino-like\"\nbuffer = {{ kind = \"static\", per_port = \"{per_port}\" }}\n\
@@ -152,7 +152,8 @@ pub fn burst(seed: u64, settings: &Settings<'_>) -> Table {
     world
 }
 
-/// Bursts towards one host that pass RIMM's threshold and overflow nothing, each too short to count as congestion.
+/// Bursts towards one host that exceed RIMM's threshold without overflowing any buffer, each too short to count as
+/// congestion.
 pub fn detour(seed: u64) -> Table {
     let dice = &mut Dice::new(seed, "detour");
     let hosts = dice.between(2, 4);
@@ -182,7 +183,7 @@ pub fn detour(seed: u64) -> Table {
     world
 }
 
-/// A healthy fabric with room for everything, and mechanisms that have nothing to do in it.
+/// A healthy fabric with enough room, and mechanisms that have nothing to do.
 pub fn calm(seed: u64, settings: &Settings<'_>) -> Table {
     let dice = &mut Dice::new(seed, "calm");
     let fabric = topology::any(dice);

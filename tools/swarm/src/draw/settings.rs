@@ -1,35 +1,36 @@
-//! Random values of settings, from the schema of scenarios: whatever a mechanism can be told is drawn some day, and a
-//! setting that is added is drawn without a line here.
+//! Random values of settings, drawn from the schema of scenarios: every possible value is drawn at some time, and a new
+//! setting needs no code here.
 
 use serde_json::Value;
 use toml::Table;
 
 use crate::dice::Dice;
 
-/// Draws values as a schema says.
+/// Draws values according to a schema.
 pub struct Settings<'a> {
     schema: &'a Value,
 }
 
 impl<'a> Settings<'a> {
-    /// As `schema` says, that of whole files.
+    /// Uses `schema`, the schema of whole files.
     pub const fn new(schema: &'a Value) -> Self {
         Self { schema }
     }
 
-    /// The tables of the kinds of mechanisms: name and schema.
+    /// The schemas of the kinds of mechanisms, each with its name.
     pub fn kinds(&self) -> Vec<(&'a str, &'a Value)> {
         let entry = self.resolved(&self.schema["properties"]["mechanism"]["items"]);
         let kinds = entry["oneOf"].as_array().map_or(&[][..], Vec::as_slice);
         kinds.iter().filter_map(|kind| Some((kind["properties"]["kind"]["const"].as_str()?, kind))).collect()
     }
 
-    /// Those of the kinds with these names.
+    /// The schemas of the kinds with these names.
     pub fn kinds_of(&self, names: &[&str]) -> Vec<(&'a str, &'a Value)> {
         self.kinds().into_iter().filter(|(name, _)| names.contains(name)).collect()
     }
 
-    /// A table with what it must have, and each of the rest once in `rarity` times; but for the names in `without`.
+    /// Draws a table with all required settings, and each of the others once in `rarity` times, except the names in
+    /// `without`.
     pub fn table(&self, schema: &'a Value, rarity: u64, without: &[&str], dice: &mut Dice) -> Table {
         let schema = self.resolved(schema);
         let required: Vec<&str> =
@@ -44,7 +45,7 @@ impl<'a> Settings<'a> {
         table
     }
 
-    /// A value of a setting; none where only a person knows one, such as a path.
+    /// Draws the value of a setting; `None` for values such as a path, which cannot be drawn.
     pub fn value(&self, schema: &'a Value, dice: &mut Dice) -> Option<toml::Value> {
         let schema = self.resolved(schema);
         if let Some(only) = schema["const"].as_str() {
@@ -65,7 +66,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Up to three values. A list of tables is a course of events, which only its own code can draw.
+    /// Draws up to three values. A list of tables is a sequence of events, which needs special code.
     fn list(&self, items: &'a Value, dice: &mut Dice) -> Option<toml::Value> {
         let is_plain = matches!(self.resolved(items)["type"].as_str()?, "integer" | "number" | "boolean");
         let count = dice.between(1, 3);

@@ -1,4 +1,4 @@
-//! What a world is about, and worlds of anything anywhere.
+//! Themes of worlds, and wild worlds.
 
 use toml::Table;
 
@@ -8,7 +8,8 @@ use super::topology::{self, Places};
 use super::{faults, mechanisms, promised, traffic};
 use crate::dice::Dice;
 
-/// The latest end of a world. It ends earlier, when all of its flows have: a world that comes so far does not progress.
+/// Maximum duration of a world. It ends earlier if all its flows complete; a world that reaches this time makes no
+/// progress.
 const DURATION: &str = "60 ms";
 
 const BUFFERS: [&str; 6] = [
@@ -51,7 +52,7 @@ pub fn draw(seed: u64, settings: &Settings<'_>) -> Table {
     world
 }
 
-/// Anything anywhere.
+/// A wild world: any parts anywhere.
 fn wild(seed: u64, settings: &Settings<'_>) -> Table {
     let mut world = Table::new();
     let fabric = topology::any(&mut Dice::new(seed, "topology"));
@@ -78,7 +79,7 @@ fn wild(seed: u64, settings: &Settings<'_>) -> Table {
 
 fn some_mechanisms(settings: &Settings<'_>, places: &Places, dice: &mut Dice) -> Vec<Table> {
     let kinds = settings.kinds();
-    // Most settings are at their defaults in most worlds, or hardly any would be accepted.
+    // Most settings keep their defaults in most worlds; otherwise hardly any world would be accepted.
     let rarity = dice.pick(&[3, 8, 8, 40]);
     let count = dice.pick(&[0, 1, 1, 1, 2, 2, 3]);
     (0..count).map(|_| mechanisms::entry(dice.pick(&kinds), settings, rarity, places, dice)).collect()

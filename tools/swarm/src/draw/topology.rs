@@ -1,4 +1,4 @@
-//! Fabrics: a handful of hosts, few enough that hundreds of worlds run in a minute.
+//! Fabrics with few hosts, so that hundreds of worlds run in a minute.
 
 use hitless_scenario::network::topology::{DirectedLink, Node, Topology, TopologySettings};
 use toml::Table;
@@ -6,7 +6,7 @@ use toml::Table;
 use super::parts::parsed;
 use crate::dice::Dice;
 
-/// No slower: what an application has written when it is stopped, megabytes, has to drain within the world.
+/// Minimum 10 Gbps: when an application stops, the megabytes that it has written must drain within the world.
 const RATES: [&str; 5] = ["10 Gbps", "10 Gbps", "25 Gbps", "100 Gbps", "40 Gbps"];
 const DELAYS: [&str; 8] = ["1 us", "1 us", "100 ns", "0 s", "1 ps", "1 ns", "5 us", "30 us"];
 
@@ -19,7 +19,8 @@ fn names(prefix: &str, count: u64) -> String {
     each.join(", ")
 }
 
-/// Two switches of `hosts` hosts each, which send by a link of their own rate: what two meet at is the link between.
+/// Two switches with `hosts` hosts each; all links have the same rate, so the link between the switches is the
+/// bottleneck.
 pub fn dumbbell(hosts: u64, rate: &str, delay: &str) -> Table {
     parsed(&format!(
         "kind = \"dumbbell\"\nhosts_left = {hosts}\nhosts_right = {hosts}\n\
@@ -28,7 +29,7 @@ pub fn dumbbell(hosts: u64, rate: &str, delay: &str) -> Table {
     ))
 }
 
-/// Two switches of `hosts` hosts each, and a third by which there is a way round the link between them.
+/// Two switches with `hosts` hosts each, and a third switch that gives a second path between them.
 pub fn triangle(hosts: u64, rate: &str, delay: &str) -> Table {
     let ends = |a: &str, b: &str| format!("{{ ends = [\"{a}\", \"{b}\"], rate = \"{rate}\", delay = \"{delay}\" }}");
     let of_hosts = (0..2 * hosts).map(|host| ends(&format!("h{host}"), if host < hosts { "left" } else { "right" }));
@@ -41,7 +42,6 @@ pub fn triangle(hosts: u64, rate: &str, delay: &str) -> Table {
     ))
 }
 
-/// Any fabric.
 pub fn any(dice: &mut Dice) -> Table {
     let (host, core) = (link(dice), link(dice));
     let text = match dice.between(0, 9) {
@@ -74,22 +74,20 @@ pub fn any(dice: &mut Dice) -> Table {
     parsed(&text)
 }
 
-/// A fabric, and the names by which the rest of a world speaks of it.
+/// A fabric's names, which the rest of a world refers to.
 pub struct Places {
-    /// Names of hosts.
     pub hosts: Vec<String>,
-    /// Links between switches, both names of each: "a->b", "b->a".
+    /// Links between switches, with both names of each: "a->b", "b->a".
     pub core: Vec<[String; 2]>,
-    /// All links, likewise.
+    /// All links, with both names of each.
     pub links: Vec<[String; 2]>,
-    /// Names of switches.
     pub switches: Vec<String>,
     /// The rate of the slowest host's link, in bits per second.
     pub host_rate_bps: u64,
 }
 
 impl Places {
-    /// Those of a fabric; none when it cannot be built.
+    /// Collects the names of a fabric; `None` if it cannot be built.
     pub fn of(fabric: &Table) -> Option<Self> {
         let settings: TopologySettings = fabric.clone().try_into().ok()?;
         Some(Self::in_topology(&settings.build().ok()?))
@@ -112,7 +110,7 @@ impl Places {
         }
     }
 
-    /// A link between switches, in one direction or both; else any link.
+    /// Draws a link between switches, with the names of both directions; without such links, any link.
     pub fn core_link<'a>(&'a self, dice: &mut Dice) -> &'a [String; 2] {
         dice.one_of(if self.core.is_empty() { &self.links } else { &self.core })
     }

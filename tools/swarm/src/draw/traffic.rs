@@ -1,4 +1,4 @@
-//! Transports and flows: what hosts do in the first part of a second's thousandth.
+//! Transports and flows; all activity is in the first milliseconds.
 
 use toml::Table;
 
@@ -6,13 +6,13 @@ use super::parts::{list, parsed};
 use super::topology::Places;
 use crate::dice::Dice;
 
-/// Groups start within so many microseconds.
+/// Latest start of a group, in microseconds.
 const STARTS_WITHIN_US: u64 = 200;
 
-/// Timeouts short enough that a flow that lost everything tries again within the bound of its world.
+/// Timeouts that are short enough for retries within a world after a complete loss.
 const TIMEOUTS: &str = "rto_min = \"300 us\"\nrto_initial = \"1 ms\"\nrto_max = \"4 ms\"";
 const CONGESTIONS: [&str; 6] = ["cubic", "newreno", "dctcp", "bbr", "swift", "cubic"];
-/// Settings of TCP that go with any other.
+/// Settings of TCP that can be combined with any others.
 const VARIATIONS: [&str; 12] = [
     "",
     "",
@@ -28,7 +28,7 @@ const VARIATIONS: [&str; 12] = [
     "nagle = true\nknown_rtt = \"20 us\"",
 ];
 
-/// One to three groups, of one or two transports, and perhaps datagrams.
+/// Adds one to three groups with one or two transports, and sometimes datagrams.
 pub fn add_to(world: &mut Table, places: &Places, needs_bolt: bool, dice: &mut Dice) {
     let mut transports = vec![transport("t0", needs_bolt, dice)];
     if dice.once_in(3) {
@@ -46,7 +46,7 @@ pub fn add_to(world: &mut Table, places: &Places, needs_bolt: bool, dice: &mut D
     world.insert("flows".into(), list(flows));
 }
 
-/// A transport that delivers what it is given.
+/// A reliable transport.
 pub fn transport(name: &str, needs_bolt: bool, dice: &mut Dice) -> Table {
     let text = match dice.between(0, 9) {
         0 if !needs_bolt => format!(
@@ -58,7 +58,7 @@ pub fn transport(name: &str, needs_bolt: bool, dice: &mut Dice) -> Table {
         1 if !needs_bolt => format!("kind = \"packet-pair\"\n{TIMEOUTS}\nack_delay = \"100 us\""),
         _ => {
             let congestion = if needs_bolt { "bolt" } else { dice.pick(&CONGESTIONS) };
-            // Swift gives up its window where a path is longer than the delay that it is to keep to.
+            // Swift gives up its window if the path's delay exceeds its target.
             let target = if congestion == "swift" { "swift = { base_target = \"500 us\" }\n" } else { "" };
             let variation = if congestion == "bbr" { "" } else { dice.pick(&VARIATIONS) };
             format!(
@@ -79,12 +79,12 @@ fn named(name: &str, text: &str) -> Table {
     parsed(&format!("name = {name:?}\n{text}"))
 }
 
-/// So many microseconds that a host of this rate sends about two megabytes at most.
+/// Time in microseconds in which a host of this rate sends at most about two megabytes.
 pub fn long_us(host_rate_bps: u64) -> u64 {
     (16_000_000_000_000 / host_rate_bps.max(1)).clamp(20, 300)
 }
 
-/// A group of flows that ends: by its count, its size or its stop.
+/// A group of flows that ends by its count, its size or its stop.
 pub fn group(number: usize, transport: &str, places: &Places, dice: &mut Dice) -> Table {
     let hosts = places.hosts.len();
     let pairs = || (0..hosts / 2).map(|host| (&places.hosts[host], &places.hosts[hosts - 1 - host]));
@@ -142,7 +142,7 @@ fn sizes(dice: &mut Dice) -> String {
     }
 }
 
-/// Names a group, and lets some of them lie about how urgent they are.
+/// Completes a group with its name, and makes the hosts of some groups lie about their urgency.
 fn finished(number: usize, transport: &str, start_us: u64, text: &str, dice: &mut Dice) -> Table {
     let lie = match dice.between(0, 9) {
         0 => format!("rank = {}\n", dice.scale(0, 1 << 31)),

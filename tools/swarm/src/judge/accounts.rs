@@ -1,4 +1,4 @@
-//! Judges that have a say in every world: what is counted adds up.
+//! Judges that apply to every world: counts must add up.
 
 use super::evidence::{Evidence, Finding, found};
 use crate::{relations, resume, same};
@@ -11,7 +11,8 @@ pub fn work_conserving(evidence: &Evidence<'_>) -> Finding {
     found(evidence.idle.first().cloned())
 }
 
-/// Corruption is counted by link and not by flow: what is left over of all flows must fit into it.
+/// Checks that all losses have counted causes. Corruption is counted by link and not by flow, so the sum of unexplained
+/// losses over all flows must not exceed it.
 pub fn named_loss(evidence: &Evidence<'_>) -> Finding {
     let of = |name| evidence.numbers("flows", name);
     let lost = of("network_packets_lost");
@@ -22,8 +23,8 @@ pub fn named_loss(evidence: &Evidence<'_>) -> Finding {
         unexplained += lost.saturating_sub(explained);
     }
     let corrupted = evidence.outcome.summary.drops.get("corrupted on a link").copied().unwrap_or(0);
-    // A receiver does not count what was cut of a packet that it had already. What LinkGuardian gave up may come after
-    // all: that is too late, and it is removed as a duplicate.
+    // A receiver does not count a trimmed packet that it already had. A packet that LinkGuardian gave up can still
+    // arrive, too late, and is then removed as a duplicate.
     let named = corrupted + evidence.counter("packets trimmed") + evidence.counter("packets lost");
     let fault =
         format!("{unexplained} packets were lost to no cause that is counted, and {named} corrupted, cut or given up");

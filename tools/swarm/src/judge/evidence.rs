@@ -1,4 +1,4 @@
-//! What a judge looks at.
+//! The evidence for judges: a world and its results.
 
 use hitless_scenario::Scenario;
 use hitless_scenario::kind::Registry;
@@ -9,17 +9,15 @@ use toml::{Table, Value};
 use crate::parts::Parts;
 use crate::world::World;
 
-/// A promise that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The judge's name.
     pub judge: &'static str,
-    /// What was found.
+    /// Description of the fault.
     pub sentence: String,
 }
 
 impl Fault {
-    /// What makes it the same fault as another: the judge, and the sentence without its numbers.
+    /// Identifies equal faults: the judge, and the sentence without its numbers.
     pub fn signature(&self) -> String {
         let has_digit = |word: &&str| word.contains(|letter: char| letter.is_ascii_digit());
         let words: Vec<&str> = self.sentence.split(' ').filter(|word| !has_digit(word)).take(10).collect();
@@ -27,75 +25,73 @@ impl Fault {
     }
 }
 
-/// What a judge says of a world: nothing where it has no say, else what is broken, which may be nothing.
+/// A judge's answer: `None` if it does not apply to the world, otherwise the violations, possibly empty.
 pub(super) type Finding = Option<Vec<String>>;
 
-/// That of a judge with a say, who finds one thing broken at most.
+/// Makes the answer of a judge that applies and reports at most one violation.
 pub(super) fn found(broken: Option<String>) -> Finding {
     Some(broken.into_iter().collect())
 }
 
-/// A world and what came of it.
 pub struct Evidence<'a> {
-    /// As it is written.
+    /// The world as written.
     pub world: &'a World,
-    /// As it was read.
+    /// The world as parsed.
     pub scenario: &'a Scenario,
     /// The run in steps.
     pub outcome: &'a Outcome,
-    /// The same run from its recording.
+    /// The same run from its recorded configuration.
     pub replay: &'a Result<Outcome, String>,
-    /// The same run divided, and how; none where it cannot be.
+    /// The same run divided, with its division; `None` if it cannot be divided.
     pub divided: Option<&'a (&'a Parts, Result<Outcome, String>)>,
-    /// The same run, killed and restored from checkpoints; none where something in it has none.
+    /// The same run, killed and restored from checkpoints; `None` if a part of it does not support them.
     pub resumed: Option<&'a Result<Outcome, String>>,
-    /// Ports that idled with packets that might go.
+    /// Ports that were idle with packets ready to be sent.
     pub idle: &'a [String],
-    /// Senders that are alike and were run beside this world: the one that got an unequal share.
+    /// The result of equal senders that were also run for this world: the sender with an unequal share.
     pub unequal: Option<Option<&'a str>>,
-    /// The kinds of mechanisms that there are.
     pub registry: &'a Registry,
 }
 
 impl Evidence<'_> {
-    /// A column of numbers of a table; nothing where there is no such column.
+    /// Finds a column of numbers of a table; empty if it does not exist.
     pub fn numbers(&self, table: &str, name: &str) -> &[u64] {
         numbers(self.outcome, table, name)
     }
 
-    /// A column of times, in picoseconds.
+    /// Finds a column of times, in picoseconds.
     pub fn times(&self, table: &str, name: &str) -> &[i64] {
         times(self.outcome, table, name)
     }
 
-    /// A column of names.
+    /// Finds a column of names.
     pub fn texts(&self, table: &str, name: &str) -> &[String] {
         texts(self.outcome, table, name)
     }
 
-    /// A counter of mechanisms, all of them together.
+    /// Sums a counter over all mechanisms.
     pub fn counter(&self, name: &str) -> u64 {
         let rows = self.texts("mechanisms", "counter").iter().zip(self.numbers("mechanisms", "value"));
         rows.filter(|(known, _)| *known == name).map(|(_, value)| value).sum()
     }
 
-    /// What the order checker says of all flows; the world asks for it.
+    /// The result of the order checker for all flows, if the world requests it.
     pub fn order(&self) -> Option<OrderCounts> {
         self.outcome.summary.order
     }
 
-    /// Packets lost for any reason but these.
+    /// Number of packets lost for any other reason than these.
     pub fn drops_but_for(&self, reasons: &[&str]) -> u64 {
         let drops = self.outcome.summary.drops.iter();
         drops.filter(|(reason, _)| !reasons.contains(reason)).map(|(_, count)| count).sum()
     }
 
-    /// Whether the world has an entry of a list: "failure", "link".
+    /// Returns whether the world has an entry in a list: "failure", "link".
     pub fn has(&self, list: &str) -> bool {
         self.world.entries(list).next().is_some()
     }
 
-    /// Whether all mechanisms are of these kinds, there is one, and they say nothing but these settings.
+    /// Returns whether there are mechanisms, all of these kinds, with these settings only.
     pub fn all_are(&self, kinds: &[&str], settings: &[&str]) -> bool {
         let is_known = |entry: &Table| {
             let kind = entry.get("kind").and_then(Value::as_str).unwrap_or("");
@@ -105,7 +101,7 @@ impl Evidence<'_> {
     }
 }
 
-/// A column of a run.
+/// Finds a column of a run.
 fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> Option<&'a Column> {
     let table = outcome.tables.iter().find(|known| known.name == table)?;
     table.columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column)
@@ -127,7 +123,7 @@ pub fn numbers<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [u64] {
     }
 }
 
-/// A column of names of a run.
+/// Finds a column of names of a run; empty if it does not exist.
 pub fn texts<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a [String] {
     match column(outcome, table, name) {
         Some(Column::Text(values)) => values,

@@ -1,4 +1,4 @@
-//! What must hold in a world: each judge is an invariant with a name, and the section of the paper that promises it.
+//! The invariants of a world: each judge is an invariant with a name, and the section of the paper that promises it.
 
 mod accounts;
 mod evidence;
@@ -10,16 +10,14 @@ pub use evidence::{Evidence, Fault};
 pub(crate) use evidence::{numbers, texts};
 pub use progress::AT_REST;
 
-/// An invariant.
 pub struct Judge {
-    /// Its name.
     pub name: &'static str,
-    /// What must hold, and who says so.
+    /// The rule, and its source.
     pub promise: &'static str,
     look: fn(&Evidence<'_>) -> Finding,
 }
 
-/// All judges, but "runs": that a run neither panics nor fails to begin.
+/// All judges except "runs", which checks that a run starts and does not panic.
 pub const JUDGES: [Judge; 17] = [
     Judge {
         name: "accounts",
@@ -133,7 +131,7 @@ pub const JUDGES: [Judge; 17] = [
     },
 ];
 
-/// What all judges find, and the names of those that had a say.
+/// Returns the findings of all judges, and the names of the judges that applied.
 pub fn all(evidence: &Evidence<'_>) -> (Vec<Fault>, Vec<&'static str>) {
     let (mut faults, mut judged) = (Vec::new(), Vec::new());
     for judge in &JUDGES {

@@ -1,4 +1,4 @@
-//! That flows come to their end, and are not held up by what is there to help.
+//! Judges of progress: flows complete, and mechanisms do not delay them.
 
 use hitless_core::engine::Progress;
 use hitless_scenario::network::topology::DirectedLink;
@@ -9,19 +9,19 @@ use super::evidence::{Evidence, Finding, found, times};
 use super::promises::guards_all_losses;
 use crate::world::World;
 
-/// Kinds whose business it is to lose packets for ever, or that may be told to.
+/// Kinds that lose packets forever by design, or can be configured to.
 const MAY_STARVE: [&str; 2] = ["every-nth", "rank-guard"];
-/// Kinds that at their defaults do nothing to packets of a healthy fabric in which nothing overflows.
+/// Kinds that with default settings do nothing to packets of a healthy fabric without overflows.
 pub const AT_REST: [&str; 6] = ["linkguardian", "link-layer-retry", "sqr", "rimm", "dibs", "trimming"];
 const FULL_FRAME_BYTES: i64 = 1_518;
-/// What a flow that is stopped has written beyond what was sent, and half of a world in picoseconds.
+/// Maximum data that a stopped flow has written but not sent, and half of a world in picoseconds.
 const WRITTEN_AT_MOST_BYTES: i64 = 4_194_304;
 const BOUND_PS: i64 = 30_000_000_000;
 const PLACES: [&str; 3] = ["link", "links", "ports"];
-/// By how much the last flow may be later: a quarter of its time, and so many picoseconds.
+/// Allowed delay of the last flow: a quarter of its time, plus this many picoseconds.
 const SLACK_PS: i64 = 100_000_000;
 
-/// Whether a flow of a transport that lost everything tries again within the bound of a world, not within seconds.
+/// Returns whether a transport retries after a complete loss within the bound of a world, and not only after seconds.
 fn tries_again_soon(transport: &Table) -> bool {
     let text = |name: &str| transport.get(name).and_then(Value::as_str);
     let says: &[&str] = match text("kind") {
@@ -34,16 +34,18 @@ fn tries_again_soon(transport: &Table) -> bool {
     says.iter().all(|name| transport.contains_key(*name))
 }
 
-/// Whether a mechanism is told to let a frame or two through at a time: a long flow then takes longer than the world.
+/// Returns whether a mechanism is configured to pass only one or two frames at a time, so that a long flow takes longer
+/// than the world.
 fn lets_little_through(entry: &Table) -> bool {
     let of_link_layer_retry = "max_outstanding_bytes";
-    // Of a window that fills a long path AFQ with two rounds, a packet or two, drops a quarter again and again.
+    // With two rounds of one or two packets, AFQ repeatedly drops a quarter of a window that fills a long path.
     let of_afq = entry.get("queues").and_then(Value::as_integer) == Some(2);
-    // Two full frames of a flow within all rounds, or the second is always dropped: 32 rounds, unless told otherwise.
+    // All rounds together must hold two full frames of a flow, or the second one is always dropped; the default is 32
+    // rounds.
     let rounds = entry.get("queues").and_then(Value::as_integer).unwrap_or(32);
     let per_round = entry.get("bytes_per_round").and_then(Value::as_str).and_then(bytes);
     let holds_little = per_round.is_some_and(|bytes| bytes.saturating_mul(rounds) < 4 * FULL_FRAME_BYTES);
-    // A round a flow for each step of the scheduler: 70 KB take 47 steps of 1 ms (seed 20,263,018).
+    // A flow sends one round per step of the scheduler: 70 KB take 47 steps of 1 ms (seed 20,263,018).
     let step_ps = entry.get("scheduler").and_then(|scheduler| scheduler.get("step")).and_then(Value::as_str);
     let per_step = per_round.unwrap_or(FULL_FRAME_BYTES).max(1);
     let steps_slowly = step_ps
@@ -52,7 +54,7 @@ fn lets_little_through(entry: &Table) -> bool {
     of_afq || holds_little || steps_slowly || entry.contains_key("capacity") || entry.contains_key(of_link_layer_retry)
 }
 
-/// A quantity of bytes without a prefix, as worlds are drawn.
+/// Parses a quantity of bytes without a prefix, as worlds are drawn.
 fn bytes(text: &str) -> Option<i64> {
     text.strip_suffix(" B")?.parse().ok()
 }
@@ -63,15 +65,15 @@ fn packets_of_room(room: &str) -> Option<i64> {
     room.strip_suffix(" packets").and_then(|packets| packets.parse().ok()).or_else(|| kilobytes(room))
 }
 
-/// Whether a transport takes longer than the world over what it is given: RoCE, whose window neither grows nor gives
-/// way, and TCP where a queue of a few packets keeps its window small.
+/// Returns whether a transport needs longer than the world for its data: RoCE, whose window is constant, or TCP if a
+/// queue of a few packets keeps its window small.
 fn starves_by_itself(evidence: &Evidence<'_>, transport: &Table) -> bool {
     let own_window = transport.get("window").and_then(Value::as_integer);
     let room = evidence.world.text_of("switch.buffer.per_port");
     let room = room.and_then(packets_of_room);
-    // Windows at once into a few packets: a copy lost again costs a timeout, 17 of them for 98 packets
-    // (seed 10,200,694).
-    // A window of 51 packets (seed 20,270,144), or 13 of 20 (seed 20,507,417), into 30 KB take more than 60 ms.
+    // Several windows at once overflow a small queue, and a lost retransmission costs a timeout: 17 timeouts for 98
+    // packets (seed 10,200,694). A window of 51 packets (seed 20,270,144), or 13 windows of 20 (seed 20,507,417), into
+    // 30 KB take more than 60 ms.
     let flows = i64::try_from(evidence.outcome.summary.flows.started).unwrap_or(i64::MAX);
     if own_window.zip(room).is_some_and(|(window, room)| room < window.saturating_mul(flows)) {
         return true;
@@ -84,21 +86,21 @@ fn starves_by_itself(evidence: &Evidence<'_>, transport: &Table) -> bool {
     if room.is_some_and(|room| room < flows) {
         return true;
     }
-    // Each packet out of order is taken for a loss, and the window sent once more: 3.3 of 4.2 MB in 60 ms where a queue
-    // is hashed anew every 50 us, and all in 12 ms where it is not (seed 4,000,850).
+    // Go-back-N takes each packet out of order for a loss, and resends the window: 3.3 of 4.2 MB in 60 ms with a queue
+    // that is hashed again every 50 us, but all of it in 12 ms without (seed 4,000,850).
     let reorders = evidence.world.value("switch.flow_queueing.perturbation").is_some();
     let goes_back = transport.get("recovery").and_then(Value::as_str) != Some("selective-repeat");
-    // What an application has written when it stops: as many round trips as there are windows in it. A queue of 8
-    // packets at the end of 360 us there and back keeps NewReno at about twice that (seed 10,300,200).
+    // The data that an application has written when it stops takes one round trip per window. A queue of 8 packets at
+    // the end of a path with a round trip of 360 us limits NewReno to about twice that window (seed 10,300,200).
     let window = own_window.or(room.map(|room| 2 * room));
     let takes_long =
         window.is_some_and(|window| round_trips(WRITTEN_AT_MOST_BYTES, window) * round_trip_ps(evidence) > BOUND_PS);
     (own_window.is_some() && goes_back && reorders) || takes_long || small_segments_take_long(evidence, transport)
 }
 
-/// Whether a transport with small segments takes longer than the world: since losses keep its window small (200 B at a
-/// loss rate of 1 % and 240 us take about 54 of 60 ms, seed 21,000,146), or since headers fill the line (1 B at 10G
-/// takes 0.3 s, seed 38,001,013).
+/// Returns whether a transport with small segments needs longer than the world. One cause is losses that keep its
+/// window small (200 B at a loss rate of 1 % and 240 us take about 54 of 60 ms, seed 21,000,146). The other is headers
+/// that fill the line (1 B at 10G takes 0.3 s, seed 38,001,013).
 fn small_segments_take_long(evidence: &Evidence<'_>, transport: &Table) -> bool {
     const HEADERS_BYTES: f64 = 98.0;
     let Ok(topology) = evidence.scenario.build_topology() else { return false };
@@ -113,12 +115,12 @@ fn small_segments_take_long(evidence: &Evidence<'_>, transport: &Table) -> bool 
     on_the_line_ps.max(windows_ps) > BOUND_PS as f64
 }
 
-/// Windows of packets of 1 KB in so many bytes.
+/// Number of windows of 1 KB packets in `bytes`.
 const fn round_trips(bytes: i64, window: i64) -> i64 {
     bytes / (window * 1_024)
 }
 
-/// Twice the way over the slowest links of a fabric, six of which are the longest way of any that is drawn.
+/// Twice the path over the slowest links of a fabric; a path has at most six links in any drawn fabric.
 fn round_trip_ps(evidence: &Evidence<'_>) -> i64 {
     let Ok(topology) = evidence.scenario.build_topology() else { return 0 };
     let slowest = topology.links.iter().map(|link| link.settings.delay.as_ps()).max().unwrap_or(0);
@@ -129,7 +131,7 @@ pub fn progress(evidence: &Evidence<'_>) -> Finding {
     let is_bound = evidence.world.value("until").and_then(Value::as_str) == Some("all-flows-done")
         && evidence.world.entries("transport").all(tries_again_soon);
     let starves = evidence.world.kinds().iter().any(|kind| MAY_STARVE.contains(kind))
-        // A card of a few packets drops most of a window, which some transports then send again for ever.
+        // A card with a queue of a few packets drops most of a window, which some transports then resend forever.
         || evidence.world.value("host.nic_queue").is_some()
         || evidence.world.entries("mechanism").any(lets_little_through)
         || evidence.world.entries("transport").any(|transport| starves_by_itself(evidence, transport));
@@ -167,7 +169,8 @@ pub fn protected_speed(evidence: &Evidence<'_>) -> Finding {
     found(is_late.then_some(told))
 }
 
-/// When the last flow ends without these parts of the world, and when with them; none where it loses packets even so.
+/// Returns the end of the last flow without these parts of the world, and with them; `None` if packets are lost even
+/// without them.
 fn last_ends(evidence: &Evidence<'_>, without: &[&str]) -> Option<(i64, i64)> {
     let mut table = evidence.world.table().clone();
     for part in without {

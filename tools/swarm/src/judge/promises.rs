@@ -1,15 +1,15 @@
-//! What the papers promise, each in the worlds that it applies to.
+//! The promises of the papers, each for the worlds to which it applies.
 
 use hitless_simulation::results::OrderCounts;
 use toml::{Table, Value};
 
 use super::evidence::{Evidence, Finding, found};
 
-/// What no mechanism of links and switches can help: the host's own card, and what comes when nobody waits any more.
+/// Drop reasons that no switch mechanism can prevent: the host's card, and arrivals after the end of a flow.
 const OF_HOSTS: [&str; 3] =
     ["network card full", "arrived after the end of the flow", "copy of a packet held for order"];
 
-/// What was counted and must not be, each in a sentence that ends in `why`.
+/// Reports nonzero counts that must be zero, each in a sentence that ends in `why`.
 fn counted(counts: [(&str, u64); 2], why: &str) -> Vec<String> {
     let broken = counts.into_iter().filter(|(_, count)| *count > 0);
     broken.map(|(what, count)| format!("{count} packets were {what}{why}")).collect()
@@ -23,7 +23,7 @@ fn text<'a>(entry: &'a Table, name: &str) -> &'a str {
     entry.get(name).and_then(Value::as_str).unwrap_or("")
 }
 
-/// Whether packets of a flow take one way, and wait for each other in one queue.
+/// Returns whether the packets of a flow take one path, and share one queue at each port.
 fn goes_one_way(evidence: &Evidence<'_>) -> bool {
     let rehashes = evidence.world.value("switch.flow_queueing.perturbation").is_some();
     let chooses = evidence.world.text_of("routing.choice") == Some("two-choices");
@@ -35,7 +35,7 @@ pub fn plain_order(evidence: &Evidence<'_>) -> Finding {
     is_plain.then(|| evidence.order().map_or_else(Vec::new, order_faults))
 }
 
-/// Whether all that goes wrong is corruption of at most this share of the frames of links that are protected.
+/// Returns whether the only faults are corruption of at most this share of frames, on protected links.
 pub fn guards_all_losses(evidence: &Evidence<'_>, rate_most: f64) -> bool {
     let settings = ["link", "buffering", "handshake", "first_number", "tail_probes", "timer_period"];
     let is_known = evidence.all_are(&["linkguardian", "link-layer-retry"], &settings);
@@ -79,13 +79,13 @@ pub fn masked_outage(evidence: &Evidence<'_>) -> Finding {
     if !only || overflows || evidence.counter("copies refused") > 0 {
         return None;
     }
-    // A copy whose original had arrived may be sent again: that is no loss, and the section allows it.
+    // A copy of a packet that had arrived can be sent again: this is not a loss, and the section allows it.
     let order = evidence.order()?;
     let counts = [("lost", order.packets_lost), ("reordered", order.packets_reordered)];
     Some(counted(counts, " although the failure was masked"))
 }
 
-/// A flow of datagrams between two hosts, and what it offers in bits per second.
+/// A flow of datagrams between two hosts, and its offered rate in bits per second.
 struct Offer {
     name: String,
     rate_bps: f64,
@@ -103,7 +103,7 @@ pub fn fair_share(evidence: &Evidence<'_>) -> Finding {
     let names = evidence.texts("flows", "group");
     let delivered = evidence.numbers("flows", "delivered_bytes");
     let window_s = window_s(evidence)?;
-    // Payload of a full frame, of what the frame takes on the line.
+    // Share of payload in the bytes of a full frame on the line.
     let payload = 1_472.0 / 1_538.0;
     let slack_bytes = 2.0 * offers.len() as f64 * 1_518.0 + 2.0 * 1_518.0;
     let mut broken = Vec::new();
@@ -118,7 +118,8 @@ pub fn fair_share(evidence: &Evidence<'_>) -> Finding {
     Some(broken)
 }
 
-/// Only where each group is one flow of datagrams from a host of its own, all at the same time and weight.
+/// Returns the offers if each group is a single flow of datagrams from a different host, all with the same time and
+/// weight.
 fn offers(evidence: &Evidence<'_>) -> Option<Vec<Offer>> {
     let mut sources = Vec::new();
     let mut offers = Vec::new();
@@ -141,7 +142,7 @@ fn offers(evidence: &Evidence<'_>) -> Option<Vec<Offer>> {
     Some(offers)
 }
 
-/// How long all of them send, if that is the same for all.
+/// Returns the duration of sending, if it is the same for all groups.
 fn window_s(evidence: &Evidence<'_>) -> Option<f64> {
     let mut stops = evidence.scenario.flows.iter().map(|group| group.stop);
     let first = stops.next()??;
@@ -171,8 +172,8 @@ pub fn detour_order(evidence: &Evidence<'_>) -> Finding {
         &["ports", "threshold", "messages", "record_choices", "neighbour_for_returns", "neighbour_change", "segment"],
     );
     let overflows = evidence.drops_but_for(&OF_HOSTS) > 0;
-    // A neighbour without room takes nothing, and what is new then passes what is away (section III-A2); what waits
-    // beyond the timeout of its predecessor is let go. Both are counted.
+    // A neighbour without room accepts no packets, and new packets then overtake the detoured ones (section III-A2).
+    // Packets that wait longer than the timeout for their predecessor are released. Both are counted.
     let gave_up = evidence.counter("new packets past detoured ones") + evidence.counter("packets released late") > 0;
     if !is_known || overflows || gave_up || evidence.has("link") || !goes_one_way(evidence) {
         return None;

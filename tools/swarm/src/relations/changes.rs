@@ -224,7 +224,6 @@ fn each_text(value: &mut Value, change: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// Parses a time.
 fn time(text: &str) -> Option<Duration> {
     Duration::read(text).ok()
 }

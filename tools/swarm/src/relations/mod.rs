@@ -50,7 +50,6 @@ impl Relation {
     }
 }
 
-/// All relations.
 pub const RELATIONS: [Relation; 9] = [
     Relation { name: "measurements", pair: changes::measurements, pairs: 1 },
     Relation { name: "loss of zero", pair: changes::loss_of_zero, pairs: 1 },

@@ -4,13 +4,10 @@ use toml::Table;
 
 /// Two worlds and the expected relation between their results.
 pub struct Pair {
-    /// The first world.
     pub before: Table,
-    /// The second.
     pub after: Table,
     /// Map from times of the first world to times of the second.
     pub times: Times,
-    /// Results that must be equal.
     pub equal: Equal,
 }
 

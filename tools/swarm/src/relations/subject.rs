@@ -9,7 +9,6 @@ use crate::world::World;
 
 /// A world with every default written.
 pub struct Subject {
-    /// Its seed.
     pub seed: u64,
     world: World,
     scenario: Scenario,
@@ -25,22 +24,20 @@ impl Subject {
         Some(Self { seed: scenario.seed, world: World::new(table), scenario, topology })
     }
 
-    /// What is written.
+    /// Returns the world with all defaults written out.
     pub const fn world(&self) -> &World {
         &self.world
     }
 
-    /// What is written, to be changed.
+    /// Returns a copy of its table, for changes.
     pub fn table(&self) -> Table {
         self.world.table().clone()
     }
 
-    /// Its scenario, as checked.
     pub const fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// Its fabric.
     pub const fn topology(&self) -> &Topology {
         &self.topology
     }
@@ -55,12 +52,10 @@ impl Subject {
         self.world.kinds().iter().all(|kind| !kinds.contains(kind))
     }
 
-    /// Names of hosts.
     pub fn hosts(&self) -> Vec<String> {
         self.topology.hosts.iter().map(|host| host.name.clone()).collect()
     }
 
-    /// Names of switches.
     pub fn switches(&self) -> Vec<String> {
         self.topology.switches.iter().map(|switch| switch.name.clone()).collect()
     }

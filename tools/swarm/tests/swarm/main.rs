@@ -1,4 +1,4 @@
-//! The swarm itself: worlds that break nothing, bugs that it finds, and files that it hands over.
+//! The swarm itself: worlds without faults, bugs that it finds, and files that it writes.
 
 mod program;
 mod relations;
@@ -15,7 +15,7 @@ use hitless_swarm::shrink::shrink;
 use hitless_swarm::{Finding, Hunt, Totals, World, draw, run};
 use hitless_switch::canary::Canary;
 
-/// A world that never ends, since a link goes down for good, and much that has nothing to do with it.
+/// A world that never ends because a link goes down permanently, with many unrelated parts.
 const NEVER_ENDS: &str = r#"
 name = "big"
 until = "all-flows-done"
@@ -63,13 +63,13 @@ headers_per_packet = 0
 fn hunt(first_seed: u64, worlds: u64, canary: Option<Canary>) -> Totals {
     std::panic::set_hook(Box::new(|_| {}));
     let first_only = canary.is_some();
-    // What is found is made small in a test of its own.
+    // Minimising has a separate test.
     let shrink_for = Duration::from_secs(1);
     let hunt = Hunt { first_seed, worlds: Some(worlds), wall_time: None, threads: 1, canary, first_only, shrink_for };
     hunt.run(builtin(), &Progress::default(), &|_: &Finding| {})
 }
 
-/// The world of a seed, cut short: faults begin within 400 us and flows within 200 us.
+/// The world of a seed with a short duration: faults begin within 400 us and flows within 200 us.
 fn short_world(seed: u64, cut_at: &str) -> Option<World> {
     let mut table = draw::world(seed, builtin()).0?.table().clone();
     table.insert("duration".into(), cut_at.into());
@@ -78,8 +78,7 @@ fn short_world(seed: u64, cut_at: &str) -> Option<World> {
 
 #[test]
 fn some_hundred_worlds_break_nothing_and_every_judge_has_a_say() {
-    // Not from 1 on: the world of seed 189, whose 30,608 control packets go round for 100 ms, takes as long as 500
-    // others.
+    // Skip seed 189: its 30,608 control packets circulate for 100 ms, which takes as long as 500 other worlds.
     let totals = hunt(251, 200, None);
     let found: Vec<String> = totals
         .findings
@@ -93,8 +92,8 @@ fn some_hundred_worlds_break_nothing_and_every_judge_has_a_say() {
     assert!(silent.is_empty(), "these had nothing to judge: {silent:?}");
 }
 
-/// Those that are found soonest, and one of partitions near a seed that found it; docs/evidence/reliability.md has the
-/// times of all, on seeds that were not chosen.
+/// The bugs that are found soonest, and a bug of partitions near a seed that finds it; docs/evidence/reliability.md has
+/// the times of all, on seeds that were not chosen.
 #[test]
 fn canaries_are_found() {
     let table = [
@@ -125,7 +124,7 @@ fn worlds_have_faults_mechanisms_and_liars_of_every_kind() {
     let text: String = (0..400).filter_map(|seed| draw::world(seed, builtin()).0).map(|world| world.text()).collect();
     let parts =
         ["state = \"down\"", "gilbert-elliott", "bit-errors", "[[failure]]", "rank_divisor", "activation", "<->"];
-    // A program in P4 is a file beside the scenario.
+    // A program in P4 is a separate file next to the scenario.
     let kinds = builtin().names().filter(|&kind| kind != "p4").map(|kind| format!("kind = \"{kind}\""));
     let missing: Vec<String> =
         parts.map(str::to_owned).into_iter().chain(kinds).filter(|part| !text.contains(part)).collect();

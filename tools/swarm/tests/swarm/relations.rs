@@ -1,4 +1,4 @@
-//! Relations between runs: each has a say, holds, and is found broken where a world is changed in another way.
+//! Relations between runs: each applies to some worlds, holds, and is reported as broken after an unrelated change.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ fn every_relation_holds_in_some_dozen_worlds() {
     assert!(rare.is_empty(), "{rare:?} hardly have a say: {said:?}");
 }
 
-/// Makes the switches of the second world slower by a nanosecond, which none of the changes is about.
+/// Makes the switches of the second world slower by a nanosecond, which is unrelated to all changes.
 fn with_slower_switches(pair: Pair) -> Pair {
     let mut after = pair.after;
     let switch = after.get_mut("switch").and_then(Value::as_table_mut).expect("every default is written");

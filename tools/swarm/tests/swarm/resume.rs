@@ -1,4 +1,4 @@
-//! A run that is killed and goes on from a checkpoint gives the same bytes: a property over worlds that are cut short.
+//! A run that is killed and continues from a checkpoint gives identical bytes: a property over short worlds.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,6 @@ use hitless_swarm::resume;
 
 use super::short_world;
 
-/// Seeds of worlds.
 const SEEDS: u64 = 300;
 
 #[test]

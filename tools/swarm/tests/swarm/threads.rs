@@ -1,4 +1,4 @@
-//! The same bytes on 1, 2, 4 and 8 threads and in any number of partitions: a property over worlds that are cut short.
+//! Identical bytes on 1, 2, 4 and 8 threads and in any number of partitions: a property over short worlds.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use hitless_swarm::parts::Parts;
 
 use super::short_world;
 
-/// Worlds that are run whole and divided.
+/// Number of worlds that are run whole and divided.
 const DIVIDED: usize = 1_000;
-/// Seeds that are tried for them: about one world in four cannot be divided ([`Parts::of`] says which).
+/// Maximum number of seeds tried for them: about one world in four cannot be divided ([`Parts::of`] lists the reasons).
 const SEEDS_MOST: u64 = 2_500;
 
 fn scenario(seed: u64) -> Option<Scenario> {
@@ -44,7 +44,7 @@ fn a_thousand_worlds_are_the_same_on_one_two_four_and_eight_threads() {
     assert!(by_partitions.len() >= 10, "{by_partitions:?}");
 }
 
-/// What is compared can differ: of two runs with other random numbers the first difference is told.
+/// The comparison can fail: for two runs with different random numbers it reports the first difference.
 #[test]
 fn a_division_of_another_world_is_not_the_same() {
     let divided: Vec<_> = (0..40).filter_map(|seed| Some((scenario(seed)?, Parts::of(&scenario(seed)?)?))).collect();

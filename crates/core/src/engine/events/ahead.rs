@@ -1,17 +1,17 @@
-//! What comes next, for whoever reads early what it needs.
+//! Prefetching: reads the next events early, before the caller needs them.
 
 use super::EventQueue;
 use super::level::{NONE, SLOT_MASK, SLOTS};
 
-/// Slots whose lists are read together.
+/// Number of slots with lists that are read in parallel.
 const LANES: usize = 8;
 
 impl<P: Copy> EventQueue<P> {
-    /// Reads the lists of the next slots early, and with each event what `of_source` reads for the source of that
-    /// number, or any other number; the answer means nothing.
+    /// Prefetches the lists of the next slots. For each event it also calls `of_source` with the node's number, which
+    /// can be the number of a source or any other. The result only keeps the loads alive.
     ///
-    /// Each event of a list says where the next one is, so that a processor waits for one after the other. Those of
-    /// several lists it waits for together.
+    /// Each event of a list contains the number of the next one, so a processor waits for one load after the other.
+    /// Loads of several lists overlap.
     #[inline(always)]
     pub fn read_slots_ahead(&mut self, of_source: impl Fn(u32) -> u64) -> u64 {
         if self.cursor < self.read_from {
@@ -30,7 +30,7 @@ impl<P: Copy> EventQueue<P> {
         let mut read = 0;
         while lanes != [NONE; LANES] {
             for lane in &mut lanes {
-                // The end of a list is no event.
+                // The list has ended.
                 let Some(node) = self.nodes.get(*lane as usize) else { continue };
                 read ^= node.time.0 ^ of_source(*lane);
                 *lane = node.next;
@@ -39,14 +39,14 @@ impl<P: Copy> EventQueue<P> {
         read
     }
 
-    /// Looks at the event of a source; the answer means nothing.
+    /// Prefetches the event of a source; the result only keeps the load alive.
     #[inline(always)]
     pub fn read_source(&self, source: u32) -> u64 {
         self.nodes[source as usize].time.0
     }
 
-    /// The sources among the next events, and how many events these are: of the slot whose turn it is, in order, and
-    /// where few are left in it, of those behind it, as they lie there.
+    /// Finds the sources among the next events; returns their number and the number of events examined. It goes through
+    /// the cursor's slot in order, then through later slots in the order of their lists.
     pub fn sources_ahead<const N: usize>(&mut self, into: &mut [u32; N]) -> (usize, u64) {
         if self.current == NONE && !self.advance() {
             return (0, 0);

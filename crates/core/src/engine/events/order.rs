@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use crate::engine::random::mix;
 use crate::wire::Time;
 
-/// Where an event stands among the events of the same time: kind, then node, then sequence (see [`Ties`]).
+/// Position among the events of the same time: kind, then node, then sequence (see [`Ties`]).
 ///
-/// Whoever schedules must make it unique among the events of one time; a tie is a bug and asserted against. For an
-/// arrival the sequence is the port (a link delivers one packet at a time), for a timer a count kept by its node;
-/// so the key does not depend on how a fabric is partitioned.
+/// The scheduler must make it unique among the events of one time; a tie is a bug and fails an assertion. The sequence
+/// of an arrival is the port (a link delivers one packet at a time), and the sequence of a timer is a counter of its
+/// node, so the key does not depend on how a fabric is partitioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, crate::state::Value)]
 pub struct OrderKey(u64);
 
@@ -17,10 +17,10 @@ impl OrderKey {
     const NODE_BITS: u32 = 24;
     const SEQUENCE_BITS: u32 = 36;
     const SEQUENCE_MASK: u64 = (1 << Self::SEQUENCE_BITS) - 1;
-    /// In place of the key of the last event popped: none was. No event has this key.
+    /// Stands for "no event was popped yet". No event has this key.
     pub(super) const NONE: Self = Self(u64::MAX);
 
-    /// The key of kind `kind` (below 16) at `node` (below 2^24) with `sequence`, of which 36 bits count.
+    /// Makes the key of kind `kind` (below 16) at `node` (below 2^24) with the low 36 bits of `sequence`.
     #[inline]
     pub const fn new(kind: u8, node: u32, sequence: u64) -> Self {
         debug_assert!(kind < 16 && node < 1 << Self::NODE_BITS);
@@ -35,7 +35,6 @@ impl OrderKey {
         self.0 & Self::SEQUENCE_MASK
     }
 
-    /// The node.
     #[inline(always)]
     pub const fn node(self) -> u32 {
         (self.0 >> Self::SEQUENCE_BITS) as u32 & ((1 << Self::NODE_BITS) - 1)
@@ -47,10 +46,11 @@ impl OrderKey {
     }
 }
 
-/// Decides the order of events of the same time: by key, but among the events of one kind at one node by chance.
+/// Decides the order of events of the same time: by key, except that events of one kind at one node are in random
+/// order.
 ///
-/// Such events are arrivals on different links. By key the link of the lower number would always be first, and who has
-/// that number is an accident.
+/// Those events are arrivals on different links. By key the link with the lower number would always be first, and link
+/// numbers are arbitrary.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ties {
     /// The kind that is put in random order, and the seed of that order.
@@ -58,23 +58,22 @@ pub struct Ties {
 }
 
 impl Ties {
-    /// Ties within `kind` at one node are broken by a hash of `seed`, time and sequence.
+    /// Breaks ties within `kind` at one node by a hash of `seed`, time and sequence.
     pub const fn shuffled(kind: u8, seed: u64) -> Self {
         Self { shuffled: Some((kind, seed)) }
     }
 
-    /// The rank among the events of `time`: different for different keys.
+    /// Returns the rank among the events of `time`; different keys have different ranks.
     pub(super) fn rank(self, time: Time, order: OrderKey) -> u64 {
         let Some((_, seed)) = self.shuffled.filter(|&(kind, _)| kind == order.kind()) else { return order.0 };
         let random = mix(seed ^ mix(time.0));
-        // Each step can be undone, so that no two sequences become the same.
+        // Each step is invertible, so two sequences never get the same rank.
         let multiplied = |sequence: u64| sequence.wrapping_mul(random | 1) & OrderKey::SEQUENCE_MASK;
         let sequence = multiplied(order.sequence() ^ random >> (u64::BITS - OrderKey::SEQUENCE_BITS));
         let sequence = multiplied(sequence ^ sequence >> (OrderKey::SEQUENCE_BITS / 2));
         order.0 & !OrderKey::SEQUENCE_MASK | sequence
     }
 
-    /// Whether `first` comes before `second`.
     #[inline(always)]
     pub(super) fn precedes(&self, first: (Time, OrderKey), second: (Time, OrderKey)) -> bool {
         first.0 < second.0 || (first.0 == second.0 && self.precedes_at(first.0, first.1, second.1))

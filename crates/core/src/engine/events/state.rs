@@ -1,11 +1,11 @@
-//! The pending events as bytes: their numbers and slots decide nothing, so they are pushed again.
+//! The pending events as bytes. Node numbers and slots do not affect the order, so loading pushes the events again.
 
 use super::{EventQueue, IDLE, NONE, OrderKey, RESOLUTION_BITS, Source};
 use crate::state::{Damaged, Reader, State, Value, Writer};
 use crate::wire::Time;
 
 impl<P: Copy> EventQueue<P> {
-    /// By number of the node: whether its event is pending.
+    /// For each node, whether its event is pending.
     fn pending(&self) -> Vec<bool> {
         let mut pending: Vec<bool> = self.nodes.iter().map(|node| node.next != IDLE).collect();
         let mut free = self.free;

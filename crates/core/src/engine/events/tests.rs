@@ -59,7 +59,7 @@ fn a_source_has_one_event_pending_at_most() {
 }
 
 proptest! {
-    /// The gaps are within a slot, a few slots, and levels.
+    /// The gaps cover the same slot, a few slots, and several levels.
     #[test]
     fn a_source_whose_next_event_is_known_at_its_turn_has_it_in_order(
         gaps in prop::collection::vec(prop::collection::vec((0_u32..4, 1_u64..1_000), 1..40), 1..6),
@@ -91,8 +91,8 @@ proptest! {
     }
 }
 
-/// Slots with five events each: those of the next slots are read once, and the next ones when the first of these has
-/// its turn.
+/// Slots hold five events each. The lists of the next slots are read once; the next batch is read when the first of
+/// these slots is current.
 #[test]
 fn the_lists_of_the_next_slots_are_read_once() {
     const SLOT: u64 = 1 << RESOLUTION_BITS;
@@ -120,7 +120,7 @@ fn the_lists_of_the_next_slots_are_read_once() {
     assert_eq!(read(&mut queue), (80..100).collect::<Vec<_>>());
 }
 
-/// Many events of one slot, pushed before and while it is its turn, far behind and right before what is there.
+/// Pushes many events of one slot, before and during its turn, both far behind and right before the current head.
 #[test]
 fn a_crowded_slot_stays_in_order() {
     const START: u64 = 1 << 20;
@@ -165,7 +165,7 @@ proptest! {
         let (mut now, mut sequence) = (0, 0);
         for (distance, pops) in steps {
             for round in 0..=pops {
-                // The first round pushes at a distance, the others between a look ahead and a pop.
+                // The first round pushes at a distance, the others between `next_time` and `pop`.
                 let time = Time(now + if round == 0 { distance } else { 0 });
                 sequence += 1;
                 queue.push(time, key(sequence), sequence);
@@ -200,7 +200,7 @@ fn what_is_due_at_an_end_stays_until_a_later_end() {
     };
     assert_eq!(times(&mut queue, 5), Vec::<u64>::new());
     assert_eq!(times(&mut queue, 7), [5]);
-    // What comes meanwhile is before what was looked at already.
+    // An event pushed now precedes the events that were already examined.
     queue.push(Time(6), OrderKey::new(1, 0, 6), 6);
     assert_eq!(times(&mut queue, 8), [6, 7, 7]);
     assert_eq!(times(&mut queue, 5_000_000), Vec::<u64>::new());

@@ -14,7 +14,7 @@ pub use units::{Quantity, QuantityError, QueueLength};
 /// For `#[serde(with = "Text::<Duration>")]`: a quantity as text.
 pub struct Text<Q>(PhantomData<Q>);
 
-/// For `#[serde(with = "Optional::<Duration>")]`: a quantity as text that may be left out.
+/// For `#[serde(with = "Optional::<Duration>")]`: an optional quantity as text.
 pub struct Optional<Q>(PhantomData<Q>);
 
 fn read<'de, Q: Quantity, D: Deserializer<'de>>(text: &str) -> Result<Q, D::Error> {
@@ -33,7 +33,7 @@ impl<Q: Quantity> Text<Q> {
     /// Reads the text.
     ///
     /// # Errors
-    /// When it is not a quantity of this kind.
+    /// If it is not a quantity of this kind.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
         read::<Q, D>(&String::deserialize(deserializer)?)
     }
@@ -51,7 +51,7 @@ impl<Q: Quantity> Optional<Q> {
     /// Reads the text, if there is one.
     ///
     /// # Errors
-    /// When it is not a quantity of this kind.
+    /// If it is not a quantity of this kind.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Q>, D::Error> {
         Option::<String>::deserialize(deserializer)?.map(|text| read::<Q, D>(&text)).transpose()
     }
@@ -80,7 +80,7 @@ impl<Q: Quantity> JsonSchema for Optional<Q> {
         format!("optional {}", Q::FORMAT).into()
     }
 
-    // Left out, never null: TOML has no null.
+    // TOML has no null, so an absent value is left out, and the schema does not need a null type.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         Text::<Q>::json_schema(generator)
     }

@@ -1,19 +1,19 @@
 //! Quantities with units, as files write them: `"100 Gbps"`, `"1.5 us"`, `"300 KB"`, `"65 packets"`.
 //!
 //! A number without a unit is refused: nobody should have to remember whether a delay is in nanoseconds. Values are
-//! read and written exactly (decimal digits, no floating point), so that writing and reading again changes nothing.
+//! read and written exactly (decimal digits, no floating point), so that a round trip changes nothing.
 
 use std::fmt;
 
 use crate::settings::closest;
 use crate::wire::{BitRate, Bytes, Duration, Time};
 
-/// Why a text is not a quantity.
+/// The reason why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantityError {
-    /// What a text of this kind must be.
+    /// Required form of the text.
     pub rule: String,
-    /// How to put it right, where that can be guessed.
+    /// A correction, if one can be guessed.
     pub hint: Option<String>,
 }
 
@@ -24,25 +24,24 @@ impl fmt::Display for QuantityError {
     }
 }
 
-/// A unit: its name and how many base units (ps, bit/s, bytes) it is.
+/// A unit: its name and its size in base units (ps, bit/s, bytes).
 type Unit = (&'static str, u64);
 
 /// A value that is written as a number and a unit.
 pub trait Quantity: Copy {
-    /// What it is, as used in the schema's `format`.
+    /// Name of the kind, as used in the schema's `format`.
     const FORMAT: &'static str;
-    /// An example for messages.
     const EXAMPLE: &'static str;
-    /// Reads it.
+    /// Parses the text.
     ///
     /// # Errors
-    /// When `text` is not a number and a unit of this kind.
+    /// If `text` is not a number and a unit of this kind.
     fn read(text: &str) -> Result<Self, QuantityError>;
-    /// Writes it, so that [`Self::read`] gives the same value back.
+    /// Writes the value in a form from which [`Self::read`] gives the same value back.
     fn text(self) -> String;
 }
 
-/// The most positions after the point (or before it) that any unit can need.
+/// Maximum number of digits before or after the point that any unit can need.
 const DIGITS_MAX: usize = 24;
 
 const TIME_UNITS: &[Unit] = &[
@@ -67,10 +66,10 @@ const BYTE_UNITS: &[Unit] = &[
 ];
 const PACKET_UNITS: &[Unit] = &[("packets", 1)];
 
-/// How full a queue may be: counted in packets or in bytes.
+/// Maximum length of a queue, in packets or in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLength {
-    /// Packets, whatever their size.
+    /// Packets, independent of their size.
     Packets(u64),
     /// Bytes of frames.
     Bytes(Bytes),
@@ -111,7 +110,7 @@ impl Quantity for Bytes {
     }
 
     fn text(self) -> String {
-        // Whole numbers only: 1448 B reads better than 1.448 KB.
+        // Only whole numbers: 1448 B reads better than 1.448 KB.
         let whole = |&&(_, scale): &&Unit| self.0.is_multiple_of(scale) && self.0 >= scale;
         let (name, scale) = BYTE_UNITS[..4].iter().rev().find(whole).unwrap_or(&BYTE_UNITS[0]);
         format!("{} {name}", self.0 / scale)
@@ -152,13 +151,13 @@ impl Quantity for QueueLength {
     }
 }
 
-/// What the format of a schema says of a text that is a quantity.
+/// The rule behind a schema `format` that denotes a quantity.
 pub(crate) struct Format {
     pub example: &'static str,
     pub check: fn(&str) -> Result<(), QuantityError>,
 }
 
-/// The format of that name; `None`: it is no quantity.
+/// Finds the format by name; `None` if it does not denote a quantity.
 pub(crate) fn format_named(name: &str) -> Option<Format> {
     fn of<Q: Quantity>() -> Format {
         Format { example: Q::EXAMPLE, check: |text| Q::read(text).map(drop) }
@@ -193,7 +192,7 @@ fn parse<Q: Quantity>(text: &str, tables: &[&[Unit]]) -> Result<(u64, &'static s
     exact(number, scale).map(|base| (base, unit)).map_err(|rule| QuantityError { rule: rule.into(), hint: None })
 }
 
-/// Other spellings of the same unit.
+/// Maps other spellings to the unit's usual name.
 fn canonical(unit: &str) -> &str {
     match unit {
         "µs" | "μs" => "us",
@@ -209,7 +208,7 @@ fn rule<Q: Quantity>(units: &[&str], hint: Option<String>) -> QuantityError {
     QuantityError { rule, hint }
 }
 
-/// `number` (decimal digits, at most one point) times `scale`, exactly.
+/// Multiplies `number` (decimal digits, at most one point) by `scale`, exactly.
 fn exact(number: &str, scale: u64) -> Result<u64, &'static str> {
     let digits = number.replace('_', "");
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
@@ -234,7 +233,7 @@ fn write_time(ps: u64) -> String {
     if ps == 0 { "0 s".into() } else { write_in(ps, &TIME_UNITS[..5]) }
 }
 
-/// `base` in the largest of `units` (each a power of ten) that is not larger, without trailing zeros.
+/// Writes `base` in the largest fitting unit (each unit is a power of ten), without trailing zeros.
 fn write_in(base: u64, units: &[Unit]) -> String {
     let fitting = units.iter().rev().find(|(_, scale)| *scale <= base);
     let (name, scale) = fitting.copied().unwrap_or(units[0]);

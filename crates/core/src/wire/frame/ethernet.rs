@@ -1,16 +1,15 @@
-//! Ethernet: lengths, addresses, VLAN tags and the type of what follows.
+//! Ethernet: lengths, addresses, VLAN tags and the EtherType.
 
 use std::fmt;
 
-/// An Ethernet address.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MacAddress(pub [u8; 6]);
 
 impl MacAddress {
-    /// To all stations.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
-    /// A group address, the broadcast address included (IEEE 802, clause 8.4: the first bit sent).
+    /// Returns whether this is a group address; the broadcast address is one (IEEE 802, clause 8.4: the first bit
+    /// sent).
     pub const fn is_group(self) -> bool {
         self.0[0] & 1 == 1
     }
@@ -29,16 +28,13 @@ impl fmt::Debug for MacAddress {
     }
 }
 
-/// What a frame carries; below 1,536 it is the length of an IEEE 802.3 frame instead.
+/// The type of a frame's payload; a value below 1,536 is the length of an IEEE 802.3 frame instead.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EtherType(pub u16);
 
 impl EtherType {
-    /// Internet protocol, version 4.
     pub const IPV4: Self = Self(0x0800);
-    /// Address resolution.
     pub const ARP: Self = Self(0x0806);
-    /// Internet protocol, version 6.
     pub const IPV6: Self = Self(0x86dd);
     /// Customer VLAN tag (IEEE 802.1Q).
     pub const VLAN: Self = Self(0x8100);
@@ -48,14 +44,14 @@ impl EtherType {
     pub const OLD_SERVICE_VLAN: Self = Self(0x9100);
     /// First of the two types for local experiments (IEEE 802, clause 9.2.4).
     pub const EXPERIMENTAL_1: Self = Self(0x88b5);
-    /// The least value that is a type and not a length (IEEE 802.3, clause 3.2.6).
+    /// Minimum value of a type; smaller values are lengths (IEEE 802.3, clause 3.2.6).
     pub const LEAST: Self = Self(0x0600);
 
     const fn is_vlan(self) -> bool {
         matches!(self, Self::VLAN | Self::SERVICE_VLAN | Self::OLD_SERVICE_VLAN)
     }
 
-    /// The length that the field gives instead of a type.
+    /// The length, if the field holds one instead of a type.
     pub const fn length(self) -> Option<usize> {
         if self.0 < Self::LEAST.0 { Some(self.0 as usize) } else { None }
     }
@@ -73,14 +69,14 @@ impl fmt::Debug for EtherType {
     }
 }
 
-/// The control information of one tag (IEEE 802.1Q, clause 9.6).
+/// The control information of a VLAN tag (IEEE 802.1Q, clause 9.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VlanTag {
     /// Priority code point, 0-7.
     pub priority: u8,
-    /// To be dropped before others when there is congestion.
+    /// Drop eligible indicator: dropped before others in congestion.
     pub is_drop_eligible: bool,
-    /// VLAN identifier, 0-4095; 0: the tag gives a priority only.
+    /// VLAN identifier, 0-4095; 0 for a tag that carries only a priority.
     pub identifier: u16,
 }
 
@@ -90,19 +86,17 @@ impl VlanTag {
     }
 }
 
-/// Up to two tags. A third is not read: the frame's type is then that of a tag.
+/// Up to two tags. A third is not read: the frame then has the type of a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VlanTags {
     /// The first on the wire.
     pub outer: Option<VlanTag>,
-    /// The second.
     pub inner: Option<VlanTag>,
 }
 
-/// A frame without a whole Ethernet header.
+/// Error: the frame does not contain a whole Ethernet header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTooShort {
-    /// What came.
     pub bytes: usize,
 }
 
@@ -147,7 +141,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Steps over a tag, if one comes next and is whole.
+    /// Steps over a tag, if one comes next and is complete.
     fn take_tag(&mut self, bytes: &[u8]) -> Option<VlanTag> {
         if !self.ether_type.is_vlan() {
             return None;
@@ -161,27 +155,28 @@ impl Header {
 
 /// Destination, source and EtherType.
 pub const ETHERNET_HEADER_BYTES: usize = 14;
-/// The shortest Ethernet frame without its check sequence (IEEE 802.3, clause 4A.4.2); shorter ones are padded.
+/// Minimum length of an Ethernet frame without its check sequence (IEEE 802.3, clause 4A.4.2); shorter frames are
+/// padded.
 pub const MINIMUM_BYTES: usize = 60;
-/// The frame check sequence, which no frame here contains and every length on a link counts.
+/// Length of the frame check sequence. Frames here do not contain it, but every length on a link counts it.
 pub const CHECK_SEQUENCE_BYTES: usize = 4;
 
-/// What [`crate::wire::Packet::frame_bytes`] has to be for a frame of so many bytes: padded to the minimum, check
-/// sequence added.
+/// Converts the length of a frame to [`crate::wire::Packet::frame_bytes`]: pads it to the minimum and adds the check
+/// sequence.
 ///
-/// A veth pair hands short frames over unpadded; on an Ethernet link they would not be shorter than this.
+/// A veth pair delivers short frames unpadded; on an Ethernet link they have at least this length.
 pub const fn frame_bytes(length_bytes: usize) -> u32 {
     let padded = if length_bytes < MINIMUM_BYTES { MINIMUM_BYTES } else { length_bytes };
     (padded + CHECK_SEQUENCE_BYTES) as u32
 }
 
-/// `N` bytes from `at` on.
+/// Reads `N` bytes at offset `at`.
 #[inline]
 pub fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()
 }
 
-/// A 16-bit number in network order.
+/// Reads a 16-bit number in network order.
 #[inline]
 pub fn word(bytes: &[u8], at: usize) -> Option<u16> {
     array(bytes, at).map(u16::from_be_bytes)

@@ -1,4 +1,4 @@
-//! What tells flows apart, its hash, and the descriptor of a frame.
+//! The flow key of a frame, its hash, and the descriptor of a frame.
 
 use std::net::IpAddr;
 
@@ -7,35 +7,30 @@ use super::ip::{Fragment, Ports, protocol};
 use super::parse::Frame;
 use crate::wire::packet::Packet;
 
-/// What the packets of a flow have in common.
+/// The fields that the packets of a flow have in common.
 ///
 /// - **IP:** addresses, protocol and ports. The two directions of a connection have different keys.
-/// - **Fragments:** addresses only (and the protocol in IPv4, where every fragment has it). All fragments of a
-///   datagram have the same key, the first included, although it alone has ports; so they share a queue and a path
-///   and stay in order, as do the fragmented datagrams of a pair of hosts among each other. A fragmented datagram may
-///   be passed by a whole one of the same flow.
-/// - **Everything else:** Ethernet addresses and type; all IEEE 802.3 frames with a length are of one type.
+/// - **Fragments:** only addresses (in IPv4 also the protocol, which every fragment contains). All fragments of a
+///   datagram have the same key, including the first, although only the first contains ports. So they share a queue and
+///   a path and stay in order, and so do all fragmented datagrams between two hosts. An unfragmented datagram can
+///   overtake a fragmented one of the same flow.
+/// - **Everything else:** Ethernet addresses and type; all IEEE 802.3 frames with a length count as one type.
 ///
-/// VLAN tags are no part of it.
+/// VLAN tags are excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlowKey {
-    /// An IP packet.
     Ip {
-        /// Sender.
         source: IpAddr,
-        /// Receiver.
         destination: IpAddr,
-        /// Protocol; of an IPv6 fragment the number of the fragment header, since its fragments may name different
-        /// ones (RFC 8200, section 4.5).
+        /// Protocol. For an IPv6 fragment this is the number of the fragment header, since the fragments can name
+        /// different protocols (RFC 8200, section 4.5).
         protocol: u8,
-        /// Ports; both 0 where there are none.
+        /// Ports; both 0 if the packet has no ports.
         ports: Ports,
     },
     /// Any other frame, and IP that could not be read.
     Ethernet {
-        /// Sender.
         source: MacAddress,
-        /// Receiver.
         destination: MacAddress,
         /// Type; 0 for frames with a length.
         ether_type: EtherType,
@@ -58,16 +53,16 @@ impl FlowKey {
         Self::Ip { source: ip.source, destination: ip.destination, protocol, ports }
     }
 
-    /// A hash of the key: SipHash-2-4 (Aumasson and Bernstein, 2012) over its [bytes](Self::to_bytes), its two halves
-    /// combined by exclusive or. It is the same on every machine and in every version.
+    /// Hashes the key: SipHash-2-4 (Aumasson and Bernstein, 2012) over its [bytes](Self::to_bytes), with the two halves
+    /// combined by exclusive or. The hash is the same on every machine and in every version.
     pub fn hash(&self, seed: FlowHashSeed) -> u32 {
         let (bytes, length) = self.to_bytes();
         let hash = sip_hash_2_4(seed.0, 0, &bytes[..length]);
         (hash >> 32) as u32 ^ hash as u32
     }
 
-    /// The bytes that are hashed and how many they are, numbers in network order: 4 or 6, source, destination,
-    /// protocol, source port, destination port; or 0, source, destination, type.
+    /// Returns the bytes to be hashed and their number; numbers are in network order. IP: 4 or 6, source, destination,
+    /// protocol, source port, destination port. Ethernet: 0, source, destination, type.
     pub fn to_bytes(&self) -> ([u8; KEY_BYTES_MAX], usize) {
         let mut out = KeyBytes { bytes: [0; KEY_BYTES_MAX], length: 0 };
         match *self {
@@ -112,13 +107,13 @@ impl KeyBytes {
     }
 }
 
-/// What makes the hashes of one switch differ from those of another. Who does not know it cannot choose flows that
-/// collide.
+/// Makes the hashes of switches differ. Without the seed, nobody can choose flows that collide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowHashSeed(pub u64);
 
 /// SipHash with two rounds per word and four at the end; the key is `low` and `high`.
 fn sip_hash_2_4(low: u64, high: u64, bytes: &[u8]) -> u64 {
+    // The constants of SipHash are the ASCII text "somepseudorandomlygeneratedbytes".
     let mut state = SipState([
         low ^ 0x736f_6d65_7073_6575,
         high ^ 0x646f_7261_6e64_6f6d,
@@ -163,16 +158,16 @@ impl SipState {
 }
 
 impl Frame {
-    /// What the frame's flow is told by: see [`FlowKey`].
+    /// The key of the frame's flow: see [`FlowKey`].
     pub fn flow_key(&self) -> FlowKey {
         FlowKey::of(self)
     }
 }
 
 impl Frame {
-    /// The descriptor of this frame: length, class, ECN and hash. What only a fabric knows (hosts, flow, ports of the
-    /// switch) is left as it is by default. Its hops are those of switches and not of routers, so the packet begins
-    /// with all of them: a frame whose IP hop limit is 1 crosses a switch like any other.
+    /// Builds the descriptor of this frame: length, class, ECN and hash. Fields that only a fabric knows (hosts, flow,
+    /// ports of the switch) keep their defaults. Hops are counted per switch and not per router, so the packet starts
+    /// with all of them: a frame with IP hop limit 1 crosses a switch like any other.
     pub fn describe(&self, seed: FlowHashSeed) -> Packet {
         Packet {
             frame_bytes: frame_bytes(self.length_bytes),
@@ -192,7 +187,7 @@ mod tests {
     use std::hash::Hasher as _;
 
     proptest! {
-        /// The standard library's own, which is deprecated for other reasons.
+        /// SipHash of the standard library, deprecated for unrelated reasons.
         #[test]
         #[expect(deprecated)]
         fn the_hash_is_sip_hash_2_4(

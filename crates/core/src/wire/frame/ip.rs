@@ -7,7 +7,7 @@ use crate::wire::packet::Ecn;
 
 const IPV6_HEADER_BYTES: usize = 40;
 const IPV4_HEADER_BYTES: usize = 20;
-/// More extension headers in a row than this are not walked through: the work for one frame is bounded.
+/// Maximum number of consecutive extension headers; it bounds the work for one frame.
 const EXTENSION_HEADERS_MAX: usize = 8;
 
 /// Protocol numbers (IANA, "Assigned Internet Protocol Numbers") that the parser knows.
@@ -27,32 +27,27 @@ pub mod protocol {
     pub const SHIM6: u8 = 140;
 }
 
-/// Which part of a datagram a packet is.
+/// The part of a datagram that a packet contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragment {
-    /// All of it; an IPv6 fragment header that says so included (RFC 6946).
+    /// All of it; also with an IPv6 fragment header that covers the whole datagram (RFC 6946).
     Whole,
     /// Its beginning: the only part with the transport header.
     First,
-    /// Another part.
     Later,
 }
 
 /// The ports of TCP, UDP, UDP-Lite, SCTP or DCCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ports {
-    /// Of the sender.
     pub source: u16,
-    /// Of the receiver.
     pub destination: u16,
 }
 
-/// What a switch reads in an IP header and behind it.
+/// The fields that a switch reads in an IP header and the transport header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpHeader {
-    /// Sender.
     pub source: IpAddr,
-    /// Receiver.
     pub destination: IpAddr,
     /// Differentiated services code point, 0-63 (RFC 2474).
     pub dscp: u8,
@@ -60,16 +55,15 @@ pub struct IpHeader {
     pub ecn: Ecn,
     /// Time to live, or hop limit.
     pub hop_limit: u8,
-    /// The protocol behind the last extension header that was read; in a fragment that is not the first, what the
-    /// fragment header (IPv4: the header) names.
+    /// The protocol named by the last extension header that was read. In a later fragment it is the protocol that the
+    /// fragment header (in IPv4 the IP header) names.
     pub protocol: u8,
-    /// Which part of a datagram it is.
     pub fragment: Fragment,
-    /// Its ports, where it has any; none in a fragment that is not the first.
+    /// The ports, if any; `None` in a fragment other than the first.
     pub ports: Option<Ports>,
-    /// Length of the IP packet, header included: what is behind it in the frame is padding.
+    /// Length of the IP packet including its header; further bytes of the frame are padding.
     pub datagram_bytes: usize,
-    /// Bytes behind the transport header; behind the IP headers, where the transport is unknown.
+    /// Bytes after the transport header, or after the IP headers if the transport is unknown.
     pub payload_bytes: usize,
 }
 
@@ -80,7 +74,8 @@ struct Upper {
     fragment: Fragment,
 }
 
-/// Reads an IPv4 header (RFC 791); the slice may have padding behind the packet. `None`: lengths or version are wrong.
+/// Reads an IPv4 header (RFC 791); the slice can have padding at its end. Returns `None` if lengths or version are
+/// wrong.
 pub fn parse_ipv4(bytes: &[u8]) -> Option<IpHeader> {
     let fixed: [u8; IPV4_HEADER_BYTES] = array(bytes, 0)?;
     let header_bytes = usize::from(fixed[0] & 0x0f) * 4;
@@ -100,7 +95,7 @@ pub fn parse_ipv4(bytes: &[u8]) -> Option<IpHeader> {
     Some(assemble(source.into(), destination.into(), fixed[1], fixed[8], &upper, datagram))
 }
 
-/// Reads an IPv6 header (RFC 8200); the slice may have padding behind the packet. `None`: lengths or version are
+/// Reads an IPv6 header (RFC 8200); the slice can have padding at its end. Returns `None` if lengths or version are
 /// wrong. Jumbograms (RFC 2675) are longer than any frame here.
 pub fn parse_ipv6(bytes: &[u8]) -> Option<IpHeader> {
     let fixed: [u8; IPV6_HEADER_BYTES] = array(bytes, 0)?;
@@ -130,12 +125,14 @@ fn fragment_of(offset: u16, has_more: bool) -> Fragment {
 }
 
 impl Upper {
-    /// Steps over one extension header; false when what comes is none, or is cut short.
+    /// Steps over one extension header; false if the next header is of another kind or truncated.
     fn step_over(&mut self, datagram: &[u8]) -> bool {
         let Some([next, length]) = array(datagram, self.at) else { return false };
         let bytes = match self.protocol {
             protocol::FRAGMENT => 8,
+            // RFC 4302, section 2.2: the length is in units of 4 bytes, minus 2.
             protocol::AUTHENTICATION => (usize::from(length) + 2) * 4,
+            // RFC 8200, section 4.3: the length is in units of 8 bytes, without the first 8.
             protocol::HOP_BY_HOP
             | protocol::ROUTING
             | protocol::DESTINATION_OPTIONS
@@ -150,14 +147,14 @@ impl Upper {
         if self.protocol == protocol::FRAGMENT {
             let offset_and_flags = word(datagram, self.at + 2).unwrap_or(0);
             let fragment = fragment_of(offset_and_flags >> 3, offset_and_flags & 1 == 1);
-            // A second fragment header inside of a first fragment does not make it whole.
+            // A second fragment header inside a first fragment does not make it whole.
             self.fragment = if self.fragment == Fragment::Whole { fragment } else { self.fragment };
         }
         (self.protocol, self.at) = (next, self.at + bytes);
         true
     }
 
-    /// The ports, if this is a transport that begins with them, and its header's length.
+    /// Returns the ports, if the transport begins with them, and the length of its header.
     fn transport(&self, datagram: &[u8]) -> (Option<Ports>, usize) {
         if self.fragment == Fragment::Later {
             return (None, 0);
@@ -200,7 +197,7 @@ fn assemble(
     }
 }
 
-/// The low two bits of the traffic class (RFC 3168, section 5).
+/// Reads the low two bits of the traffic class (RFC 3168, section 5).
 fn ecn_of(traffic_class: u8) -> Ecn {
     match traffic_class & 3 {
         0 => Ecn::NotCapable,

@@ -1,30 +1,30 @@
-//! Marks in the IP header: the urgency that the sender writes, and the congestion that a switch writes.
+//! Marks in the IP header: urgency from the sender, and congestion from a switch.
 //!
-//! A simulated host marks packets with bytes (`crate::wire::priority_mark`); a kernel lets programs set a code point of
-//! six bits (`setsockopt` with `IP_TOS` or `IPV6_TCLASS`). [`rank_of_dscp`] makes ranks of code points, in bytes as
-//! well, so that everything that compares or counts ranks works with both.
+//! A simulated host marks packets with a rank in bytes (`crate::wire::priority_mark`). A kernel lets programs set a
+//! code point of six bits (`setsockopt` with `IP_TOS` or `IPV6_TCLASS`). [`rank_of_dscp`] converts code points to ranks
+//! in bytes, so that code that compares or counts ranks works with both.
 
 use super::ethernet::EtherType;
 use super::parse::Frame;
 use crate::wire::priority_mark::PriorityMark;
 
-/// Bytes between two steps of urgency: a chosen figure. Mechanisms that compare ranks see their order alone; a rank
-/// guard believes a flow for as many bytes as its rank.
+/// Bytes between two steps of urgency: an arbitrary choice. Mechanisms that compare ranks only use their order; a rank
+/// guard allows a flow a number of bytes equal to its rank.
 const STEP_BYTES: u32 = 65_536;
-/// Steps between two class selectors: one for the class selector and AFx1, one each for AFx2 and AFx3, one to spare.
+/// Steps between two class selectors: one for the class selector and AFx1, one each for AFx2 and AFx3, one unused.
 const STEPS_PER_CLASS: u32 = 4;
 const CLASS_MAX: u32 = 7;
 /// Lower Effort (RFC 8622).
 const LOWER_EFFORT: u8 = 0b00_0001;
-/// Class selector 1, for what must not disturb the default (RFC 3662; RFC 4594, section 4.10).
+/// Class selector 1, for traffic that must not disturb the default (RFC 3662; RFC 4594, section 4.10).
 const CLASS_SELECTOR_1: u8 = 0b00_1000;
 
-/// The rank of packets with this code point, in bytes; the lower, the more urgent.
+/// Returns the rank of packets with this code point, in bytes; a lower rank is more urgent.
 ///
-/// By class selector, 7 first (RFC 2474, section 4.2.2.2): 262,144 B from one to the next, from 0 for 7 to 1,835,008
+/// Class selector 7 comes first (RFC 2474, section 4.2.2.2). Selectors are 262,144 B apart: 0 for selector 7, 1,835,008
 /// for 0, the default. In a class of Assured Forwarding each step of drop precedence adds 65,536 B (RFC 2597, section
-/// 2). Behind the default is what asks to be: Lower Effort and class selector 1, with 2,097,152 B. Bits above the six
-/// of a code point are ignored.
+/// 2). Lower Effort and class selector 1 come after the default, with 2,097,152 B. Bits above the six of a code point
+/// are ignored.
 pub const fn rank_of_dscp(dscp: u8) -> u32 {
     let dscp = dscp & 0x3f;
     if dscp == LOWER_EFFORT || dscp == CLASS_SELECTOR_1 {
@@ -39,19 +39,19 @@ pub const fn rank_of_dscp(dscp: u8) -> u32 {
 }
 
 impl Frame {
-    /// The mark that the code point of a data packet amounts to. None for packets without payload (acknowledgements
-    /// above all) and what is not IP, which go first, as simulated hosts' do.
+    /// Converts the code point of a data packet to a mark. Returns `None` for packets without payload (mostly
+    /// acknowledgements) and for frames without IP; they have the highest priority, as in simulated hosts.
     pub fn priority_mark(&self) -> Option<PriorityMark> {
         let ip = self.ip.filter(|ip| ip.payload_bytes > 0)?;
         Some(PriorityMark { rank_bytes: rank_of_dscp(ip.dscp), ..PriorityMark::default() })
     }
 }
 
-/// Sets "congestion experienced" (RFC 3168, section 5) in the IP header of a frame; the checksum of an IPv4 header is
-/// kept as right or wrong as it was.
+/// Sets "congestion experienced" (RFC 3168, section 5) in the IP header of a frame. The checksum of an IPv4 header
+/// stays as right or wrong as it was.
 ///
-/// False, and nothing is changed, when the packet is not ECN-capable or the frame is not well-formed IP. True when it
-/// carries the mark now, also when it did before.
+/// Returns false and changes nothing if the packet is not ECN-capable or the frame is not well-formed IP. Returns true
+/// if the packet carries the mark afterwards, even if it did before.
 pub fn mark_ce(bytes: &mut [u8]) -> bool {
     let Ok(frame) = Frame::parse(bytes) else { return false };
     if frame.ip.is_none() {
@@ -73,7 +73,7 @@ fn mark_ipv4(header: &mut [u8]) -> bool {
     true
 }
 
-/// The ECN field are bits 4 and 5 of the second byte; IPv6 has no header checksum.
+/// Marks an IPv6 header: the ECN field is bits 4 and 5 of the second byte, and there is no header checksum.
 fn mark_ipv6(header: &mut [u8]) -> bool {
     const ECN: u8 = 0x30;
     let is_capable = header[1] & ECN != 0;
@@ -83,7 +83,7 @@ fn mark_ipv6(header: &mut [u8]) -> bool {
     is_capable
 }
 
-/// The Internet checksum after one word has changed: RFC 1624, equation 3.
+/// Updates the Internet checksum after one word has changed: RFC 1624, equation 3.
 fn updated_checksum(checksum: u16, before: u16, after: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
     let folded = (sum & 0xffff) + (sum >> 16);
@@ -94,7 +94,7 @@ fn updated_checksum(checksum: u16, before: u16, after: u16) -> u16 {
 mod tests {
     use super::*;
 
-    /// Code points from the most to the least urgent; those in one list are alike.
+    /// Code points from the highest to the lowest urgency; those in one list have equal rank.
     const ORDER: [&[u8]; 17] = [
         &[56],         // CS7
         &[48],         // CS6

@@ -1,11 +1,11 @@
-//! Real Ethernet frames: what a switch reads in one, and the one thing that it writes into it.
+//! Real Ethernet frames: the fields that a switch reads, and the one mark that it writes.
 //!
-//! [`Frame::parse`] goes through a frame once, without allocating, and returns what the switch model needs; any bytes
-//! may come, and none make it panic. What it cannot read it does not guess: such a frame keeps its addresses and its
+//! [`Frame::parse`] goes through a frame once, without allocating, and returns the fields that the switch model needs.
+//! It accepts any bytes without panicking. It does not guess: a frame that it cannot read keeps its addresses and its
 //! type, which is enough to forward it and to keep its order. [`mark_ce`] writes the mark of congestion.
 //!
-//! A frame here runs from the destination address to the end of the payload or padding: a packet socket shows no
-//! frame check sequence. [`crate::wire::Packet::frame_bytes`] counts it all the same; see [`frame_bytes`].
+//! A frame here runs from the destination address to the end of the payload or padding: a packet socket does not
+//! deliver the frame check sequence. [`crate::wire::Packet::frame_bytes`] does count it; see [`frame_bytes`].
 
 mod ethernet;
 mod flow;

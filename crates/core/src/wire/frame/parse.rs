@@ -1,35 +1,34 @@
-//! What a switch reads in a frame.
+//! The parsed frame, and the values that a switch derives from it.
 
 use super::ethernet::{EtherType, FrameTooShort, Header, MacAddress, VlanTags};
 use super::ip::{self, IpHeader};
 use crate::wire::packet::{Ecn, ServiceKey};
 
-/// The first port that Linux gives to clients (`net.ipv4.ip_local_port_range`): from here on a port names no service.
+/// First port that Linux assigns to clients (`net.ipv4.ip_local_port_range`); this and higher ports do not identify a
+/// service.
 const EPHEMERAL_PORTS_FROM: u16 = 32_768;
 
-/// What a switch reads in a frame.
+/// The headers of a frame, as far as a switch reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it goes.
     pub destination: MacAddress,
-    /// Where it comes from.
     pub source: MacAddress,
     /// VLAN tags, outermost first.
     pub vlan: VlanTags,
-    /// What follows the tags.
+    /// Type of the payload after the tags.
     pub ether_type: EtherType,
-    /// Where that begins, in bytes from the start of the frame.
+    /// Offset of the payload in bytes.
     pub payload_at: usize,
-    /// The IP header, when there is one and its lengths fit the frame.
+    /// The IP header, if there is one and its lengths fit the frame.
     pub ip: Option<IpHeader>,
     pub(super) length_bytes: usize,
 }
 
 impl Frame {
-    /// Reads a frame without check sequence.
+    /// Parses a frame without check sequence.
     ///
     /// # Errors
-    /// [`FrameTooShort`]: it has no whole Ethernet header.
+    /// [`FrameTooShort`]: it does not contain a whole Ethernet header.
     pub fn parse(bytes: &[u8]) -> Result<Self, FrameTooShort> {
         let header = Header::parse(bytes)?;
         let payload = &bytes[header.payload_at..];
@@ -42,7 +41,8 @@ impl Frame {
         Ok(Self { destination, source, vlan, ether_type, payload_at, ip, length_bytes: bytes.len() })
     }
 
-    /// An IPv4 or IPv6 frame whose header contradicts itself or the frame's length. It is keyed by its addresses.
+    /// Returns whether the frame claims to be IPv4 or IPv6 but has an IP header that contradicts itself or the frame's
+    /// length. Its key consists of the Ethernet addresses and type.
     pub fn has_malformed_ip(&self) -> bool {
         matches!(self.ether_type, EtherType::IPV4 | EtherType::IPV6) && self.ip.is_none()
     }
@@ -62,9 +62,10 @@ impl Frame {
         self.ip.map_or(Ecn::NotCapable, |ip| ip.ecn)
     }
 
-    /// The service of the flow: the lower of the two ports, unless clients use that one too, and the outer VLAN.
+    /// Identifies the service of the flow by the outer VLAN and the lower of the two ports, unless that is a client's
+    /// port too.
     ///
-    /// Both directions of a connection have the same key. A fragment that is not its datagram's first has no ports.
+    /// Both directions of a connection have the same key. Fragments other than the first have no ports.
     pub fn service_key(&self) -> ServiceKey {
         let ports = self.ip.and_then(|ip| ip.ports);
         let lower = ports.map_or(0, |ports| ports.source.min(ports.destination));
@@ -74,10 +75,10 @@ impl Frame {
         }
     }
 
-    /// Bytes behind the last header that was read, padding not counted.
+    /// Bytes after the last header that was read, without padding.
     ///
-    /// Only IP and frames with a length instead of a type say where their payload ends; in all others padding cannot
-    /// be told from payload, and is counted.
+    /// Only IP and frames with a length state where their payload ends; in other frames padding cannot be told from
+    /// payload and is counted.
     pub fn payload_bytes(&self) -> usize {
         match self.ip {
             Some(ip) => ip.payload_bytes,
@@ -85,12 +86,12 @@ impl Frame {
         }
     }
 
-    /// Bytes behind the end of what the headers announce, without check sequence.
+    /// Bytes after the end announced by the headers, without check sequence.
     pub fn padding_bytes(&self) -> usize {
         self.length_bytes - self.payload_at - self.ip.map_or(self.body_bytes(), |ip| ip.datagram_bytes)
     }
 
-    /// What follows the Ethernet header, without the padding of frames with a length instead of a type.
+    /// Bytes after the Ethernet header, without the padding of frames with a length instead of a type.
     fn body_bytes(&self) -> usize {
         let present = self.length_bytes - self.payload_at;
         self.ether_type.length().map_or(present, |length| length.min(present))

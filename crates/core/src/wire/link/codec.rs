@@ -11,15 +11,16 @@ use super::refusal::Refusal;
 use crate::wire::frame::{ETHERNET_HEADER_BYTES, EtherType, MINIMUM_BYTES, MacAddress};
 use crate::wire::shim::{ShimId, ShimStack};
 
-/// Up to this length bytes behind the end are padding; an adapter may add a check sequence's worth to the minimum.
+/// Maximum frame length at which trailing bytes count as padding; an adapter can add a check sequence's length to the
+/// minimum.
 const PADDED_BYTES_MAX: usize = MINIMUM_BYTES + 4;
 
 impl LinkFormat {
-    /// Reads a frame of the link, whose headers are among the `spoken`. Allocates nothing; the work is bounded by the
-    /// format.
+    /// Decodes a frame of the link with headers among the `spoken`. It allocates nothing, and the format bounds the
+    /// work.
     ///
     /// # Errors
-    /// [`Refusal`]: why it is not taken.
+    /// [`Refusal`]: the reason for rejecting the frame.
     pub fn decode<'a>(&self, spoken: &LinkHeaderSet, bytes: &'a [u8]) -> Result<LinkFrame<'a>, Refusal> {
         self.check_ethernet(bytes)?;
         let [version, counts] =
@@ -73,18 +74,16 @@ fn take_inner<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Refusal> {
     Ok(inner)
 }
 
-/// Why a frame cannot be put on the link: the switch, not the other end, did something wrong.
+/// The reason why a frame cannot be put on the link: a bug in this switch, not in the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CannotEncode {
     /// A header that the ends of the link do not speak, such as metadata that must not leave the switch.
     Internal(ShimId),
-    /// The other end would refuse it.
+    /// The other end would reject the frame.
     Illegal(Refusal),
     /// The inner frame is shorter than an Ethernet header or longer than [`INNER_BYTES_MAX`].
     InnerLength(usize),
-    /// The buffer is too small.
     NoRoom {
-        /// Bytes that the frame takes.
         needed_bytes: usize,
     },
 }
@@ -113,13 +112,13 @@ impl fmt::Display for CannotEncode {
 impl std::error::Error for CannotEncode {}
 
 impl LinkFormat {
-    /// Writes a frame with `shims`, all among the `spoken`, that carries `inner`, a frame without check sequence, or
-    /// nothing; returns its length, at least 60 bytes.
+    /// Encodes a frame with `shims`, all among the `spoken`, and optionally `inner`, a frame without check sequence.
+    /// Returns the length, at least 60 bytes.
     ///
-    /// What is for observers only is left out: no room is counted for it.
+    /// Shims for observers are left out and take no room.
     ///
     /// # Errors
-    /// [`CannotEncode`]; `out` may have been written to.
+    /// [`CannotEncode`]; `out` can be partly written.
     pub fn encode(
         &self,
         spoken: &LinkHeaderSet,
@@ -165,7 +164,7 @@ fn check(spoken: &LinkHeaderSet, shims: &ShimStack, inner: Option<&[u8]>) -> Res
     Ok(needed_bytes.max(MINIMUM_BYTES))
 }
 
-/// Fills a slice from its beginning on; it is as long as what will be written.
+/// Fills a slice from its start; the slice has exactly the length of the frame.
 struct Writer<'a> {
     out: &'a mut [u8],
 }

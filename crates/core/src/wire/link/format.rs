@@ -1,9 +1,8 @@
-//! The layout of a frame of the link, and how much room it takes.
+//! The layout of a frame of the link, and its overhead.
 
 use crate::wire::frame::{ETHERNET_HEADER_BYTES, EtherType, MINIMUM_BYTES, MacAddress};
 use crate::wire::shim::ShimStack;
 
-/// The version of the format.
 pub const VERSION: u8 = 1;
 
 /// Version, and number of shims.
@@ -13,23 +12,23 @@ pub(super) const SHIM_COUNT_MASK: u8 = 0x0f;
 pub(super) const HAS_INNER: u8 = 0x80;
 pub(super) const TYPE_AT: usize = 12;
 
-/// The most with any headers that a packet may bear.
+/// Maximum number of bytes added, with any headers that a packet can carry.
 pub const ADDED_BYTES_WITH_ALL_SHIMS: usize =
     ETHERNET_HEADER_BYTES + FIXED_BYTES + ShimStack::CAPACITY_BYTES + INNER_LENGTH_BYTES;
 
-/// What is reserved for headers in the MTU: two of three bytes, each behind its number. A link that is protected has
-/// as many on a packet.
+/// Bytes reserved for headers in the MTU: two headers of three bytes, each preceded by its number. A packet on a
+/// protected link carries at most these.
 const HEADER_BYTES_RESERVED: usize = 2 * (1 + 3);
 
-/// What lies behind the Ethernet header, and so counts against the MTU.
+/// Bytes added after the Ethernet header, which count against the MTU.
 const PAYLOAD_BYTES_ADDED_MAX: usize = FIXED_BYTES + HEADER_BYTES_RESERVED + INNER_LENGTH_BYTES;
 
-/// The longest inner frame: what two bytes of length can say.
+/// Maximum length of the inner frame, as its length field has two bytes.
 pub const INNER_BYTES_MAX: usize = u16::MAX as usize;
 
-/// The MTU for hosts whose frames cross a link between interfaces of MTU `outer_mtu`, if they have `vlan_tags` tags at
-/// most: what is left of it for the inner frame's payload when the inner frame's own Ethernet header, its tags, and
-/// this format's bytes behind the outer Ethernet header are taken off. `None` when nothing is left.
+/// Returns the MTU for hosts if their frames cross a link between interfaces of MTU `outer_mtu` with at most
+/// `vlan_tags` tags. It subtracts the inner frame's Ethernet header and tags, and this format's bytes after the outer
+/// Ethernet header. `None` if nothing remains.
 ///
 /// 1,500 leaves 1,474 for untagged frames: 1,500 - 12 (version and count 2, data 4, acknowledgement 4, length 2) - 14.
 pub const fn inner_mtu(outer_mtu: usize, vlan_tags: usize) -> Option<usize> {
@@ -39,29 +38,27 @@ pub const fn inner_mtu(outer_mtu: usize, vlan_tags: usize) -> Option<usize> {
     }
 }
 
-/// The MTU that the interfaces of the link need for hosts with MTU `inner_mtu` and at most `vlan_tags` tags: the
-/// inverse of [`inner_mtu`].
+/// Returns the MTU that the interfaces of the link need for hosts with MTU `inner_mtu` and at most `vlan_tags` tags:
+/// the inverse of [`inner_mtu`].
 pub const fn outer_mtu(inner_mtu: usize, vlan_tags: usize) -> usize {
     inner_mtu + PAYLOAD_BYTES_ADDED_MAX + ETHERNET_HEADER_BYTES + 4 * vlan_tags
 }
 
-/// One end's notion of the link.
+/// The parameters of the link at one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkFormat {
-    /// The type of the link's frames.
     pub ether_type: EtherType,
-    /// The address of this end.
     pub local: MacAddress,
-    /// The address of the other end, or a group address where it is not known; then frames from any are taken.
+    /// Address of the other end, or a group address if it is unknown; then frames from any address are accepted.
     pub remote: MacAddress,
 }
 
-/// What came in a frame of the link.
+/// The contents of a frame of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkFrame<'a> {
-    /// The shims, checked.
+    /// The shims, already validated.
     pub shims: ShimStack,
-    /// The frame that it carries, at least an Ethernet header long.
+    /// The inner frame, at least as long as an Ethernet header.
     pub inner: Option<&'a [u8]>,
 }
 

@@ -1,4 +1,4 @@
-//! What two switches in different processes or boxes send each other over a link that they protect.
+//! The format of frames between two switches in different processes or boxes that protect the link between them.
 //!
 //! A frame of a host is carried whole in a frame of the link, so that any type, any length and any addresses survive:
 //!
@@ -10,13 +10,14 @@
 //! +-------+-------+------+---------+--------+---------------+--------------+-------------+---------+
 //! ```
 //!
-//! Version is [`VERSION`]. The byte behind it holds the number of shims (bits 0-3) and in bit 7, I, whether a frame is
-//! carried; acknowledgements, loss notifications, dummies and pause frames carry none. Bits 4-6 are zero. A shim is its
-//! kind and the bytes that the [`ShimStack`] keeps, whose number the kind determines: 9 is the mark of a priority, 10
-//! the count of detours, and each mechanism that speaks on links has its own ([`LinkHeaders`]). The inner frame runs
-//! from its destination address to its end, padding included, check sequence excluded; numbers are in network order.
+//! Version is [`VERSION`]. The next byte holds the number of shims (bits 0-3) and in bit 7, I, whether a frame is
+//! carried; acknowledgements, loss notifications, dummies and pause frames carry no frame. Bits 4-6 are zero. A shim is
+//! its kind followed by the bytes that the [`ShimStack`] keeps; the kind determines their number. Kind 9 is the mark of
+//! a priority, 10 the count of detours, and each mechanism that uses headers on links has further kinds
+//! ([`LinkHeaders`]). The inner frame runs from its destination address to its end, including padding, without check
+//! sequence. Numbers are in network order.
 //!
-//! The type is one of the two for local experiments ([`EtherType::EXPERIMENTAL_1`]) unless told otherwise. There is no
+//! The default type is the first of the two for local experiments ([`EtherType::EXPERIMENTAL_1`]). There is no
 //! authentication: see docs/reference/security.md.
 //!
 //! **Length.** LinkGuardian's paper adds 3 bytes for data and 3 for a piggybacked acknowledgement, and so does the

@@ -1,38 +1,37 @@
-//! Why a frame of the link is not taken.
+//! Reasons for rejecting a frame of the link, and their counters.
 
 use std::fmt;
 
-/// Why a frame of the link is not taken. Nothing of it is used.
+/// The reason for rejecting a frame of the link. No part of a rejected frame is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Refusal {
-    /// Of another type: not a frame of the link at all.
+    /// Another EtherType: not a frame of the link at all.
     OtherType,
-    /// For another station, or from another one than the other end.
+    /// Addressed to another station, or from a station other than the other end.
     OtherAddress,
-    /// It ends within a header.
+    /// The frame ends within a header.
     Truncated,
     /// A version that this program does not speak.
     Version,
-    /// Bits that must be zero are not.
     ReservedBits,
-    /// A kind of shim that this version does not have, or of something that the two ends of this link do not run.
+    /// A kind of shim that this version does not have, or that no mechanism of this link uses.
     UnknownKind,
     /// The same kind of shim twice.
     DuplicateKind,
-    /// The length of the inner frame is more than what is there, or less than an Ethernet header.
+    /// The length of the inner frame exceeds the bytes present, or is less than an Ethernet header.
     InnerLength,
-    /// Bytes behind the end that are no padding.
+    /// Bytes after the end that are not padding.
     TrailingBytes,
-    /// A header that says what no switch writes: reserved bits, flags that exclude each other, a class that does not
-    /// exist.
+    /// A header with contents that no switch writes: reserved bits, flags that exclude each other, a class that does
+    /// not exist.
     Header,
-    /// Shims, or shims and an inner frame, that never come together, or contradict each other.
+    /// Shims, or shims and an inner frame, that contradict each other or never occur together.
     Composition,
 }
 
 impl Refusal {
-    /// All of them, in the order of [`RefusalCounters`].
+    /// All reasons, in the order of [`RefusalCounters`].
     pub const ALL: [Self; 11] = [
         Self::OtherType,
         Self::OtherAddress,
@@ -85,23 +84,21 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// How many frames were refused, for each reason.
+/// The number of rejected frames for each reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RefusalCounters([u64; Refusal::ALL.len()]);
 
 impl RefusalCounters {
-    /// One more.
     pub fn count(&mut self, refusal: Refusal) {
         let counter = &mut self.0[refusal as usize];
         *counter = counter.saturating_add(1);
     }
 
-    /// How many were refused for this reason.
+    /// The number of frames rejected for this reason.
     pub fn get(&self, refusal: Refusal) -> u64 {
         self.0[refusal as usize]
     }
 
-    /// Each reason with its count.
     pub fn iter(&self) -> impl Iterator<Item = (Refusal, u64)> + '_ {
         Refusal::ALL.into_iter().zip(self.0)
     }

@@ -1,4 +1,4 @@
-//! The frame parser against tables, arbitrary bytes, and a parser that others wrote.
+//! The frame parser compared with tables, arbitrary bytes, and an independent parser.
 
 use std::net::IpAddr;
 
@@ -168,7 +168,7 @@ fn headers_that_contradict_the_frame_are_malformed() {
     }
 }
 
-/// What etherparse says of the same bytes, where its notion and ours can be compared.
+/// Compares with etherparse on the same bytes, as far as its concepts and ours match.
 fn agrees(bytes: &[u8], frame: &Frame) -> Result<(), TestCaseError> {
     let Ok(theirs) = SlicedPacket::from_ethernet(bytes) else { return Ok(()) };
     let tags: Vec<u16> = theirs.vlan_ids().iter().map(|id| id.value()).collect();
@@ -183,7 +183,7 @@ fn agrees(bytes: &[u8], frame: &Frame) -> Result<(), TestCaseError> {
             let pair: (IpAddr, IpAddr) = (header.source_addr().into(), header.destination_addr().into());
             (pair, header.dcp().value() << 2 | header.ecn().value(), header.ttl(), ip.payload())
         }
-        // They take a length of 0 for "to the end of the frame".
+        // etherparse takes a length of 0 as "to the end of the frame".
         Some(NetSlice::Ipv6(ip)) if ip.header().payload_length() > 0 => {
             let header = ip.header();
             let pair: (IpAddr, IpAddr) = (header.source_addr().into(), header.destination_addr().into());
@@ -196,7 +196,7 @@ fn agrees(bytes: &[u8], frame: &Frame) -> Result<(), TestCaseError> {
     prop_assert_eq!((ip.dscp, ip.hop_limit), (traffic_class >> 2, hop_limit));
     let ecn = [Ecn::NotCapable, Ecn::Capable, Ecn::Capable, Ecn::CongestionExperienced];
     prop_assert_eq!(ip.ecn, ecn[usize::from(traffic_class & 3)]);
-    // They end a chain at mobility, host identity and shim6 headers.
+    // etherparse ends a chain at mobility, host identity and shim6 headers.
     if [135, 139, 140].contains(&payload.ip_number.0) {
         return Ok(());
     }
@@ -232,7 +232,7 @@ proptest! {
         }
     }
 
-    /// A mark changes the ECN field and the checksum, and nothing else; the checksum stays right.
+    /// A mark changes only the ECN field and the checksum; the checksum stays right.
     #[test]
     fn a_mark_is_read_back_and_keeps_the_checksum(bytes in frames()) {
         let Ok(before) = Frame::parse(&bytes) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Everything that reads bytes from a wire: tables, arbitrary bytes, and the seeds of the fuzzers.
+//! Tests of everything that reads bytes from a wire: tables, arbitrary bytes, and the seeds of the fuzzers.
 
 mod frames;
 mod samples;

@@ -1,8 +1,8 @@
-//! Frames put together byte by byte, from the standards and not with the parser's own code.
+//! Frames assembled byte by byte from the standards, without the parser's code.
 
 use proptest::prelude::*;
 
-/// What a test frame is made of.
+/// The parts of a test frame.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Tag protocol identifier and control information, outermost first.
@@ -26,7 +26,7 @@ pub enum Extension {
     Authentication { words: u8 },
 }
 
-/// What IP carries.
+/// The payload of IP.
 #[derive(Clone, Debug)]
 pub struct Upper {
     pub protocol: u8,
@@ -63,7 +63,7 @@ impl Sample {
     }
 }
 
-/// The Internet checksum (RFC 1071), summed up from nothing.
+/// The Internet checksum (RFC 1071), summed from scratch.
 pub fn checksum(bytes: &[u8]) -> u16 {
     let words = bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)));
     let mut sum: u32 = words.sum();
@@ -133,7 +133,7 @@ impl Extension {
 }
 
 impl Upper {
-    /// A TCP or UDP header without checksum, or for other protocols the payload alone.
+    /// A TCP or UDP header without checksum, or only the payload for other protocols.
     fn bytes(&self) -> Vec<u8> {
         let ports = [self.source_port.to_be_bytes(), self.destination_port.to_be_bytes()].concat();
         let rest = match self.protocol {
@@ -179,7 +179,7 @@ fn network() -> impl Strategy<Value = Network> {
     ]
 }
 
-/// Frames of all kinds, whole ones and such with some bytes overwritten or cut off.
+/// Frames of all kinds, some of them with overwritten or missing bytes.
 pub fn frames() -> impl Strategy<Value = Vec<u8>> {
     let tag = (prop::sample::select(vec![0x8100u16, 0x88a8]), any::<u16>());
     let sample = (prop::collection::vec(tag, 0..4), network(), 0usize..50)

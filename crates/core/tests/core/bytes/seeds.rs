@@ -1,5 +1,6 @@
-//! The seeds that fuzzing of frames starts from: fuzz/corpus/frame holds what the samples make. Those of links are of
-//! crates/mechanisms, which has the headers; those of loss_trace, a text that nothing here encodes, are by hand.
+//! The seeds for fuzzing frames: fuzz/corpus/frame holds the bytes of these samples. The seeds for links are in
+//! crates/mechanisms, which has the headers. The seeds of loss_trace, a text format without an encoder here, are
+//! written by hand.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use hitless_core::wire::frame::Frame;
 
 use super::samples::{Extension, Network, Sample, Upper};
 
-/// Set it to have the files written instead of compared.
+/// Environment variable: if set, the files are written instead of compared.
 const WRITE: &str = "HITLESS_WRITE_SEEDS";
 
 fn upper(protocol: u8) -> Upper {

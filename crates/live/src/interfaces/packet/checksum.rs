@@ -1,11 +1,11 @@
-//! The header that tells the state of a checksum and of segmentation (`struct virtio_net_hdr`, linux/virtio_net.h).
+//! The header with the state of checksum and segmentation (`struct virtio_net_hdr`, linux/virtio_net.h).
 
 use crate::interfaces::frame::PartialChecksum;
 
 pub const BYTES: usize = 10;
 const NEEDS_CHECKSUM: u8 = 1;
 
-/// What it says of a received frame.
+/// The state of a received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     pub is_merged: bool,
@@ -21,8 +21,8 @@ impl State {
     }
 }
 
-/// Writes the header of a whole frame that the kernel is to copy, all `copied` bytes of it, instead of referring to
-/// the ring: a frame that refers to the ring is copied anyway when it crosses a veth, at a higher price.
+/// Writes a header that makes the kernel copy all `copied` bytes of a frame instead of referring to the ring. A frame
+/// that refers to the ring is copied anyway when it crosses a veth, at a higher cost.
 pub fn write_copied(header: &mut [u8], copied: u16) {
     header[..BYTES].fill(0);
     header[2..4].copy_from_slice(&copied.to_ne_bytes());

@@ -1,8 +1,8 @@
 //! A port over packet sockets with memory-mapped rings (packet(7), AF_PACKET): works on any Ethernet interface.
 //!
-//! Two sockets, one per direction. Both rings have slots of one frame (TPACKET_V2): a frame can be seen as soon as it
-//! is in its slot. TPACKET_V3 hands over blocks of frames, the last of them after a timeout of at least a millisecond,
-//! which is far longer than anything that a switch waits for.
+//! It uses two sockets, one per direction. Both rings have slots of one frame (TPACKET_V2): a frame is visible as soon
+//! as it is in its slot. TPACKET_V3 delivers blocks of frames, the last of them after a timeout of at least a
+//! millisecond, which is far longer than any timeout of a switch.
 
 mod checksum;
 mod receive;
@@ -20,11 +20,10 @@ use crate::interfaces::error::OpenError;
 use crate::interfaces::interface::{Counters, Interface, Received, Refusal};
 use crate::interfaces::link::{EmptyLooks, Link};
 
-/// Slots of each ring unless asked for otherwise: with frames of up to 1500 bytes 8 MB, and at a million frames per
-/// second 4 ms in which nobody looks at it.
+/// Default number of slots of each ring: with frames of up to 1500 bytes 8 MB, and at a million frames per second
+/// enough for 4 ms without a read.
 pub const RING_FRAMES: usize = 4096;
 
-/// A port over packet sockets.
 #[derive(Debug)]
 pub struct PacketInterface {
     link: Link,
@@ -91,7 +90,7 @@ impl Interface for PacketInterface {
     }
 
     fn flush(&mut self) -> io::Result<bool> {
-        // What an interface that is down did not take is given up.
+        // Frames that an interface did not accept while down are given up.
         self.transmitting.flush().or_else(|error| self.judge(error).map(|()| true))
     }
 

@@ -13,10 +13,9 @@ use crate::interfaces::sys::machine::{monotonic_ns, realtime_ns};
 use crate::interfaces::sys::slots::{Direction, Slots};
 use crate::interfaces::sys::socket::Socket;
 
-/// The receive ring and its socket.
 #[derive(Debug)]
 pub struct ReceiveRing {
-    // Before the socket: fields are dropped in order, and a ring is unmapped before its socket is closed.
+    // Before the socket: fields are dropped in order, and a ring must be unmapped before its socket is closed.
     slots: Slots,
     pub socket: Socket,
     shape: Ring,
@@ -28,13 +27,13 @@ pub struct ReceiveRing {
 }
 
 impl ReceiveRing {
-    /// Opens the ring of `link`, which takes in what the interface receives from now on.
+    /// Opens the ring of `link`; the interface's frames arrive in it afterwards.
     pub fn open(link: &Link, shape: Ring, mtu_bytes: usize) -> io::Result<Self> {
         let socket = open_socket(libc::PACKET_RX_RING, shape, &[])?;
         let slots = Slots::map(socket.as_fd(), shape.slot_bytes, shape.slots, Direction::Receive)?;
         socket.set(libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)?;
         socket.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous(link.index())?)?;
-        // Bound last: frames come in from here on.
+        // Bind last, because binding starts the reception.
         ring::bind(&socket, link, libc::ETH_P_ALL)?;
         Ok(Self { slots, socket, shape, next: 0, mtu_bytes, watched: link.index(), counters: Counters::default() })
     }
@@ -55,11 +54,11 @@ impl ReceiveRing {
         Ok(())
     }
 
-    /// Hands up to `limit` frames to `take`; returns how many.
+    /// Passes up to `limit` frames to `take`; returns their number.
     pub fn receive(&mut self, limit: usize, take: &mut dyn FnMut(Received<'_>)) -> usize {
         let mut clock = None;
         let mut handed = 0;
-        // Slots that hold nothing to hand over count too: a turn is bounded whatever comes in.
+        // Unusable slots count too, so that the length of a turn is bounded for any input.
         for _ in 0..limit {
             let Some((status, bytes)) = self.slots.owned(self.next) else { break };
             let clock = *clock.get_or_insert_with(Clock::read);
@@ -77,22 +76,22 @@ impl ReceiveRing {
         handed
     }
 
-    /// What has come in; asks the kernel for what it had no room for.
+    /// Returns the counters, including the kernel's count of frames without room.
     pub fn counters(&mut self) -> io::Result<Counters> {
-        // The kernel's own counter starts anew with each reading.
+        // The kernel's counter restarts with each read.
         let since: libc::tpacket_stats = self.socket.get(libc::SOL_PACKET, libc::PACKET_STATISTICS)?;
         self.counters.frames_overrun += u64::from(since.tp_drops);
         Ok(self.counters)
     }
 }
 
-/// All frames of the interface with this index, whoever they are for.
+/// Requests all frames of the interface with this index, for any destination.
 fn promiscuous(index: libc::c_int) -> io::Result<libc::packet_mreq> {
     let mr_type = libc::c_ushort::try_from(libc::PACKET_MR_PROMISC).map_err(io::Error::other)?;
     Ok(libc::packet_mreq { mr_ifindex: index, mr_type, mr_alen: 0, mr_address: [0; 8] })
 }
 
-/// The two clocks at one moment: packet sockets stamp with the clock of the day, which can be set.
+/// Both clocks at the same time: packet sockets stamp frames with the real-time clock, which can be set.
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     monotonic_ns: u64,
@@ -104,7 +103,7 @@ impl Clock {
         Self { monotonic_ns: monotonic_ns(), realtime_ns: realtime_ns() }
     }
 
-    /// The moment at which the clock of the day showed `at_realtime_ns`, not later than now.
+    /// Converts a real-time stamp to the monotonic clock, not later than now.
     fn monotonic(self, at_realtime_ns: u64) -> MonotonicTime {
         MonotonicTime(self.monotonic_ns.saturating_sub(self.realtime_ns.saturating_sub(at_realtime_ns)))
     }
@@ -139,8 +138,8 @@ impl Slot {
         }
     }
 
-    /// The frame as it was on the wire, and its timestamp; none when it is not one frame of the wire but several merged
-    /// ones, or longer than the link takes.
+    /// Restores the frame as it was on the wire; returns it with its timestamp. `None` for several merged frames, or a
+    /// frame longer than the link allows.
     fn frame<'a>(self, bytes: &'a mut [u8], mtu_bytes: usize, counters: &mut Counters) -> Option<(&'a [u8], u64)> {
         let state = State::read(bytes.get(self.start.checked_sub(checksum::BYTES)?..self.start)?);
         let end = self.start.checked_add(self.captured)?;
@@ -149,7 +148,7 @@ impl Slot {
             return None;
         }
         if let Some(partial) = state.partial {
-            // One that lies outside of the frame is left as it is: the receiver will find it wrong.
+            // A checksum outside the frame is left incomplete: the receiver will reject the frame.
             counters.checksums_completed += u64::from(partial.complete(frame));
         }
         let start = if self.status & libc::TP_STATUS_VLAN_VALID == 0 {

@@ -5,7 +5,6 @@ use std::io;
 use crate::interfaces::link::Link;
 use crate::interfaces::sys::socket::Socket;
 
-/// The shape of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ring {
     pub slot_bytes: usize,
@@ -13,9 +12,10 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Bytes before a frame in its slot, at most: header, address, the header of the checksum's state, room for a tag.
+    /// Maximum number of bytes before a frame in its slot: header, address, the header of the checksum's state, room
+    /// for a tag.
     const HEADROOM_BYTES: usize = 128;
-    /// Slots lie behind each other without gaps when a block holds a whole number of them: all are powers of two.
+    /// Slots are contiguous if a block holds a whole number of them, so all sizes are powers of two.
     const BLOCK_BYTES: usize = 1 << 16;
 
     pub fn for_frames(mtu_bytes: usize, frames: usize) -> Self {
@@ -44,13 +44,13 @@ impl Ring {
         })
     }
 
-    /// Index of the slot behind `index`.
+    /// Index of the slot after `index`.
     pub fn after(self, index: usize) -> usize {
         (index + 1) & (self.slots - 1)
     }
 }
 
-/// A packet socket with a ring, which is not bound yet. `switches` are set before there is a ring.
+/// Opens a packet socket with a ring, not bound yet. `switches` are set before the ring is created.
 pub fn open_socket(direction: libc::c_int, shape: Ring, switches: &[libc::c_int]) -> io::Result<Socket> {
     let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
     let socket = Socket::open(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
@@ -63,7 +63,7 @@ pub fn open_socket(direction: libc::c_int, shape: Ring, switches: &[libc::c_int]
     Ok(socket)
 }
 
-/// Binds to the interface, for frames of type `protocol`; of none when it is 0.
+/// Binds to the interface, for frames of type `protocol`; 0 receives nothing.
 pub fn bind(socket: &Socket, link: &Link, protocol: libc::c_int) -> io::Result<()> {
     let address = libc::sockaddr_ll {
         sll_family: libc::AF_PACKET as libc::c_ushort,

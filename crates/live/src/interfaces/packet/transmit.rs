@@ -11,24 +11,23 @@ use crate::interfaces::link::Link;
 use crate::interfaces::sys::slots::{Direction, Slots};
 use crate::interfaces::sys::socket::Socket;
 
-/// Where the kernel looks for data in a slot of ours (`TPACKET2_HDRLEN - sizeof(struct sockaddr_ll)`).
+/// Offset of the data in one of our slots, as the kernel expects it (`TPACKET2_HDRLEN - sizeof(struct sockaddr_ll)`).
 const DATA_AT: usize = libc::TPACKET2_HDRLEN - size_of::<libc::sockaddr_ll>();
-/// Where the frame is, behind the header that tells the state of its checksum.
+/// Offset of the frame, after the header with the state of its checksum.
 const FRAME_AT: usize = DATA_AT + checksum::BYTES;
-/// Bytes that may be on their way through the kernel: more than the rings of all sizes hold.
+/// Maximum number of bytes in the kernel: more than the rings of all sizes hold.
 const SEND_BUFFER_BYTES: libc::c_int = 1 << 28;
 
-/// The transmit ring and its socket.
 #[derive(Debug)]
 pub struct TransmitRing {
-    // Before the socket: fields are dropped in order, and a ring is unmapped before its socket is closed.
+    // Before the socket: fields are dropped in order, and a ring must be unmapped before its socket is closed.
     slots: Slots,
     socket: Socket,
     shape: Ring,
     pub mtu_bytes: usize,
-    /// The slot that is filled next.
+    /// Next slot to be filled.
     next: usize,
-    /// Filled since the kernel was last told.
+    /// Number of slots filled since the last kick.
     waiting: usize,
     frames_sent: u64,
     frames_refused: u64,
@@ -36,12 +35,12 @@ pub struct TransmitRing {
 }
 
 impl TransmitRing {
-    /// Opens the ring of `link`. Nothing is received by its socket.
+    /// Opens the ring of `link`. Its socket receives nothing.
     pub fn open(link: &Link, shape: Ring, mtu_bytes: usize) -> io::Result<Self> {
         // Skip a frame that the kernel finds malformed: otherwise it would block the ring.
         let socket = open_socket(libc::PACKET_TX_RING, shape, &[libc::PACKET_LOSS])?;
         let slots = Slots::map(socket.as_fd(), shape.slot_bytes, shape.slots, Direction::Transmit)?;
-        // Queues build in the traffic manager of the switch, so the kernel's own are not wanted.
+        // Queues build in the traffic manager of the switch, so the kernel's own are bypassed.
         socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)?;
         socket.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES)?;
         ring::bind(&socket, link, 0)?;
@@ -89,14 +88,14 @@ impl TransmitRing {
         Ok(())
     }
 
-    /// Tells the kernel of frames that wait, if there are any; whether it has taken all of them.
+    /// Makes the kernel send waiting frames; returns whether it has accepted all of them.
     pub fn flush(&mut self) -> io::Result<bool> {
         if self.waiting == 0 {
             return Ok(true);
         }
         match self.socket.kick() {
             Ok(()) => {
-                // The kernel begins at the oldest, and may stop half-way when its memory is short.
+                // The kernel starts with the oldest, and can stop half-way if its memory is short.
                 let last = self.next.wrapping_sub(1) & (self.shape.slots - 1);
                 let is_done = self.slots.status(last) & libc::TP_STATUS_SEND_REQUEST == 0;
                 self.waiting = if is_done { 0 } else { self.waiting };
@@ -116,7 +115,8 @@ impl TransmitRing {
         ring::bind(&self.socket, link, 0)
     }
 
-    /// Takes back what the kernel has not begun to send: it would be out of date when the interface is up again.
+    /// Takes back the frames that the kernel has not begun to send: they would be outdated when the interface is up
+    /// again.
     fn discard(&mut self) {
         for _ in 0..self.waiting {
             let last = self.next.wrapping_sub(1) & (self.shape.slots - 1);
@@ -130,7 +130,6 @@ impl TransmitRing {
         self.waiting = 0;
     }
 
-    /// Adds what was sent and refused.
     pub fn add_to(&self, counters: &mut Counters) {
         counters.frames_sent += self.frames_sent;
         counters.frames_refused += self.frames_refused;
@@ -138,7 +137,7 @@ impl TransmitRing {
     }
 }
 
-/// The kernel has no room now; what it did not take remains in the ring for the next time.
+/// Returns whether the kernel has no room now; frames that it did not accept remain in the ring for the next call.
 fn is_congestion(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR))
 }

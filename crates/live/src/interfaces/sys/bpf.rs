@@ -1,27 +1,27 @@
-//! The program that hands the frames of an interface to an AF_XDP socket, by bpf(2).
+//! The program that passes the frames of an interface to an AF_XDP socket, loaded with bpf(2).
 //!
-//! It is a dozen instructions, so it is written down here and not compiled. It hangs on a link, which is a file
-//! descriptor: when the process ends, however it ends, the program is detached. While the process lives, the link is
-//! detached by a command: a child that is between fork and exec has the descriptor too, and would keep the program.
+//! It has a dozen instructions, so it is written here as bytes and not compiled. It is attached by a BPF link, which is
+//! a file descriptor: when the process ends in any way, the program is detached. While the process lives, a command
+//! detaches it, because a child between fork and exec has a copy of the descriptor and would keep the program attached.
 
 use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// Where the program runs.
+/// The place where the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hook {
     /// In the driver, before there is a socket buffer.
     Native,
-    /// In the network stack, for drivers that know nothing of XDP.
+    /// In the network stack, for drivers without XDP.
     Generic,
 }
 
-/// The map that names the socket of a queue.
+/// The map with the socket of a queue.
 #[derive(Debug)]
 pub struct SocketMap(OwnedFd);
 
-/// A program that is attached for as long as this value lives.
+/// A program that is attached as long as this value lives.
 #[derive(Debug)]
 pub struct Attachment {
     link: OwnedFd,
@@ -40,7 +40,7 @@ const FLAG_GENERIC: u32 = 1 << 1;
 const FLAG_NATIVE: u32 = 1 << 2;
 
 impl SocketMap {
-    /// A map for one queue.
+    /// Makes a map for one queue.
     ///
     /// # Errors
     /// `PermissionDenied` without CAP_BPF.
@@ -58,7 +58,7 @@ impl SocketMap {
         bpf_descriptor(MAP_CREATE, &mut attributes).map(Self)
     }
 
-    /// Names the socket of queue 0, which must be bound.
+    /// Sets the socket of queue 0, which must be bound.
     pub fn set(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
         #[repr(C)]
         struct Attributes {
@@ -77,7 +77,7 @@ impl SocketMap {
             value: std::ptr::from_ref(&value).addr() as u64,
             flags: 0,
         };
-        // Both live until here, which the compiler cannot know from their addresses.
+        // Both values must live until here, which the compiler cannot infer from their addresses.
         let result = bpf(MAP_UPDATE, &mut attributes).map(drop);
         std::hint::black_box((&key, &value));
         result
@@ -86,8 +86,8 @@ impl SocketMap {
     /// Loads the program and attaches it to the interface with `index`.
     ///
     /// # Errors
-    /// `PermissionDenied` without CAP_BPF and CAP_NET_ADMIN, `ResourceBusy` when another program is attached,
-    /// `EOPNOTSUPP` when the driver knows nothing of XDP.
+    /// `PermissionDenied` without CAP_BPF and CAP_NET_ADMIN, `ResourceBusy` if another program is attached,
+    /// `EOPNOTSUPP` if the driver does not support XDP.
     pub fn attach(&self, index: libc::c_int, hook: Hook) -> io::Result<Attachment> {
         #[repr(C)]
         struct Attributes {
@@ -144,13 +144,13 @@ impl SocketMap {
 impl Drop for Attachment {
     fn drop(&mut self) {
         let mut link = number(&self.link);
-        // A kernel that knows no such command (before 5.9), or refuses it to a process that has dropped its
-        // capabilities, detaches when the last copy of the descriptor is closed.
+        // A kernel without this command (before 5.9), or one that refuses it to a process without its capabilities,
+        // detaches the program when the last copy of the descriptor is closed.
         let _ = bpf(LINK_DETACH, &mut link);
     }
 }
 
-/// One instruction as the kernel reads it: operation, registers, offset, immediate (RFC 9669, section 3).
+/// Encodes an instruction: operation, registers, offset, immediate (RFC 9669, section 3).
 const fn instruction(operation: u8, destination: u8, source: u8, offset: i16, immediate: i32) -> [u8; 8] {
     let registers = if cfg!(target_endian = "little") { destination | source << 4 } else { destination << 4 | source };
     let [o0, o1] = offset.to_ne_bytes();
@@ -158,7 +158,7 @@ const fn instruction(operation: u8, destination: u8, source: u8, offset: i16, im
     [operation, registers, o0, o1, i0, i1, i2, i3]
 }
 
-/// The program:
+/// Assembles the program:
 ///
 /// ```text
 /// if (bpf_xdp_adjust_meta(context, -8) == 0)
@@ -166,8 +166,8 @@ const fn instruction(operation: u8, destination: u8, source: u8, offset: i16, im
 /// return bpf_redirect_map(&sockets, context->rx_queue_index, XDP_PASS);
 /// ```
 ///
-/// The time is put before the frame, where the process finds it. A frame of a queue without a socket goes on to the
-/// kernel's own stack.
+/// It stores the time before the frame, where the process finds it. A frame of a queue without a socket continues to
+/// the kernel's own stack.
 fn program(map: libc::c_int) -> [[u8; 8]; 17] {
     const MOVE: u8 = 0xbf;
     const MOVE_NUMBER: u8 = 0xb7;
@@ -215,13 +215,13 @@ fn number(descriptor: &impl AsRawFd) -> u32 {
 
 fn bpf_descriptor<T>(command: libc::c_int, attributes: &mut T) -> io::Result<OwnedFd> {
     let result = bpf(command, attributes)?;
-    // SAFETY: these commands return a new descriptor, and nobody else has it.
+    // SAFETY: these commands return a new descriptor, which has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(result) })
 }
 
 fn bpf<T>(command: libc::c_int, attributes: &mut T) -> io::Result<libc::c_int> {
-    // SAFETY: `attributes` lives for the call, which reads its size; every caller passes the layout of its command, in
-    // which addresses are those of values that outlive the call.
+    // SAFETY: `attributes` lives for the call, which reads its size. Every caller passes the layout of its command, and
+    // the addresses in it point to values that outlive the call.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attributes), size_of::<T>()) };
     match libc::c_int::try_from(result) {
         Ok(result) if result >= 0 => Ok(result),
@@ -242,7 +242,7 @@ mod tests {
         Command::new("ip").args(arguments).output().is_ok_and(|output| output.status.success())
     }
 
-    /// On a busy machine a child stays between fork and exec for long, with every descriptor of its parent.
+    /// On a busy machine a child can stay between fork and exec for a long time, with every descriptor of its parent.
     #[test]
     fn a_copy_of_the_descriptor_in_a_child_does_not_keep_the_program() {
         let name = format!("hl-bpf-{}", id());

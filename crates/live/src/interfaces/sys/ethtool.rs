@@ -11,28 +11,25 @@ const GCHANNELS: u32 = 0x3c;
 const SFEATURES: u32 = 0x3b;
 /// The set of strings that holds the names of features.
 const STRINGS_OF_FEATURES: u32 = 4;
-/// Words of one name: 32 bytes.
+/// Words per name: 32 bytes.
 const NAME_WORDS: usize = 8;
-/// Far more features than there are (64 in Linux 6): a count above is not believed.
+/// Maximum plausible number of features, far above the real one (64 in Linux 6); larger counts are rejected.
 const FEATURES_LIMIT: usize = 1024;
 
-/// One feature of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feature {
-    /// Its name, as `ethtool -k` spells it in the kernel's own words (`tx-tcp-segmentation`).
+    /// Name in the kernel's spelling, as in `ethtool -k` (`tx-tcp-segmentation`).
     pub name: String,
-    /// It is on.
     pub active: bool,
-    /// Its place in the kernel's masks.
+    /// Its position in the kernel's masks.
     bit: usize,
-    /// It can be switched.
     pub changeable: bool,
 }
 
-/// All features of interface `name`.
+/// Reads all features of interface `name`.
 ///
 /// # Errors
-/// What ioctl(2) returns: `ENODEV` when there is no such interface.
+/// The error of ioctl(2): `ENODEV` if the interface does not exist.
 pub fn features(control: &Control, name: &str) -> io::Result<Vec<Feature>> {
     let names = names(control, name)?;
     let blocks = names.len().div_ceil(32);
@@ -51,10 +48,10 @@ pub fn features(control: &Control, name: &str) -> io::Result<Vec<Feature>> {
     Ok(names.into_iter().enumerate().map(feature).filter(|feature| !feature.name.is_empty()).collect())
 }
 
-/// Switches `chosen` features of interface `name` on or off. The kernel may switch others that depend on them.
+/// Switches `chosen` features of interface `name` on or off. The kernel can switch others that depend on them.
 ///
 /// # Errors
-/// What ioctl(2) returns: `PermissionDenied` without CAP_NET_ADMIN.
+/// The error of ioctl(2): `PermissionDenied` without CAP_NET_ADMIN.
 pub fn switch<'a>(
     control: &Control,
     name: &str,
@@ -73,16 +70,16 @@ pub fn switch<'a>(
         pair[1] |= u32::from(on) << (feature.bit % 32);
     }
     let room = words.len();
-    // SAFETY: the kernel reads the header and `size` blocks of two words, and writes nothing but the header.
+    // SAFETY: the kernel reads the header and `size` blocks of two words, and writes only the header.
     unsafe { control.ethtool(name, &mut words, room) }
 }
 
-/// Receive queues of interface `name`, those that also transmit included.
+/// Reads the number of receive queues of interface `name`, including those that also transmit.
 ///
 /// # Errors
-/// What ioctl(2) returns: `EOPNOTSUPP` when the driver has no such notion.
+/// The error of ioctl(2): `EOPNOTSUPP` if the driver does not support it.
 pub fn receive_queues(control: &Control, name: &str) -> io::Result<u32> {
-    // struct ethtool_channels: cmd, then the most and the present number of rx, tx, other, combined.
+    // struct ethtool_channels: cmd, then the maximum and the present number of rx, tx, other, combined.
     let mut words = [0_u32; 9];
     words[0] = GCHANNELS;
     // SAFETY: the kernel writes this structure, which has nine words.
@@ -96,8 +93,8 @@ fn names(control: &Control, name: &str) -> io::Result<Vec<String>> {
     let mut words = vec![0_u32; 3 + NAME_WORDS * count];
     words[..3].copy_from_slice(&[GSTRINGS, STRINGS_OF_FEATURES, u32::try_from(count).map_err(io::Error::other)?]);
     let room = words.len();
-    // SAFETY: the kernel writes as many strings as it has features; that number is built into it, and `count` is what
-    // it has just said.
+    // SAFETY: the kernel writes one string per feature; the number of features is constant, and `count` is the kernel's
+    // answer.
     unsafe { control.ethtool(name, &mut words, room) }?;
     Ok(words[3..].chunks(NAME_WORDS).map(text).collect())
 }
@@ -114,7 +111,7 @@ fn count(control: &Control, name: &str) -> io::Result<usize> {
     let mask = (1_u64 << STRINGS_OF_FEATURES).to_ne_bytes();
     words[2] = u32::from_ne_bytes([mask[0], mask[1], mask[2], mask[3]]);
     words[3] = u32::from_ne_bytes([mask[4], mask[5], mask[6], mask[7]]);
-    // SAFETY: one bit of the mask is set, so the kernel writes the header and one count: five words.
+    // SAFETY: a single bit of the mask is set, so the kernel writes the header and one count: five words.
     unsafe { control.ethtool(name, &mut words, 5) }?;
     let count = words[4] as usize;
     if count > FEATURES_LIMIT { Err(io::Error::from(io::ErrorKind::InvalidData)) } else { Ok(count) }

@@ -1,16 +1,15 @@
-//! Clocks, and the processors that a thread may run on.
+//! Clocks, and the processors that a thread can run on.
 
 use std::io;
 use std::mem::{size_of, zeroed};
 
 use super::socket::checked;
 
-/// Nanoseconds of `CLOCK_MONOTONIC`.
 pub fn monotonic_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC)
 }
 
-/// Nanoseconds of `CLOCK_REALTIME`, which packet sockets stamp frames with.
+/// Nanoseconds of `CLOCK_REALTIME`, which packet sockets use for timestamps.
 pub fn realtime_ns() -> u64 {
     clock_ns(libc::CLOCK_REALTIME)
 }
@@ -23,10 +22,10 @@ fn clock_ns(clock: libc::clockid_t) -> u64 {
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// Keeps the calling thread on `processor`; none changes nothing.
+/// Pins the calling thread to `processor`; `None` changes nothing.
 ///
 /// # Errors
-/// `InvalidInput` when there is no such processor, or the process may not use it.
+/// `InvalidInput` if the processor does not exist, or the process is not allowed to use it.
 pub fn pin(processor: Option<usize>) -> io::Result<()> {
     let Some(processor) = processor else { return Ok(()) };
     // SAFETY: an array of integers: all zeros are valid.
@@ -34,7 +33,7 @@ pub fn pin(processor: Option<usize>) -> io::Result<()> {
     if processor >= size_of::<libc::cpu_set_t>() * 8 {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
-    // SAFETY: the bit lies in the set, as has just been checked.
+    // SAFETY: the bit is in the set, as checked above.
     unsafe { libc::CPU_SET(processor, &mut set) };
     // SAFETY: the set lives for the call, which reads its size.
     checked(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) })?;

@@ -1,7 +1,7 @@
-//! What the kernel is asked for, and all `unsafe` code of the project.
+//! Requests to the kernel, and all `unsafe` code of the project.
 //!
-//! Everything that leaves this module is safe to call with any arguments: offsets that the kernel writes into shared
-//! memory are checked against the mapping before they are used.
+//! The public functions of this module are safe for any arguments, unless marked `unsafe`: offsets that the kernel
+//! writes into shared memory are checked against the mapping before they are used.
 
 #![allow(unsafe_code)]
 #![warn(clippy::undocumented_unsafe_blocks)]

@@ -6,34 +6,34 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use super::socket::{Socket, checked};
 
-/// A socket over which interfaces of one network namespace are asked for and changed: that in which it was opened.
+/// A socket for queries and changes of interfaces, in the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct Control(Socket);
 
 impl Control {
-    /// Opens one in the network namespace of the calling thread.
+    /// Opens a socket in the network namespace of the calling thread.
     pub fn open() -> io::Result<Self> {
         Socket::open(libc::AF_INET, libc::SOCK_DGRAM, 0).map(Self)
     }
 
-    /// The index of interface `name`.
+    /// Reads the index of interface `name`.
     ///
     /// # Errors
-    /// `ENODEV` when there is none; `InvalidInput` when no interface can be called so.
+    /// `ENODEV` if it does not exist; `InvalidInput` if the name is not valid.
     pub fn index(&self, name: &str) -> io::Result<libc::c_int> {
         let request = self.ask(name, libc::SIOCGIFINDEX)?;
         // SAFETY: the kernel has answered with this member.
         Ok(unsafe { request.ifr_ifru.ifru_ifindex })
     }
 
-    /// The address family of interface `name`: `ARPHRD_ETHER`, `ARPHRD_LOOPBACK` and so on.
+    /// Reads the address family of interface `name`: `ARPHRD_ETHER`, `ARPHRD_LOOPBACK` and so on.
     pub fn hardware_kind(&self, name: &str) -> io::Result<u16> {
         let request = self.ask(name, libc::SIOCGIFHWADDR)?;
         // SAFETY: the kernel has answered with this member.
         Ok(unsafe { request.ifr_ifru.ifru_hwaddr.sa_family })
     }
 
-    /// The station address of interface `name`.
+    /// Reads the station address of interface `name`.
     pub fn address(&self, name: &str) -> io::Result<[u8; 6]> {
         let request = self.ask(name, libc::SIOCGIFHWADDR)?;
         // SAFETY: the kernel has answered with this member.
@@ -45,7 +45,7 @@ impl Control {
         Ok(bytes)
     }
 
-    /// The MTU of interface `name`, in bytes.
+    /// Reads the MTU of interface `name`, in bytes.
     pub fn mtu(&self, name: &str) -> io::Result<usize> {
         let request = self.ask(name, libc::SIOCGIFMTU)?;
         // SAFETY: the kernel has answered with this member.
@@ -56,21 +56,22 @@ impl Control {
     /// Sets the MTU of interface `name`.
     ///
     /// # Errors
-    /// As of [`Control::index`]; `PermissionDenied` without CAP_NET_ADMIN; `InvalidInput` when the driver cannot.
+    /// As [`Control::index`]; `PermissionDenied` without CAP_NET_ADMIN; `InvalidInput` if the driver does not support
+    /// it.
     pub fn set_mtu(&self, name: &str, mtu_bytes: usize) -> io::Result<()> {
         let mut request = named(name)?;
         request.ifr_ifru.ifru_mtu = libc::c_int::try_from(mtu_bytes).map_err(io::Error::other)?;
         self.request(libc::SIOCSIFMTU, &mut request)
     }
 
-    /// The flags of interface `name`: `IFF_UP`, `IFF_RUNNING` and so on.
+    /// Reads the flags of interface `name`: `IFF_UP`, `IFF_RUNNING` and so on.
     pub fn flags(&self, name: &str) -> io::Result<libc::c_int> {
         let request = self.ask(name, libc::SIOCGIFFLAGS)?;
         // SAFETY: the kernel has answered with this member.
         Ok(libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags }))
     }
 
-    /// Sets `IFF_UP` of interface `name`, or clears it.
+    /// Sets or clears `IFF_UP` of interface `name`.
     pub fn set_up(&self, name: &str, up: bool) -> io::Result<()> {
         let flags = self.flags(name)?;
         let flags = if up { flags | libc::IFF_UP } else { flags & !libc::IFF_UP };
@@ -80,16 +81,16 @@ impl Control {
         self.request(libc::SIOCSIFFLAGS, &mut request)
     }
 
-    /// Has the kernel read and write `data`, an ethtool request in the form of linux/ethtool.h, as 32-bit words.
+    /// Makes the kernel read and write `data`, an ethtool request in the form of linux/ethtool.h, as 32-bit words.
     ///
-    /// The kernel writes as much as the request's own counts say; it must have room for that, which `room_words`, the
-    /// number of words that the command writes at most, is checked for.
+    /// The request's counts determine how much the kernel writes. `data` is checked for room for `room_words`, the
+    /// maximum number of words that the command writes.
     ///
     /// # Errors
-    /// What ioctl(2) returns; `InvalidInput` when `data` is shorter than `room_words`.
+    /// The error of ioctl(2); `InvalidInput` if `data` is shorter than `room_words`.
     ///
     /// # Safety
-    /// `room_words` must be what the command in `data` can make the kernel read and write.
+    /// `room_words` must be at least the number of words that the command in `data` makes the kernel read and write.
     pub unsafe fn ethtool(&self, name: &str, data: &mut [u32], room_words: usize) -> io::Result<()> {
         if data.len() < room_words {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
@@ -107,16 +108,16 @@ impl Control {
 
     fn request(&self, what: libc::Ioctl, request: &mut libc::ifreq) -> io::Result<()> {
         // SAFETY: every request of this module takes an ifreq, which lives for the call; a pointer within it is valid
-        // for what the kernel does with it, as `ethtool` demands.
+        // for the kernel's accesses, as `ethtool` requires.
         checked(unsafe { libc::ioctl(self.0.as_fd().as_raw_fd(), what, std::ptr::from_mut(request)) })?;
         Ok(())
     }
 }
 
 fn named(name: &str) -> io::Result<libc::ifreq> {
-    // SAFETY: integers, arrays of them and a pointer that may be null: all zeros are valid.
+    // SAFETY: integers, arrays of integers and a nullable pointer: all zeros are valid.
     let mut request: libc::ifreq = unsafe { zeroed() };
-    // One place must remain for the terminating zero.
+    // Leave a place for the terminating zero.
     if name.is_empty() || name.len() >= request.ifr_name.len() || name.bytes().any(|byte| byte == 0 || byte == b'/') {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }

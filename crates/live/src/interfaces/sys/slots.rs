@@ -1,8 +1,8 @@
 //! A packet socket's ring: slots of equal size that pass between the kernel and the process.
 //!
-//! Each slot starts with a status word. Whoever has the slot writes everything else first and the word last, with
-//! release order; who reads the word with acquire order and finds the slot to be his has the rest of it to himself
-//! (Documentation/networking/packet_mmap.rst of Linux).
+//! Each slot starts with a status word. The owner of a slot writes everything else first and the status word last, with
+//! release order. A reader that loads the word with acquire order and finds that it owns the slot has exclusive access
+//! to the rest (Documentation/networking/packet_mmap.rst of Linux).
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 
 use super::mapping::Mapping;
 
-/// Which way frames go through a ring.
+/// Direction of frames through a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The kernel fills slots.
@@ -19,7 +19,6 @@ pub enum Direction {
     Transmit,
 }
 
-/// The slots of one ring.
 #[derive(Debug)]
 pub struct Slots {
     mapping: Mapping,
@@ -29,25 +28,25 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Maps a ring of `count` slots of `slot_bytes` that `socket` has been given.
+    /// Maps the ring of `socket` with `count` slots of `slot_bytes`.
     pub fn map(socket: BorrowedFd<'_>, slot_bytes: usize, count: usize, direction: Direction) -> io::Result<Self> {
         let mapping = Mapping::of_socket(socket, slot_bytes * count, 0)?;
         Ok(Self { mapping, slot_bytes, count, direction })
     }
 
-    /// The status word of slot `index`.
+    /// Reads the status word of slot `index`.
     ///
     /// # Panics
-    /// When there is no such slot.
+    /// If the slot does not exist.
     #[inline]
     pub fn status(&self, index: usize) -> u32 {
         self.mapping.word(index * self.slot_bytes).load(Acquire)
     }
 
-    /// The status word of slot `index` and all of its bytes, that word included, when it belongs to the process now.
+    /// Returns the status word of slot `index` and all its bytes (including that word) if the process owns it.
     ///
     /// # Panics
-    /// When there is no such slot.
+    /// If the slot does not exist.
     #[inline]
     pub fn owned(&mut self, index: usize) -> Option<(u32, &mut [u8])> {
         assert!(index < self.count, "slot {index} of {}", self.count);
@@ -55,16 +54,16 @@ impl Slots {
         if !self.is_ours(status) {
             return None;
         }
-        // SAFETY: the status says that the kernel has given the slot to the process, and it does not touch it again
-        // before `give`, which needs self for itself; so does any other slice.
+        // SAFETY: the status shows that the process owns the slot. The kernel does not touch it before `give`, which
+        // needs `&mut self`, as does any other slice.
         let bytes = unsafe { self.mapping.bytes_mut(index * self.slot_bytes, self.slot_bytes) }?;
         Some((status, bytes))
     }
 
-    /// Gives slot `index` away with a new status word.
+    /// Passes slot `index` to the kernel with a new status word.
     ///
     /// # Panics
-    /// When there is no such slot.
+    /// If the slot does not exist.
     #[inline]
     pub fn give(&mut self, index: usize, status: u32) {
         assert!(index < self.count, "slot {index} of {}", self.count);

@@ -9,7 +9,8 @@ use std::time::Duration;
 /// A value that a socket option or an ioctl can carry.
 ///
 /// # Safety
-/// The type must be plain old data: no padding that matters, no pointers that Rust relies on, every bit pattern valid.
+/// The type must be plain old data: without relevant padding or pointers that Rust relies on, and valid for every bit
+/// pattern.
 pub unsafe trait Plain: Copy {}
 
 /// Declares types of libc as plain data.
@@ -29,19 +30,18 @@ plain!(libc::sockaddr_nl);
 pub struct Socket(OwnedFd);
 
 impl Socket {
-    /// A socket that does not block and is not inherited.
+    /// Opens a non-blocking socket that child processes do not inherit.
     ///
     /// # Errors
-    /// What socket(2) returns; `PermissionDenied` when a capability is missing.
+    /// The error of socket(2); `PermissionDenied` if a capability is missing.
     pub fn open(family: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> io::Result<Self> {
         let kind = kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         // SAFETY: takes and returns numbers.
         let fd = checked(unsafe { libc::socket(family, kind, protocol) })?;
-        // SAFETY: the descriptor is new, and nobody else has it.
+        // SAFETY: the descriptor is new and has no other owner.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Sets an option.
     pub fn set<T: Plain>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
         let length = length_of::<T>();
         // SAFETY: `value` lives for the call, which reads `length` bytes, its size.
@@ -54,7 +54,7 @@ impl Socket {
     /// Reads an option.
     ///
     /// # Errors
-    /// What getsockopt(2) returns, or `InvalidData` when the kernel's result has another length.
+    /// The error of getsockopt(2), or `InvalidData` if the kernel's result has another length.
     pub fn get<T: Plain>(&self, level: libc::c_int, option: libc::c_int) -> io::Result<T> {
         let mut value = MaybeUninit::<T>::zeroed();
         let mut length = length_of::<T>();
@@ -69,29 +69,28 @@ impl Socket {
         Ok(unsafe { value.assume_init() })
     }
 
-    /// Binds to an address.
     pub fn bind<T: Plain>(&self, address: &T) -> io::Result<()> {
         // SAFETY: `address` lives for the call, which reads its size.
         checked(unsafe { libc::bind(self.0.as_raw_fd(), std::ptr::from_ref(address).cast(), length_of::<T>()) })?;
         Ok(())
     }
 
-    /// Has the kernel look at the transmit ring, without waiting.
+    /// Makes the kernel process the transmit ring, without waiting.
     pub fn kick(&self) -> io::Result<()> {
-        // SAFETY: no data and no address: null pointers of length 0 are not looked at.
+        // SAFETY: without data and address; null pointers of length 0 are not dereferenced.
         let result =
             unsafe { libc::sendto(self.0.as_raw_fd(), std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0) };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Receives into `buffer`; returns how many bytes, `WouldBlock` when there is nothing.
+    /// Receives into `buffer`; returns the number of bytes, or `WouldBlock` if nothing has arrived.
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        // SAFETY: the pointer and the length are those of a slice that may be written.
+        // SAFETY: pointer and length describe a writable slice.
         let received = unsafe { libc::recv(self.0.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
         usize::try_from(received).map_err(|_| io::Error::last_os_error())
     }
 
-    /// The error that waits on the socket, which is thereby cleared.
+    /// Returns and clears the pending error of the socket.
     pub fn take_error(&self) -> io::Result<()> {
         match self.get::<libc::c_int>(libc::SOL_SOCKET, libc::SO_ERROR)? {
             0 => Ok(()),
@@ -109,7 +108,7 @@ impl AsFd for Socket {
 /// Waits until one of `descriptors` is readable (or in error), at most for `limit`; returns whether one is.
 ///
 /// # Errors
-/// What ppoll(2) returns; a signal counts as nothing readable.
+/// The error of ppoll(2); a signal counts as "not readable".
 pub fn wait_readable(descriptors: &[BorrowedFd<'_>], limit: Duration) -> io::Result<bool> {
     let mut polled: Vec<libc::pollfd> =
         descriptors.iter().map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 }).collect();
@@ -127,7 +126,7 @@ pub fn wait_readable(descriptors: &[BorrowedFd<'_>], limit: Duration) -> io::Res
     }
 }
 
-/// A C call's result, in which a negative number means errno.
+/// Converts the result of a C call: a negative number means errno.
 pub fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
@@ -136,16 +135,16 @@ const fn length_of<T>() -> libc::socklen_t {
     size_of::<T>() as libc::socklen_t
 }
 
-/// Moves the calling thread into the network namespace that `file` stands for.
+/// Moves the calling thread into the network namespace of `file`.
 pub fn enter_network_namespace(file: &File) -> io::Result<()> {
-    // SAFETY: takes numbers; what it changes belongs to the kernel's view of the thread.
+    // SAFETY: takes only numbers, and changes only the kernel's state of the thread.
     checked(unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) })?;
     Ok(())
 }
 
-/// The address of this process on a netlink socket that hears of `groups`.
+/// Returns this process's address on a netlink socket that receives `groups`.
 pub fn netlink_address(groups: u32) -> libc::sockaddr_nl {
-    // SAFETY: integers, one of which cannot be named: all zeros are valid.
+    // SAFETY: a struct of integers (one field is private): all zeros are valid.
     let mut address: libc::sockaddr_nl = unsafe { zeroed() };
     address.nl_family = libc::AF_NETLINK as libc::sa_family_t;
     address.nl_groups = groups;

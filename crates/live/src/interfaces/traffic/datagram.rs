@@ -1,4 +1,4 @@
-//! The frames of a stream: UDP over IPv4, with the number of the stream, of the frame, and the time of sending.
+//! The frames of a stream: UDP over IPv4 with stream number, frame number and time of sending.
 
 use crate::interfaces::frame::{HEADER_BYTES, ones_complement_sum};
 
@@ -8,34 +8,34 @@ const PAYLOAD_AT: usize = HEADER_BYTES + IP_BYTES + UDP_BYTES;
 /// Stream, sequence number, time.
 const STAMP_BYTES: usize = 4 + 6 + 8;
 
-/// The shortest frame, without check sequence: that of 64 bytes on the wire.
+/// Minimum length of a frame, without check sequence: 64 bytes on the wire.
 pub const FRAME_BYTES_MIN: usize = 60;
 
-/// Station addresses of nobody, of receiver and sender: the kernels at the ends let such frames go early.
+/// Unused station addresses of receiver and sender: the kernels at the ends discard such frames early.
 const STATIONS: [[u8; 6]; 2] = [[2, 0x68, 0x6c, 0, 0, 2], [2, 0x68, 0x6c, 0, 0, 1]];
-/// IPv4 addresses of sender and receiver, of the range for benchmarks (RFC 2544, appendix C.2.2).
+/// IPv4 addresses of sender and receiver, in the range for benchmarks (RFC 2544, appendix C.2.2).
 const HOSTS: [[u8; 4]; 2] = [[198, 18, 0, 1], [198, 18, 0, 2]];
 
-/// A frame of which only sequence number and time change.
+/// A frame in which only sequence number and time change.
 #[derive(Clone, Debug)]
 pub struct Template(Vec<u8>);
 
-/// What a frame of a stream says.
+/// The contents of a stream's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Number of the stream.
     pub stream: u32,
-    /// Number of the frame, from 0 on.
+    /// Number of the frame, counted from 0.
     pub sequence: u64,
     /// Monotonic time of sending.
     pub sent_ns: u64,
 }
 
-/// The port to which streams go: discard, in the range that nobody is given (RFC 6335, section 6).
+/// Destination port of streams: in the dynamic range, which is never assigned to a service (RFC 6335, section 6), so
+/// that hosts discard the frames.
 const PORT: u16 = 49_999;
 
 impl Template {
-    /// Of `frame_bytes` without check sequence, at least [`FRAME_BYTES_MIN`].
+    /// Makes a template of `frame_bytes` without check sequence, at least [`FRAME_BYTES_MIN`].
     pub fn new(frame_bytes: usize) -> Self {
         let length = frame_bytes.max(FRAME_BYTES_MIN);
         let mut frame = vec![0; length];
@@ -51,7 +51,6 @@ impl Template {
         Self(frame)
     }
 
-    /// The frame with `stamp`.
     pub fn stamped(&mut self, stamp: Stamp) -> &[u8] {
         let place = &mut self.0[PAYLOAD_AT..PAYLOAD_AT + STAMP_BYTES];
         place[..4].copy_from_slice(&stamp.stream.to_be_bytes());
@@ -62,7 +61,7 @@ impl Template {
 }
 
 impl Stamp {
-    /// What `frame` says, none when it is not of a stream.
+    /// Reads the stamp of `frame`; `None` if it does not belong to a stream.
     pub fn read(frame: &[u8]) -> Option<Self> {
         let is_stream = frame.get(12..14)? == [8, 0]
             && frame.get(HEADER_BYTES + 9)? == &17

@@ -10,35 +10,33 @@ use crate::interfaces::sys::machine::monotonic_ns;
 /// Frames between two kicks at full speed: a kick costs a system call.
 const BATCH: u64 = 64;
 
-/// A stream of frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stream {
-    /// Number by which the sink knows it.
+    /// Number that identifies it at the sink.
     pub id: u32,
-    /// Bytes of a frame, without check sequence.
+    /// Length of a frame in bytes, without check sequence.
     pub frame_bytes: usize,
-    /// Frames per second; none for as many as possible.
+    /// Frames per second; `None` for full speed.
     pub rate_pps: Option<f64>,
-    /// For how long.
     pub duration: Duration,
 }
 
-/// What was sent.
+/// Statistics of the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Generated {
-    /// Frames that the kernel took.
+    /// Frames that the kernel accepted.
     pub frames_sent: u64,
-    /// Times at which the ring was full, and the generator tried again: the interface was the limit.
+    /// Number of retries because the ring was full: the interface was the bottleneck.
     pub ring_full: u64,
-    /// From the first frame to the last one.
+    /// Time from the first to the last frame.
     pub elapsed_ns: u64,
 }
 
-/// Sends `stream`. At a given rate every frame has its time, and one that is late is sent at once; at full speed frames
-/// wait for room in the ring.
+/// Sends `stream`. At a given rate every frame has a scheduled time, and late frames are sent at once; at full speed
+/// frames wait for room in the ring.
 ///
 /// # Errors
-/// When the interface is gone, or a frame does not fit it.
+/// If the interface is gone, or a frame is too long for it.
 pub fn generate(port: &mut dyn Interface, stream: &Stream) -> io::Result<Generated> {
     let mut template = Template::new(stream.frame_bytes);
     let mut generated = Generated::default();
@@ -64,7 +62,7 @@ pub fn generate(port: &mut dyn Interface, stream: &Stream) -> io::Result<Generat
     Ok(generated)
 }
 
-/// Frames whose time has come `elapsed_ns` after the first one.
+/// Number of frames due within `elapsed_ns` of the first one.
 #[expect(clippy::cast_precision_loss, reason = "a double counts to 2^53, which is a hundred days of nanoseconds")]
 fn frames_due(elapsed_ns: u64, rate_pps: f64) -> u64 {
     (elapsed_ns as f64 * 1e-9 * rate_pps) as u64 + 1

@@ -1,7 +1,7 @@
-//! A generator, a sink and a plain forwarder over ports: what a bench of a live switch is measured with.
+//! A generator, a sink and a plain forwarder over ports, for benchmarks of a live switch.
 //!
-//! The sink takes the times at which the kernel took frames in, so that how often it looks does not matter. Generator
-//! and sink are one process on one machine: both times are of the same clock.
+//! The sink uses the kernel's receive timestamps, so that its polling interval does not matter. Generator and sink run
+//! in one process on one machine: both times are of the same clock.
 
 mod datagram;
 mod generator;
@@ -18,39 +18,34 @@ pub use datagram::FRAME_BYTES_MIN;
 pub use generator::{Generated, Stream, generate};
 pub use sink::{Arrivals, Sink};
 
-/// What came of a stream.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// What was sent.
     pub generated: Generated,
-    /// What arrived.
     pub arrivals: Arrivals,
 }
 
 impl Measured {
-    /// Frames that were sent and did not arrive.
+    /// Number of frames that were sent and did not arrive.
     #[must_use]
     pub fn frames_lost(&self) -> u64 {
         self.generated.frames_sent.saturating_sub(self.arrivals.frames)
     }
 }
 
-/// Processors on which the two ends run; none for any.
+/// Processors of the two ends; `None` for any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Processors {
-    /// Of the generator.
     pub generator: Option<usize>,
-    /// Of the sink.
     pub sink: Option<usize>,
 }
 
-/// After this time without an arrival, frames that are missing are lost.
+/// Time without an arrival after which missing frames count as lost.
 const PATIENCE_NS: u64 = 300_000_000;
 
-/// Sends `stream` through `from` and counts what arrives at `to`, each in a thread of its own.
+/// Sends `stream` through `from` and counts the arrivals at `to`, each in a separate thread.
 ///
 /// # Errors
-/// When an interface goes away, or there is no such processor.
+/// If an interface is removed, or a processor does not exist.
 pub fn measure(
     from: &mut (dyn Interface + Send),
     to: &mut (dyn Interface + Send),
@@ -88,19 +83,20 @@ fn collect(to: &mut dyn Interface, stream: &Stream, sent_all: &AtomicBool) -> io
     Ok(sink.finish(overrun))
 }
 
-/// The ring holds what comes meanwhile; a sink that spins would take time from what is measured.
+/// Sleeps between two looks. The ring holds frames meanwhile, and a spinning sink would take time from the measured
+/// switch.
 fn nap() {
     thread::sleep(Duration::from_micros(200));
 }
 
-/// Frames that one side may bring before the other one is looked at.
+/// Maximum number of frames of one side before the other side has its turn.
 const TURN_FRAMES: usize = 64;
 
-/// Hands every frame of each side to the other one until `ended` is set. What the other side refuses is in its
-/// counters.
+/// Forwards every frame of each side to the other until `ended` is set. The other side's counters include the frames
+/// that it refused.
 ///
 /// # Errors
-/// When an interface is gone.
+/// If an interface is gone.
 pub fn forward(left: &mut dyn Interface, right: &mut dyn Interface, ended: &AtomicBool) -> io::Result<()> {
     while !ended.load(Ordering::Relaxed) {
         turn(left, right)?;
@@ -113,6 +109,6 @@ fn turn(from: &mut dyn Interface, to: &mut dyn Interface) -> io::Result<()> {
     from.receive(TURN_FRAMES, &mut |frame| {
         let _ = to.send(frame.bytes);
     })?;
-    // Also without new frames: the kernel may have had no room for the last ones.
+    // Flush even without new frames: the kernel can have lacked room for the last ones.
     to.flush().map(|_| ())
 }

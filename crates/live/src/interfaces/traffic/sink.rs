@@ -7,29 +7,28 @@ use hdrhistogram::Histogram;
 use super::datagram::Stamp;
 use crate::interfaces::Interface;
 
-/// Frames that one look takes at most.
+/// Maximum number of frames per look.
 const LOOK_FRAMES: usize = 1024;
-/// How far behind the highest number a frame may be to be told apart from a duplicate.
+/// Maximum distance behind the highest number at which duplicates are recognised.
 const WINDOW_FRAMES: u64 = 1 << 16;
-/// Delays above are counted as this: ten seconds.
+/// Maximum recorded delay: ten seconds. Larger delays count as this.
 const DELAY_NS_MAX: u64 = 10_000_000_000;
 
-/// What arrived of a stream.
+/// Statistics of the receiver.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
-    /// Frames of the stream, duplicates left out.
+    /// Frames of the stream, without duplicates.
     pub frames: u64,
-    /// Frames that came a second time.
     pub duplicates: u64,
-    /// Frames that came after one with a higher number.
+    /// Frames that arrived after a frame with a higher number.
     pub reordered: u64,
-    /// Frames of nobody's, which are not counted otherwise.
+    /// Other frames, which are not counted elsewhere.
     pub foreign: u64,
-    /// Frames for which the sink's own ring had no room: not the fault of what is measured.
+    /// Frames lost because the sink's own ring was full; not an error of the measured switch.
     pub overrun: u64,
-    /// From the first arrival to the last one.
+    /// Time from the first to the last arrival.
     pub elapsed_ns: u64,
-    /// From sending to arrival, in nanoseconds.
+    /// Delays from sending to arrival, in nanoseconds.
     pub delays_ns: Histogram<u64>,
 }
 
@@ -40,17 +39,17 @@ pub struct Sink {
     arrivals: Arrivals,
     first_ns: Option<u64>,
     last_ns: u64,
-    /// One above the highest number that has come.
+    /// Highest number so far plus one.
     next: u64,
-    /// Whether a number of the window has come, by its remainder.
+    /// Whether each number of the window has arrived, indexed modulo the window.
     seen: Vec<bool>,
 }
 
 impl Sink {
-    /// For the stream with this number.
+    /// Makes a sink for the stream with this number.
     ///
     /// # Panics
-    /// Never: the bounds of the histogram are legal.
+    /// Never: the bounds of the histogram are valid.
     #[must_use]
     pub fn new(stream: u32) -> Self {
         let arrivals = Arrivals {
@@ -66,10 +65,10 @@ impl Sink {
         Self { stream, arrivals, first_ns: None, last_ns: 0, next: 0, seen }
     }
 
-    /// Takes what has come in at `port`; returns how many frames.
+    /// Processes the frames received at `port`; returns their number.
     ///
     /// # Errors
-    /// When the interface is gone.
+    /// If the interface is gone.
     pub fn look(&mut self, port: &mut dyn Interface) -> io::Result<usize> {
         port.receive(LOOK_FRAMES, &mut |frame| match Stamp::read(frame.bytes) {
             Some(stamp) if stamp.stream == self.stream => self.take(stamp, frame.at.0),
@@ -90,7 +89,7 @@ impl Sink {
         self.last_ns = at_ns;
     }
 
-    /// Marks a number as seen; false when it has been before. One from before the window counts as new.
+    /// Marks a number as seen; returns false if it was seen before. A number before the window counts as new.
     fn is_new(&mut self, sequence: u64) -> bool {
         // A jump beyond the window empties it.
         for skipped in self.next.max((sequence + 1).saturating_sub(WINDOW_FRAMES))..=sequence {
@@ -103,7 +102,7 @@ impl Sink {
         !std::mem::replace(&mut self.seen[(sequence % WINDOW_FRAMES) as usize], true)
     }
 
-    /// What came, when the sink's own ring had no room for `overrun`.
+    /// Returns the results; `overrun` is the number of frames lost at the sink's own ring.
     #[must_use]
     pub fn finish(mut self, overrun: u64) -> Arrivals {
         self.arrivals.elapsed_ns = self.first_ns.map_or(0, |first| self.last_ns.saturating_sub(first));

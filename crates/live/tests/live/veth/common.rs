@@ -1,4 +1,4 @@
-//! Pairs of veth in a network namespace of their own.
+//! Pairs of veth in separate network namespaces.
 
 use std::net::UdpSocket;
 use std::process::{Command, id};
@@ -10,14 +10,14 @@ use hitless_live::interfaces::{Interface, Options, open};
 
 pub type Port = Box<dyn Interface + Send>;
 
-/// A namespace with a veth pair whose ends are called `left` and `right`, both up; removed at drop.
+/// A namespace with a veth pair `left` and `right`, both up; removed at drop.
 pub struct Pair {
     name: String,
     namespace: Namespace,
 }
 
 impl Pair {
-    /// Makes one. None, and the reason on stderr, where that is not permitted.
+    /// Makes a pair. Returns `None` and prints the reason if that is not permitted.
     pub fn make(mtu_bytes: usize) -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("hl-if-{}-{}", id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -36,30 +36,28 @@ impl Pair {
         let mtu = mtu_bytes.to_string();
         self.ip(&["link", "add", left, "mtu", &mtu, "type", "veth", "peer", "name", right, "mtu", &mtu]);
         for end in [left, right] {
-            // Without IPv6 the kernel has nothing to say on these interfaces.
+            // Without IPv6 the kernel sends nothing on these interfaces.
             self.ip(&["link", "set", end, "addrgenmode", "none", "arp", "off", "up"]);
         }
     }
 
-    /// Makes one, and opens both ends.
+    /// Makes a pair, and opens both ends.
     pub fn ports(mtu_bytes: usize) -> Option<(Self, Port, Port)> {
         let pair = Self::make(mtu_bytes)?;
         let [left, right] = ["left", "right"].map(|end| pair.open(end, Options::default()));
         Some((pair, left, right))
     }
 
-    /// Runs `ip` in the namespace; returns what it prints.
+    /// Runs `ip` in the namespace; returns its output.
     pub fn ip(&self, arguments: &[&str]) -> String {
         let arguments: Vec<&str> = ["-n", &self.name].into_iter().chain(arguments.iter().copied()).collect();
         run("ip", &arguments).expect("iproute2 works in a namespace of ours")
     }
 
-    /// Opens one end.
     pub fn open(&self, end: &str, options: Options) -> Port {
         self.within(|| open(end, options)).expect("the interface can be opened")
     }
 
-    /// Does `work` in the namespace.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.namespace.within(work).expect("who can make a namespace can enter it")
     }
@@ -80,7 +78,7 @@ fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
     }
 }
 
-/// Receives until `count` frames are there or five seconds have passed.
+/// Receives until `count` frames have arrived or five seconds have passed.
 pub fn collect(port: &mut dyn Interface, count: usize) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
     let end = Instant::now() + Duration::from_secs(5);
@@ -90,14 +88,14 @@ pub fn collect(port: &mut dyn Interface, count: usize) -> Vec<Vec<u8>> {
     frames
 }
 
-/// A frame of `length` bytes whose payload depends on `seed`.
+/// A frame of `length` bytes with a payload that depends on `seed`.
 pub fn frame(length: usize, seed: u8) -> Vec<u8> {
     let mut frame: Vec<u8> = (0..length).map(|at| (at as u8).wrapping_mul(31).wrapping_add(seed)).collect();
     frame[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5]);
     frame
 }
 
-/// Sends all of `frames`, as fast as the ring takes them.
+/// Sends all of `frames`, as fast as the ring accepts them.
 pub fn send_all(port: &mut dyn Interface, frames: &[Vec<u8>]) {
     for frame in frames {
         port.send(frame).expect("the ring has room");
@@ -105,7 +103,7 @@ pub fn send_all(port: &mut dyn Interface, frames: &[Vec<u8>]) {
     port.flush().expect("the interface is there");
 }
 
-/// Sends frames of all sizes both ways, `at_once` at a time, and looks at what the ports have counted.
+/// Sends frames of all sizes in both directions, `at_once` at a time, and checks the ports' counters.
 pub fn cross_in_both_directions(left: &mut Port, right: &mut Port, at_once: usize) {
     let mode = left.mode().to_owned();
     let frames: Vec<Vec<u8>> = (14..=left.frame_limit_bytes()).map(|length| frame(length, length as u8)).collect();
@@ -123,7 +121,7 @@ pub fn cross_in_both_directions(left: &mut Port, right: &mut Port, at_once: usiz
     }
 }
 
-/// A port whose interface was removed says so within five seconds, and then refuses to send.
+/// Checks that the port of a removed interface reports it within five seconds, and then refuses to send.
 pub fn finds_itself_gone(port: &mut dyn Interface) {
     let end = Instant::now() + Duration::from_secs(5);
     let error = loop {
@@ -138,7 +136,7 @@ pub fn finds_itself_gone(port: &mut dyn Interface) {
     assert_eq!(port.flush().expect_err("gone").kind(), std::io::ErrorKind::NotFound);
 }
 
-/// Has the kernel send a datagram from `left`, and takes the frame of it at a port on `right`.
+/// Makes the kernel send a datagram from `left`, and receives its frame at a port on `right`.
 pub fn datagram_from_kernel(
     pair: &Pair,
     payload: &[u8],
@@ -156,7 +154,7 @@ pub fn datagram_from_kernel(
     Some((right, frame))
 }
 
-/// Whether the UDP checksum of a frame is right, with the pseudo-header of RFC 768: addresses, protocol, length.
+/// Checks the UDP checksum of a frame, with the pseudo-header of RFC 768: addresses, protocol, length.
 pub fn has_right_checksum(frame: &[u8]) -> bool {
     let (header, datagram) = frame.split_at(14 + 20);
     let covered = [&header[26..34], &[0, 17, 0, datagram.len() as u8], datagram, &[0]].concat();

@@ -1,5 +1,5 @@
-//! Ports on real veth interfaces, in network namespaces of their own. Where these are not permitted every test says so
-//! and passes.
+//! Ports on real veth interfaces, in separate network namespaces. Without permission for namespaces every test reports
+//! that and passes.
 
 mod common;
 mod packet;

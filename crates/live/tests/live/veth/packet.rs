@@ -42,7 +42,7 @@ fn vlan_tags_are_kept() {
         tagged[14..18].copy_from_slice(&[0x60, 5, 0x08, 0]);
         frames.push(tagged);
     }
-    // Two tags: only the outer one is taken out by the kernel.
+    // Two tags: the kernel removes only the outer one.
     let mut twice = frames[2].clone();
     twice[16..20].copy_from_slice(&[0x81, 0, 0, 7]);
     frames.push(twice);
@@ -98,7 +98,7 @@ fn arrivals_are_stamped_in_order_between_sending_and_now() {
     right.receive(64, &mut |frame| stamps.push(frame.at.0)).expect("receive");
     assert_eq!(stamps.len(), 50);
     assert!(stamps.is_sorted(), "{stamps:?}");
-    // The two clocks are read one after the other, so the conversion has an error of that time.
+    // The two clocks are read one after the other, so the conversion has an error of that duration.
     let error_ns = 1_000_000;
     assert!(stamps[0] + error_ns >= before && stamps[49] <= monotonic_ns(), "{before} {stamps:?}");
 }
@@ -142,7 +142,7 @@ fn a_port_rejoins_the_interface_that_has_its_name_now() {
     }
     assert_eq!(left.frame_limit_bytes(), 1514);
     assert!((1514..9014).contains(&right.frame_limit_bytes()), "as far as its slots have room");
-    // To a station that is not this one.
+    // To a station other than this one.
     let frames: Vec<Vec<u8>> = (14..=1514).map(|length| frame(length, length as u8)).collect();
     send_all(&mut *left, &frames);
     assert_eq!(collect(&mut *right, frames.len()), frames);
@@ -184,7 +184,7 @@ fn what_waits_while_the_interface_is_down_is_discarded_and_counted() {
     assert_eq!(collect(&mut *left, 1), [frame(60, 4)]);
 }
 
-/// The kernel finds out in its own time.
+/// Waits, because the kernel updates the carrier with a delay.
 fn wait_for_carrier(link: &Link, wanted: Carrier) {
     let end = Instant::now() + Duration::from_secs(5);
     while link.carrier().expect("carrier") != wanted && Instant::now() < end {
@@ -254,7 +254,7 @@ fn a_frame_beyond_the_mtu_is_counted_and_not_handed_over() {
         pair.ip(&["link", "set", end, "mtu", "9000"]);
     }
     let mut left = pair.open("left", Options::default());
-    // One that fits into a slot, one that does not, and one that is handed over.
+    // A frame that fits into a slot, one that does not, and one that is delivered.
     send_all(&mut *left, &[frame(1600, 1), frame(5000, 2), frame(1514, 3)]);
     assert_eq!(collect(&mut *right, 1), [frame(1514, 3)]);
     assert_eq!(right.counters().expect("counters").frames_merged, 2);

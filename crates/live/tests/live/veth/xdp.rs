@@ -20,7 +20,7 @@ fn options(mode: XdpMode) -> Options {
 /// The two modes of a veth.
 const MODES: [XdpMode; 2] = [XdpMode::Copy, XdpMode::Generic];
 
-/// Opens both ends. None, and the reason on stderr, where this kernel has no AF_XDP.
+/// Opens both ends. Returns `None` and prints the reason if this kernel does not support AF_XDP.
 fn both(pair: &Pair, mode: XdpMode) -> Option<[Port; 2]> {
     both_with(pair, options(mode), options(mode))
 }
@@ -55,7 +55,7 @@ fn chunks_come_back_however_many_frames_cross() {
     }
 }
 
-/// Where the panic was of a chunk that came back while the fill ring still looked full (see
+/// A chunk that came back while the fill ring still looked full used to cause a panic (see
 /// crates/live/src/interfaces/sys/xdp).
 #[test]
 fn no_chunk_is_lost_while_sender_and_receiver_run_at_once() {
@@ -67,7 +67,7 @@ fn no_chunk_is_lost_while_sender_and_receiver_run_at_once() {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for round in 0..100_000_u32 {
-                    // Those that the ring has no room for are not sent, which does no harm here.
+                    // Frames beyond the ring's capacity are not sent, which does no harm here.
                     let _ = left.send(&frame(60, round as u8));
                     left.flush().expect("the interface is there");
                 }
@@ -201,8 +201,8 @@ fn an_interface_can_be_opened_again_at_once() {
     assert!(again.is_some(), "the queue was not free in time");
 }
 
-/// Whether the program goes within five seconds: of a process that is killed the kernel closes the descriptors when it
-/// comes to it.
+/// Returns whether the program is detached within five seconds: the kernel closes the descriptors of a killed process
+/// with a delay.
 fn has_no_program(pair: &Pair) -> bool {
     let end = Instant::now() + Duration::from_secs(5);
     while pair.ip(&["link", "show", "left"]).contains("xdp") {
@@ -225,7 +225,7 @@ fn a_dropped_port_leaves_no_program() {
     }
 }
 
-/// Not a test of its own: what `a_killed_process_leaves_no_program` starts and kills.
+/// Not a real test: `a_killed_process_leaves_no_program` starts it as a process and kills it.
 #[test]
 fn a_process_that_holds_ports() {
     let Ok(mode) = std::env::var(HELD) else { return };
@@ -260,8 +260,8 @@ fn a_killed_process_leaves_no_program() {
     }
 }
 
-/// What a port over AF_XDP cannot know, and a packet socket can: whoever owns the other end must switch the offload
-/// off.
+/// A difference to packet sockets: a port over AF_XDP cannot see an incomplete checksum, so the owner of the other end
+/// must switch the offload off.
 #[test]
 fn a_checksum_left_to_the_card_is_not_completed_and_comes_whole_without_the_offload() {
     for is_off in [false, true] {

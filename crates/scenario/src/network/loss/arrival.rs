@@ -1,21 +1,21 @@
-//! A frame that arrives, and the chance of losing it.
+//! An arriving frame, and the chance of losing it.
 
 use hitless_core::engine::Stream;
 use hitless_core::wire::Time;
 use rand::Rng;
 
-/// What a loss model knows of a frame.
+/// The properties of a frame that a loss model uses.
 #[derive(Clone, Copy, Debug)]
 pub struct ArrivingFrame {
-    /// When its last bit arrives.
+    /// Arrival time of the last bit.
     pub at: Time,
-    /// Its length, check sequence included.
+    /// Length, including the check sequence.
     pub frame_bytes: u32,
-    /// Whether a mechanism of the link sends it again.
+    /// Whether it is a retransmission by a mechanism of the link.
     pub is_link_retransmission: bool,
 }
 
-/// A probability as a threshold for 64 random bits, so that no rounding of a library decides.
+/// A probability as a threshold for 64 random bits, so that the result does not depend on a library's rounding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chance(u64);
 

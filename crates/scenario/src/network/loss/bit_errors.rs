@@ -1,14 +1,14 @@
-//! Losses by bit errors on the line, behind the forward error correction in use.
+//! Losses by bit errors on the line, after forward error correction.
 //!
-//! The line carries blocks one after the other whether or not there are frames: 66-bit blocks of 64B/66B coding, or
-//! codewords of a Reed-Solomon code over symbols of 10 bits (IEEE 802.3, clauses 91, 108, 119 and 134). A codeword of
-//! RS(528,514) and RS(544,514) alike has 514 symbols of message, 20 blocks of 257 bits, which are 80 blocks with 64
-//! bits of data each. A codeword with more symbol errors than the code corrects cannot be corrected; the receiver
-//! marks its blocks, so that all frames that touch it are lost, however many they are (clause 91.5.3.3). From 200G on
-//! two codewords are interleaved symbol by symbol, and both are marked (clause 119).
+//! The line carries consecutive blocks, whether or not there are frames: 66-bit blocks of 64B/66B coding, or codewords
+//! of a Reed-Solomon code over symbols of 10 bits (IEEE 802.3, clauses 91, 108, 119 and 134). A codeword of RS(528,514)
+//! or RS(544,514) contains a message of 514 symbols: 20 blocks of 257 bits, which are 80 blocks with 64 bits of data
+//! each. A codeword with more symbol errors than the code corrects is uncorrectable; the receiver marks its blocks, so
+//! that all frames that touch it are lost (clause 91.5.3.3). At 200G and above two codewords are interleaved symbol by
+//! symbol, and both are marked (clause 119).
 //!
-//! Bit errors are independent of each other, the receiver knows of every codeword that it cannot correct, and no
-//! damaged frame passes its check sequence.
+//! The model assumes that bit errors are independent, that the receiver detects every uncorrectable codeword, and that
+//! no damaged frame passes its check sequence.
 
 use hitless_core::engine::{Stream, draws};
 use hitless_core::wire::{BitRate, Duration};
@@ -21,16 +21,16 @@ const SYMBOL_BITS: u32 = 10;
 const CODEWORD_DATA_BITS: u64 = 5_120;
 const BLOCK_BITS: u32 = 66;
 const BLOCK_DATA_BITS: u64 = 64;
-/// From this rate on two codewords are interleaved.
+/// Minimum rate at which two codewords are interleaved.
 const INTERLEAVED_FROM_BPS: u64 = 200_000_000_000;
-/// Preamble and start delimiter: a frame without them is no frame.
+/// Preamble and start delimiter: a frame is lost if they are damaged.
 const PREAMBLE_BYTES: u64 = 8;
 
-/// Losses by bit errors, independent of each other.
+/// Losses by independent bit errors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BitErrorLoss {
-    /// Share of bits on the line that arrive wrong, before correction.
+    /// Share of wrong bits on the line, before correction.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub bit_error_rate: f64,
     /// Forward error correction of the link.
@@ -40,22 +40,23 @@ pub struct BitErrorLoss {
 /// Forward error correction of an Ethernet link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ErrorCorrection {
-    /// None, as 10GBASE-R: a wrong bit spoils its block of 66 bits.
+    /// No correction, as in 10GBASE-R: a wrong bit spoils its block of 66 bits.
     #[serde(rename = "none")]
     None,
-    /// RS(528,514), as 25GBASE-SR and 100GBASE-SR4 (IEEE 802.3, clauses 91 and 108): 7 of 528 symbols of 10 bits.
+    /// RS(528,514), as in 25GBASE-SR and 100GBASE-SR4 (IEEE 802.3, clauses 91 and 108): it corrects 7 of 528 symbols of
+    /// 10 bits.
     #[serde(rename = "rs-528-514")]
     Rs528,
-    /// RS(544,514), as PAM4 links of 50G and above (clauses 91, 119 and 134): 15 of 544 symbols of 10 bits. From 200G
-    /// on two codewords are interleaved.
+    /// RS(544,514), as on PAM4 links of 50G and above (clauses 91, 119 and 134): it corrects 15 of 544 symbols of 10
+    /// bits. At 200G and above two codewords are interleaved.
     #[serde(rename = "rs-544-514")]
     Rs544,
 }
 
-/// What is spoilt as a whole when there are too many errors in it.
+/// The unit of loss: a block or codeword that is spoilt as a whole by too many errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Unit {
-    /// Bits of frames (and of what is between them) that it carries.
+    /// Bits of frames (and of the gaps between them) that it carries.
     data_bits: u64,
     /// Probability that it is spoilt.
     loss: f64,
@@ -80,10 +81,11 @@ impl Unit {
         }
     }
 
-    /// Probability that a frame is lost, over all places where it may begin within a unit.
+    /// Returns the probability that a frame is lost, averaged over its possible offsets within a unit.
     fn frame_loss(&self, frame_bytes: u32) -> f64 {
         let bits = data_bits(frame_bytes);
-        // Its first and last bit are `bits - 1` apart: so many unit borders lie between them, or one more.
+        // Its first and last bit are `bits - 1` apart. This distance contains a fixed number of unit borders, or one
+        // more.
         let (least, rest) = ((bits - 1) / self.data_bits, (bits - 1) % self.data_bits);
         let one_more = rest as f64 / self.data_bits as f64;
         let of_units = |units: u64| more_errors_than(0, units as u32, self.loss);
@@ -91,7 +93,7 @@ impl Unit {
     }
 }
 
-/// Probability that a frame of so many bytes, check sequence included, is lost on a link of `rate`.
+/// Returns the probability that a frame of this length, including the check sequence, is lost on a link of `rate`.
 pub(crate) fn frame_loss_rate(settings: &BitErrorLoss, rate: BitRate, frame_bytes: u32) -> f64 {
     Unit::new(settings, rate).frame_loss(frame_bytes)
 }
@@ -100,11 +102,10 @@ fn data_bits(frame_bytes: u32) -> u64 {
     8 * (u64::from(frame_bytes) + PREAMBLE_BYTES)
 }
 
-/// Probability of more than `count` errors in `places` when each place errs with `probability`, independently.
+/// Returns the probability of more than `count` errors in `places` if each place errs independently with `probability`.
 ///
-/// Sums the terms of the binomial distribution relative to the largest, never one minus the others, so that it is exact
-/// where it is tiny and where the terms are; with the four basic operations only, so that it is the same on every
-/// machine.
+/// It sums the terms of the binomial distribution relative to the largest term and never subtracts from one, so that
+/// tiny results are exact too. It uses only the four basic operations, so the result is the same on every machine.
 fn more_errors_than(count: u32, places: u32, probability: f64) -> f64 {
     if probability <= 0.0 || probability >= 1.0 {
         return if probability > 0.0 && places > count { 1.0 } else { 0.0 };
@@ -118,6 +119,8 @@ fn more_errors_than(count: u32, places: u32, probability: f64) -> f64 {
         more += if errors > count { term } else { 0.0 };
     };
     let mut term = 1.0;
+    // Start at the mode with a term of 1: all other terms are smaller, so the sums cannot overflow, and the scale
+    // cancels in the quotient.
     for errors in mode..=places {
         add(errors, term);
         term *= odds * f64::from(places - errors) / f64::from(errors + 1);
@@ -131,16 +134,16 @@ fn more_errors_than(count: u32, places: u32, probability: f64) -> f64 {
     more / all
 }
 
-/// The bit errors of a link.
+/// The state of bit errors on a link.
 #[derive(Clone, Debug)]
 pub(super) struct BitErrors {
     rate_bps: u128,
     unit: Unit,
-    /// Mean of the exponential draw that, rounded down, is the number of good units before a spoilt one.
+    /// Mean of an exponential draw; rounded down, the draw is the number of good units before a spoilt one.
     mean_units: f64,
-    /// Where units begin.
+    /// Offset of the units.
     phase_bits: u64,
-    /// The first spoilt unit that has not passed.
+    /// The next spoilt unit.
     next_spoilt: u64,
 }
 
@@ -161,14 +164,14 @@ impl BitErrors {
         errors
     }
 
-    /// Draws the next spoilt unit that is not before `first`.
+    /// Draws the next spoilt unit at or after `first`.
     fn draw_from(&mut self, first: u64, stream: &mut Stream) {
         self.next_spoilt = first.saturating_add(good_units(draws::exponential(stream), self.mean_units));
     }
 
-    /// Whether the frame touches a spoilt unit.
+    /// Returns whether the frame touches a spoilt unit.
     ///
-    /// Units that no frame touched have no fate that matters, and those behind the last spoilt one none that is known.
+    /// Units without a frame do not matter, so only one spoilt unit is drawn ahead.
     #[inline]
     pub fn strikes(&mut self, frame: ArrivingFrame, stream: &mut Stream) -> bool {
         let end_bits =
@@ -176,6 +179,8 @@ impl BitErrors {
         let end_bits = end_bits + self.phase_bits;
         let first = end_bits.saturating_sub(data_bits(frame.frame_bytes)) / self.unit.data_bits;
         let last = end_bits.saturating_sub(1) / self.unit.data_bits;
+        // The drawn unit passed without a frame. Errors are memoryless, so the next spoilt unit can be drawn from this
+        // frame's first unit.
         if self.next_spoilt < first {
             self.draw_from(first, stream);
         }
@@ -183,13 +188,13 @@ impl BitErrors {
     }
 }
 
-/// Good units before a spoilt one, of which there is none before the end of time where the mean is infinite.
+/// Converts a draw to a number of good units before a spoilt one; an infinite mean gives the maximum.
 fn good_units(exponential: f64, mean_units: f64) -> u64 {
-    // A draw may be exactly zero, and zero times infinity is no number. The cast saturates.
+    // The draw can be exactly zero, and zero times infinity is not a number. The cast saturates.
     if mean_units.is_infinite() { u64::MAX } else { (exponential * mean_units) as u64 }
 }
 
-/// -ln(1 - p), also where p is so small that 1 - p has lost it.
+/// Computes -ln(1 - p), also for p so small that 1 - p would round to 1.
 fn minus_ln_of_complement(probability: f64) -> f64 {
     if probability < 1e-5 {
         return probability + probability * probability / 2.0 + probability * probability * probability / 3.0;

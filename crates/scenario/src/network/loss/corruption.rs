@@ -1,4 +1,4 @@
-//! The losses of one link, frame by frame.
+//! The losses of a link, frame by frame.
 
 use hitless_core::engine::Stream;
 use hitless_core::state::{Damaged, Reader, State, Writer};
@@ -11,7 +11,7 @@ use super::gilbert_elliott::GilbertElliott;
 use super::model::LossModel;
 use super::trace::Playback;
 
-/// The losses of one link in one direction.
+/// Decides for one direction of a link which frames are lost.
 #[derive(Clone, Debug)]
 pub struct Corruption {
     stream: Stream,
@@ -21,16 +21,16 @@ pub struct Corruption {
 
 hitless_core::state!(Corruption { values: stream, runs; parts: process });
 
-/// How many frames were lost in a row, and how often.
+/// Counts of runs of lost frames, by length.
 #[derive(Clone, Debug, Default, hitless_core::state::Value)]
 struct LossRuns {
-    /// The length of the run under way.
+    /// The length of the current run.
     length: usize,
-    /// How often a run of one, two, ... frames has ended; the last counts all that are longer.
+    /// Number of completed runs of 1, 2, ... frames; the last element counts all longer runs too.
     ended: Vec<u64>,
 }
 
-/// Longer runs are counted with those of this length.
+/// Maximum run length that is counted separately.
 const RUN_MAX: usize = 4_096;
 
 impl LossRuns {
@@ -62,7 +62,7 @@ enum Process {
     Trace(Playback),
 }
 
-/// Of which model it is, is known: the changes up to then have been made.
+/// The variant is not saved: the loaded run has already applied the same changes of the model.
 impl State for Process {
     fn save(&self, out: &mut Writer) {
         match self {
@@ -84,14 +84,14 @@ impl State for Process {
 }
 
 impl Corruption {
-    /// Losses by `model` on a link of `rate`; all chance is drawn from `stream`.
+    /// Starts losses by `model` on a link of `rate`; all random numbers come from `stream`.
     pub fn new(model: &LossModel, rate: BitRate, stream: Stream) -> Self {
         let mut corruption = Self { stream, process: Process::None, runs: LossRuns::default() };
         corruption.set(model, rate);
         corruption
     }
 
-    /// From now on losses are by `model`, from its beginning; the stream goes on where it is.
+    /// Switches to `model`, from its beginning; the random stream continues.
     pub fn set(&mut self, model: &LossModel, rate: BitRate) {
         let stream = &mut self.stream;
         self.process = match model {
@@ -106,7 +106,7 @@ impl Corruption {
         };
     }
 
-    /// Whether the next frame is lost.
+    /// Returns whether the next frame is lost.
     #[inline]
     pub fn strikes(&mut self, frame: ArrivingFrame) -> bool {
         let is_lost = match &mut self.process {
@@ -123,7 +123,7 @@ impl Corruption {
         is_lost
     }
 
-    /// How often one, two, ... frames were lost in a row, of runs that have ended.
+    /// Returns the number of completed runs of 1, 2, ... lost frames.
     pub fn runs(&self) -> &[u64] {
         &self.runs.ended
     }

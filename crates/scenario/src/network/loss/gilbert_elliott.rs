@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::arrival::Chance;
 
-/// Losses in bursts. The chain takes a step with each frame, whatever its length, and none in pauses; its first state
-/// is drawn from its stationary distribution.
+/// Losses in bursts. The chain takes a step for each frame, independent of its length, and no steps in pauses; its
+/// first state is drawn from its stationary distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottLoss {
@@ -18,11 +18,11 @@ pub struct GilbertElliottLoss {
     /// `loss_in_burst` of 1 it is the mean number of frames lost in a row.
     #[schemars(range(min = 1.0, max = 1e12))]
     pub mean_burst_frames: f64,
-    /// Probability that a frame of a burst is lost.
+    /// Probability that a frame within a burst is lost.
     #[serde(default = "certain")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss_in_burst: f64,
-    /// Probability that another frame is lost.
+    /// Probability that a frame outside bursts is lost.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss_between_bursts: f64,
@@ -33,18 +33,18 @@ fn certain() -> f64 {
 }
 
 impl GilbertElliottLoss {
-    /// The share of frames that are in bursts: (rate - loss between) / (loss in - loss between).
+    /// Returns the share of frames that are in bursts: (rate - loss between) / (loss in - loss between).
     pub fn burst_share(&self) -> f64 {
         (self.rate - self.loss_between_bursts) / (self.loss_in_burst - self.loss_between_bursts)
     }
 
-    /// The probability that a burst begins behind a frame that is in none: p of Gilbert's chain.
+    /// Returns the probability that a burst begins after a frame outside bursts: p of Gilbert's chain.
     pub fn burst_probability(&self) -> f64 {
         let share = self.burst_share();
         share / (1.0 - share) / self.mean_burst_frames
     }
 
-    /// What is wrong with the four together: the field and the rule.
+    /// Returns the violated rule between the four parameters, and its field.
     pub fn fault(&self) -> Option<(&'static str, String)> {
         let Self { rate, mean_burst_frames, loss_in_burst, loss_between_bursts } = *self;
         if loss_in_burst <= loss_between_bursts {
@@ -71,7 +71,7 @@ impl GilbertElliottLoss {
     }
 }
 
-/// The chain. It takes one step with each frame, not with time: a burst goes on after a pause.
+/// The chain. It steps with each frame, not with time: a burst continues after a pause.
 #[derive(Clone, Debug)]
 pub(super) struct GilbertElliott {
     in_burst: bool,
@@ -87,7 +87,7 @@ hitless_core::state!(GilbertElliott {
 });
 
 impl GilbertElliott {
-    /// The chain in its stationary state: the first frame is in a burst as likely as any other.
+    /// Starts the chain in its stationary state: the first frame is in a burst with the same probability as any other.
     pub fn new(settings: &GilbertElliottLoss, stream: &mut Stream) -> Self {
         assert!(settings.fault().is_none(), "bursts that there cannot be: {:?}", settings.fault());
         Self {
@@ -99,11 +99,12 @@ impl GilbertElliott {
         }
     }
 
-    /// Whether the next frame is lost, and a step.
+    /// Returns whether the next frame is lost, and takes a step.
     #[inline]
     pub fn strikes(&mut self, stream: &mut Stream) -> bool {
         let (loss, leaves) =
             if self.in_burst { (self.loss_in_burst, self.ends) } else { (self.loss_between_bursts, self.begins) };
+        // The step comes after the loss, so that the first frame sees the stationary state.
         let lost = loss.draw(stream);
         self.in_burst ^= leaves.draw(stream);
         lost

@@ -1,7 +1,6 @@
-//! Which frames of a link arrive corrupted.
+//! Loss models: which frames of a link arrive corrupted.
 //!
-//! [`Corruption`] decides frame by frame, in the order of arrival, by a [`LossModel`]; [`trace`] reads losses that were
-//! recorded.
+//! [`Corruption`] decides frame by frame, in the order of arrival, by a [`LossModel`]; [`trace`] reads recorded losses.
 
 mod arrival;
 mod bit_errors;

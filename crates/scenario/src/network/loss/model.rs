@@ -9,29 +9,29 @@ use super::bit_errors::{BitErrorLoss, frame_loss_rate};
 use super::gilbert_elliott::GilbertElliottLoss;
 use super::trace::TraceLoss;
 
-/// Which frames arrive corrupted and are dropped by the receiving port.
+/// Model that decides which frames arrive corrupted and are dropped by the receiving port.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LossModel {
-    /// None.
+    /// No losses.
     #[default]
     None,
-    /// Each frame with the same probability, independently of all others.
+    /// Loss of each frame with the same probability, independently of all others.
     Bernoulli(BernoulliLoss),
-    /// In bursts, by a chain of two states (Gilbert 1960, Elliott 1963).
+    /// Losses in bursts, by a chain of two states (Gilbert 1960, Elliott 1963).
     GilbertElliott(GilbertElliottLoss),
-    /// By bit errors on the line, behind its forward error correction: longer frames more often, and frames that share
-    /// a codeword together.
+    /// Losses by bit errors on the line, after its forward error correction: longer frames are lost more often, and
+    /// frames that share a codeword are lost together.
     BitErrors(BitErrorLoss),
-    /// As recorded in a file.
+    /// Losses recorded in a file.
     Trace(TraceLoss),
 }
 
 impl LossModel {
-    /// Losses that come at `rate`, independently or in bursts of a mean length.
+    /// Makes a model with the given rate, with independent losses or with bursts of a mean length.
     ///
     /// # Errors
-    /// A sentence, when there are no such losses.
+    /// A sentence, if the numbers are not possible.
     pub fn at_rate(rate: f64, mean_burst_frames: Option<f64>) -> Result<Self, String> {
         if !(0.0..=1.0).contains(&rate) {
             return Err(format!("{rate} is no rate of corruption: a number from 0 to 1"));
@@ -53,8 +53,8 @@ impl LossModel {
         }
     }
 
-    /// The share of frames that are lost, of full ones (1,518 bytes) where the length matters, on a line of
-    /// `line_rate`; of a trace, while it lasts.
+    /// Returns the share of lost frames on a line of `line_rate`; if it depends on the length, that of full frames
+    /// (1,518 bytes). For a trace it is the share over its length.
     pub fn rate(&self, line_rate: BitRate) -> f64 {
         match self {
             LossModel::None => 0.0,
@@ -73,8 +73,8 @@ pub struct BernoulliLoss {
     /// Probability that a frame is lost.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub rate: f64,
-    /// Probability that a retransmission by a mechanism of the link is lost; left out: the same. For estimates of rare
-    /// events, where both losses must come together.
+    /// Probability that a retransmission by a mechanism of the link is lost; left out: equal to `rate`. Use it to
+    /// estimate rare events that need both losses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub repair_rate: Option<f64>,

@@ -1,4 +1,4 @@
-//! Loss models against closed forms.
+//! Loss models compared with closed forms.
 
 use hitless_core::engine::RandomStreams;
 use hitless_core::wire::{BitRate, Time};
@@ -23,7 +23,7 @@ fn losses(model: &LossModel, seed: u64, frames: u64) -> Vec<bool> {
     (0..frames).map(|number| corruption.strikes(full_frame(number))).collect()
 }
 
-/// Fails unless `count` of `trials` is what `probability` gives, within 5 standard deviations.
+/// Fails unless `count` of `trials` is within 5 standard deviations of `probability`.
 fn assert_share(count: usize, trials: usize, probability: f64, what: &str) {
     let expected = trials as f64 * probability;
     let deviation = (expected * (1.0 - probability)).sqrt().max(1.0);
@@ -34,7 +34,6 @@ fn count(losses: &[bool]) -> usize {
     losses.iter().filter(|lost| **lost).count()
 }
 
-/// Lengths of the runs of lost frames.
 fn bursts(losses: &[bool]) -> Vec<usize> {
     losses.split(|lost| !lost).map(<[bool]>::len).filter(|length| *length > 0).collect()
 }
@@ -70,7 +69,7 @@ fn bursts_of_gilbert_are_geometric_and_as_many_as_the_rate_says() {
     for (rate, mean, seed) in [(0.01, 4.0, 1), (0.05, 1.3, 2), (0.3, 10.0, 3)] {
         let losses = losses(&chain(rate, mean, 1.0, 0.0), seed, 2_000_000);
         let bursts = bursts(&losses);
-        // The variance of the count is that of independent losses times the correlation of a chain.
+        // The variance of the count is the variance of independent losses times the correlation factor of the chain.
         let spread = (2_000_000.0 * rate * 2.0 * mean).sqrt();
         let off = (count(&losses) as f64 - 2_000_000.0 * rate).abs();
         assert!(off < 5.0 * spread, "rate {rate}: {} lost, off by {off:.0}", count(&losses));

@@ -1,7 +1,7 @@
-//! Losses that were recorded: lines of `arrived lost`, two whole numbers.
+//! Recorded losses: lines of `arrived lost`, two whole numbers.
 //!
-//! `9812 1` says that 9,812 frames arrive and the one after them is lost. Lines follow each other; either number may be
-//! zero. Empty lines and lines that begin with `#` say nothing. So a list of the numbers of lost frames becomes a trace
+//! `9812 1` means that 9,812 frames arrive and the next one is lost. Lines follow each other; either number can be
+//! zero. Empty lines and lines that begin with `#` are ignored. So a list of the numbers of lost frames becomes a trace
 //! by its differences, and a sequence of good and bad frames by its runs.
 
 use std::sync::Arc;
@@ -11,45 +11,43 @@ use hitless_core::settings::{LineError, input, without_byte_order_mark};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a file of a loss trace ends in.
+/// Extension of files with a loss trace.
 const TRACE_ENDING: &str = ".losses";
 
-/// Losses as recorded.
+/// Recorded losses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceLoss {
     /// Path of a file that ends in ".losses", relative to the scenario. Its lines are two whole numbers, `arrived
-    /// lost`: "9812 1" says that 9,812 frames arrive and the one behind them is lost. Lines that begin with # say
-    /// nothing.
+    /// lost`: "9812 1" means that 9,812 frames arrive and the next one is lost. Lines that begin with # are ignored.
     pub file: String,
-    /// What comes behind its last frame.
+    /// Losses after the end of the trace.
     #[serde(default)]
     pub at_end: TraceEnd,
-    /// Digest of the file's numbers, which the effective configuration has. Given, a file with other numbers is
-    /// refused.
+    /// Digest of the file's numbers, as in the effective configuration. If given, a file with other numbers is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What is in the file.
+    /// Contents of the file.
     #[serde(skip)]
     pub trace: LossTrace,
 }
 
-/// What comes behind the last frame of a trace.
+/// Losses after the end of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceEnd {
-    /// Its first.
+    /// Repeat the trace.
     #[default]
     Repeat,
-    /// No more losses.
+    /// Lose no more frames.
     Stop,
 }
 
 impl TraceLoss {
-    /// Reads its file, whose path is relative to `folder`.
+    /// Reads the file; the path is relative to `folder`.
     ///
     /// # Errors
-    /// The field that is wrong and the rule.
+    /// The wrong field and the violated rule.
     pub fn read(&mut self, folder: &std::path::Path) -> Result<(), (&'static str, String)> {
         self.trace = read_trace(folder, &self.file).map_err(|rule| ("file", rule))?;
         let digest = self.trace.digest();
@@ -78,14 +76,14 @@ fn read_trace(folder: &std::path::Path, file: &str) -> Result<LossTrace, String>
     LossTrace::parse(&text).map_err(|error| format!("{}, {error}", path.display()))
 }
 
-/// Frames that arrive, and frames that are lost behind them.
+/// A number of frames that arrive, followed by a number of lost ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, hitless_core::state::Value)]
 struct Run {
     arrived: u64,
     lost: u64,
 }
 
-/// A recorded sequence of losses: at least one frame.
+/// A recorded sequence of losses with at least one frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossTrace {
     runs: Arc<[Run]>,
@@ -94,10 +92,10 @@ pub struct LossTrace {
 }
 
 impl LossTrace {
-    /// Reads a trace.
+    /// Parses a trace.
     ///
     /// # Errors
-    /// The first line that is not as it must be, or that there is no frame at all.
+    /// The first invalid line, or that the trace contains no frame.
     pub fn parse(text: &str) -> Result<Self, LineError> {
         let (mut runs, mut frames, mut lost) = (Vec::new(), 0_u64, 0_u64);
         for (number, line) in (1..).zip(without_byte_order_mark(text).lines()) {
@@ -119,19 +117,19 @@ impl LossTrace {
         Ok(Self { runs: runs.into(), frames, lost })
     }
 
-    /// Frames that it tells of.
+    /// Number of frames in the trace.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// What tells this trace from others, as 16 digits: a hash of its numbers, which is no protection from forgery.
+    /// Returns a hash of the numbers as 16 digits, which detects changes but not forgery.
     pub fn digest(&self) -> String {
         let mut hash = TraceHash::default();
         self.runs.iter().for_each(|run| hash.record(run.arrived, run.lost));
         format!("{:016x}", hash.value())
     }
 
-    /// Those of them that are lost.
+    /// Number of lost frames in the trace.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -147,7 +145,7 @@ fn read_line(line: &str) -> Result<Run, String> {
     }
 }
 
-/// As much of a line as a message can show.
+/// Shortens a line for a message.
 fn shortened(line: &str) -> String {
     const CHARACTERS: usize = 40;
     let mut shown: String = line.chars().take(CHARACTERS).collect();
@@ -157,12 +155,12 @@ fn shortened(line: &str) -> String {
     shown
 }
 
-/// A trace being played, a step for each frame.
+/// The playback of a trace, one step for each frame.
 #[derive(Clone, Debug)]
 pub(super) struct Playback {
     trace: LossTrace,
     at_end: TraceEnd,
-    /// The run that is played next, when `rest` is used up.
+    /// Index of the run that follows `rest`.
     next: usize,
     rest: Run,
 }
@@ -174,7 +172,7 @@ impl Playback {
         Self { trace, at_end, next: 0, rest: Run { arrived: 0, lost: 0 } }
     }
 
-    /// Whether the next frame is lost.
+    /// Returns whether the next frame is lost.
     #[inline]
     pub fn strikes(&mut self) -> bool {
         loop {
@@ -192,7 +190,7 @@ impl Playback {
         }
     }
 
-    /// Takes the next run; whether there is one.
+    /// Takes the next run; returns false at the end.
     fn advance(&mut self) -> bool {
         if self.next == self.trace.runs.len() && self.at_end == TraceEnd::Repeat {
             self.next = 0;

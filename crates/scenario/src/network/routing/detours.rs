@@ -1,8 +1,8 @@
-//! Detours: what is sent over a link that has failed goes by another port of the same switch.
+//! Detours: packets for a failed link leave through another port of the same switch.
 //!
-//! The tables stay as they are. Where a detour may matter an entry is *watched*: the fast path through the table finds
-//! it empty, and the packet's route is then looked up here, with the port by which it came. So a fabric without
-//! detours pays nothing for them.
+//! The tables do not change. Entries that a detour can affect are *watched*: the fast path finds the entry empty, and
+//! the packet's route is then looked up here, depending on its ingress port. So a fabric without detours pays nothing
+//! for them.
 
 use std::collections::BTreeMap;
 
@@ -14,37 +14,37 @@ use crate::network::topology::{Node, SwitchId, Topology};
 /// A port that can be the backup of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Detour {
-    /// Links on the longest path from the switch to the switch of a destination.
+    /// Number of links on the longest path from the switch to the switch of a destination.
     pub links: u32,
     /// The port.
     pub port: PortId,
 }
 
-/// Entries that are watched, and detours in use.
+/// Watched entries, and detours in use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watch {
-    /// By place in the table: the entry.
+    /// The watched entries, by place in the table.
     sets: BTreeMap<usize, HopSet>,
-    /// By switch and port: the port to use instead.
+    /// The port to use instead, by switch and port.
     detours: BTreeMap<(SwitchId, PortId), PortId>,
 }
 
 hitless_core::state!(Watch { values: detours; configured: sets });
 
-/// The paths to one destination for packets that are sent where the table would not send them.
+/// A search for the paths to one destination that redirected packets can take.
 struct Walk<'a> {
     watch: &'a Watch,
     table: &'a Table,
     topology: &'a Topology,
-    /// The switch that they must not come back to.
+    /// The switch that they must not reach again.
     origin: SwitchId,
     destination: HostId,
-    /// By switch and port of arrival: links on the longest path from there; `None`: a path leads back.
+    /// Number of links on the longest path, by switch and ingress port; `None` if a path leads back to the origin.
     known: BTreeMap<(SwitchId, PortId), Option<u32>>,
 }
 
 impl Walk<'_> {
-    /// From `switch`, entered by `arrival`.
+    /// Returns the longest path from `switch`, entered through `arrival`.
     fn links_from(&mut self, switch: SwitchId, arrival: PortId) -> Option<u32> {
         if switch == self.origin {
             return None;
@@ -63,6 +63,7 @@ impl Walk<'_> {
         }
         let hops = onward(self.watch.next_hops(self.table, switch, self.destination), arrival);
         let mut longest = None;
+        // Each of the hops must lead to the destination, because the hash of the flow decides among them.
         for port in hops {
             let peer = self.topology.switch(switch).ports[usize::from(port.0)].peer;
             let Node::Switch(next) = peer.node else { return None };
@@ -72,24 +73,24 @@ impl Walk<'_> {
     }
 }
 
-/// The next hops of a packet that came by `arrival`: it is not sent back where there is another choice.
+/// Returns the next hops of a packet from the port `arrival`: it goes back only without any other choice.
 fn onward(hops: &[PortId], arrival: PortId) -> Vec<PortId> {
     let others: Vec<PortId> = hops.iter().copied().filter(|&hop| hop != arrival).collect();
     if others.is_empty() { hops.to_vec() } else { others }
 }
 
 impl Watch {
-    /// All equal-cost next hops of `switch` towards `destination`, whether the entry is watched or not.
+    /// Returns all equal-cost next hops of `switch` towards `destination`, for watched and ordinary entries.
     pub fn next_hops<'t>(&self, table: &'t Table, switch: SwitchId, destination: HostId) -> &'t [PortId] {
         table.hops(self.entry(table, switch, destination).unwrap_or_else(|| table.set(switch, destination)))
     }
 
-    /// The next hops of a packet that came by `arrival`; `None`: its entry is not watched.
+    /// Returns the next hops of a packet from the port `arrival`; `None` if its entry is not watched.
     pub fn onward(&self, table: &Table, switch: SwitchId, destination: HostId, arrival: PortId) -> Option<Vec<PortId>> {
         self.entry(table, switch, destination).map(|set| onward(table.hops(set), arrival))
     }
 
-    /// The port to use in place of `port` of `switch`.
+    /// Returns the port to use in place of `port` of `switch`.
     pub fn detour_of(&self, switch: SwitchId, port: PortId) -> PortId {
         self.detours.get(&(switch, port)).copied().unwrap_or(port)
     }
@@ -119,7 +120,7 @@ impl Watch {
         detours
     }
 
-    /// One for each switch with hosts that packets leave `switch` for by `port`.
+    /// Makes a search for each switch with hosts to which packets leave `switch` through `port`.
     fn walks<'a>(&'a self, table: &'a Table, topology: &'a Topology, switch: SwitchId, port: PortId) -> Vec<Walk<'a>> {
         let mut seen = vec![false; table.edges];
         let is_first = |host: &HostId| !std::mem::replace(&mut seen[table.places[host.0 as usize].edge as usize], true);
@@ -130,7 +131,7 @@ impl Watch {
         leave_by_port.map(walk).collect()
     }
 
-    /// Watches the entries that detours round `port` of `switch` may need: they are empty in `table` from now on.
+    /// Watches the entries that detours around `port` of `switch` can need, and empties them in `table`.
     pub fn add(&mut self, table: &mut Table, topology: &Topology, switch: SwitchId, port: PortId) {
         let mut places: Vec<usize> = Vec::new();
         for detour in self.detours(table, topology, switch, port) {
@@ -154,7 +155,7 @@ impl Watch {
         }
     }
 
-    /// The entry of `switch` for `destination`, if it is watched.
+    /// Returns the entry of `switch` for `destination`, if it is watched.
     fn entry(&self, table: &Table, switch: SwitchId, destination: HostId) -> Option<HopSet> {
         if table.is_at(destination, switch) {
             return None;

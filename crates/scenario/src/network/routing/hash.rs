@@ -1,10 +1,10 @@
-//! The hashes behind ECMP. Named, because results must not change with a library's default.
+//! The hash functions of ECMP, written here because results must not change with a library's default.
 
 use hitless_core::engine::identity::fmix32;
 
-/// Hash of a 5-tuple, for [`hitless_core::wire::Packet::flow_hash`]: MurmurHash3_x86_32's mixing over its four words.
+/// Hashes a 5-tuple for [`hitless_core::wire::Packet::flow_hash`]: MurmurHash3_x86_32's mixing over its four words.
 ///
-/// The two directions of a connection hash differently, as they do in real switches.
+/// The two directions of a connection have different hashes, as in real switches.
 pub const fn flow_hash(source: u32, destination: u32, source_port: u16, destination_port: u16, protocol: u8) -> u32 {
     let ports = (source_port as u32) << 16 | destination_port as u32;
     let mut hash = murmur3_round(0, source);
@@ -19,7 +19,7 @@ const fn murmur3_round(hash: u32, word: u32) -> u32 {
     (hash ^ word).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
 }
 
-/// Maps a 32-bit hash onto `0..count` by the high bits of the product (Lemire 2016): no division.
+/// Maps a 32-bit hash to `0..count` by the high bits of the product (Lemire 2016), without a division.
 #[inline]
 pub(super) const fn reduce(hash: u32, count: u32) -> u32 {
     ((hash as u64 * count as u64) >> 32) as u32
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn murmur3_gives_its_published_value() {
-        // "aaaa" with seed 0x9747b28c, from the tables of test vectors that implementations share.
+        // "aaaa" with seed 0x9747b28c, from the usual test vectors.
         assert_eq!(fmix32(murmur3_round(0x9747_b28c, u32::from_le_bytes(*b"aaaa")) ^ 4), 0x5a97_808a);
     }
 

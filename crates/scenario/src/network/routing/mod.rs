@@ -1,8 +1,8 @@
 //! Routing: equal-cost shortest paths to every host, and the choice among them.
 //!
 //! Tables are static and computed once per topology (again when a link is taken out of service). A switch's table is
-//! kept by the *attachment switch* of the destination, not by host: all hosts of a leaf share one entry. The hosts
-//! of the switch itself are reached by their own ports.
+//! indexed by the *attachment switch* of the destination, not by host: all hosts of a leaf share one entry. The
+//! switch's own hosts are reached through their ports.
 
 mod detours;
 mod hash;
@@ -23,7 +23,7 @@ pub use detours::Detour;
 pub use hash::flow_hash;
 pub use settings::{PathRule, RoutingSettings};
 
-/// Next hops of every switch towards every host, detours round links that have failed, and neighbours that send back.
+/// Next hops of every switch towards every host, detours around failed links, and neighbours that send packets back.
 #[derive(Clone, Debug)]
 pub struct Routing {
     table: Table,
@@ -34,29 +34,31 @@ pub struct Routing {
 hitless_core::state!(Routing { parts: watch; configured: table, returns });
 
 impl Routing {
-    /// Shortest paths (fewest links) over all links of `topology`.
+    /// Computes shortest paths (fewest links) over all links of `topology`.
     pub fn new(topology: &Topology, choice: PathRule) -> Self {
         Self::without(topology, choice, &[])
     }
 
-    /// Shortest paths that avoid the links in `excluded`. Where no path is left, next hops are empty.
+    /// Computes shortest paths that avoid the links in `excluded`. Unreachable destinations have no next hops.
     pub fn without(topology: &Topology, choice: PathRule, excluded: &[LinkId]) -> Self {
         let table = paths::compute(topology, choice, excluded);
         Self { table, watch: Watch::default(), returns: Returns::default() }
     }
 
-    /// All equal-cost next hops of `switch` towards `destination`, in order of port number. Empty: unreachable.
+    /// Returns all equal-cost next hops of `switch` towards `destination`, in order of port number; empty if
+    /// unreachable.
     pub fn next_hops(&self, switch: SwitchId, destination: HostId) -> &[PortId] {
         self.watch.next_hops(&self.table, switch, destination)
     }
 
-    /// The port by which `switch` sends a packet; `None`: unreachable, or a matter for [`Self::route_watched`].
+    /// Returns the port through which `switch` sends a packet; `None` if the destination is unreachable or
+    /// [`Self::route_watched`] must decide.
     #[inline(always)]
     pub fn route(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
         self.table.route(switch, packet)
     }
 
-    /// [`Self::route`] where that finds nothing, by the port at which the packet came.
+    /// Routes a packet for which [`Self::route`] found no port; the choice depends on the packet's ingress port.
     #[cold]
     #[inline(never)]
     pub fn route_watched(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
@@ -65,42 +67,42 @@ impl Routing {
         Some(self.watch.detour_of(switch, hops[choice as usize]))
     }
 
-    /// The ports that can be the backup of `port`, those with the shortest path first, then by number.
+    /// Returns the ports that can be the backup of `port`, in order of path length, then by number.
     ///
-    /// From the neighbour at such a port every packet that `switch` sends out of `port` gets to its destination by the
-    /// tables, whichever of several next hops is chosen, and never comes back to `switch`. A switch does not send a
-    /// packet back out of the port by which it came where it has another choice.
+    /// Behind such a port, the tables lead every packet that `switch` sends through `port` to its destination without a
+    /// return to `switch`, for every choice among several next hops. A switch sends a packet back through its ingress
+    /// port only if there is no other choice.
     pub fn detours(&self, topology: &Topology, switch: SwitchId, port: PortId) -> Vec<Detour> {
         self.watch.detours(&self.table, topology, switch, port)
     }
 
-    /// Prepares for detours round `port` of `switch`: from now on packets that take one are not sent back.
+    /// Prepares for detours around `port` of `switch`: redirected packets are no longer sent back.
     pub fn watch(&mut self, topology: &Topology, switch: SwitchId, port: PortId) {
         self.watch.add(&mut self.table, topology, switch, port);
     }
 
-    /// Sends by `backup` what the table would send out of `port`; `None`: as the table says again.
+    /// Redirects packets for `port` to `backup`; `None` ends the detour.
     ///
-    /// Holds for ports that are watched.
+    /// Only for watched ports.
     pub fn set_detour(&mut self, switch: SwitchId, port: PortId, backup: Option<PortId>) {
         self.watch.set_detour(switch, port, backup);
     }
 
-    /// Prepares for [`Self::returns`].
+    /// Computes the table that [`Self::returns`] uses.
     pub fn learn_returns(&mut self, topology: &Topology) {
         let Self { table, watch, .. } = self;
         let hops = |switch, destination| watch.next_hops(table, switch, destination);
         self.returns = Returns::new(topology, table, hops);
     }
 
-    /// Whether the neighbour at `port` sends packets for `destination` back to `switch`, whichever of its next hops it
-    /// chooses. False before [`Self::learn_returns`].
+    /// Returns whether the neighbour at `port` sends packets for `destination` back to `switch`, for each of its next
+    /// hops. False before [`Self::learn_returns`].
     pub fn returns(&self, switch: SwitchId, port: PortId, destination: HostId) -> bool {
         self.returns.come_back(&self.table, switch, port, destination)
     }
 
-    /// Whether packets for `destination` that leave by port `at` could be given to a neighbour at another port, which
-    /// sends them back.
+    /// Returns whether packets for `destination` that leave through port `at` could go to a neighbour at another port
+    /// that sends them back.
     pub fn has_path_back(&self, topology: &Topology, at: SwitchPort, destination: HostId) -> bool {
         let ports = topology.switch(at.switch).ports.len() as u16;
         let mut others = (0..ports).map(PortId).filter(|&port| port != at.port);

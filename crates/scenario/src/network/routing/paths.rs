@@ -1,7 +1,7 @@
-//! Computes the tables: breadth-first searches from the switches that have hosts, 64 at a time.
+//! Computes the tables with breadth-first searches from the switches with hosts, 64 at a time.
 //!
-//! Each switch has a word with a bit for each of the 64; a step of the search spreads the bits that came last to all
-//! neighbours. The ports by which a bit comes first are the next hops towards its origin.
+//! Each switch has a word with one bit for each of the 64 searches. A step of the search spreads the newest bits to all
+//! neighbours. The ports through which a bit arrives first are the next hops towards its origin.
 
 use std::collections::BTreeMap;
 
@@ -29,12 +29,12 @@ pub(super) fn compute(topology: &Topology, choice: PathRule, excluded: &[LinkId]
     Table { choice, edges: edge_switches.len(), places, switches, rows, blocks, ports }
 }
 
-/// The salt is a hash of the switch's number plus one: zero would be a fixed point of the finaliser.
+/// The salt is a hash of the switch's number plus one, because zero is a fixed point of the finaliser.
 fn unplaced(switch: SwitchId) -> SwitchPlace {
     SwitchPlace { edge: NO_EDGE, row: 0, salt: fmix32(switch.0 + 1) }
 }
 
-/// Keeps equal rows once, and tells each switch its own.
+/// Stores equal rows once, and gives each switch the place of its row.
 fn share_rows(rows: &[u32], width: usize, switches: &mut [SwitchPlace]) -> Vec<u32> {
     let (mut shared, mut known) = (Vec::new(), BTreeMap::new());
     for (row, switch) in rows.chunks(width.max(1)).zip(switches) {
@@ -47,7 +47,7 @@ fn share_rows(rows: &[u32], width: usize, switches: &mut [SwitchPlace]) -> Vec<u
     shared
 }
 
-/// Finds every host's attachment switch and gives it a number.
+/// Finds the attachment switch of every host, and numbers these switches.
 fn place_hosts(topology: &Topology, excluded: &[LinkId]) -> (Vec<HostPlace>, Vec<SwitchId>) {
     let mut edge_numbers = vec![None; topology.switches.len()];
     let mut edge_switches = Vec::new();
@@ -74,16 +74,16 @@ fn usable_switch_ports<'a>(
     usable.filter_map(|(number, port)| Some((PortId(number), port.peer.node.switch()?)))
 }
 
-/// Searches over the links between switches, and what they have found.
+/// Searches over the links between switches, with their results.
 struct Search {
-    /// By switch: the end of its neighbours in the list.
+    /// The end of each switch's neighbours in the list, by switch.
     ends: Vec<u32>,
     neighbours: Vec<(PortId, SwitchId)>,
     blocks: Vec<Block>,
     block_numbers: BTreeMap<Block, u32>,
     ports: Vec<PortId>,
     port_lists: BTreeMap<Vec<PortId>, HopSet>,
-    /// The block and the list that were asked for last: those of neighbouring switches are mostly the same.
+    /// The block and the list of the previous lookup: neighbouring switches usually have the same.
     last_block: u32,
     last_list: HopSet,
 }
@@ -104,7 +104,7 @@ impl Search {
         &self.neighbours[begin as usize..self.ends[switch] as usize]
     }
 
-    /// The next hops of every switch towards at most 64 others.
+    /// Returns the next hops of every switch towards at most 64 others.
     fn next_hops(&mut self, origins: &[SwitchId]) -> Vec<Block> {
         let mut blocks = vec![[HopSet::default(); BLOCK]; self.ends.len()];
         let mut latest = vec![0_u64; self.ends.len()];
@@ -119,7 +119,8 @@ impl Search {
             }
             latest = next;
         }
-        // Nobody asks a switch for the way to itself. With the entry of a neighbour its block may equal others.
+        // The entry of a switch for itself is never used. The neighbour entry's value makes its block equal to more
+        // others.
         for (bit, origin) in origins.iter().enumerate() {
             let block = &mut blocks[origin.0 as usize];
             block[bit] = block[bit ^ 1];
@@ -127,7 +128,7 @@ impl Search {
         blocks
     }
 
-    /// The bits that come to each switch for the first time, from neighbours that had them `latest`.
+    /// Returns the bits that each switch receives for the first time, from neighbours with the bits `latest`.
     fn spread(&self, latest: &[u64], reached: &[u64]) -> Vec<u64> {
         let mut next = vec![0; latest.len()];
         for (switch, &bits) in latest.iter().enumerate().filter(|&(_, &bits)| bits != 0) {
@@ -138,11 +139,12 @@ impl Search {
         next
     }
 
-    /// Notes the ports of `switch` by which `bits` have come from those that had them `latest`; `hops` is room for it.
+    /// Records the ports of `switch` through which `bits` have arrived from neighbours with the bits `latest`; `hops`
+    /// is scratch space.
     fn note(&mut self, switch: usize, mut bits: u64, latest: &[u64], hops: &mut Vec<PortId>, block: &mut Block) {
         while bits != 0 {
             let bit = 1_u64 << bits.trailing_zeros();
-            // All bits that come by the same ports as the first are noted with it.
+            // All bits that arrive through the same ports as the first are recorded together.
             let mut alike = bits;
             hops.clear();
             for &(port, peer) in self.neighbours_of(switch) {

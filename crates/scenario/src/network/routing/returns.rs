@@ -1,4 +1,4 @@
-//! Which neighbour sends a packet back that it is given.
+//! Neighbours that send a packet back.
 
 use hitless_core::wire::{HostId, PortId};
 
@@ -6,18 +6,18 @@ use super::table::Table;
 use crate::network::topology::select::SwitchPort;
 use crate::network::topology::{Node, SwitchId, Topology};
 
-/// By switch, port and destination: whether the neighbour at the port sends back. Of the tables as they were when it
-/// was made; a switch's control plane would install it as a table by destination.
+/// Whether the neighbour at a port sends packets back, by switch, port and destination. It describes the tables at the
+/// time of construction; a switch's control plane would install it as a table by destination.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Returns {
-    /// By switch: the place of its first port.
+    /// Index of the first port of each switch.
     first_ports: Vec<usize>,
     /// By port of a switch and attachment switch of the destination.
     come_back: Vec<bool>,
 }
 
 impl Returns {
-    /// Of tables in which `hops` finds the next hops of a switch towards a host.
+    /// Computes it from tables in which `hops` finds the next hops of a switch towards a host.
     pub fn new<'t>(topology: &Topology, table: &Table, hops: impl Fn(SwitchId, HostId) -> &'t [PortId]) -> Self {
         let mut first_host = vec![None; table.edges];
         topology.host_ids().for_each(|host| {
@@ -39,7 +39,7 @@ impl Returns {
         returns
     }
 
-    /// Whether the neighbour at `port` of `switch` sends back; false where nothing was learned.
+    /// Returns whether the neighbour at `port` of `switch` sends packets back; false before anything was computed.
     pub fn come_back(&self, table: &Table, switch: SwitchId, port: PortId, destination: HostId) -> bool {
         let Some(first) = self.first_ports.get(switch.0 as usize) else { return false };
         let edge = table.places[destination.0 as usize].edge as usize;
@@ -47,7 +47,7 @@ impl Returns {
     }
 }
 
-/// Whether the neighbour at port `at` sends packets for `destination` back, whichever of its next hops it chooses.
+/// Returns whether the neighbour at port `at` sends packets for `destination` back, for each of its next hops.
 pub(super) fn leads_back<'t>(
     topology: &Topology,
     at: SwitchPort,

@@ -9,7 +9,7 @@ fn leaf_spine() -> Topology {
     leaf_spine_of(8, 4, 16)
 }
 
-/// Follows a packet from `source` to `destination`; the switches it visits.
+/// Follows a packet from `source` to `destination`; returns the visited switches.
 fn walk(topology: &Topology, routing: &Routing, source: HostId, destination: HostId, flow_hash: u32) -> Vec<SwitchId> {
     let packet = Packet { source, destination, flow_hash, ..Packet::default() };
     let mut visited = Vec::new();
@@ -55,7 +55,7 @@ fn switches_choose_independently_so_that_hashes_are_not_polarised() {
         let path = walk(&topology, &routing, HostId(0), HostId(127), hash);
         *used.entry(path).or_insert(0_u32) += 1;
     }
-    // 4 aggregations times 4 cores; with one hash for all switches only 4 of the 16 would be used.
+    // 4 aggregations times 4 cores. If all switches used the same hash, only 4 of the 16 paths would be used.
     assert_eq!(used.len(), 16);
     assert!(used.values().all(|&count| (180..320).contains(&count)), "{used:?}");
 }
@@ -99,7 +99,7 @@ prop_compose! {
     }
 }
 
-/// Links between two switches, by Floyd and Warshall: slow, and written nothing like the code under test.
+/// Distances between switches in links by Floyd and Warshall: slow, and independent of the code under test.
 fn all_distances(topology: &Topology) -> Vec<Vec<usize>> {
     let count = topology.switches.len();
     let mut distances = vec![vec![count; count]; count];
@@ -160,7 +160,7 @@ proptest! {
     }
 }
 
-/// The next hops of each switch towards each host by one plain search per switch with hosts.
+/// The next hops of each switch towards each host, by one plain search per switch with hosts.
 fn next_hops_by_plain_search(topology: &Topology, excluded: &[LinkId], target: SwitchId) -> Vec<Vec<PortId>> {
     let usable = |switch: SwitchId| {
         let ports = (0..).map(PortId).zip(&topology.switch(switch).ports);

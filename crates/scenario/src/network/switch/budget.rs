@@ -1,4 +1,4 @@
-//! `[switch.budget]`: what a pipeline has for mechanisms.
+//! `[switch.budget]`: resources of a pipeline for mechanisms.
 
 use hitless_core::settings::quantity::Text;
 use hitless_core::wire::BitRate;
@@ -6,27 +6,27 @@ use hitless_switch::Budget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a pipeline of a switch has for mechanisms, whose registers alone are counted. The defaults are those of the
-/// first Tofino.
+/// Resources of a switch pipeline for mechanisms; of their tables only registers are counted. The defaults are those of
+/// the first Tofino.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BudgetSettings {
-    /// Stages, which ingress and egress share.
+    /// Number of stages, shared by ingress and egress.
     #[schemars(range(min = 1, max = 1000))]
     pub stages: u32,
-    /// Stateful arithmetic units of a stage: register arrays that it can access.
+    /// Stateful arithmetic units of a stage: the number of register arrays that it can access.
     #[schemars(range(min = 1, max = 1000))]
     pub stateful_alus_per_stage: u32,
-    /// Blocks of static memory of a stage that can hold registers, of 16 KiB each.
+    /// Blocks of static memory per stage for registers, of 16 KiB each.
     #[schemars(range(min = 1, max = 100_000))]
     pub sram_blocks_per_stage: u32,
     /// Queues of a port.
     #[schemars(range(min = 1, max = 1000))]
     pub queues_per_port: u32,
-    /// Mirror sessions: pairs of a port and a queue that copies go to.
+    /// Mirror sessions: pairs of port and queue as targets of copies.
     #[schemars(range(min = 1, max = 100_000))]
     pub mirror_sessions: u32,
-    /// Bandwidth of recirculation ports that mechanisms keep busy.
+    /// Total bandwidth of recirculation ports that mechanisms can occupy.
     #[serde(with = "Text::<BitRate>")]
     pub recirculation: BitRate,
 }

@@ -1,4 +1,4 @@
-//! Hardware as the switch is told of it, from settings.
+//! Converts settings to the switch's hardware configuration.
 
 use hitless_core::engine::Stream;
 use hitless_core::settings::quantity::QueueLength;
@@ -14,8 +14,8 @@ use super::flow_queueing::FlowQueueingSettings;
 use super::queues::{BufferSettings, EcnPoint, EcnSettings, SchedulerKind};
 use super::settings::{DepthVisible, SwitchSettings};
 
-/// A port of the switch that sends at `rate`, with `overhead_bytes` for each frame. What marks by chance draws from
-/// streams of which `marking` gives the seeds; it is asked for only then.
+/// Configures a port that sends at `rate`, with `overhead_bytes` for each frame. `marking` makes the stream for the
+/// seeds of random marking; it is called only if the port marks at random.
 pub fn port(
     settings: &SwitchSettings,
     rate: BitRate,
@@ -66,7 +66,7 @@ fn ecn_threshold(settings: Option<EcnSettings>, seed: u64) -> EcnThreshold {
     }
 }
 
-/// A recirculation port whose queue may hold `limit`; without it, as much as the buffer has.
+/// Configures a recirculation port with a queue limit; without `limit` only the buffer limits it.
 pub fn recirculation_port(settings: &SwitchSettings, limit: Option<Bytes>) -> PortConfig {
     let limit = limit.map_or(QueueLimit::Unlimited, |limit| QueueLimit::Bytes(limit.0));
     let overhead_bytes = hitless_core::wire::packet::ETHERNET_OVERHEAD_BYTES;
@@ -74,7 +74,7 @@ pub fn recirculation_port(settings: &SwitchSettings, limit: Option<Bytes>) -> Po
     PortConfig { is_loopback: true, ..PortConfig::fifo(settings.recirculation_rate, overhead_bytes, queue) }
 }
 
-/// How ports share the buffer.
+/// Returns the policy by which ports share the buffer.
 pub fn buffer_policy(settings: &SwitchSettings) -> BufferPolicy {
     match settings.buffer {
         BufferSettings::Static(_) => BufferPolicy::Static,
@@ -82,7 +82,7 @@ pub fn buffer_policy(settings: &SwitchSettings) -> BufferPolicy {
     }
 }
 
-/// The hardware that `settings` describe.
+/// Returns the hardware that `settings` describe.
 pub fn architecture(settings: &SwitchSettings) -> Architecture {
     Architecture {
         ingress_latency: settings.ingress_latency,
@@ -101,8 +101,8 @@ pub fn architecture(settings: &SwitchSettings) -> Architecture {
     }
 }
 
-/// The discipline of a port that `settings` describe, where the longest frame is `frame_max` and flows are hashed with
-/// `salt`.
+/// Returns the discipline of a port that `settings` describe; `frame_max` is the maximum frame length, and `salt` goes
+/// into the hash of flows.
 pub fn discipline(settings: &FlowQueueingSettings, frame_max: Bytes, salt: u32) -> FlowQueueing {
     let given = settings.weights();
     let weights = ClassWeights(std::array::from_fn(|class| given.get(class).copied().unwrap_or(1)));

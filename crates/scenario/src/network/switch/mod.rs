@@ -1,4 +1,4 @@
-//! `[switch]`: what the switches of a network are like, and the same as the switch itself is told.
+//! `[switch]`: the settings of switches, and their conversion to the switch's own configuration.
 
 mod budget;
 mod flow_queueing;

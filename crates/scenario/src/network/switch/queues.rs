@@ -1,4 +1,4 @@
-//! Queues of a port: their buffer, their turns, their marking.
+//! Queues of a port: buffer, scheduling, marking.
 
 use hitless_core::settings::quantity::{Optional, QueueLength, Text};
 use hitless_core::wire::{BitRate, Bytes};
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::network::topology::{Port, SwitchId, Topology};
 
-/// How the buffer is shared.
+/// Division of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum BufferSettings {
-    /// Every port has a limit of its own.
+    /// A separate limit for every port.
     Static(StaticBuffer),
-    /// All ports share one buffer; a queue may take `alpha` times what is free (Choudhury and Hahne 1998).
+    /// One buffer for all ports; a queue can take `alpha` times the free part (Choudhury and Hahne 1998).
     Shared(SharedBuffer),
 }
 
@@ -21,7 +21,7 @@ pub enum BufferSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaticBuffer {
-    /// What may wait at one port, in packets or bytes.
+    /// Maximum length of a port's queues, in packets or bytes.
     #[serde(with = "Text::<QueueLength>")]
     pub per_port: QueueLength,
 }
@@ -30,38 +30,38 @@ pub struct StaticBuffer {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SharedBuffer {
-    /// Size of the buffer of one switch.
+    /// Total size of a switch's buffer.
     #[serde(with = "Text::<Bytes>")]
     pub total: Bytes,
-    /// A queue may grow to alpha times the free part of the buffer.
+    /// Maximum length of a queue, as a multiple of the free part of the buffer.
     #[schemars(range(min = 0.001, max = 1024.0))]
     pub alpha: f64,
-    /// What no queue may exceed in any case; left out: only alpha decides.
+    /// Absolute maximum length of a queue; left out: only alpha limits it.
     #[serde(default, with = "Optional::<Bytes>", skip_serializing_if = "Option::is_none")]
     pub queue_max: Option<Bytes>,
 }
 
-/// How the queues of a port take turns.
+/// Order of service of a port's queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SchedulerKind {
-    /// One queue, or several as if they were one.
+    /// First in, first out: one queue, or several treated as one.
     Fifo,
-    /// The highest class first.
+    /// Strict priority: the highest class first.
     Strict,
     /// Deficit round robin (Shreedhar and Varghese 1995).
     Drr,
 }
 
-/// When a switch decides whether a packet is marked.
+/// Time of the decision whether a packet is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnPoint {
-    /// When it enters its queue, by what is before it (RFC 8257, section 3.1).
+    /// When it enters its queue, by the packets before it (RFC 8257, section 3.1).
     #[default]
     Enqueue,
-    /// When it leaves its queue, by what is left behind it: the mark is younger by the time that the packet has waited.
-    /// A port then costs an event more for each packet.
+    /// When it leaves its queue, by the packets after it: the mark is more recent by the packet's queueing time. This
+    /// costs an additional event for each packet.
     Dequeue,
 }
 
@@ -69,43 +69,44 @@ pub enum EcnPoint {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EcnSettings {
-    /// A packet is marked when the queue is at least this long at that time, the packet itself not counted; with
-    /// `maximum` it may be marked from here on (Kmin of DCQCN).
+    /// Queue length at which packets are marked, not counting the packet itself; with `maximum` it is the length at
+    /// which random marking starts (Kmin of DCQCN).
     #[serde(with = "Text::<QueueLength>")]
     pub threshold: QueueLength,
-    /// Mark by chance: with a probability that grows in a straight line from 0 at `threshold` to `probability` here,
-    /// and every packet from here on (Kmax of DCQCN). In the unit of `threshold`; left out: all from `threshold` on.
+    /// Queue length at which every packet is marked (Kmax of DCQCN), in the unit of `threshold`. Between `threshold`
+    /// and this length packets are marked at random, with a probability that grows linearly from 0 to `probability`.
+    /// Left out: all packets are marked at `threshold` and above.
     #[serde(default, with = "Optional::<QueueLength>", skip_serializing_if = "Option::is_none")]
     pub maximum: Option<QueueLength>,
-    /// The probability just below `maximum` (Pmax of DCQCN); given with it.
+    /// Marking probability just below `maximum` (Pmax of DCQCN); required with `maximum`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: Option<f64>,
-    /// When it is decided.
+    /// Time of the decision.
     #[serde(default)]
     pub at: EcnPoint,
 }
 
-/// Ports that differ from the others. Where several entries name a port, the last that says something counts.
+/// Exceptions for some ports. If several entries apply to a port, the last one with a value wins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PortSettings {
-    /// Switches that they belong to, by name; empty: every switch.
+    /// Names of the switches; empty: every switch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub switches: Vec<String>,
-    /// Rate of the link that they send on; left out: any.
+    /// Rate of the port's link; left out: any rate.
     #[serde(with = "Optional::<BitRate>", skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
-    /// What may wait there, where `switch.buffer` is "static"; left out: as `switch.buffer` says.
+    /// Maximum queue length at these ports if `switch.buffer` is "static"; left out: as in `switch.buffer`.
     #[serde(with = "Optional::<QueueLength>", skip_serializing_if = "Option::is_none")]
     pub buffer: Option<QueueLength>,
-    /// Marking of congestion; left out: as `switch.ecn` says.
+    /// Marking of congestion; left out: as in `switch.ecn`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnSettings>,
 }
 
 impl PortSettings {
-    /// Whether they hold for `port` of `switch`.
+    /// Returns whether the entry applies to `port` of `switch`.
     pub fn apply_to(&self, topology: &Topology, switch: SwitchId, port: &Port) -> bool {
         let name = &topology.switch(switch).name;
         let of_switch = self.switches.is_empty() || self.switches.contains(name);

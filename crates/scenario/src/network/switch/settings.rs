@@ -1,4 +1,4 @@
-//! `[switch]`: what every switch of the fabric is like.
+//! `[switch]`: settings of all switches of the fabric.
 
 use hitless_core::settings::quantity::{QueueLength, Text};
 use hitless_core::wire::packet::MTU_FRAME_BYTES;
@@ -13,58 +13,58 @@ use super::queues::PortSettings;
 use super::queues::{BufferSettings, EcnSettings, SchedulerKind, SharedBuffer, StaticBuffer};
 use crate::network::topology::{Port, SwitchId, Topology};
 
-/// The switches. A preset gives every field a value; fields given beside it override it.
+/// The switches. A preset gives every field a value; fields that are also given override it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SwitchSettings {
-    /// Where the values come from that are not given here.
+    /// Source of all values that are not given.
     pub preset: SwitchPreset,
     /// Time from the last bit of a frame at a port to the traffic manager.
     #[serde(with = "Text::<Duration>")]
     pub ingress_latency: Duration,
-    /// Time from the traffic manager to the first bit of the frame on the wire, when the port is free.
+    /// Time from the traffic manager to the first bit of the frame on the wire, if the port is free.
     #[serde(with = "Text::<Duration>")]
     pub egress_latency: Duration,
-    /// Time that a mirrored copy takes from the egress pipeline back to the traffic manager.
+    /// Time of a mirrored copy from the egress pipeline back to the traffic manager.
     #[serde(with = "Text::<Duration>")]
     pub mirror_latency: Duration,
-    /// Time from a recirculation port back to its own ingress pipeline.
+    /// Time from a recirculation port back to its ingress pipeline.
     #[serde(with = "Text::<Duration>")]
     pub loopback_latency: Duration,
-    /// Time in the MACs, coding and error correction at both ends of a link together; added to each link's delay.
+    /// Total time in the MACs, coding and error correction at both ends of a link; added to each link's delay.
     #[serde(with = "Text::<Duration>")]
     pub phy_latency: Duration,
-    /// How much may wait, and how ports share it.
+    /// Size of the buffer, and its division among ports.
     pub buffer: BufferSettings,
-    /// Queues of each port, beyond those that mechanisms ask for. Queue q takes the packets of traffic class q.
+    /// Number of queues of each port, in addition to those of mechanisms. Queue q holds the packets of traffic class q.
     #[schemars(range(min = 1, max = 128))]
     pub queues_per_port: u8,
-    /// Which queue of a port is served next.
+    /// Order of service of a port's queues.
     pub scheduler: SchedulerKind,
-    /// Bytes that deficit round robin gives a queue in each turn; only for the scheduler "drr".
+    /// Bytes per turn of a queue in deficit round robin; only for the scheduler "drr".
     #[serde(with = "Text::<Bytes>")]
     pub drr_quantum: Bytes,
-    /// Queueing by flow instead; left out: not so.
+    /// Queueing by flow, which replaces the scheduler; left out: no queueing by flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_queueing: Option<FlowQueueingSettings>,
-    /// Marking of congestion; left out: nothing is marked.
+    /// Marking of congestion; left out: no marking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnSettings>,
-    /// Ports that differ from the others.
+    /// Exceptions for some ports.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<PortSettings>,
-    /// Recirculation ports: how many, shared by all mechanisms of a switch.
+    /// Number of recirculation ports, shared by all mechanisms of a switch.
     #[schemars(range(max = 64))]
     pub recirculation_ports: u16,
     /// Rate of each recirculation port.
     #[serde(with = "Text::<BitRate>")]
     pub recirculation_rate: BitRate,
-    /// Where a pipeline may read how full a queue is.
+    /// Pipelines that can read queue depths.
     pub depth_visible: DepthVisible,
-    /// Refuse what the hardware cannot do: before the run mechanisms that take more than the budget, while running two
-    /// accesses to one register array in one pass and the like.
+    /// Whether limits of the hardware are enforced: before the run mechanisms that exceed the budget are refused, and
+    /// during the run, for example, two accesses to one register array in one pass.
     pub checked: bool,
-    /// What a pipeline has for mechanisms; left out with the preset "ideal": without limit.
+    /// Resources of a pipeline for mechanisms; left out with the preset "ideal": no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSettings>,
 }
@@ -80,13 +80,13 @@ pub enum SwitchPreset {
     Ideal,
 }
 
-/// Where queue depth can be read.
+/// Pipelines that can read queue depths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DepthVisible {
-    /// Only in the egress pipeline, as on the first Tofino.
+    /// Only the egress pipeline, as on the first Tofino.
     Egress,
-    /// In both, as on the second.
+    /// Both pipelines, as on the second Tofino.
     IngressAndEgress,
 }
 
@@ -97,18 +97,19 @@ impl Default for SwitchSettings {
 }
 
 impl SwitchSettings {
-    /// Queues of each port. One FIFO queue may have several numbers in a scenario that varies the scheduler only.
+    /// Returns the number of queues of each port. With the FIFO scheduler it is always 1, so that a scenario can vary
+    /// only the scheduler.
     pub fn queue_count(&self) -> u8 {
         if self.scheduler == SchedulerKind::Fifo { 1 } else { self.queues_per_port }
     }
 
-    /// The queue of a traffic class.
+    /// Returns the queue of a traffic class.
     pub fn queue_of_class(&self, class: u8) -> u8 {
         class.min(self.queue_count() - 1)
     }
 
-    /// Of `classes`, one bit each, the first in each of the queues that only they use: to pause these is to pause no
-    /// other class. Where they share every queue with others there is no such pause, and the shared queues are taken.
+    /// Returns, for `classes` (one bit each), the first class in each queue that no other class uses: pausing these
+    /// pauses no other class. If every queue is shared with other classes, it returns classes of the shared queues.
     pub fn classes_of_distinct_queues(&self, classes: u8) -> u8 {
         let first_in = |classes: u8, queue: u8| {
             (0..8).find(|&class| classes >> class & 1 == 1 && self.queue_of_class(class) == queue)
@@ -121,13 +122,13 @@ impl SwitchSettings {
         if own == 0 { firsts(&|_| true) } else { own }
     }
 
-    /// Whether any port marks.
+    /// Returns whether any port marks packets.
     pub fn marks_somewhere(&self) -> bool {
         let by_flow = self.flow_queueing.as_ref().is_some_and(FlowQueueingSettings::marks);
         by_flow || self.ecn.is_some() || self.ports.iter().any(|entry| entry.ecn.is_some())
     }
 
-    /// The settings as they are for `port` of `switch`.
+    /// Returns the settings of `port` of `switch`, with exceptions applied.
     pub fn of_port(&self, topology: &Topology, switch: SwitchId, port: &Port) -> SwitchSettings {
         let mut settings = self.clone();
         for entry in self.ports.iter().filter(|entry| entry.apply_to(topology, switch, port)) {
@@ -139,16 +140,17 @@ impl SwitchSettings {
         settings
     }
 
-    /// The values of a preset. The figures of the hardware, with their sources, are in [`Architecture`].
+    /// Returns the values of a preset. The figures of the hardware, with their sources, are in [`Architecture`].
     pub fn of(preset: SwitchPreset) -> Self {
         match preset {
             SwitchPreset::TofinoLike => {
-                // Assumed: 22 MB is what is commonly said of the first Tofino, alpha = 1 a common default of vendors.
+                // Assumed: 22 MB is the commonly stated buffer of the first Tofino, and alpha = 1 a common vendor
+                // default.
                 let buffer = SharedBuffer { total: Bytes(22_000_000), alpha: 1.0, queue_max: None };
                 Self::on(preset, &Architecture::tofino_like(), BufferSettings::Shared(buffer), SchedulerKind::Strict)
             }
             SwitchPreset::Ideal => {
-                // 300 KB for each port: what the deflection paper's simulations have.
+                // 300 KB per port, as in the deflection paper's simulations.
                 let buffer = StaticBuffer { per_port: QueueLength::Bytes(Bytes(300_000)) };
                 Self::on(preset, &Architecture::ideal(), BufferSettings::Static(buffer), SchedulerKind::Fifo)
             }
@@ -188,17 +190,17 @@ mod tests {
 
     #[test]
     fn a_pause_of_some_classes_spares_the_queues_of_the_others() {
-        // Queues of a port, the classes to pause, and those that a pause frame names.
+        // Queues of a port, the classes to pause, and the classes that a pause frame names.
         let cases = [
             (1, 0b1111_1111, 0b0000_0001),
             (2, 0b1111_1111, 0b0000_0011),
             (8, 0b1111_1111, 0b1111_1111),
-            // Class 2 is in the queue of class 1, which is not to be paused.
+            // Class 2 shares a queue with class 1, which must not be paused.
             (2, 0b1111_1101, 0b0000_0001),
             (4, 0b1111_1101, 0b0000_1101),
             (4, 0b0111_1111, 0b0000_0111),
             (8, 0b1111_1101, 0b1111_1101),
-            // All share one queue.
+            // All classes share one queue.
             (1, 0b1111_1101, 0b0000_0001),
         ];
         for (queues_per_port, classes, expected) in cases {

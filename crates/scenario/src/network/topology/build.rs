@@ -9,9 +9,9 @@ use super::{
     DirectedLink, Direction, Endpoint, Host, Link, LinkId, LinkSpec, Node, Port, Switch, SwitchId, Tier, Topology,
 };
 
-/// The most links that a topology may have: what keeps a slip of a digit from filling the memory.
+/// Maximum number of links, which keeps a mistyped number from filling the memory.
 pub const LINKS_MAX: u64 = 1 << 24;
-/// The longest delay of a link.
+/// Maximum delay of a link.
 pub const DELAY_MAX: Duration = Duration::from_seconds(200);
 
 struct Draft {
@@ -27,12 +27,12 @@ pub struct TopologyBuilder {
     switches: Vec<Draft>,
     links: Vec<Link>,
     names: BTreeMap<String, Node>,
-    /// What is wrong, each in a sentence.
+    /// Errors, each as a sentence.
     errors: Vec<String>,
 }
 
 impl TopologyBuilder {
-    /// An empty topology.
+    /// Starts an empty topology.
     pub fn new() -> Self {
         Self::default()
     }
@@ -90,7 +90,7 @@ impl TopologyBuilder {
         both_hosts.then(|| format!("a link joins the hosts '{name_a}' and '{name_b}' without a switch"))
     }
 
-    /// Joins two nodes by name. A name that does not exist is reported by [`Self::finish`].
+    /// Joins two nodes by name. [`Self::finish`] reports unknown names.
     pub fn link_by_name(&mut self, a: &str, b: &str, settings: LinkSpec) {
         let ends = [a, b].map(|name| self.names.get(name).copied());
         if let [Some(a), Some(b)] = ends {
@@ -121,10 +121,10 @@ impl TopologyBuilder {
         self.draft(own.node).ports.push(Port { link, peer });
     }
 
-    /// The finished topology.
+    /// Finishes the topology.
     ///
     /// # Errors
-    /// Everything that is wrong with it, in the order in which it was noticed.
+    /// All errors, in the order of discovery.
     pub fn finish(mut self) -> Result<Topology, Vec<String>> {
         self.check_hosts();
         if self.errors.is_empty() {
@@ -165,7 +165,7 @@ impl TopologyBuilder {
     }
 }
 
-/// The port at which a link begins is plugged into it, and knows where it leads.
+/// Checks that the port at the start of a link refers to the link and to its other end.
 fn check_end(topology: &Topology, link: DirectedLink) {
     let (from, to) = topology.ends(link);
     let port = match from.node {

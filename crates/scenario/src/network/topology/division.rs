@@ -1,4 +1,4 @@
-//! The division of a network into parts that may run side by side.
+//! Divides a network into parts that can run in parallel.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use hitless_core::wire::{Duration, HostId};
 
 use super::{DirectedLink, Node, SwitchId, Topology};
 
-/// Which part each node belongs to. Parts are numbered from 0, and none is empty.
+/// The part of each node. Parts are numbered from 0, and none is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Division {
     /// By [`HostId`].
@@ -17,12 +17,12 @@ pub struct Division {
 }
 
 impl Division {
-    /// At most `parts` parts. Links without delay are never cut, and a host is with its switch; but with as many parts
-    /// as there are nodes, each that can be is one of its own.
+    /// Divides the network into at most `parts` parts. Links without delay are never cut, and a host stays with its
+    /// switch. An exception: if `parts` is at least the number of nodes, each node is a separate part, where possible.
     ///
-    /// Switches with hosts are divided into ranges with about as many hosts each, in the order of their hosts, which in
-    /// a fat tree is that of pods. Every other switch joins the part that it has most links to, and of several the one
-    /// with the fewest ports so far: an aggregation switch its pod, and cores and spines are spread.
+    /// Switches with hosts are divided into ranges with about the same number of hosts, in the order of their hosts (in
+    /// a fat tree, the order of pods). Every other switch joins the part to which it has the most links, and in a tie
+    /// the part with the fewest ports: so an aggregation switch joins its pod, and cores and spines are spread.
     pub fn new(topology: &Topology, parts: usize) -> Self {
         let nodes = topology.hosts.len() + topology.switches.len();
         let groups = Groups::new(topology, parts < nodes);
@@ -44,22 +44,22 @@ impl Division {
         division
     }
 
-    /// How many parts there are.
+    /// Number of parts.
     pub fn parts(&self) -> usize {
         self.parts
     }
 
-    /// The part of a host.
+    /// Returns the part of a host.
     pub fn of_host(&self, host: HostId) -> u32 {
         self.of_hosts[host.0 as usize]
     }
 
-    /// The part of a switch.
+    /// Returns the part of a switch.
     pub fn of_switch(&self, switch: SwitchId) -> u32 {
         self.of_switches[switch.0 as usize]
     }
 
-    /// The parts that a link leads from and to.
+    /// Returns the parts at both ends of a link: sender, receiver.
     pub fn of_link(&self, topology: &Topology, link: DirectedLink) -> (u32, u32) {
         let (from, to) = topology.ends(link);
         let of = |node: Node| match node {
@@ -70,7 +70,8 @@ impl Division {
     }
 }
 
-/// Nodes that stay together: a forest in which each names one that it is with, hosts first and then switches.
+/// Groups of nodes that stay together, as a forest: each node refers to another of its group. Hosts come first, then
+/// switches.
 struct Groups {
     with: Vec<usize>,
 }
@@ -88,7 +89,7 @@ impl Groups {
         groups
     }
 
-    /// The first node of a group stands for it.
+    /// Returns the first node of a group, which represents it.
     fn of(&self, mut node: usize) -> usize {
         while self.with[node] != node {
             node = self.with[node];
@@ -102,12 +103,12 @@ impl Groups {
     }
 }
 
-/// Each group by itself.
+/// Makes each group a separate part.
 fn numbered(groups: &Groups) -> BTreeMap<usize, u32> {
     (0..groups.with.len()).map(|node| groups.of(node)).map(|group| (group, group as u32)).collect()
 }
 
-/// The part of each group, by the node that stands for it.
+/// Assigns a part to each group; groups are keyed by their representative.
 fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize, u32> {
     let hosts = topology.hosts.len();
     let mut sizes = BTreeMap::new();
@@ -115,12 +116,13 @@ fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize,
     let mut of_groups = BTreeMap::new();
     let mut before = 0;
     for (&group, &size) in &sizes {
+        // A group goes to the part that contains the middle of its range of hosts.
         let middle = 2 * before + size;
         of_groups.insert(group, (middle * parts / (2 * hosts)).min(parts - 1) as u32);
         before += size;
     }
     let mut ports = vec![0; parts];
-    // From the hosts up: each round those that have a neighbour with a part.
+    // From the hosts up: each round assigns the switches that have a neighbour with a part.
     loop {
         let mut found = BTreeMap::new();
         for (number, switch) in topology.switches.iter().enumerate() {
@@ -136,6 +138,7 @@ fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize,
         if ready.is_empty() {
             break;
         }
+        // Links were counted before this round, so its assignments influence each other only through `ports`.
         for (group, links) in ready {
             let most = links.iter().copied().max().unwrap_or(0);
             let candidates = (0..parts).filter(|&part| links[part] == most);
@@ -144,7 +147,7 @@ fn assign(topology: &Topology, groups: &Groups, parts: usize) -> BTreeMap<usize,
             of_groups.insert(group, part as u32);
         }
     }
-    // What no host can reach.
+    // Nodes that no host can reach.
     for node in 0..groups.with.len() {
         of_groups.entry(groups.of(node)).or_insert(0);
     }

@@ -1,8 +1,8 @@
 //! Topology: hosts, switches, and the links between them.
 //!
-//! Plain data: a [`Topology`] is built once by a [`TopologyBuilder`] (or one of the shapes) and never
-//! changes afterwards. Ports are numbered in the order in which links were added, so the same description always
-//! gives the same port numbers. What happens *to* a link during a run (loss, going down) is not here.
+//! A [`Topology`] is plain data: a [`TopologyBuilder`] or one of the shapes builds it once, and it never changes. Ports
+//! are numbered in the order of added links, so the same description always gives the same port numbers.
+//! Changes of a link during a run (loss, going down) are not part of it.
 
 mod build;
 mod division;

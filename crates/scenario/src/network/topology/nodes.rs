@@ -1,4 +1,4 @@
-//! Nodes, links, and who is joined to whom.
+//! Nodes, links, and the connections between them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,12 +27,12 @@ pub enum Node {
 }
 
 impl Node {
-    /// Whether it is a switch.
+    /// Returns whether it is a switch.
     pub const fn is_switch(self) -> bool {
         matches!(self, Node::Switch(_))
     }
 
-    /// Its number where all nodes are counted together, so many hosts first.
+    /// Returns the index of the node in a list with the hosts first and then the switches.
     pub(super) const fn index(self, hosts: usize) -> usize {
         match self {
             Node::Host(host) => host.0 as usize,
@@ -40,13 +40,13 @@ impl Node {
         }
     }
 
-    /// The switch that it is, if it is one.
+    /// Returns the switch, if it is one.
     pub const fn switch(self) -> Option<SwitchId> {
         if let Node::Switch(id) = self { Some(id) } else { None }
     }
 }
 
-/// One end of a link: a node and the number of its port there. A host's only port is number 0.
+/// One end of a link: a node and the number of its port. A host's only port is number 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoint {
     /// The node.
@@ -65,7 +65,7 @@ pub struct LinkSpec {
     /// Propagation delay.
     #[serde(with = "Text::<Duration>")]
     pub delay: Duration,
-    /// Bytes that every frame costs beyond its own length: 8 of preamble and 12 of gap on Ethernet.
+    /// Overhead of each frame in bytes: 8 of preamble and 12 of gap on Ethernet.
     #[serde(default = "ethernet_overhead")]
     pub overhead_bytes: u32,
 }
@@ -75,7 +75,7 @@ fn ethernet_overhead() -> u32 {
 }
 
 impl LinkSpec {
-    /// An Ethernet link of `rate` and `delay`: 20 bytes of overhead for each frame (IEEE 802.3).
+    /// Makes an Ethernet link of `rate` and `delay`: 20 bytes of overhead for each frame (IEEE 802.3).
     pub const fn ethernet(rate: BitRate, delay: Duration) -> Self {
         Self { rate, delay, overhead_bytes: ETHERNET_OVERHEAD_BYTES }
     }
@@ -84,7 +84,7 @@ impl LinkSpec {
 /// A link between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The end that was named first.
+    /// The end named first.
     pub a: Endpoint,
     /// The other end.
     pub b: Endpoint,
@@ -106,23 +106,23 @@ pub enum Direction {
 pub struct DirectedLink {
     /// The link.
     pub link: LinkId,
-    /// Which of its directions.
+    /// The direction.
     pub direction: Direction,
 }
 
 impl DirectedLink {
-    /// A number below twice the number of links, for flat arrays: `2 * link`, plus one for the way back.
+    /// A number below twice the number of links, for flat arrays: `2 * link`, plus one for the reverse direction.
     pub const fn index(self) -> usize {
         2 * self.link.0 as usize + matches!(self.direction, Direction::BToA) as usize
     }
 
-    /// The directed link with [`Self::index`] `index`.
+    /// Returns the directed link with [`Self::index`] `index`.
     pub const fn from_index(index: usize) -> Self {
         let direction = if index.is_multiple_of(2) { Direction::AToB } else { Direction::BToA };
         Self { link: LinkId((index / 2) as u32), direction }
     }
 
-    /// The same link the other way.
+    /// Returns the opposite direction.
     pub const fn reversed(self) -> Self {
         let direction = match self.direction {
             Direction::AToB => Direction::BToA,
@@ -132,7 +132,7 @@ impl DirectedLink {
     }
 }
 
-/// Where a node sits; decides nothing in forwarding, only how loads are counted and nodes are drawn.
+/// Position of a switch. It does not affect forwarding, only how loads are computed and nodes are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tier {
     /// A switch with hosts: leaf, edge, top of rack.
@@ -141,7 +141,7 @@ pub enum Tier {
     Aggregation,
     /// A switch at the top: spine, core.
     Core,
-    /// Not said, as in a graph from a file.
+    /// Unknown, for example in a graph from a file.
     #[default]
     Unknown,
 }
@@ -149,14 +149,14 @@ pub enum Tier {
 /// A port of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// The link plugged in, in the direction in which this port sends.
+    /// The port's link, in its sending direction.
     pub link: DirectedLink,
-    /// Who is at the other end.
+    /// The other end.
     pub peer: Endpoint,
 }
 
 impl Port {
-    /// Whether a switch (rather than a host) is at the other end.
+    /// Returns whether the other end is a switch (and not a host).
     pub const fn faces_switch(&self) -> bool {
         self.peer.node.is_switch()
     }
@@ -165,20 +165,20 @@ impl Port {
 /// A host: one port, one link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// Its name, unique among all nodes.
+    /// Name, unique among all nodes.
     pub name: String,
-    /// Its only port.
+    /// The only port.
     pub port: Port,
 }
 
 /// A switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// Its name, unique among all nodes.
+    /// Name, unique among all nodes.
     pub name: String,
-    /// Where it sits.
+    /// Position in the fabric.
     pub tier: Tier,
-    /// Its ports, by number.
+    /// Ports by number.
     pub ports: Vec<Port>,
 }
 
@@ -195,27 +195,27 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The host `id`.
+    /// Returns the host `id`.
     pub fn host(&self, id: HostId) -> &Host {
         &self.hosts[id.0 as usize]
     }
 
-    /// The switch `id`.
+    /// Returns the switch `id`.
     pub fn switch(&self, id: SwitchId) -> &Switch {
         &self.switches[id.0 as usize]
     }
 
-    /// The link `id`.
+    /// Returns the link `id`.
     pub fn link(&self, id: LinkId) -> &Link {
         &self.links[id.0 as usize]
     }
 
-    /// The node called `name`.
+    /// Finds the node called `name`.
     pub fn node(&self, name: &str) -> Option<Node> {
         self.names.get(name).copied()
     }
 
-    /// What `node` is called.
+    /// Returns the name of `node`.
     pub fn name(&self, node: Node) -> &str {
         match node {
             Node::Host(id) => &self.host(id).name,
@@ -223,27 +223,27 @@ impl Topology {
         }
     }
 
-    /// All names of nodes, in alphabetical order.
+    /// Returns all names of nodes in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.keys().map(String::as_str)
     }
 
-    /// All hosts, in order.
+    /// Returns all hosts in order.
     pub fn host_ids(&self) -> impl Iterator<Item = HostId> + use<> {
         (0..self.hosts.len() as u32).map(HostId)
     }
 
-    /// All switches, in order.
+    /// Returns all switches in order.
     pub fn switch_ids(&self) -> impl Iterator<Item = SwitchId> + use<> {
         (0..self.switches.len() as u32).map(SwitchId)
     }
 
-    /// The port of `switch` that is its recirculation port `number`: they come after those with links.
+    /// Returns recirculation port `number` of `switch`: these ports come after the ports with links.
     pub fn recirculation_port(&self, switch: SwitchId, number: u16) -> PortId {
         PortId(self.switch(switch).ports.len() as u16 + number)
     }
 
-    /// The two ends of `directed`: sending, receiving.
+    /// Returns the two ends of `directed`: sending, receiving.
     pub fn ends(&self, directed: DirectedLink) -> (Endpoint, Endpoint) {
         let link = self.link(directed.link);
         match directed.direction {
@@ -252,13 +252,13 @@ impl Topology {
         }
     }
 
-    /// The switch that host `id` hangs on, and the port there.
+    /// Returns the switch to which host `id` is attached, and the port there.
     pub fn attachment(&self, id: HostId) -> (SwitchId, PortId) {
         let peer = self.host(id).port.peer;
         (peer.node.switch().expect("the builder refuses links between hosts"), peer.port)
     }
 
-    /// The ports of `node`; a host has one.
+    /// Returns the ports of `node`; a host has one.
     pub fn ports(&self, node: Node) -> &[Port] {
         match node {
             Node::Host(id) => std::slice::from_ref(&self.host(id).port),
@@ -266,7 +266,7 @@ impl Topology {
         }
     }
 
-    /// The links from `sender` to `receiver` in that direction, in the order in which they were added.
+    /// Returns the links from `sender` to `receiver`, in the order of their addition.
     pub fn links_between(&self, sender: Node, receiver: Node) -> Vec<DirectedLink> {
         let ports = self.ports(sender).iter().filter(|port| port.peer.node == receiver);
         let mut links: Vec<_> = ports.map(|port| port.link).collect();
@@ -274,7 +274,7 @@ impl Topology {
         links
     }
 
-    /// `sw2->sw6`, as scenarios name it; the second parallel link is `sw2->sw6#1`.
+    /// Returns the name as scenarios write it, `sw2->sw6`; the second parallel link is `sw2->sw6#1`.
     pub fn link_name(&self, directed: DirectedLink) -> String {
         let (from, to) = self.ends(directed);
         let position = self.links_between(from.node, to.node).iter().position(|&link| link == directed);
@@ -285,17 +285,18 @@ impl Topology {
         format!("{}->{}{suffix}", self.name(from.node), self.name(to.node))
     }
 
-    /// The rate of the link of host `id`.
+    /// Returns the rate of the link of host `id`.
     pub fn host_rate(&self, id: HostId) -> BitRate {
         self.link(self.host(id).port.link.link).settings.rate
     }
 
-    /// Sum of the rates of all links that a host hangs on, one way, in bits per second.
+    /// Returns the sum of the rates of all hosts' links, in one direction, in bits per second.
     pub fn host_capacity_bps(&self) -> u64 {
         self.host_ids().map(|host| self.host_rate(host).as_bps()).sum()
     }
 
-    /// Sum of the rates, one way, of the links between switches of which at least one has hosts, in bits per second.
+    /// Returns the sum of the rates, in one direction, of the links between two switches if at least one of them has
+    /// hosts, in bits per second.
     ///
     /// In a leaf-spine this is leaves x spines x core rate, the denominator of the deflection papers.
     pub fn edge_uplink_capacity_bps(&self) -> u64 {

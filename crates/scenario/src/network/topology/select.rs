@@ -6,11 +6,11 @@ use hitless_core::wire::{HostId, PortId};
 
 use super::{DirectedLink, Node, SwitchId, Topology};
 
-/// The directed links that `name` means: `"a->b"` is one, `"a<->b"` both directions. When several links join the two
-/// nodes it means the first, and `"a->b#1"` the second.
+/// Returns the directed links called `name`: `"a->b"` is one, `"a<->b"` both directions. If several links join the two
+/// nodes, it is the first, and `"a->b#1"` is the second.
 ///
 /// # Errors
-/// Why there is no such link, as a sentence.
+/// A sentence, if the link does not exist.
 pub fn select_links(topology: &Topology, name: &str) -> Result<Vec<DirectedLink>, String> {
     let (pair, number) = split_number(name)?;
     let both_ways = pair.contains("<->");
@@ -34,22 +34,22 @@ pub fn select_links(topology: &Topology, name: &str) -> Result<Vec<DirectedLink>
 pub struct SwitchPort {
     /// The switch.
     pub switch: SwitchId,
-    /// Its port; recirculation ports are numbered after those with links.
+    /// The port; recirculation ports are numbered after the ports with links.
     pub port: PortId,
 }
 
 impl SwitchPort {
-    /// The link that it sends on, `sw2->sw6`; a recirculation port has none.
+    /// Returns the name of its link, `sw2->sw6`; not for recirculation ports.
     pub fn name(self, topology: &Topology) -> String {
         topology.link_name(topology.switch(self.switch).ports[usize::from(self.port.0)].link)
     }
 }
 
-/// The port of a switch that `name` means: `"sw2->sw6"` is the one that sends on this link, `"sw2.recirculation0"` the
+/// Returns the switch port called `name`: `"sw2->sw6"` is the port that sends on this link, `"sw2.recirculation0"` the
 /// first of its `recirculation_ports` recirculation ports.
 ///
 /// # Errors
-/// Why there is no such port, as a sentence.
+/// A sentence, if the port does not exist.
 pub fn select_switch_ports(topology: &Topology, name: &str, recirculation_ports: u16) -> Result<SwitchPort, String> {
     if let Some((switch, number)) = name.split_once(".recirculation") {
         return recirculation_port(topology, switch, number, recirculation_ports);
@@ -67,10 +67,10 @@ pub fn select_switch_ports(topology: &Topology, name: &str, recirculation_ports:
     }
 }
 
-/// The ports of switches that `name` means: "a->b" is the one that sends on this link, "a" all ports of a switch.
+/// Returns the switch ports called `name`: "a->b" is the port that sends on this link, "a" is all ports of a switch.
 ///
 /// # Errors
-/// Why it means none, as a sentence.
+/// A sentence, if the port does not exist.
 pub fn select_ports(topology: &Topology, name: &str) -> Result<Vec<SwitchPort>, String> {
     match topology.node(name) {
         Some(Node::Switch(switch)) => Ok(ports_of(topology, switch).collect()),
@@ -79,8 +79,8 @@ pub fn select_ports(topology: &Topology, name: &str) -> Result<Vec<SwitchPort>, 
     }
 }
 
-/// The ports that `names` mean, in order, by switch; of all switches when there are no names. A name that means nothing
-/// is left out.
+/// Returns the ports called `names`, in order, by switch; without names those of all switches. Unknown names are
+/// ignored.
 pub fn select_ports_by_switch(topology: &Topology, names: &[String]) -> BTreeMap<SwitchId, Vec<SwitchPort>> {
     let named = |name: &String| select_ports(topology, name).unwrap_or_default();
     let ports: Vec<SwitchPort> = if names.is_empty() {
@@ -118,11 +118,11 @@ fn find_node(topology: &Topology, name: &str) -> Result<Node, String> {
     topology.node(name).ok_or_else(|| format!("there is no node called '{name}'"))
 }
 
-/// The hosts that `names` mean: `"all"`, a host's name, or a range of numbered names such as `"h0..h15"` (both ends
-/// included). The order is that of the list.
+/// Returns the hosts called `names`: `"all"`, a host's name, or a range of numbered names such as `"h0..h15"` (both
+/// ends included), in the order of the list.
 ///
 /// # Errors
-/// What is wrong with the first name that means nothing, as a sentence.
+/// A sentence about the first unknown name.
 pub fn select_hosts(topology: &Topology, names: &[String]) -> Result<Vec<HostId>, String> {
     let mut hosts = Vec::new();
     for name in names {

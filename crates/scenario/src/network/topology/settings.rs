@@ -10,13 +10,13 @@ use super::{LINKS_MAX, LinkSpec, Tier, Topology, TopologyBuilder};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum TopologySettings {
-    /// Every leaf is linked to every spine. Names: h0, h1, ... leaf0, ... spine0, ...
+    /// Leaf-spine: every leaf has a link to every spine. Names: h0, h1, ... leaf0, ... spine0, ...
     LeafSpine(LeafSpine),
     /// A k-ary fat tree (Al-Fares et al., SIGCOMM 2008). Names: h0, ... edge0, ... agg0, ... core0, ...
     FatTree(FatTree),
-    /// Hosts, two switches with one link between them, hosts. Names: h0, ... left, right
+    /// Dumbbell: two switches with one link between them, and hosts at both. Names: h0, ... left, right
     Dumbbell(Dumbbell),
-    /// Hosts, switches in a row, hosts, with names of your own.
+    /// Chain: hosts, switches in a row, hosts, with names of your choice.
     Chain(Chain),
     /// Any graph: lists of hosts, switches and links.
     Graph(Graph),
@@ -40,9 +40,9 @@ pub struct Graph {
 /// A link of a graph.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GraphLink {
-    /// The two nodes that it joins. Two links may join the same two switches.
+    /// The two nodes. Several links can join the same two switches.
     pub ends: [String; 2],
-    /// What the link is like.
+    /// Rate, delay and overhead of the link.
     #[serde(flatten)]
     pub link: LinkSpec,
 }
@@ -51,7 +51,7 @@ impl TopologySettings {
     /// Builds the fabric.
     ///
     /// # Errors
-    /// What is wrong with it: names given twice, hosts without a link or with several, unreachable nodes.
+    /// All errors: duplicate names, hosts without a link or with several, unreachable nodes.
     pub fn build(&self) -> Result<Topology, Vec<String>> {
         let links = self.link_count();
         if links > LINKS_MAX {
@@ -66,7 +66,7 @@ impl TopologySettings {
         }
     }
 
-    /// How many links it will have: known before anything is built.
+    /// Returns the number of links, without building anything.
     pub fn link_count(&self) -> u64 {
         let product = |a: u32, b: u32| u64::from(a) * u64::from(b);
         match self {

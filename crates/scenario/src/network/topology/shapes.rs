@@ -1,7 +1,7 @@
 //! The usual shapes: dumbbell, chain, leaf-spine, fat tree.
 //!
-//! Every shape numbers hosts and switches from 0 in the order of the drawing, left to right, bottom to top, and gives
-//! a switch its host ports before its switch ports.
+//! Every shape numbers hosts and switches from 0 in the order of the drawing, left to right, bottom to top, and gives a
+//! switch its host ports before its switch ports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,10 +12,10 @@ use super::{LinkSpec, Node, Tier, Topology, TopologyBuilder};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
-    /// Hosts on the switch `left`: h0, h1, ...
+    /// Number of hosts on the switch `left`: h0, h1, ...
     #[schemars(range(min = 1, max = 4096))]
     pub hosts_left: u32,
-    /// Hosts on the switch `right`; their numbers go on where those on the left end.
+    /// Number of hosts on the switch `right`; their numbers continue after those on the left.
     #[schemars(range(min = 1, max = 4096))]
     pub hosts_right: u32,
     /// The link of each host.
@@ -85,7 +85,7 @@ pub struct LeafSpine {
     /// Number of spine switches.
     #[schemars(range(min = 1, max = 4096))]
     pub spines: u32,
-    /// Hosts on each leaf; host h hangs on leaf h / hosts_per_leaf.
+    /// Number of hosts on each leaf; host h is on leaf h / hosts_per_leaf.
     #[schemars(range(min = 1, max = 4096))]
     pub hosts_per_leaf: u32,
     /// The link of each host.
@@ -95,7 +95,7 @@ pub struct LeafSpine {
 }
 
 impl LeafSpine {
-    /// Port p of a leaf faces its p-th host, then come the spines in order; port p of a spine faces leaf p.
+    /// Port p of a leaf connects its p-th host; the spines follow in order. Port p of a spine connects leaf p.
     pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
         let mut builder = TopologyBuilder::new();
         let leaves = switches(&mut builder, "leaf", Tier::Edge, self.leaves);
@@ -112,10 +112,10 @@ impl LeafSpine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
-    /// Ports of each switch; even.
+    /// Number of ports of each switch; even.
     #[schemars(range(min = 2, max = 256))]
     pub k: u32,
-    /// Which cores each aggregation switch is linked to.
+    /// Wiring between aggregation and core switches.
     #[serde(default)]
     pub wiring: FatTreeWiring,
     /// The link of each host.
@@ -124,20 +124,20 @@ pub struct FatTree {
     pub core_link: LinkSpec,
 }
 
-/// Which cores each aggregation switch of a fat tree is linked to.
+/// Wiring between the aggregation and core switches of a fat tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FatTreeWiring {
-    /// Number i of every pod to the same k/2 cores.
+    /// Standard: aggregation switch i of every pod is connected to the same k/2 cores.
     #[default]
     Standard,
-    /// The AB fat tree (F10, NSDI 2013): in odd pods number i to core i of each group of k/2, so that a switch has a
-    /// detour of three links round any link below it.
+    /// The AB fat tree (F10, NSDI 2013): in odd pods aggregation switch i is connected to core i of each group of k/2,
+    /// so that a switch has a detour of three links around any link below it.
     Ab,
 }
 
 impl FatTree {
-    /// "Row" i of the cores is those from i * k/2 on, "column" i is those with the number i in their row.
+    /// "Row" i of the cores starts at i * k/2; "column" i is the cores with position i in their row.
     pub(crate) fn build(&self) -> Result<Topology, Vec<String>> {
         let half = self.k / 2;
         let mut builder = TopologyBuilder::new();

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Points, smallest, largest, mean with linear interpolation, mean by steps: computed apart from this code.
+/// Points, minimum, maximum, mean with linear interpolation, mean by steps: computed independently of this code.
 const KNOWN: [(&str, usize, f64, f64, f64, f64); 12] = [
     ("alibaba_storage2019_hpcc", 9, 0.0, 2e6, 4.087e4, 6.705e4),
     ("cachefollower_aeolus_style_conweave", 23, 70.0, 3e6, 7.126e5, 8.029e5),
@@ -44,7 +44,7 @@ fn the_tables_that_come_along_have_the_means_they_are_known_for() {
 #[test]
 fn samples_match_the_mean_of_every_table() {
     for (name, ..) in KNOWN {
-        // Without the cut the tails are too heavy for the mean of a sample to say anything.
+        // Without the cut the tails are too heavy for the mean of a sample to be meaningful.
         let table = Cdf::named(name).unwrap().up_to(1e7).unwrap();
         let mut stream = RandomStreams::new(3).stream(name);
         let sizes: Vec<f64> = (0..100_000).map(|_| table.sample(&mut stream) as f64).collect();
@@ -112,8 +112,8 @@ proptest! {
         let sizes: Vec<f64> = (0..20_000).map(|_| table.sample(&mut stream) as f64).collect();
         prop_assert!(sizes.iter().all(|&size| size >= smallest.max(1.0) && size <= largest.max(1.0)));
         let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
-        // Five standard errors of the mean of a variable on this range, and half a byte of rounding and of lifting to
-        // 1.
+        // Five standard errors of the mean of a variable on this range, plus half a byte each for rounding and for the
+        // minimum of 1.
         let tolerance = 5.0 * (largest - smallest) / 2.0 / (sizes.len() as f64).sqrt() + 1.0;
         prop_assert!((mean - table.mean_linear()).abs() <= tolerance, "{} for {}", mean, table.mean_linear());
     }

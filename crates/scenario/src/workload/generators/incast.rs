@@ -1,4 +1,4 @@
-//! Queries that many hosts answer at the same moment.
+//! Queries that many hosts answer at the same time.
 
 use hitless_core::engine::Stream;
 use hitless_core::engine::draws::below;
@@ -11,11 +11,11 @@ use crate::workload::{FlowSpec, Offer};
 /// The answers to a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Answers {
-    /// Their number.
+    /// Number of answers.
     pub fan_in: u32,
     /// Payload of each.
     pub bytes: u64,
-    /// Whether a server may give several; otherwise each gives one at most.
+    /// Whether a server can give several answers to a query.
     pub servers_repeat: bool,
 }
 
@@ -27,15 +27,15 @@ pub struct IncastGenerator {
     servers: Vec<HostId>,
     shape: Answers,
     stream: Stream,
-    /// What the client asks each server, if it does.
+    /// The requests that the client sends to each server, if any.
     asking: Option<Asking>,
-    /// Answers of the current query that are still to be given out, last first.
+    /// Answers of the current query that were not returned yet, last first.
     answers: Vec<FlowSpec>,
 }
 
 impl IncastGenerator {
-    /// `None` when some client would find too few other hosts among `servers`, `fan_in` of them or one that repeats, or
-    /// when nobody asks or answers.
+    /// Makes the generator. `None` if there are no clients or servers, or if for some client `servers` contains too few
+    /// other hosts: `fan_in`, or one if servers repeat.
     pub fn new(
         starts: Starts,
         clients: Vec<HostId>,
@@ -55,7 +55,7 @@ impl IncastGenerator {
         Some(Self { starts, clients, servers, shape, stream, asking, answers })
     }
 
-    /// What it asks of a fabric until `end`.
+    /// Returns the offered load until `end`.
     pub fn offer(&self, end: Time) -> Offer {
         self.starts.offer(end, self.shape.fan_in.into(), self.shape.bytes as f64)
     }
@@ -76,7 +76,8 @@ impl IncastGenerator {
         self.answers.reverse();
     }
 
-    /// Any server, or one beside the `drawn` ones of this query, which a partial Fisher-Yates shuffle has put in front.
+    /// Draws any server, or with a partial Fisher-Yates shuffle one that is not among the first `drawn`, which already
+    /// answer this query.
     fn draw_server(&mut self, drawn: usize) -> HostId {
         let taken = if self.shape.servers_repeat { 0 } else { drawn };
         let chosen = taken + below(&mut self.stream, self.servers.len() - taken);

@@ -16,7 +16,7 @@ pub use incast::{Answers, IncastGenerator};
 pub use pairs::{PairGenerator, PairSampler, Sequence};
 pub use template::{Arrivals, Starts, Template};
 
-/// The flows of one group, in order of time.
+/// The flows of a group, in order of time.
 #[derive(Clone, Debug)]
 pub enum Generator {
     /// Flows between random hosts.
@@ -25,18 +25,18 @@ pub enum Generator {
     Incast(Box<IncastGenerator>),
     /// Flows known in advance.
     Listed(std::vec::IntoIter<FlowSpec>),
-    /// Flows whose time nobody knows in advance: as an iterator it is empty.
+    /// Flows with start times that depend on the run; as an iterator it is empty.
     Sequence(Box<Sequence>),
 }
 
 impl Generator {
-    /// Flows known in advance; they are put in order of time.
+    /// Makes a generator of known flows; sorts them by time.
     pub fn listed(mut flows: Vec<FlowSpec>) -> Self {
         flows.sort_by_key(|flow| flow.start);
         Generator::Listed(flows.into_iter())
     }
 
-    /// What it asks of a fabric until `end`. Closed loops go on as fast as a line of `line_bps` lets them.
+    /// Returns the offered load until `end`. Closed loops run as fast as a line of `line_bps` allows.
     pub fn offer(&self, end: Time, line_bps: f64) -> Offer {
         match self {
             Generator::Pairs(pairs) => pairs.starts.offer(end, 1.0, pairs.sizes.mean_bytes()),
@@ -46,7 +46,7 @@ impl Generator {
         }
     }
 
-    /// Whether it is a list without a flow that starts before `end`.
+    /// Returns whether it is a list without a flow that starts before `end`.
     pub fn is_empty_list(&self, end: Time) -> bool {
         match self {
             Generator::Listed(flows) => flows.as_slice().iter().all(|flow| flow.start >= end),
@@ -54,7 +54,7 @@ impl Generator {
         }
     }
 
-    /// Whether it never ends by itself.
+    /// Returns whether it can run forever.
     pub fn is_endless(&self) -> bool {
         match self {
             Generator::Pairs(pairs) => pairs.starts.are_endless(),
@@ -65,8 +65,8 @@ impl Generator {
     }
 }
 
-/// Flows that are listed are as many as they are, with a record for each of their messages, of which there are no more
-/// than a line of `line_bps` carries one after the other until `end`.
+/// Returns the load of listed flows. The number of flows is known. Each message has a record, and a line of `line_bps`
+/// limits their number until `end`.
 fn listed_offer(flows: &[FlowSpec], end: Time, line_bps: f64) -> Offer {
     let messages = flows.iter().map(|flow| messages_until(flow, end, line_bps)).sum();
     let bytes = flows.iter().map(bytes_of);
@@ -101,7 +101,8 @@ impl Iterator for Generator {
     }
 }
 
-/// All flows of a run whose time is known, in order of time; at the same moment, in the order of the groups here.
+/// All flows of a run with known start times, in order of time; flows with the same start are in the order of the
+/// groups.
 #[derive(Clone, Debug)]
 pub struct Workload {
     groups: Vec<Peekable<Generator>>,
@@ -110,7 +111,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The flows of all `groups`, of a run that ends at `end` at the latest.
+    /// Merges the flows of all `groups`, for a run that ends at `end` at the latest.
     pub(super) fn merge(groups: Vec<Generator>, end: Time) -> Self {
         let open = groups.iter().filter(|group| !matches!(group, Generator::Sequence(_)));
         let messages = open.map(|group| group.offer(end, f64::INFINITY).flows).sum();
@@ -122,12 +123,12 @@ impl Workload {
         Self { groups: groups.into_iter().map(Iterator::peekable).collect(), sequences, messages }
     }
 
-    /// About how many messages there will be, those of flows that follow each other not counted.
+    /// Estimates the number of messages, without flows of sequences.
     pub fn messages(&self) -> f64 {
         self.messages
     }
 
-    /// The groups whose flows follow each other, for whoever knows when one is done.
+    /// Takes the groups of sequences, for the part of the run that knows when a flow is complete.
     pub fn take_sequences(&mut self) -> Vec<Sequence> {
         std::mem::take(&mut self.sequences)
     }
@@ -137,7 +138,7 @@ impl Iterator for Workload {
     type Item = FlowSpec;
 
     fn next(&mut self) -> Option<FlowSpec> {
-        // Groups are few: a scan is faster than a heap, and the first of several at one moment wins.
+        // There are few groups, so a scan is faster than a heap. With equal starts the first group wins.
         let starts = self.groups.iter_mut().enumerate().filter_map(|(index, group)| Some((group.peek()?.start, index)));
         let (_, index) = starts.min()?;
         self.groups[index].next()
@@ -157,8 +158,8 @@ pub fn paired(
     pairs.enumerate().map(|(number, (&from, &to))| (from, to, template.after(nth(number)))).collect()
 }
 
-/// A random cyclic permutation of `hosts` (Sattolo's algorithm): nobody sends to itself. Each flow starts at random
-/// within `spread`.
+/// Draws a random cyclic permutation of `hosts` (Sattolo's algorithm): no host sends to itself. Each flow starts at
+/// random within `spread`.
 pub fn permutation(
     template: &Template,
     hosts: &[HostId],

@@ -1,4 +1,4 @@
-//! Flows between random hosts, at random moments or at regular ones.
+//! Flows between random hosts, at random or regular times.
 
 use hitless_core::engine::Stream;
 use hitless_core::engine::draws::below;
@@ -15,13 +15,13 @@ use crate::workload::{FlowSpec, Offer};
 pub struct PairSampler {
     sources: Vec<HostId>,
     destinations: Vec<HostId>,
-    /// By host: its switch, when sender and receiver must hang on different ones.
+    /// The switch of each host, if sender and receiver must be on different switches.
     switches: Option<Vec<SwitchId>>,
 }
 
 impl PairSampler {
-    /// Senders from `sources`, receivers from `destinations`, never the same host, and on different switches if
-    /// `across_switches`. `None` when some sender would have no receiver.
+    /// Draws senders from `sources` and receivers from `destinations`, never the same host, and on different switches
+    /// if `across_switches`. `None` if some sender would not have a receiver.
     pub fn new(
         topology: &Topology,
         sources: Vec<HostId>,
@@ -52,17 +52,17 @@ impl PairSampler {
     }
 }
 
-/// Flows between hosts that are drawn for each. One process for the whole group: the sum of independent Poisson
-/// processes is one.
+/// Flows between random hosts. One Poisson process serves the whole group, because a sum of independent Poisson
+/// processes is a Poisson process.
 #[derive(Clone, Debug)]
 pub struct PairGenerator {
     pub starts: Starts,
     pub pairs: PairSampler,
     pub sizes: SizeSampler,
     pub stream: Stream,
-    /// Open connections between two hosts, if flows are messages on them: each takes one at random.
+    /// Open connections between two hosts, if flows are messages on them: each flow takes a random connection.
     pub connections: Option<u32>,
-    /// What receivers ask first, if flows are answers.
+    /// Requests of the receivers, if flows are answers.
     pub asking: Option<Asking>,
 }
 
@@ -86,19 +86,19 @@ impl Iterator for PairGenerator {
     }
 }
 
-/// A group of flows of which one at a time is under way.
+/// A group with one active flow at a time.
 #[derive(Clone, Debug)]
 pub struct Sequence {
-    /// The flows, whatever their own times.
+    /// The flows; their start times are ignored.
     pub(in crate::workload) flows: PairGenerator,
-    /// The pause between the end of one and the start of the next.
+    /// The pause between the end of a flow and the start of the next.
     pub(in crate::workload) gap: Duration,
 }
 
 hitless_core::state!(Sequence { parts: flows; configured: gap });
 
 impl Sequence {
-    /// What it asks of a fabric until `end`: one flow at a time.
+    /// Returns the offered load until `end`, with one flow at a time.
     pub(super) fn offer(&self, end: Time, line_bps: f64) -> Offer {
         let each_s = 8.0 * self.flows.sizes.mean_bytes() / line_bps + self.gap.as_seconds();
         self.flows.starts.offer_in_turn(end, each_s)
@@ -113,17 +113,17 @@ impl Sequence {
         self.template().group
     }
 
-    /// When the first flow starts.
+    /// Start of the first flow.
     pub fn start(&self) -> Time {
         self.template().start
     }
 
-    /// When the flow after one that ended at `time` starts.
+    /// Returns the start of the flow after a flow that ended at `time`.
     pub fn start_after(&self, time: Time) -> Time {
         Time(time.as_ps().saturating_add(self.gap.as_ps()))
     }
 
-    /// The next flow, which starts at `time`; none when the group has ended.
+    /// Returns the next flow, which starts at `time`; `None` if the group has ended.
     pub fn next_at(&mut self, time: Time) -> Option<FlowSpec> {
         if self.template().is_over(time) {
             return None;
@@ -131,7 +131,7 @@ impl Sequence {
         self.flows.next().map(|flow| FlowSpec { start: time, ..flow })
     }
 
-    /// How many flows are left, if there is a limit.
+    /// Returns the number of flows left, if there is a limit.
     pub fn left(&self) -> Option<u64> {
         self.flows.starts.left()
     }

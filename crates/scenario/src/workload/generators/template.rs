@@ -1,4 +1,4 @@
-//! What all flows of a group have in common, and when they start.
+//! The common properties of a group's flows, and their start times.
 
 use hitless_core::engine::Stream;
 use hitless_core::engine::draws::exponential;
@@ -6,12 +6,12 @@ use hitless_core::wire::{Duration, HostId, Time};
 
 use crate::workload::{FlowSize, FlowSpec, Messages, Offer};
 
-/// What all flows of a group have in common.
+/// The common properties of a group's flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// When the group starts.
+    /// Start of the group.
     pub start: Time,
-    /// When it ends, if it does.
+    /// End of the group, if it ends.
     pub stop: Option<Time>,
     /// Index into [`crate::Scenario::transport_configs`].
     pub transport: usize,
@@ -22,7 +22,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// The first flow, of one message of `bytes`. It runs to its end even when the group ends before it.
+    /// Makes the group's first flow with one message of `bytes`. The flow completes even if the group ends earlier.
     pub fn sized(&self, source: HostId, destination: HostId, bytes: u64, start: Time) -> FlowSpec {
         FlowSpec {
             source,
@@ -41,33 +41,33 @@ impl Template {
         }
     }
 
-    /// The first flow, which sends as much as it can until the group ends.
+    /// Makes the group's first flow, which sends at full speed until the group ends.
     pub fn unlimited(&self, source: HostId, destination: HostId, start: Time) -> FlowSpec {
         FlowSpec { size: FlowSize::Unlimited, stop: self.stop, ..self.sized(source, destination, 0, start) }
     }
 
-    /// `delay` after the group's start; beyond the range of time, the end of it.
+    /// Returns the time `delay` after the group's start, saturating at the end of the range.
     pub fn after(&self, delay: Duration) -> Time {
         Time(self.start.as_ps().saturating_add(delay.as_ps()))
     }
 
-    /// From the group's start to its end, or to `end` if that is before.
+    /// Returns the time from the group's start to its end or to `end`, the earlier of both.
     fn seconds_until(&self, end: Time) -> f64 {
         self.stop.unwrap_or(Time::NEVER).min(end).saturating_since(self.start).as_seconds()
     }
 
-    /// Whether the group has ended by `time`.
+    /// Returns whether the group has ended by `time`.
     pub fn is_over(&self, time: Time) -> bool {
         self.stop.is_some_and(|stop| time >= stop)
     }
 }
 
-/// When things happen.
+/// A process of arrivals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arrivals {
-    /// At random, `per_second` on average (Poisson). The first comes after a random time too.
+    /// At random, `per_second` on average (Poisson). The first arrival is random too.
     Poisson { per_second: f64 },
-    /// Regularly, the first at once.
+    /// Regular; the first arrival is immediate.
     Every(Duration),
 }
 
@@ -76,9 +76,9 @@ pub enum Arrivals {
 pub struct Starts {
     pub template: Template,
     arrivals: Arrivals,
-    /// How many are left, if there is a limit.
+    /// Number of starts left, if there is a limit.
     left: Option<u64>,
-    /// How many there were.
+    /// Number of starts so far.
     given: u64,
     previous: Option<Time>,
 }
@@ -86,7 +86,7 @@ pub struct Starts {
 hitless_core::state!(Starts { values: left, given, previous; configured: template, arrivals });
 
 impl Starts {
-    /// As they arrive, at most `count`.
+    /// Starts at the given arrivals, at most `count` times.
     pub fn new(template: Template, arrivals: Arrivals, count: Option<u64>) -> Self {
         Self { template, arrivals, left: count, given: 0, previous: None }
     }
@@ -95,12 +95,12 @@ impl Starts {
         self.left
     }
 
-    /// Whether neither a count nor a time ends them.
+    /// Returns whether neither a count nor a time limits the starts.
     pub fn are_endless(&self) -> bool {
         self.left.is_none() && self.template.stop.is_none()
     }
 
-    /// The next and its number, counted from 0, if the group has not ended by then.
+    /// Returns the number (from 0) and time of the next start, unless the group has ended by then.
     pub fn next(&mut self, stream: &mut Stream) -> Option<(u64, Time)> {
         if self.left == Some(0) {
             return None;
@@ -121,7 +121,7 @@ impl Starts {
         Some((self.given - 1, start))
     }
 
-    /// What a fabric is asked for until `end`, if each is of `each` flows of `mean_bytes`.
+    /// Returns the offered load until `end`, if each start consists of `each` flows of `mean_bytes`.
     pub fn offer(&self, end: Time, each: f64, mean_bytes: f64) -> Offer {
         let window_s = self.template.seconds_until(end);
         let gap_s = match self.arrivals {
@@ -133,7 +133,7 @@ impl Starts {
         Offer { flows, open_flows: flows, bytes: flows * mean_bytes, seconds: (count * gap_s).min(window_s) }
     }
 
-    /// What a fabric is asked for until `end`, if flows follow each other that take so long.
+    /// Returns the offered load until `end`, if consecutive flows take `each_s` seconds.
     pub fn offer_in_turn(&self, end: Time, each_s: f64) -> Offer {
         Offer { flows: (self.template.seconds_until(end) / each_s).min(self.most()), ..Offer::default() }
     }

@@ -90,7 +90,7 @@ fn servers_that_repeat_give_more_answers_than_there_are_hosts_and_all_equally_ma
     assert!(flows.iter().all(|flow| flow.source != flow.destination));
     assert!(flows.chunks(45).all(|query| query.iter().all(|flow| flow.destination == query[0].destination)));
     for host in hosts() {
-        // Of 16 hosts each is a server of 15 in 16 queries, where it gives 3 of 45 answers: 5,625 in all, sigma 73.
+        // Each of 16 hosts is a server in 15 of 16 queries, and gives 3 of their 45 answers: 5,625 in total, sigma 73.
         let given = flows.iter().filter(|flow| flow.source == host).count();
         assert!((5_200..6_050).contains(&given), "{host:?}: {given}");
     }

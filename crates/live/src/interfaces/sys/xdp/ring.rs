@@ -1,4 +1,4 @@
-//! A ring of one producer and one consumer, one of which is the kernel.
+//! A ring between one producer and one consumer; the kernel is one of the two.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -7,13 +7,10 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::interfaces::sys::mapping::Mapping;
 use crate::interfaces::sys::socket::Socket;
 
-/// What crosses a ring.
+/// An entry of a ring.
 pub trait Entry: Copy {
-    /// Its size in the ring.
     const BYTES: usize;
-    /// Reads it at `offset`.
     fn read(mapping: &Mapping, offset: usize) -> Self;
-    /// Writes it at `offset`.
     fn write(self, mapping: &Mapping, offset: usize);
 }
 
@@ -33,11 +30,10 @@ impl Entry for u64 {
 /// A frame in the shared memory (`struct xdp_desc`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
-    /// Where it starts.
+    /// Offset of its first byte.
     pub address: u64,
-    /// How long it is.
     pub length: u32,
-    /// Whether it goes on in the next descriptor.
+    /// Whether it continues in the next descriptor.
     pub options: u32,
 }
 
@@ -59,15 +55,15 @@ impl Entry for Descriptor {
     }
 }
 
-/// One ring. `ours` is the position that the process moves, the other one is the kernel's.
+/// One ring. The process moves the position `ours`, the kernel the other one.
 #[derive(Debug)]
 pub struct Ring<T> {
     mapping: Mapping,
     offsets: Offsets,
     mask: u32,
-    /// Next entry that we write or read; what the kernel has been told may be behind that.
+    /// Next entry to write or read; the position published to the kernel can be behind it.
     ours: u32,
-    /// The kernel's position when it was last looked at.
+    /// The kernel's position at the last look.
     theirs: u32,
     entry: std::marker::PhantomData<T>,
 }
@@ -81,7 +77,7 @@ struct Offsets {
 }
 
 impl<T: Entry> Ring<T> {
-    /// Maps a ring of `entries` (a power of two) that `socket` has been given.
+    /// Maps the ring of `socket` with `entries` (a power of two).
     pub fn map(socket: &Socket, told: libc::xdp_ring_offset, entries: u32, page: libc::off_t) -> io::Result<Self> {
         let offset = |value: u64| usize::try_from(value).map_err(io::Error::other);
         let offsets = Offsets {
@@ -95,7 +91,7 @@ impl<T: Entry> Ring<T> {
         Ok(Self { mapping, offsets, mask: entries - 1, ours: 0, theirs: 0, entry: std::marker::PhantomData })
     }
 
-    /// Puts `entry` in, to be told of by [`Ring::publish`]; false when there is no room.
+    /// Adds `entry`, without publishing it ([`Ring::publish`]); returns false if the ring is full.
     #[inline]
     pub fn push(&mut self, entry: T) -> bool {
         if self.ours.wrapping_sub(self.theirs) > self.mask {
@@ -109,7 +105,7 @@ impl<T: Entry> Ring<T> {
         true
     }
 
-    /// Pushes from the end of `entries` as many as there is room for, takes them out of it, and publishes them.
+    /// Moves as many entries as possible from the end of `entries` to the ring, and publishes them.
     pub fn push_from(&mut self, entries: &mut Vec<T>) {
         while let Some(entry) = entries.pop() {
             if !self.push(entry) {
@@ -120,12 +116,12 @@ impl<T: Entry> Ring<T> {
         self.publish();
     }
 
-    /// Tells the kernel of what was pushed.
+    /// Publishes the pushed entries to the kernel.
     pub fn publish(&self) {
         self.mapping.word(self.offsets.producer).store(self.ours, Release);
     }
 
-    /// Takes the next entry out, if there is one; the kernel may use its place again after [`Ring::release`].
+    /// Takes the next entry, if there is one; the kernel can reuse its place after [`Ring::release`].
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         if self.ours == self.theirs {
@@ -139,17 +135,17 @@ impl<T: Entry> Ring<T> {
         Some(entry)
     }
 
-    /// Tells the kernel of what was popped.
+    /// Releases the places of the popped entries.
     pub fn release(&self) {
         self.mapping.word(self.offsets.consumer).store(self.ours, Release);
     }
 
-    /// Entries that were published and that the kernel has not taken yet.
+    /// Number of published entries that the kernel has not taken yet.
     pub fn not_taken(&self) -> u32 {
         self.ours.wrapping_sub(self.mapping.word(self.offsets.consumer).load(Acquire))
     }
 
-    /// The kernel sleeps, and wants to be told.
+    /// Returns whether the kernel sleeps and must be woken.
     pub fn needs_wakeup(&self) -> bool {
         self.mapping.word(self.offsets.flags).load(Relaxed) & libc::XDP_RING_NEED_WAKEUP != 0
     }
@@ -163,15 +159,15 @@ impl<T: Entry> Ring<T> {
 mod tests {
     use super::*;
 
-    /// A ring of four whose other side the test plays.
+    /// A ring of four entries; the test acts as the kernel.
     fn ring() -> Ring<u64> {
         let offsets = Offsets { producer: 0, consumer: 64, entries: 128, flags: 192 };
         let mapping = Mapping::anonymous(4096).expect("a page of memory");
         Ring { mapping, offsets, mask: 3, ours: 0, theirs: 0, entry: std::marker::PhantomData }
     }
 
-    /// The kernel moves its place in the fill ring after it has handed the frame over: a receiver that is quick finds
-    /// the ring full when it gives the chunk back.
+    /// The kernel moves its position in the fill ring only after it has delivered the frame: a fast receiver finds the
+    /// ring full when it returns the chunk.
     #[test]
     fn a_chunk_waits_while_the_fill_ring_still_looks_full() {
         let mut ring = ring();

@@ -6,9 +6,9 @@ use super::ring::{Descriptor, Ring};
 use crate::interfaces::sys::mapping::Mapping;
 use crate::interfaces::sys::socket::Socket;
 
-/// Before a received frame lies the time at which the program saw it.
+/// Length of the timestamp that the program stores before a received frame.
 const STAMP_BYTES: usize = 8;
-/// The kernel leaves this much of a chunk free before a received frame (`XDP_PACKET_HEADROOM`).
+/// Bytes that the kernel leaves free in a chunk before a received frame (`XDP_PACKET_HEADROOM`).
 pub const HEADROOM_BYTES: usize = 256;
 
 /// Sizes of the memory and the rings.
@@ -31,17 +31,17 @@ pub struct XdpSocket {
     pub socket: Socket,
     memory: Mapping,
     shape: Shape,
-    /// Chunks of the receive half that wait for room in the fill ring.
+    /// Receive chunks that wait for room in the fill ring.
     returning: Vec<u64>,
-    /// Chunks of the transmit half that are neither in a ring nor with the kernel.
+    /// Transmit chunks that are neither in a ring nor with the kernel.
     free: Vec<u64>,
 }
 
 impl XdpSocket {
-    /// A socket with memory and rings, which is not bound yet.
+    /// Opens a socket with memory and rings, not bound yet.
     ///
     /// # Errors
-    /// `PermissionDenied` without CAP_NET_RAW; `ENOBUFS` when more memory would be locked than the process may.
+    /// `PermissionDenied` without CAP_NET_RAW; `ENOBUFS` if the locked memory would exceed the process's limit.
     pub fn open(shape: Shape) -> io::Result<Self> {
         let socket = Socket::open(libc::AF_XDP, libc::SOCK_RAW, 0)?;
         let memory = Mapping::anonymous(shape.chunk_bytes * shape.chunks as usize * 2)?;
@@ -69,10 +69,10 @@ impl XdpSocket {
         Ok(opened)
     }
 
-    /// Binds to queue 0 of the interface with `index`, in exactly the mode that is asked for.
+    /// Binds to queue 0 of the interface with `index`, in exactly the requested mode.
     ///
     /// # Errors
-    /// `EOPNOTSUPP` or `EINVAL` when the driver cannot do it without copying.
+    /// `EOPNOTSUPP` or `EINVAL` if the driver cannot do it without copying.
     pub fn bind(&self, index: libc::c_int, zero_copy: bool) -> io::Result<()> {
         let mode = if zero_copy { libc::XDP_ZEROCOPY } else { libc::XDP_COPY };
         let address = libc::sockaddr_xdp {
@@ -85,14 +85,14 @@ impl XdpSocket {
         self.socket.bind(&address)
     }
 
-    /// Frames cross without a copy.
+    /// Returns whether frames cross without a copy.
     pub fn is_zero_copy(&self) -> io::Result<bool> {
         let options: libc::xdp_options = self.socket.get(libc::SOL_XDP, libc::XDP_OPTIONS)?;
         Ok(options.flags & libc::XDP_OPTIONS_ZEROCOPY != 0)
     }
 
-    /// Hands up to `limit` received frames to `take`, each with the monotonic time at which it came in, if that is
-    /// known. Returns how many.
+    /// Passes up to `limit` received frames to `take`, each with the monotonic time of its arrival, if known. Returns
+    /// their number.
     pub fn receive(&mut self, limit: usize, mut take: impl FnMut(&[u8], Option<u64>)) -> usize {
         let mut count = 0;
         while count < limit {
@@ -102,7 +102,7 @@ impl XdpSocket {
                 take(frame, (stamp != 0).then_some(stamp));
             }
             let chunk = descriptor.address & !(self.shape.chunk_bytes as u64 - 1);
-            // Only what can be a chunk of the receive half goes back to be received into, whatever the ring says.
+            // Only a valid receive chunk is returned to the kernel, since the descriptor can contain any value.
             if chunk < self.shape.chunk_bytes as u64 * u64::from(self.shape.chunks) {
                 self.returning.push(chunk);
             }
@@ -114,26 +114,26 @@ impl XdpSocket {
         count
     }
 
-    /// Gives the kernel chunks to receive into. It says that it has taken one out of the fill ring only after it has
-    /// handed over the frame in it, so the ring can look full when a chunk comes back: that one waits for the next
-    /// time.
+    /// Gives receive chunks to the kernel. The kernel takes a chunk off the fill ring only after it has delivered the
+    /// frame in it, so the ring can look full when a chunk comes back; that chunk then waits for the next call.
     fn fill(&mut self) {
         self.fill.push_from(&mut self.returning);
     }
 
-    /// A received frame and its stamp, which is set back: the next frame in the chunk may have none.
+    /// Returns a received frame and its stamp. The stamp is cleared, because the next frame in the chunk can arrive
+    /// without one.
     fn received(&mut self, descriptor: Descriptor) -> Option<(u64, &[u8])> {
         let start = usize::try_from(descriptor.address).ok()?;
         let length = descriptor.length as usize;
-        // Of one chunk of the receive half, whatever the ring says.
+        // Accept only a range within one receive chunk, since the descriptor can contain any value.
         let chunk = start / self.shape.chunk_bytes;
         let inside = start % self.shape.chunk_bytes;
         let fits = inside >= STAMP_BYTES && inside + length <= self.shape.chunk_bytes;
         if chunk >= self.shape.chunks as usize || !fits {
             return None;
         }
-        // SAFETY: the descriptor came out of the receive ring, so the kernel has given its chunk to the process, and
-        // gets it back by the fill ring only, for which the caller needs self again; the range lies in that one chunk.
+        // SAFETY: the descriptor came out of the receive ring, so the process owns its chunk. The kernel gets it back
+        // only through the fill ring, for which the caller needs `&mut self` again. The range is within that one chunk.
         let bytes = unsafe { self.memory.bytes_mut(start - STAMP_BYTES, STAMP_BYTES + length) }?;
         let (stamp, frame) = bytes.split_first_chunk_mut::<STAMP_BYTES>()?;
         let nanoseconds = u64::from_ne_bytes(*stamp);
@@ -141,7 +141,8 @@ impl XdpSocket {
         Some((nanoseconds, frame))
     }
 
-    /// Copies `frame` into a chunk and the transmit ring; false when none is free, or none is long enough.
+    /// Copies `frame` into a chunk and adds it to the transmit ring; returns false if no chunk is free or the frame is
+    /// too long.
     pub fn send(&mut self, frame: &[u8]) -> bool {
         if self.free.is_empty() {
             self.reclaim();
@@ -159,18 +160,18 @@ impl XdpSocket {
         if frame.len() > self.shape.chunk_bytes {
             return false;
         }
-        // SAFETY: the chunk comes from the list of free ones, so neither a ring nor the kernel has it; the range lies
-        // in that one chunk.
+        // SAFETY: the chunk comes from the free list, so neither a ring nor the kernel has it; the range is within that
+        // one chunk.
         let Some(room) = (unsafe { self.memory.bytes_mut(start, frame.len()) }) else { return false };
         room.copy_from_slice(frame);
         true
     }
 
-    /// Tells the kernel of frames in the transmit ring, and takes back the chunks of those that have left; how many it
-    /// has not taken yet.
+    /// Publishes frames in the transmit ring to the kernel, and reclaims the chunks of sent frames; returns the number
+    /// of frames that the kernel has not taken yet.
     ///
     /// # Errors
-    /// What sendto(2) returns, but for congestion: what is not sent then remains for the next time.
+    /// The error of sendto(2), except congestion: unsent frames then remain for the next call.
     pub fn flush(&mut self) -> io::Result<u32> {
         self.transmit.publish();
         // Without zero-copy the kernel sends a few frames (32) per call.
@@ -196,7 +197,7 @@ impl XdpSocket {
         let mut count = 0;
         while let Some(chunk) = self.completion.pop() {
             count += 1;
-            // Only what can be a chunk of the transmit half is one, whatever the ring says.
+            // Accept only a valid transmit chunk, since the ring can contain any value.
             if (half..2 * half).contains(&chunk) && chunk.is_multiple_of(self.shape.chunk_bytes as u64) {
                 self.free.push(chunk);
             }
@@ -206,7 +207,7 @@ impl XdpSocket {
         }
     }
 
-    /// Frames that the kernel had no room for.
+    /// Number of frames that the kernel had no room for.
     pub fn overrun(&self) -> io::Result<u64> {
         let statistics: libc::xdp_statistics = self.socket.get(libc::SOL_XDP, libc::XDP_STATISTICS)?;
         Ok(statistics.rx_dropped + statistics.rx_ring_full)

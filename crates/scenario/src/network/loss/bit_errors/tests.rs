@@ -1,4 +1,4 @@
-//! Forward error correction against arithmetic and against a line of single bits.
+//! Forward error correction compared with closed forms and with a simulation of single bits.
 
 use hitless_core::engine::RandomStreams;
 use hitless_core::wire::Time;
@@ -19,7 +19,7 @@ fn assert_near(measured: f64, expected: f64, tolerance: f64, what: &str) {
 
 #[test]
 fn tails_of_the_binomial_distribution_are_exact_far_out() {
-    // (more than, of, probability, by exact fractions)
+    // (more than, of, probability computed with exact fractions)
     let table = [
         (0, 10, 1e-3, 9.955_119_790_251_79e-3),
         (0, 66, 1e-12, 6.599_999_999_785_5e-11),
@@ -40,13 +40,14 @@ fn tails_of_the_binomial_distribution_are_exact_far_out() {
 
 #[test]
 fn a_longer_frame_touches_more_codewords() {
-    // 1,526 bytes with the preamble are 12,208 bits: two borders of 5,120 bits lie within for sure, a third with 0.384.
+    // 1,526 bytes with the preamble are 12,208 bits: they contain two borders of 5,120 bits for certain, and a third
+    // with probability 0.384.
     let codeword = unit(ErrorCorrection::Rs528, 1e-4, 100);
     let expected = codeword.loss * (1.0 + 12_207.0 / 5_120.0);
     assert_near(codeword.frame_loss(1_518), expected, 1e-5, "a full frame");
     assert_near(codeword.frame_loss(64), codeword.loss * (1.0 + 575.0 / 5_120.0), 1e-5, "the shortest frame");
     assert!(codeword.frame_loss(9_018) > 4.0 * codeword.frame_loss(1_518));
-    // Without correction it is the bits that count: 191 blocks of 66 bits.
+    // Without correction single bits count: 191 blocks of 66 bits.
     let bare = unit(ErrorCorrection::None, 1e-12, 10);
     assert_near(bare.frame_loss(1_518), (1.0 + 12_207.0 / 64.0) * 66e-12, 1e-5, "a full frame without correction");
 }
@@ -58,7 +59,7 @@ fn from_200g_on_two_codewords_are_lost_together() {
     assert_near(pair.loss, 2.0 * single.loss, 1e-4, "a pair");
 }
 
-/// Frames at line rate behind each other, with the gap of Ethernet, and what becomes of them.
+/// Sends consecutive frames at line rate, with Ethernet's gap, and returns which are lost.
 fn fates(settings: &BitErrorLoss, lengths: &[u32], frames: usize, seed: u64) -> Vec<bool> {
     let rate = BitRate::from_gbps(100);
     let mut stream = RandomStreams::new(seed).stream("bits");
@@ -73,12 +74,12 @@ fn fates(settings: &BitErrorLoss, lengths: &[u32], frames: usize, seed: u64) -> 
     (0..frames).map(fate).collect()
 }
 
-/// The same on a line of single bits: each bit of each codeword errs by itself, symbols are counted, and the codewords
-/// that cannot be corrected spoil what lies in them.
+/// The same on a line of single bits: each bit of each codeword errs independently, symbol errors are counted, and each
+/// uncorrectable codeword spoils its frames.
 fn fates_by_bits(settings: &BitErrorLoss, lengths: &[u32], frames: usize, seed: u64) -> Vec<bool> {
     let (symbols, corrected) = if settings.fec == ErrorCorrection::Rs528 { (528, 7) } else { (544, 15) };
     let mut stream = RandomStreams::new(seed).stream("reference");
-    // Good bits before the next wrong one: skipping them is the same as drawing each.
+    // Good bits before the next wrong one: skipping them is equivalent to drawing each.
     let scale = -1.0 / (1.0 - settings.bit_error_rate).ln();
     let mut next_wrong = 0_u64;
     let mut spoilt = Vec::new();
@@ -125,7 +126,7 @@ fn frames_are_lost_as_on_a_line_of_single_bits() {
                 assert!((lost - expected).abs() < spread, "{whose}, {length} B: {lost}, expected {expected:.0}");
             }
         }
-        // Frames that lie in one codeword are lost together: far more often than by chance.
+        // Frames in one codeword are lost together, far more often than by chance.
         for chosen in [&[0, 1][..], &[0, 1, 2], &[3, 4], &[5, 6]] {
             let (mine, theirs) = (all(&ours, chosen), all(&reference, chosen));
             let spread = 5.0 * (mine + theirs).sqrt();
@@ -138,7 +139,7 @@ fn frames_are_lost_as_on_a_line_of_single_bits() {
 
 #[test]
 fn frames_within_one_codeword_share_its_fate() {
-    // A codeword holds 640 bytes: of 84-byte slots several fit. All of those are lost, or none.
+    // A codeword holds 640 bytes, so several slots of 84 bytes fit. Either all of them are lost or none.
     let settings = settings(ErrorCorrection::Rs528, 1e-3);
     let mut stream = RandomStreams::new(4).stream("bits");
     let mut errors = BitErrors::new(&settings, BitRate::from_gbps(100), &mut stream);
@@ -180,7 +181,7 @@ fn a_draw_of_zero_spoils_no_line_without_errors() {
 
 #[test]
 fn the_shortest_frames_are_lost_as_often_as_arithmetic_says() {
-    // Several share a codeword, so that what is independent is not frames but codewords: 7.6 slots of 84 bytes each.
+    // Several frames share a codeword, so codewords are independent and frames are not: 7.6 slots of 84 bytes each.
     let frames = 1_000_000;
     for (fec, bit_error_rate) in [(ErrorCorrection::Rs528, 7e-4), (ErrorCorrection::Rs544, 1.7e-3)] {
         let lost = fates(&settings(fec, bit_error_rate), &[64], frames, 3).iter().filter(|lost| **lost).count() as f64;
@@ -191,7 +192,7 @@ fn the_shortest_frames_are_lost_as_often_as_arithmetic_says() {
     }
 }
 
-/// A picosecond is a bit: the frame has bits 64 to 639, units 1 to 9.
+/// One bit lasts one picosecond: the frame has bits 64 to 639, units 1 to 9.
 #[test]
 fn a_frame_touches_the_units_of_its_first_and_its_last_bit_and_none_behind() {
     let mut stream = RandomStreams::new(1).stream("bits");

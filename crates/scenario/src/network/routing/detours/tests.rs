@@ -43,7 +43,7 @@ fn port(topology: &Topology, from: &str, to: &str) -> PortId {
     PortId(ports.iter().position(|port| port.peer.node == to).unwrap() as u16)
 }
 
-/// The neighbours that are backups of the link between two switches, with the links of the path by them.
+/// The neighbours that are backups of the link between two switches, with the path lengths in links.
 fn backups(topology: &Topology, from: &str, to: &str) -> Vec<(String, u32)> {
     let routing = Routing::new(topology, PathRule::FlowHash);
     let at = switch(topology, from);
@@ -52,7 +52,7 @@ fn backups(topology: &Topology, from: &str, to: &str) -> Vec<(String, u32)> {
     detours.into_iter().map(|detour| (name(detour.port), detour.links)).collect()
 }
 
-/// A link, and who must be its backups, with the links of the path by them.
+/// A link, its expected backups, and their path lengths in links.
 type Row = (&'static str, &'static str, &'static [(&'static str, u32)]);
 
 #[test]
@@ -61,11 +61,11 @@ fn backups_are_the_neighbours_that_do_not_send_back_the_shortest_way_first() {
         (
             testbed(),
             &[
-                // Down: by the other edge switch of the pod and the other aggregation switch.
+                // Down: through the other edge switch of the pod and the other aggregation switch.
                 ("sw6", "sw10", &[("sw9", 3)]),
                 // Up: the other uplink.
                 ("sw10", "sw6", &[("sw5", 4)]),
-                // sw4 is the only uplink of its pod's plane; by an edge switch it is one of two.
+                // sw4 is the only uplink of its pod's plane; through an edge switch there are two.
                 ("sw4", "sw2", &[("sw7", 5), ("sw8", 5)]),
                 ("sw2", "sw6", &[]),
                 ("sw9", "h3", &[]),
@@ -77,7 +77,8 @@ fn backups_are_the_neighbours_that_do_not_send_back_the_shortest_way_first() {
                 ("edge0", "agg0", &[("agg1", 4)]),
                 ("agg0", "core0", &[("core1", 3), ("edge0", 5), ("edge1", 5)]),
                 ("agg0", "edge0", &[("edge1", 3)]),
-                // By an aggregation switch of another pod, the other core of its row, and the same one below it.
+                // Through an aggregation switch of another pod, the other core of its row, and the same aggregation
+                // switch below it.
                 ("core0", "agg0", &[("agg2", 4), ("agg4", 4), ("agg6", 4)]),
             ],
         ),
@@ -85,7 +86,7 @@ fn backups_are_the_neighbours_that_do_not_send_back_the_shortest_way_first() {
             fat_tree(FatTreeWiring::Ab),
             &[
                 ("agg2", "core0", &[("core2", 3), ("edge2", 5), ("edge3", 5)]),
-                // All other pods; those of the opposite type get to another aggregation switch of the pod.
+                // All other pods; those of the opposite type reach another aggregation switch of the pod.
                 ("core0", "agg0", &[("agg2", 4), ("agg4", 4), ("agg6", 4)]),
             ],
         ),
@@ -118,7 +119,7 @@ fn in_an_ab_fat_tree_a_pod_of_the_other_type_leads_round_the_switch_behind_the_l
     }
 }
 
-/// The switches that packets to `destination` visit from `origin` on, for many flows.
+/// The switches that packets from `origin` to `destination` visit, for many flows.
 fn paths(topology: &Topology, routing: &Routing, origin: &str, destination: HostId) -> Vec<Vec<String>> {
     (0..200)
         .map(|flow| path(topology, routing, origin, destination, flow_hash(15, destination.0, flow, 80, 6)))
@@ -144,7 +145,7 @@ fn path(topology: &Topology, routing: &Routing, origin: &str, destination: HostI
     }
 }
 
-/// Whatever link fails, and whichever backup is taken, every packet that left by it arrives and none comes back.
+/// For every failed link and every backup, each redirected packet arrives and no packet comes back.
 #[test]
 fn every_detour_leads_to_the_destination_and_never_back() {
     for topology in [testbed(), fat_tree(FatTreeWiring::Standard), fat_tree(FatTreeWiring::Ab)] {
