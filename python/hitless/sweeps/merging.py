@@ -1,4 +1,4 @@
-"""Shards of one sweep put together: the same bytes as of the sweep that ran at once."""
+"""Merges the shards of one sweep: the result has the same bytes as a sweep without shards."""
 
 import json
 import shutil
@@ -22,9 +22,9 @@ from hitless.whole_file import text_of
 
 
 def merge(folders: Sequence[Path], out: Path | None = None) -> Swept:
-    """Put the shards in ``folders`` together, in ``out`` or in the first of them.
+    """Merge the shards in ``folders`` into ``out`` or into the first of them.
 
-    Raises `BadInput` where they are not all the shards of one sweep by one program, each complete.
+    Raises `BadInput` unless they are all the shards of one sweep by one program, each complete.
     """
     target = out or folders[0]
     found = {path: json.loads(text_of(path)) for folder in folders for path in _shards(folder)}
