@@ -1,4 +1,4 @@
-"""Quantities as scenarios and people write them: "100 Gbps", "1.5 us", "1448 B", "3GB"."""
+"""Quantities as written in scenarios: "100 Gbps", "1.5 us", "1448 B", "3GB"."""
 
 import math
 import re
@@ -10,17 +10,17 @@ _WRITTEN = re.compile(r"\s*([+-]?[\d._]+(?:[eE][+-]?\d+)?)\s*([A-Za-zµμ]+)\s*"
 
 
 def seconds_of(text: str) -> float:
-    """The time in seconds. Raises `ValueError`."""
+    """Parse a time into seconds. Raises `ValueError`."""
     return _value(text, _SECONDS)
 
 
 def bytes_of(text: str) -> float:
-    """The size in bytes. Raises `ValueError`."""
+    """Parse a size into bytes. Raises `ValueError`."""
     return _value(text, _BYTES)
 
 
 def bps_of(text: str) -> float:
-    """The rate in bits a second. Raises `ValueError`."""
+    """Parse a rate into bits per second. Raises `ValueError`."""
     return _value(text, _BPS)
 
 

@@ -1,6 +1,6 @@
 """A setting by its path: ``switch.ecn.threshold=20 packets``, ``link[0].loss.rate=1e-2``, ``flows.bulk.load=0.8``.
 
-A table of a list is found by its number, ``link[0]`` or ``link.0``, or by what it calls itself: ``name`` or ``kind``.
+A list entry is found by its index, ``link[0]`` or ``link.0``, or by its ``name`` or ``kind``.
 """
 
 import re
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"\[(\d+)\]")
 
 
 def put(scenario: dict[str, Any], setting: str) -> None:
-    """Carry out ``PATH=VALUE``. Raises `BadInput`."""
+    """Apply ``PATH=VALUE``. Raises `BadInput`."""
     path, equals, value = setting.partition("=")
     if not equals or not path.strip():
         raise BadInput(f"--set {setting!r} is no setting", hint="as in --set switch.ecn.threshold='20 packets'")
@@ -23,7 +23,7 @@ def put(scenario: dict[str, Any], setting: str) -> None:
 
 
 def assign(scenario: dict[str, Any], path: str, value: Any, *, what: str | None = None) -> None:
-    """Give the field at a path a value, or take it away for None; ``what`` is what messages call this.
+    """Set the field at a path to a value, or remove it for None; ``what`` names the setting in messages.
 
     Raises `BadInput`.
     """
@@ -45,7 +45,7 @@ def assign(scenario: dict[str, Any], path: str, value: Any, *, what: str | None 
 
 
 def read_value(text: str) -> Any:
-    """A value as TOML writes it; what is none is text, so that quotes can be left out."""
+    """Read a value as TOML; anything invalid is text, so that quotes can be omitted."""
     try:
         return tomllib.loads(f"value = {text.strip()}")["value"]
     except tomllib.TOMLDecodeError:

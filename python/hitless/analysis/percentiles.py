@@ -137,8 +137,7 @@ def _resampled_percentiles(
 
 
 def _largest_rank(size: int, share: float, probability: float) -> int:
-    """Return the maximum k such that fewer than k of ``size`` values are below the percentile with <= ``probability``.
-    """
+    """Return the maximum k with fewer than k of ``size`` values below the percentile, with <= ``probability``."""
     low, high = 0, size + 1
     while high - low > 1:
         middle = (low + high) // 2

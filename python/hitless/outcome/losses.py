@@ -150,8 +150,7 @@ def _was_ever_on(run: Run, guard: Mapping[str, Any]) -> bool:
 
 
 def _recovered(run: Run) -> int | None:
-    """Sum the counters of LinkGuardian and Wharf; Link Layer Retry also replays other packets and has no such counter.
-    """
+    """Sum the counters of LinkGuardian and Wharf; Link Layer Retry lacks one because it replays other packets, too."""
     found = [counter(run, name) for name in ("packets recovered", "frames restored")]
     known = [count for count in found if count is not None]
     return sum(known) if known else None

@@ -47,8 +47,7 @@ class RowFiles:
         self._kept.setdefault(name, []).append(frame)
 
     def finish(self) -> tuple[dict[str, Path], dict[str, Columns]]:
-        """Make one file from each table's parts. Return the paths by table, or the tables in memory. Raises `OSError`.
-        """
+        """Join each table's parts into one file. Return the paths by table, or tables in memory. Raises `OSError`."""
         if self.refused is None:
             try:
                 return self._joined(), {}

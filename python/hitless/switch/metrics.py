@@ -1,4 +1,4 @@
-"""What Prometheus may see of a live run."""
+"""Prometheus metrics of a live run."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -30,13 +30,13 @@ _PORT_COUNTERS = {
 
 
 class LiveCollector(Collector):
-    """Asks the run when somebody asks."""
+    """Collects the metrics of a run on request."""
 
     def __init__(self, status: Callable[[], Status]) -> None:
         self._status = status
 
     def collect(self) -> Iterator[Metric]:
-        """Every metric, as of now; only that it is down when the run does not tell."""
+        """Yield every metric, as of now; only "down" if the run does not answer."""
         try:
             status = self._status()
         except HitlessError:
@@ -91,7 +91,7 @@ def _of_reasons(values: Mapping[str, Any]) -> Iterator[Metric]:
 
 def _of_mechanisms(values: Mapping[str, Any]) -> Metric:
     labels = ["switch", "mechanism", "at", "counter"]
-    # A gauge: among the counters of mechanisms are depths, which fall again.
+    # A gauge, because some counters of mechanisms are depths, which fall again.
     rows = ((labels_of, value) for *labels_of, value in values["mechanisms"])
     return family(GaugeMetricFamily, f"{PREFIX}mechanism", "What mechanisms have counted.", labels, rows)
 
