@@ -125,7 +125,7 @@ class ResultsFolder:
 
     @property
     def failure(self) -> HitlessError | None:
-        """Return the error for people for `trouble`."""
+        """The error for people for `trouble`."""
         return None if self.trouble is None else self._failure(self.trouble)
 
     def _failure(self, refused: OSError) -> HitlessError:

@@ -30,7 +30,7 @@ class Network:
 
     @property
     def ends(self) -> tuple[tuple[str, str], tuple[str, str]]:
-        """Return namespace and interface of either end."""
+        """Namespace and interface of either end."""
         return (self.near, INTERFACE), (self.far, INTERFACE)
 
 

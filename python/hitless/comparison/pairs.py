@@ -38,7 +38,7 @@ class Compared:
 
     @property
     def finding(self) -> Finding:
-        """Return the change from a to b in a word or two."""
+        """The change from a to b in a word or two."""
         if self.paired.estimate == self.paired.neutral and self.a == self.b:
             return "equal"
         if self.seeds < REPLICAS_MIN:

@@ -57,7 +57,7 @@ class BusSection(Checked):
         return self
 
     def settings(self) -> RedisSettings:
-        """For the client. Raises `BadInput` when the password or a certificate cannot be read."""
+        """Return the settings for the client. Raises `BadInput` if the password or a certificate cannot be read."""
         for name in ("ca_file", "certificate_file", "key_file"):
             _require_readable(f"bus.{name}", getattr(self, name))
         return RedisSettings(
@@ -112,12 +112,12 @@ class WatchSection(Checked):
         return self
 
     def plan(self) -> WatchPlan:
-        """For the daemon."""
+        """Return the plan for the daemon."""
         upstream = Upstream(self.link, self.upstream_switch_id, self.upstream_dev_port, self.upstream_mcast_grp)
         return WatchPlan(upstream, self._source(), self.arm, self.dev_port, self.counter_bits, self._counters())
 
     def _counters(self) -> str:
-        """Whatever, when it changes, makes counters that cannot be compared with those before."""
+        """Return a string that identifies the counters: if it changes, readings before and after are not comparable."""
         where = f" {address(self.sonic_url)}" if self.source == "sonic" else ""
         return f"{self.source} {self.port}{where} of {self.counter_bits} bits{' with FEC' if self.count_fec else ''}"
 
@@ -151,7 +151,7 @@ class Config(Checked):
         return self
 
     def _require_ports_of_their_own(self) -> None:
-        """The key that shows what a guard has done is named after its port."""
+        """Require distinct ports, because the status key of a guard contains its port."""
         links: dict[int, str] = {}
         for guard in self.guard:
             if guard.dev_port in links:
@@ -160,7 +160,7 @@ class Config(Checked):
             links[guard.dev_port] = guard.link
 
     def plan(self) -> DaemonPlan:
-        """For the daemon."""
+        """Return the plan for the daemon."""
         return DaemonPlan(
             switch_id=self.corruptd.switch_id,
             watches=[watch.plan() for watch in self.watch],
@@ -171,7 +171,7 @@ class Config(Checked):
         )
 
     def check_surroundings(self, where: str) -> None:
-        """Is there what the file names? Raises `BadInput`. ``where`` is the name of the file."""
+        """Require that the things named in the file exist. Raises `BadInput`. ``where`` is the name of the file."""
         state_file = self.corruptd.state_file
         if state_file is None:
             return
@@ -183,7 +183,7 @@ class Config(Checked):
             _require_readable("corruptd.state_file", state_file)
 
     def warnings(self) -> list[str]:
-        """What is allowed and hardly meant."""
+        """Return warnings about settings that are valid but suspicious."""
         main = self.corruptd
         if self.bus.kind != "local" or main.dry_run:
             return []
@@ -197,25 +197,25 @@ class Config(Checked):
         return [f"{rule}, so not the daemon of {', nor of '.join(away)}; {hint}"]
 
     def make_bus(self) -> Bus:
-        """The bus, not connected yet; a dry run only listens."""
+        """Return the bus, not connected yet; a dry run only listens."""
         hears = channel(self.corruptd.switch_id)
         bus: Bus = RedisBus(self.bus.settings(), hears) if self.bus.kind == "redis" else LocalHub().join(hears)
         return SilentBus(bus) if self.corruptd.dry_run else bus
 
     def make_actor(self) -> Actor:
-        """Whoever acts; a dry run only reports."""
+        """Return the actor; a dry run only reports."""
         if self.corruptd.dry_run or self.action.kind == "report":
             return ReportActor()
         return HookActor(self.action.command, self.action.timeout_s)
 
 
 def read_config(path: Path) -> Config:
-    """The configuration in a file. Raises `BadInput` with all that is wrong."""
+    """Read the configuration in a file. Raises `BadInput` with all errors."""
     return parse_config(read_text(path), str(path))
 
 
 def parse_config(text: str, file_name: str) -> Config:
-    """The configuration in ``text``. Raises `BadInput` with all that is wrong."""
+    """Parse the configuration in ``text``. Raises `BadInput` with all errors."""
     return parse(Config, text, file_name, hint="hitless corruptd example prints a file to begin with")
 
 

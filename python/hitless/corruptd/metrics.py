@@ -1,4 +1,4 @@
-"""What Prometheus may see."""
+"""Metrics for Prometheus."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -16,14 +16,14 @@ PREFIX = "hitless_corruptd_"
 
 
 class DaemonCollector(Collector):
-    """Reads a daemon when somebody asks; ``lock`` keeps it from being in the middle of a step."""
+    """Reads a daemon on request; ``lock`` keeps it out of the middle of a step."""
 
     def __init__(self, daemon: Daemon, lock: threading.Lock) -> None:
         self.daemon = daemon
         self._lock = lock
 
     def collect(self) -> Iterator[Metric]:
-        """Every metric, as of now."""
+        """Yield every metric, as of now."""
         with self._lock:
             metrics = [*_of_daemon(self.daemon), *_of_watches(self.daemon), *_of_guards(self.daemon)]
         yield from metrics

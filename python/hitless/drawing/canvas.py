@@ -48,7 +48,7 @@ class Canvas:
 
     @property
     def labels_height(self) -> float:
-        """Return the pixels that the labels of the x axis need below it."""
+        """The pixels that the labels of the x axis need below it."""
         if not isinstance(self.x, Categories) or self._fits:
             return 22
         return 24 + 0.55 * CHARACTER * max(len(_short(name)) for name in self.x.names)

@@ -17,7 +17,7 @@ class Picture:
 
     @property
     def svg(self) -> str:
-        """Return the picture as an SVG element, with its title and a white background."""
+        """The picture as an SVG element, with its title and a white background."""
         return draw(self.plot, Palette([self.plot]), alone=True)
 
     def save(self, path: str | PathLike[str]) -> Path:

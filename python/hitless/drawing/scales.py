@@ -34,7 +34,7 @@ class Numbers:
 
     @property
     def ticks(self) -> Sequence[Tick]:
-        """Return round numbers, in ascending order."""
+        """Round numbers, in ascending order."""
         values = _log_ticks(self.low, self.high) if self.is_log else _round_ticks(self.low, self.high)
         values = values if self.only is None else [self.only]
         places = [(value, self.at(value)) for value in values]
@@ -61,7 +61,7 @@ class Categories:
 
     @property
     def ticks(self) -> Sequence[Tick]:
-        """Return all of them."""
+        """All of them."""
         return [Tick(self.slot(number), name) for number, name in enumerate(self.names)]
 
     def at(self, value: Position) -> float | None:

@@ -112,7 +112,7 @@ class Trace:
 
     @property
     def window(self) -> tuple[int, int]:
-        """Return the window for means over time, in seconds: whole years, starting at the first failure.
+        """The window for means over time, in seconds: whole years, starting at the first failure.
 
         A trace that is shorter than a year counts to its last failure. Later repairs do not count, so that all policies
         are measured alike.

@@ -16,7 +16,7 @@ _PARTS = re.compile(r"^\s*(?P<first>[^<>\s]+?)\s*(?P<way><?->)\s*(?P<second>[^<>
 
 
 class LinkNames:
-    """Which links there are."""
+    """The links of a lab."""
 
     def __init__(self, links: Sequence[LabLinkPlan]) -> None:
         self._directed = [name for link in links for name in (link.name, link.reverse)]
@@ -24,7 +24,7 @@ class LinkNames:
         self._by_hyphen = {_with_hyphen(name): name for name in self._directed if short[_with_hyphen(name)] == 1}
 
     def find(self, typed: str) -> str:
-        """The link as scenarios name it. Raises `BadInput`."""
+        """Return the link's name in scenarios. Raises `BadInput`."""
         if typed in self._by_hyphen:
             return self._by_hyphen[typed]
         if typed.endswith("-"):
@@ -42,5 +42,5 @@ class LinkNames:
 
 
 def _with_hyphen(name: str) -> str:
-    """As one types it where > would be the shell's."""
+    """Replace ">", which a shell would interpret, by a hyphen."""
     return name.replace("->", "-")

@@ -1,8 +1,8 @@
-"""What a lab will consist of: every name and address, before anything exists.
+"""Every name and address of a lab, before anything exists.
 
-Host number n, counted from 1 in the order of the scenario, has the address 10.0.(n div 256).(n mod 256)/16 and a
-hardware address made of it: 02:00 and the four bytes. IPv6 is off unless it is asked for, so that a lab carries what
-its programs send and nothing else; host number n then has fd00::n/64 too (RFC 4193).
+Host number n, counted from 1 in the scenario's order, has the address 10.0.(n div 256).(n mod 256)/16 and a hardware
+address made from it: 02:00 and the four bytes. IPv6 is off by default, so that a lab only carries the traffic of its
+programs; with IPv6, host number n also has fd00::n/64 (RFC 4193).
 """
 
 import re
@@ -17,7 +17,7 @@ from hitless.service.configuration import Checked
 
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$"
 INTERFACE_NAME_BYTES = 15
-"""IFNAMSIZ, less the zero at its end."""
+"""IFNAMSIZ without the terminating zero."""
 HOSTS_MAX = 400
 PREFIX = "hitless"
 NETWORK = IPv4Address("10.0.0.0")
@@ -38,9 +38,9 @@ class HostPlan(Checked):
     address: str
     hardware_address: str
     address_v6: str | None = None
-    """None: the host has no IPv6."""
+    """None for a host without IPv6."""
     port: str
-    """The interface at the fabric's end."""
+    """Interface at the fabric's end."""
 
 
 class LabLinkPlan(Checked):
@@ -57,24 +57,24 @@ class LabPlan(Checked):
 
     name: Annotated[str, Field(pattern=NAME_PATTERN)]
     namespace: str
-    """Where the fabric's ends of the veths are, and nothing else is."""
+    """Namespace that contains only the fabric's ends of the veths."""
     hosts: list[HostPlan]
     switches: list[str]
     links: list[LabLinkPlan]
 
     @property
     def namespaces(self) -> list[str]:
-        """All that the lab makes, the fabric's first."""
+        """All namespaces of the lab, the fabric's first."""
         return [self.namespace, *(host.namespace for host in self.hosts)]
 
     @property
     def interfaces(self) -> dict[str, str]:
-        """The interface behind which each host is."""
+        """The interface to each host."""
         return {host.name: host.port for host in self.hosts}
 
 
 def lab_name(wanted: str | None, scenario_name: str) -> str:
-    """The name asked for, or one made of the scenario's. Raises `BadInput`."""
+    """Return the requested name, or derive one from the scenario's. Raises `BadInput`."""
     if wanted is None:
         return re.sub(r"[^a-z0-9]+", "-", scenario_name.lower())[:32].strip("-") or "lab"
     if not re.fullmatch(NAME_PATTERN, wanted):
@@ -86,7 +86,7 @@ def lab_name(wanted: str | None, scenario_name: str) -> str:
 def make_plan(
     name: str, hosts: Sequence[str], switches: Sequence[str], links: Sequence[LabLinkPlan], *, ipv6: bool = False
 ) -> LabPlan:
-    """The lab ``name`` for this fabric. Raises `BadInput` where hosts cannot be namespaces."""
+    """Plan the lab ``name`` for this fabric. Raises `BadInput` if hosts cannot be namespaces."""
     _require_namespaces_for(hosts)
     return LabPlan(
         name=name,

@@ -1,4 +1,4 @@
-"""Which parts of a scenario a lab takes and which it leaves out: said when it comes up, never left to be found out."""
+"""The parts of a scenario that a lab uses, and those that it ignores: printed at startup."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ class Scope:
 
 
 def scope(scenario: Mapping[str, Any], written: str) -> Scope:
-    """Of an effective configuration, and the text that somebody wrote."""
+    """Return the scope of an effective configuration, with the user's original text."""
     own = tomllib.loads(written)
     return Scope(used=[*_used(scenario)], ignored=[*_ignored(scenario, own)])
 

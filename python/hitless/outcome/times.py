@@ -57,7 +57,7 @@ class Times:
 
     @property
     def mean_us(self) -> float | None:
-        """Return the mean; None if nothing was completed."""
+        """The mean; None if nothing was completed."""
         return float(self.us.mean()) if self.us.size else None
 
 
@@ -123,7 +123,7 @@ class _Messages:
 
     @property
     def taken_ps(self) -> Numbers:
-        """Return the completion times; meaningless for incomplete messages."""
+        """The completion times; meaningless for incomplete messages."""
         return (self.delivered_ps - self.started_ps).astype(np.float64)
 
 

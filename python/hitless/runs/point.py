@@ -33,7 +33,7 @@ class Point:
 
     @property
     def work(self) -> Work:
-        """Return the work to do."""
+        """The work to do."""
         return self.what if isinstance(self.what, Work) else PacketSimulation(self.what)
 
     def seed(self, base: int | None) -> int | None:

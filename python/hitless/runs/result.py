@@ -39,7 +39,7 @@ class Measurement:
 
     @property
     def full_note(self) -> str:
-        """Return the note, with the reason for a missing interval."""
+        """The note, with the reason for a missing interval."""
         why = f"no interval: {self.why}" if self.why and self.interval is None else ""
         return "; ".join(filter(None, [self.note, why]))
 
@@ -114,7 +114,7 @@ class Result(Generic[RowType]):
 
     @property
     def warnings(self) -> list[str]:
-        """Return things to check before trusting the rows, each with its run, for any seed."""
+        """Things to check before trusting the rows, each with its run, for any seed."""
         runs = [(task.point.key, task.run) for task in self.tasks if task.run is not None]
         told = (f"{self.id}, {key}: {warning}" for key, run in runs for warning in run.summary.warnings)
         return list(dict.fromkeys(told))

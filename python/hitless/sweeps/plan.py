@@ -161,7 +161,7 @@ class SweepPlan:
 
     @property
     def digest(self) -> str:
-        """Return a digest; it differs if the plans differ in anything."""
+        """A digest; it differs if the plans differ in anything."""
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -67,7 +67,7 @@ class Config(Checked):
 
     @property
     def interfaces(self) -> dict[str, str]:
-        """Return node -> interface."""
+        """Node -> interface."""
         return {entry.node: entry.name for entry in self.interface}
 
 

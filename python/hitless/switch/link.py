@@ -55,7 +55,7 @@ class LinkPlan:
 
     @property
     def interfaces(self) -> dict[str, str]:
-        """Return node -> interface."""
+        """Node -> interface."""
         return {"inside": self.inside, "there": self.outside}
 
     @property

@@ -1,7 +1,7 @@
 """Linux interfaces: ethtool's standard statistics over netlink, or the files below /sys/class/net.
 
-A software interface (veth, bridge, tunnel) has no frame check sequence. Its files exist and always say 0, which would
-look like a link without a fault, so it is refused.
+Software interfaces (veth, bridge, tunnel) lack a frame check sequence. Their files exist and always say 0, which would
+look like a perfect link, so they are refused.
 """
 
 import errno
@@ -19,9 +19,9 @@ _SILENT = {errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOENT}
 
 
 class LinuxSource:
-    """The counters of an interface: over netlink where its driver has them, else from files.
+    """The counters of an interface: over netlink if its driver supports it, otherwise from files.
 
-    Once it has found one of the two it stays there: their numbers count from different beginnings.
+    The choice is permanent, because their counts start at different times.
     """
 
     def __init__(self, interface: str, *, count_fec: bool = False, sysfs: Path = SYSFS) -> None:
@@ -44,7 +44,7 @@ class LinuxSource:
         return self._files.read()
 
     def _over_netlink(self) -> Reading | None:
-        """None where the kernel or the driver does not have these counters."""
+        """Read over netlink; None if the kernel or the driver lacks these counters."""
         try:
             with EthtoolNetlink() as kernel:
                 mac = kernel.mac_statistics(self.interface)
@@ -93,7 +93,7 @@ class SysfsSource:
 
 
 def parse_number(content: bytes) -> int:
-    """A counter as text. Raises ValueError for anything but decimal digits."""
+    """Parse a counter. Raises ValueError for anything but decimal digits."""
     text = content.strip()
     if not text.isdigit() or len(text) > 20:
         raise ValueError(f"not a counter: {content[:40]!r}")
