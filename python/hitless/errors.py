@@ -35,7 +35,7 @@ _FAULTS_SHOWN = 4
 
 
 class RefusedScenario(BadInput):
-    """A scenario that the simulator refused. Its message is complete but limits the number of faults shown."""
+    """A scenario that the simulator refused. Its message is complete, with as many faults as a user can fix at once."""
 
     def __str__(self) -> str:
         """Return the simulator's own message: the first faults, and the number of further ones."""

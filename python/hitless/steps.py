@@ -79,7 +79,7 @@ class Steps:
 
     @property
     def queues(self) -> pl.DataFrame:
-        """Bytes queued at each switch port now: ``port``, named by its link, and ``value_bytes``."""
+        """Bytes queued at each switch port now: ``port``, named by its outgoing link, and ``value_bytes``."""
         return frame_of(self._session.ports.queues())
 
     @property
@@ -93,7 +93,7 @@ class Steps:
             return FrameCounts(*self._session.ports.receive_counters(link))
 
     def fail(self, link: str) -> None:
-        """Take a link down. With ``[recovery]``, the ends detect a link that is down in both directions."""
+        """Take a link down. With ``[recovery]``, the ends of a link that is down both ways detect it and act."""
         with self._command(link):
             self._session.ports.fail(link)
 

@@ -34,16 +34,16 @@ _WATCH_EVERY_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a trace comes from: a file, or a topology, a seed and a hazard."""
+    """Source of a trace: a file, or a topology, a seed and a hazard."""
 
     topology: str | None
     trace: Path | None
     seed: int
     hazard: Mapping[str, Any]
-    """Fields of `Hazard` that were given."""
+    """Fields of `Hazard` set by the user."""
 
     def load(self) -> Trace:
-        """The trace."""
+        """Return the trace."""
         if self.trace is None:
             return Trace.generate(topology_of(self.topology or "fabric"), self.seed, Hazard(**self.hazard))
         if self.hazard:
@@ -122,7 +122,7 @@ def _write_year(folder: ResultsFolder, rows: pl.DataFrame, finished: Finished, f
 
 
 def _facts(finished: Finished, window: statistics.Window) -> dict[str, Any]:
-    """What a year comes to, as a row of `compare` says it."""
+    """Return the summary of a year, in the format of a row in `compare`."""
     return {
         "failures": finished.failures,
         "failures_of_links_that_were_down": finished.skipped,
@@ -148,7 +148,7 @@ class _Watched:
 
 
 def _run_watched(year: Year, name: str) -> Finished | None:
-    """Run a year on a thread of its own, with progress here; None when it was interrupted."""
+    """Run a year on another thread, with progress here; None if it was interrupted."""
     outcome: list[Finished] = []
     failure: list[Exception] = []
 
@@ -174,7 +174,7 @@ def _run_watched(year: Year, name: str) -> Finished | None:
 
 @dataclass(frozen=True, slots=True)
 class Years:
-    """Seeded years to compare policies in."""
+    """Seeded years for comparing policies."""
 
     count: int
     seed: int
@@ -186,7 +186,7 @@ def compare(comparison: Comparison, years: Years, *, out: Path | None, json: boo
     _check_policies(comparison.policies)
     _check_capacities(comparison.capacities)
     _check_deployment(comparison.deployment, comparison.policies)
-    # Most of what can be wrong shows in the first year: the folder is made after it.
+    # Most errors appear in the first year, so the folder is made after it.
     comparison.trace(years.seed)
     with ResultsFolder("fleet-compare", out) as folder:
         points = [Point(f"year {number + 1}", comparison, number, ("years", "gains")) for number in range(years.count)]
@@ -196,7 +196,7 @@ def compare(comparison: Comparison, years: Years, *, out: Path | None, json: boo
 
 
 def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
-    """Run all years on a pool, with progress; whether they were interrupted."""
+    """Run all years on a pool, with progress; return whether they were interrupted."""
     pool = Pool(jobs)
     interrupted = threading.Event()
 
@@ -213,7 +213,7 @@ def _run_years(tasks: Sequence[Task], jobs: int | None) -> bool:
 def _finish(
     folder: ResultsFolder, comparison: Comparison, tasks: Sequence[Task], *, json: bool, interrupted: bool
 ) -> int:
-    """Write and print what is done, however much that is."""
+    """Write and print the finished part."""
     failures = [task.failure for task in tasks if task.failure is not None]
     for failure in _distinct(failures):
         print_error(failure)
@@ -242,14 +242,14 @@ def _distinct(failures: Sequence[HitlessError]) -> list[HitlessError]:
 
 
 def _gathered(tasks: Sequence[Task], name: str) -> pl.DataFrame | None:
-    """A table of all years, with the seed of each; None where no year has it."""
+    """Return a table of all years, with their seeds; None if every year lacks it."""
     runs = [(task.seed, task.run) for task in tasks if task.run is not None and name in task.run.tables]
     frames = [run.table(name).with_columns(seed=pl.lit(seed, dtype=pl.Int64)) for seed, run in runs]
     return pl.concat(frames) if frames else None
 
 
 def _summary(years: pl.DataFrame | None, comparison: Comparison) -> list[dict[str, Any]]:
-    """One row for each capacity and policy; ratios are to the first policy, year by year."""
+    """Return one row for each capacity and policy; ratios are relative to the first policy, year by year."""
     if years is None:
         return []
     first = comparison.policies[0]
@@ -293,7 +293,7 @@ _NAMES: tuple[_Column, ...] = (
 
 
 def _print_summary(rows: Sequence[Mapping[str, Any]], years: int) -> None:
-    """Two tables, since all columns in one would not fit into 80 characters."""
+    """Print two tables, since a single one would exceed 80 characters."""
     first = rows[0]["policy"] if rows else ""
     penalties: tuple[_Column, ...] = (
         ("effective penalty", lambda row: f"{row['mean_effective_penalty']:.3g}"),
@@ -373,7 +373,7 @@ _FACTS = {
     "max_lg_ports_per_pipe": "protected ports in a pipe, most",
     "wall_s": "took, s",
 }
-"""How people are shown facts whose keys in `--json` do not say it well."""
+"""Labels for people, where the keys in `--json` are unclear."""
 
 
 def _print_facts(title: str, facts: Mapping[str, Any], *, json: bool) -> None:

@@ -1,4 +1,4 @@
-"""What a year of a fleet comes to, in sentences and as a report."""
+"""The summary of a fleet's year, in sentences and as a report."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,7 +26,7 @@ _UNITS = {"mean_penalty": "sum of loss rates", "mean_effective_penalty": "sum of
 
 
 def report(facts: Mapping[str, Any], states: pl.DataFrame, manifest: Mapping[str, Any]) -> str:
-    """The page of one year: its numbers, and how they went from day to day."""
+    """Return the page of one year: its numbers, and their development from day to day."""
     result: Result[Measurement] = Result(f"fleet/{facts['policy']}", PENALTY, int(facts["seed"]), complete=True)
     result.rows = list(_rows(facts))
     result.plots = list(_plots(str(facts["policy"]), states))
@@ -42,7 +42,7 @@ def _rows(facts: Mapping[str, Any]) -> Iterator[Measurement]:
 
 
 def _plots(policy: str, states: pl.DataFrame) -> Iterator[Plot]:
-    """The state at the end of each day: a year has far more of them than a plot has pixels."""
+    """Plot the state at the end of each day: a year has far more states than a plot has pixels."""
     times = states["time"].to_numpy()
     ends = np.arange(int(times[0]) + _DAY_S, int(times[-1]) + _DAY_S, _DAY_S)
     at = np.searchsorted(times, ends, side="right") - 1

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def _read(text: str, of: Callable[[str], float], named: str, what: str, examples: str) -> float:
-    """What a quantity of the file or of the command line means. Raises `BadInput`."""
+    """Parse a quantity from the file or the command line. Raises `BadInput`."""
     try:
         value = of(text)
     except ValueError:
@@ -35,12 +35,12 @@ def _read(text: str, of: Callable[[str], float], named: str, what: str, examples
 
 
 def run(config: Config) -> int:
-    """Protect the link until told to stop; return the exit code."""
+    """Protect the link until stopped; return the exit code."""
     return _run(_End(config))
 
 
 def run_file(path: Path) -> int:
-    """As `run`, as a file says, which is read again at SIGHUP; return the exit code."""
+    """Protect a link configured by a file, which is read again at SIGHUP; return the exit code."""
     return _run(_End(read_link_file(path), path))
 
 
@@ -61,26 +61,26 @@ def _require_two(plan: LinkPlan) -> None:
 
 
 def example() -> None:
-    """Print a configuration to begin with."""
+    """Print an example configuration."""
     print_text(EXAMPLE)
 
 
 def require_alone(**options: str | None) -> None:
-    """Refuse options beside a file. Raises `BadInput`."""
+    """Refuse options together with a file. Raises `BadInput`."""
     given = [f"--{name}" for name, value in options.items() if value is not None]
     if given:
         raise BadInput(f"{', '.join(given)}: a file says that already")
 
 
 def require_all(**options: str | None) -> None:
-    """Refuse options without a value that must be there without a file. Raises `BadInput`."""
+    """Require options that are mandatory without a file. Raises `BadInput`."""
     missing = [f"--{name}" for name, value in options.items() if value is None]
     if missing:
         raise BadInput(f"{', '.join(missing)}: missing", hint="or a FILE: hitless link --example prints one")
 
 
 def _plan(link: Link, file: Path | None) -> LinkPlan:
-    """What is to be done, as a file says it, or, without one, the command line."""
+    """Return the plan from the file, or from the command line without one."""
     rate, delay, answer = ("rate =", "delay =", "answer =") if file else ("--rate", "--delay", "--answer")
     return LinkPlan(
         inside=link.inside,
@@ -104,7 +104,7 @@ def _run(end: "_End") -> int:
 
 
 def _tell_repairs(result: Status) -> None:
-    """Say what became of the packets that the link lost on their way here, if it was protected."""
+    """Report the fate of packets that the link lost on the way here, if it was protected."""
     rows = [row for row in result.values["mechanisms"] if "receiver" in row[2]]
 
     def count(name: str) -> int:
@@ -186,7 +186,7 @@ class _End(LiveService):
 
 @contextmanager
 def _room_on_the_link(link: Link) -> Iterator[None]:
-    """See that frames from inside fit the link; an MTU that is raised is set back at the end."""
+    """Make sure that frames from inside fit the link; a raised MTU is restored at the end."""
     outside = ports.opened(link.outside)
     inside_bytes, before_bytes = ports.opened(link.inside).mtu_bytes, outside.mtu_bytes
     sums = mtu_plan(inside_bytes, before_bytes, link.vlan_tags)

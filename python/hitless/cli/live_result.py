@@ -1,4 +1,4 @@
-"""What is said at the end of every live run."""
+"""The final report of every live run."""
 
 from hitless.errors import HitlessError
 from hitless.live import Status

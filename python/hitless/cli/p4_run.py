@@ -29,7 +29,7 @@ _TOPOLOGIES: dict[str, dict[str, Any]] = {
 
 
 def scenario(program: Path, topology: str, routes: str | None, entries: Entries, *, load: float, duration: str) -> str:
-    """The scenario as text: its paths are whole, so that it may be run from anywhere."""
+    """Return the scenario as text, with absolute paths, so that it runs in any folder."""
     if topology not in _TOPOLOGIES:
         raise BadInput(f"there is no topology {topology!r}", rule=f"one of {', '.join(_TOPOLOGIES)}")
     entry: dict[str, Any] = {"kind": "p4", "program": str(program.resolve()), **entries.settings()}

@@ -1,6 +1,6 @@
-"""A scenario's text, from a file or from standard input, and whether it is sound.
+"""Text of a scenario, from a file or from standard input, and its check.
 
-A wrong one is told before what runs it is loaded, which takes longer than to find out.
+An invalid scenario is refused before the modules that run it are loaded, which takes longer than the check.
 """
 
 import errno
@@ -16,7 +16,7 @@ STANDARD_INPUT = Path("-")
 
 
 def read_scenario(path: Path) -> str:
-    """The text of a scenario file; ``-`` is standard input."""
+    """Return the text of a scenario file; ``-`` is standard input."""
     try:
         return _read_standard_input() if path == STANDARD_INPUT else text_of(path)
     except OSError as refused:
@@ -32,7 +32,7 @@ def read_scenario(path: Path) -> str:
 
 
 def _read_standard_input() -> str:
-    """Read no more than a file may have: what writes may never end."""
+    """Limit standard input to the maximum size of a file, because it may never end."""
     found = sys.stdin.buffer.read(READ_MAX_BYTES + 1)
     if len(found) > READ_MAX_BYTES:
         raise OSError(errno.EFBIG, f"it is larger than {READ_MAX_BYTES >> 30} GiB")
@@ -40,7 +40,7 @@ def _read_standard_input() -> str:
 
 
 def read_sound(path: Path, *, keeps_rows: bool, threads: int) -> str:
-    """The text of a scenario that can be run on so many threads, with its rows kept in memory or not.
+    """Return the text of a scenario that can run on ``threads``, with its rows kept in memory or not.
 
     Raises `BadInput`.
     """
@@ -50,5 +50,5 @@ def read_sound(path: Path, *, keeps_rows: bool, threads: int) -> str:
 
 
 def shown_name(path: Path) -> str:
-    """What messages call the scenario."""
+    """Return the name of the scenario in messages."""
     return "standard input" if path == STANDARD_INPUT else name_of(path)

@@ -1,4 +1,4 @@
-"""`hitless switch`: running it, checking its configuration, an example."""
+"""`hitless switch`: run it, check its configuration, print an example."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from hitless.terminal.console import print_json, print_note, print_text
 
 
 def run(path: Path, *, verbose: bool) -> int:
-    """Forward until told to stop; return the exit code."""
+    """Forward until stopped; return the exit code."""
     log_to_stderr(verbose=verbose)
     service = Service(path)
     with signals(service):
@@ -20,7 +20,7 @@ def run(path: Path, *, verbose: bool) -> int:
 
 
 def told_result(result: Status, *, strict: bool) -> int:
-    """Say what a run has counted; the exit code."""
+    """Print the counts of a run; return the exit code."""
     values = result.values
     if result.not_written:
         print_json({"misses": result.misses, **values})
@@ -39,5 +39,5 @@ def check(path: Path) -> None:
 
 
 def example() -> None:
-    """Print a configuration to begin with."""
+    """Print an example configuration."""
     print_text(EXAMPLE)

@@ -71,8 +71,7 @@ def _say_ready() -> None:
 
 
 def udp_sink(*, port: int, is_ipv6: bool = False) -> dict[str, Any]:
-    """Receive datagrams until standard input ends and the network is quiet; ``arrivals``: (sender, number), in order.
-    """
+    """Receive datagrams until standard input ends and the network is quiet; `arrivals`: (sender, number), in order."""
     arrivals: list[tuple[int, int]] = []
     with socket.socket(_family(is_ipv6), socket.SOCK_DGRAM) as here:
         here.setsockopt(socket.SOL_SOCKET, _RECEIVE_BUFFER_FORCED, _BUFFER_BYTES)
