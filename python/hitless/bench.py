@@ -95,7 +95,7 @@ def bench_engine(
 def _of_threads(runs: list[dict[str, Any]], together: list[dict[str, Any]], threads: int) -> dict[str, Any]:
     """Return the time of the runs on several threads, and their speedup over one thread, run by run."""
     if len({run["trace_hash"] for run in [*runs, *together]}) > 1:
-        raise HitlessError(f"{runs[0]['work']} came to another trace on {threads} threads")
+        raise HitlessError(f"{runs[0]['work']}produced another trace on {threads} threads")
     alone, beside = (_each(part, "run_wall_s") for part in (runs, together))
     return {
         "threads": threads,
@@ -180,8 +180,8 @@ def require_valgrind() -> None:
     """Raise an error that says how to get valgrind if it is missing."""
     if shutil.which("valgrind") is None:
         raise HitlessError(
-            "valgrind is missing, and --instructions counts with it",
-            hint="Debian: apt-get install valgrind; or leave --instructions out",
+            "valgrind is missing, and --instructions needs it",
+            hint="Debian: apt-get install valgrind; or omit --instructions",
         )
 
 

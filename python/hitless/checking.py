@@ -49,7 +49,7 @@ def faults_explained(file_name: str, of: str = "the simulator") -> Iterator[None
     except _native.ScenarioError as refused:
         raise RefusedScenario(str(refused)) from refused
     except _native.SimulationError as failed:
-        hint = f"this is a fault of {of}; please report it"
+        hint = f"this is a bug in {of}; please report it"
         raise HitlessError(str(failed), where=file_name, hint=hint) from failed
     except _native.MechanismError as failed:
         raise mechanism_failed(failed, file_name) from failed.__cause__

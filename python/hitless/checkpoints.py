@@ -39,7 +39,7 @@ class Every:
         try:
             seconds = seconds_of(text.removesuffix(_SIMULATED))
         except ValueError as refused:
-            raise BadInput(f"{text!r} is no interval", where=where, hint=_EXAMPLES) from refused
+            raise BadInput(f"{text!r} is not an interval", where=where, hint=_EXAMPLES) from refused
         if is_simulated and 0 < seconds * 1e12 < 1 << 63 and (ps := round(seconds * 1e12)):
             return cls(text, None, ps)
         if not is_simulated and _WALL_MIN_S <= seconds < _WALL_MAX_S:
@@ -78,14 +78,14 @@ class RunRequest:
             document: dict[str, Any] = json.loads(text_of(folder / PLAN))
             plan = cls(**document)
         except FileNotFoundError as missing:
-            hint = "hitless run FILE --checkpoint EVERY writes checkpoints, and takes them away once it is done"
-            raise BadInput("there is no run to go on with", where=str(folder), hint=hint) from missing
+            hint = "hitless run FILE --checkpoint EVERY writes checkpoints, and removes them once it is done"
+            raise BadInput("there is no run to resume", where=str(folder), hint=hint) from missing
         except OSError as refused:
             raise BadInput(f"cannot read it: {reason(refused)}", where=str(folder / PLAN)) from refused
         except (ValueError, TypeError) as broken:
-            raise BadInput("it is damaged", where=str(folder / PLAN), hint="begin the run again") from broken
+            raise BadInput("it is damaged", where=str(folder / PLAN), hint="start the run again") from broken
         if not (folder / STATE).exists():
-            hint = "begin it again: it ended before its first checkpoint"
+            hint = "start it again: it ended before its first checkpoint"
             raise BadInput("the run has no checkpoint yet", where=str(folder), hint=hint)
         return plan
 

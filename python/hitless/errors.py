@@ -44,7 +44,7 @@ class RefusedScenario(BadInput):
         if len(faults) > _FAULTS_SHOWN:
             shown += f"\n\nand {len(faults) - _FAULTS_SHOWN} more errors"
         if len(faults) > _FAULTS_SHOWN and faults[0].count("not valid TOML"):
-            shown += "\nhint: is this a scenario? hitless scenario example prints some to begin with"
+            shown += "\nhint: is this a scenario? hitless scenario example prints some"
         return shown if shown.startswith("error") else f"error: {shown}"
 
 
@@ -60,10 +60,10 @@ def explained(fault: Exception) -> HitlessError:
         return out_of_memory()
     if isinstance(fault, OSError) and fault.strerror:
         is_full = fault.errno in {errno.ENOSPC, errno.EDQUOT, errno.EIO}
-        what = "what was to be written has no room" if is_full else "the system refused something"
+        what = "there is no space for the data" if is_full else "the system refused something"
         where = str(fault.filename or ("standard output" if is_full else ""))
         return HitlessError(what, where=where, hint=f"the system says: {fault.strerror}")
-    hint = "this is a fault of hitless; run again with --debug before the command to see where it happened"
+    hint = "this is a bug in hitless; run again with --debug before the command to see where it happened"
     return HitlessError(f"internal error: {type(fault).__name__}: {fault}", hint=hint)
 
 

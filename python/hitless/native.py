@@ -11,7 +11,7 @@ import os
 VARIABLE = "HITLESS_MECHANISMS"
 """Folder of the native module, set by the first process for its children; "none" means the packaged module."""
 
-STALE = "mechanisms of yours were built for another hitless, and are left out: hitless mechanism build"
+STALE = "your mechanisms were built for another hitless and are ignored: run hitless mechanism build"
 
 LIBRARY = "_native.abi3.so"
 RECORD = "built.json"

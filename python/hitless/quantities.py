@@ -27,7 +27,7 @@ def bps_of(text: str) -> float:
 def _value(text: str, units: dict[str, float] | dict[str, int]) -> float:
     parts = _WRITTEN.fullmatch(text)
     if parts is None or parts[2] not in units:
-        raise ValueError(f"{text!r} has none of the units {', '.join(units)}")
+        raise ValueError(f"{text!r} lacks one of the units {', '.join(units)}")
     value = float(parts[1]) * units[parts[2]]
     if not math.isfinite(value):
         raise ValueError(f"{text!r} is too large")

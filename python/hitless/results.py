@@ -84,7 +84,7 @@ class ResultsFolder:
             return
         if earlier["command"] != ["hitless", *sys.argv[1:]]:
             raise BadInput(
-                f"there are results of another command already: {' '.join(earlier['command'])}",
+                f"there are already results of another command: {' '.join(earlier['command'])}",
                 where=str(self.path),
                 hint="choose another --out, or remove the folder",
             )
@@ -130,7 +130,7 @@ class ResultsFolder:
 
     def _failure(self, refused: OSError) -> HitlessError:
         what = f"the results cannot be written: {reason(refused)}"
-        hint = "nothing of this run is kept; make room, or choose another --out"
+        hint = "nothing of this run is kept; free some space, or choose another --out"
         return HitlessError(what, where=str(self.path), hint=hint)
 
     def write_json(self, name: str, document: Mapping[str, Any]) -> None:
@@ -218,10 +218,10 @@ def _made(path: Path) -> tuple[Path, bool]:
         raise OSError(errno.EINVAL, "its name has a control character, or is not UTF-8", str(path))
     is_new = not path.exists()
     if not is_new and not path.is_dir():
-        raise OSError(errno.ENOTDIR, "it is no folder", str(path))
+        raise OSError(errno.ENOTDIR, "it is not a folder", str(path))
     path.mkdir(parents=True, exist_ok=True)
     if not os.access(path, os.W_OK | os.X_OK):
-        raise OSError(errno.EACCES, "it may not be written", str(path))
+        raise OSError(errno.EACCES, "it is not writable", str(path))
     return path, is_new
 
 

@@ -61,7 +61,7 @@ class Scenario:
         try:
             return cls.from_text(text_of(Path(path)), name_of(Path(path)))
         except (OSError, UnicodeDecodeError) as refused:
-            hint = "hitless.example() lists scenarios to begin with"
+            hint = "hitless.example() lists examples"
             raise BadInput(f"cannot read the scenario: {reason(refused)}", where=str(path), hint=hint) from refused
 
     @property

@@ -18,7 +18,7 @@ def put(scenario: dict[str, Any], setting: str) -> None:
     """Apply ``PATH=VALUE``. Raises `BadInput`."""
     path, equals, value = setting.partition("=")
     if not equals or not path.strip():
-        raise BadInput(f"--set {setting!r} is no setting", hint="as in --set switch.ecn.threshold='20 packets'")
+        raise BadInput(f"--set {setting!r} is not a setting", hint="as in --set switch.ecn.threshold='20 packets'")
     assign(scenario, path, read_value(value), what=f"--set {setting!r}")
 
 
@@ -30,7 +30,7 @@ def assign(scenario: dict[str, Any], path: str, value: Any, *, what: str | None 
     what = what or repr(path)
     names = [name.strip() for name in _NUMBER.sub(r".\1", path).split(".")]
     if not all(names):
-        raise BadInput(f"{what} is no path of a setting", hint="as in switch.ecn.threshold or link[0].loss.rate")
+        raise BadInput(f"{what} is not the path of a setting", hint="as in switch.ecn.threshold or link[0].loss.rate")
     table: Any = scenario
     for depth, name in enumerate(names[:-1]):
         table = _inside(table, name, where=f"{what}, at {'.'.join(names[: depth + 1])}")
@@ -64,7 +64,7 @@ def _inside(table: Any, name: str, *, where: str) -> Any:
         return table.setdefault(name, {})
     if isinstance(table, list):
         return _entry(table, name, where=where)
-    raise BadInput(f"{name} is inside of what is no table", where=where)
+    raise BadInput(f"{name} is not inside a table", where=where)
 
 
 def _entry(entries: Sequence[Mapping[str, Any]], name: str, *, where: str) -> Mapping[str, Any]:

@@ -180,14 +180,14 @@ class Simulation:
         if files is not None:
             files.discard()
         what = f"rows cannot be written: {reason(refused)}"
-        return HitlessError(what, where=str(self._rows), hint="make room, or choose another folder")
+        return HitlessError(what, where=str(self._rows), hint="free some space, or choose another folder")
 
     @staticmethod
     def _is_too_large(run: Run) -> bool:
         return run.summary.values.get("ended_by") == "memory limit"
 
 
-_STOPPED_HINT = "a larger --memory, a lower load, or a shorter run; what there is is that of a shorter run"
+_STOPPED_HINT = "a larger --memory, a lower load, or a shorter run; the results are those of a shorter run"
 
 
 class Session:

@@ -138,10 +138,10 @@ def _picoseconds(duration: str) -> int:
     try:
         seconds = seconds_of(duration)
     except ValueError as refused:
-        raise BadInput(f"{duration!r} is no duration", rule='a number and a unit, as "100 us"') from refused
+        raise BadInput(f"{duration!r} is not a duration", rule='a number and a unit, as "100 us"') from refused
     picoseconds = round(seconds * _PS_PER_S)
     if picoseconds <= 0:
-        raise BadInput(f"{duration!r} is no duration to wait for", rule="it is at least a picosecond")
+        raise BadInput(f"{duration!r} is too short a duration", rule="the minimum is a picosecond")
     return picoseconds
 
 

@@ -18,10 +18,10 @@ def thread_count() -> int:
     text = os.environ.get(THREADS, "1")
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST:
         raise BadInput(
-            f"{text!r} is no number of threads",
+            f"{text!r} is not a number of threads",
             where=f"the environment variable {THREADS}",
             rule=f"1 to {_MOST}",
-            hint="leave it out for 1",
+            hint="omit it for 1",
         )
     return int(text)
 

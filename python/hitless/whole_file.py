@@ -21,9 +21,9 @@ def read_bytes(path: Path) -> bytes:
     try:
         found = path.stat()
     except ValueError as odd:
-        raise OSError(errno.EINVAL, "its name has a character that no name can have", str(path)) from odd
+        raise OSError(errno.EINVAL, "its name has an invalid character", str(path)) from odd
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
-        raise OSError(errno.EINVAL, "it is a pipe or a device, and a regular file is needed", str(path))
+        raise OSError(errno.EINVAL, "it is a pipe or a device instead of a regular file", str(path))
     if found.st_size > READ_MAX_BYTES:
         raise OSError(errno.EFBIG, f"it is larger than {READ_MAX_BYTES >> 30} GiB", str(path))
     return path.read_bytes()

@@ -1,4 +1,4 @@
-"""Names, states and rates of a lab's links, as people type and read them: nothing is made."""
+"""Names, states and rates of a lab's links, as people type and read them, without a lab."""
 
 import errno
 import fcntl
@@ -46,7 +46,7 @@ NAMES = LinkNames(links("h1->sw1", "sw1->sw2", "left-a->right-b", "left->a-right
     ],
 )
 def test_lab_corrupt_sw1_sw2_of_the_help_names_a_link(typed, meant):
-    """It was: "'sw1-sw2' is no name of a link", for the help's own example."""
+    """Regression: "'sw1-sw2' is no name of a link", for the help's own example."""
     assert NAMES.find(typed) == meant
 
 
@@ -95,7 +95,7 @@ def test_scaled_rates_are_those_of_links_and_nothing_else():
 
 
 def test_a_lock_of_another_user_is_said_with_what_to_do(tmp_path, monkeypatch):
-    """It was: an internal error, "Permission denied"."""
+    """Regression: an internal error, "Permission denied"."""
 
     def refuse(*_arguments):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -108,7 +108,7 @@ def test_a_lock_of_another_user_is_said_with_what_to_do(tmp_path, monkeypatch):
 
 
 def test_a_lock_that_a_dying_process_still_holds_is_waited_for(tmp_path, monkeypatch):
-    """It was: `kill -9` and `lab down` at once, and "the lab is up, or about to be"; what it left stayed."""
+    """Regression: `lab down` right after `kill -9` said "the lab is up, or about to be", and left the remains."""
     monkeypatch.setattr(registry, "run_folder", lambda: tmp_path)
     place = registry.Place("mine")
     held = os.open(place.lock, os.O_RDWR | os.O_CREAT)

@@ -1,4 +1,4 @@
-"""hitless bench live: what needs no network."""
+"""hitless bench live: the parts that work without a network."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from hitless.errors import BadInput, HitlessError
 
 
 def fake_stream(capacity_pps: float, unlucky: int = 0) -> Any:
-    """A device that loses what is above its capacity, and a frame of the first ``unlucky`` trials."""
+    """A device that loses everything above its capacity, and a frame in each of the first ``unlucky`` trials."""
     trials = 0
 
     def stream(rate_pps: float | None, duration_s: float) -> dict[str, Any]:

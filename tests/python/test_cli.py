@@ -1,4 +1,4 @@
-"""The command line as a user meets it: processes, exit codes, and what goes where."""
+"""The command line for users: processes, exit codes, and streams."""
 
 import functools
 import json
@@ -286,7 +286,7 @@ def test_a_full_disk_behind_standard_output_is_said_as_such():
         command = [*FAKE, "reproduce", "--list"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.startswith("error: what was to be written has no room\n  where: standard output")
+    assert done.stderr.startswith("error: there is no space for the data\n  where: standard output")
     assert "internal" not in done.stderr
 
 

@@ -1,4 +1,4 @@
-"""Folders in use, endless files, names that are not UTF-8, and terminals that cannot show them."""
+"""Locked folders, endless files, names that are not UTF-8, and terminals that cannot show them."""
 
 import functools
 import json
@@ -94,7 +94,7 @@ def test_two_runs_into_one_folder_do_not_mix_their_files(tmp_path):
     ("out", "told"),
     [
         ("", "this one is empty"),
-        ("mine.toml", "it is no folder"),
+        ("mine.toml", "it is not a folder"),
         ("mine.toml/below", "Not a directory"),
         ("a\nb", "its name has a control character"),
         ("a\x1b[31m", "its name has a control character"),
@@ -178,7 +178,7 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path):
 
 @pytest.mark.parametrize("refused_at", [0, 2, 4, 5])
 def test_rows_of_a_run_that_cannot_be_written_are_kept_in_memory(tmp_path, monkeypatch, refused_at):
-    """It was: the run had failed, and none of its numbers were shown. Parts 0 to 3 come while it runs."""
+    """Regression: the run failed, and its numbers were lost. Parts 0 to 3 are written during the run."""
     written = []
 
     def full(frame, path):
@@ -300,7 +300,7 @@ def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_traceback(tmp_path
 
 
 class Greedy:
-    """Work that takes more memory than there is."""
+    """Work that exceeds the memory."""
 
     progress = 0.0
 

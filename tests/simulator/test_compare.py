@@ -16,7 +16,7 @@ LOSSY = Path(__file__).parents[2] / "examples" / "leaf-spine-lossy.toml"
 
 @pytest.fixture
 def lossy(tmp_path):
-    """The example, a fifth as long."""
+    """Return the example, a fifth as long."""
     text = LOSSY.read_text().replace('duration = "20 ms"', 'duration = "4 ms"').replace('warmup = "2 ms"', "")
     (tmp_path / "lossy.toml").write_text(text)
     return tmp_path
@@ -127,7 +127,7 @@ def test_with_switches_on_what_the_scenario_leaves_off(tmp_path):
 
 
 def test_dummies_and_copies_of_linkguardian_are_no_lost_packets(lossy):
-    """It was: "packets lost" grew from 759 to 1,515 with LinkGuardian, by its own dummies."""
+    """Regression: "packets lost" grew from 759 to 1,515 with LinkGuardian, because of its own dummies."""
     with (lossy / "lossy.toml").open("a") as file:
         file.write('\n[[mechanism]]\nkind = "linkguardian"\nlink = "spine0->leaf0"\n')
     counted = hitless("run", "lossy.toml", "--json", cwd=lossy)

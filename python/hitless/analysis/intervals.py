@@ -69,7 +69,7 @@ def proportion_interval(successes: int, trials: int, confidence: float = 0.95) -
     """Return the interval of a probability from independent trials. Clopper and Pearson 1934."""
     _require(
         0 <= successes <= trials and trials > 0,
-        "successes lie between 0 and the trials, of which there is one",
+        "successes must be between 0 and the trials, and there must be a trial",
     )
     return Interval(*binomial_limits(successes, trials, _tail(confidence)))
 
@@ -82,7 +82,7 @@ def mean_interval(sample: Sample, confidence: float = 0.95) -> Interval:
     """
     values = np.asarray(sample, dtype=np.float64)
     _require(values.size >= REPLICAS_MIN, "an interval of a mean needs three values or more")
-    _require(values.min() < values.max() or math.isnan(values.sum()), "values that are all the same have no interval")
+    _require(values.min() < values.max() or math.isnan(values.sum()), "values that are all equal have no interval")
     reach = mean_reach(values.size, confidence) * float(values.std(ddof=1))
     return Interval(float(values.mean()) - reach, float(values.mean()) + reach)
 

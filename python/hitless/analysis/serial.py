@@ -144,4 +144,6 @@ def _too_short(batches: list[Numbers]) -> str:
     means = np.array([batch.mean() for batch in batches])
     apart = means - means.mean()
     alike = float((apart[1:] * apart[:-1]).sum())
-    return "values go on from batch to batch: the run is too short" if alike > _ALIKE * float((apart**2).sum()) else ""
+    return (
+        "values correlate from batch to batch: the run is too short" if alike > _ALIKE * float((apart**2).sum()) else ""
+    )

@@ -132,7 +132,7 @@ def read_iperf3(text: str) -> dict[str, Any]:
     try:
         answer = json.loads(text)
     except ValueError:
-        raise HitlessError("iperf3 said nothing that can be read") from None
+        raise HitlessError("the output of iperf3 is unreadable") from None
     if "error" in answer:
         raise HitlessError(f"iperf3: {answer['error']}")
     end = answer["end"]

@@ -29,7 +29,7 @@ def chosen(only: Sequence[str]) -> list[Device]:
     for text in only:
         if not any(text.lower() in device.name.lower() for device in everything):
             names = "; ".join(device.name for device in everything)
-            raise BadInput(f"nothing to measure is called {text!r}", rule=f"part of one of: {names}")
+            raise BadInput(f"no device matches {text!r}", rule=f"part of one of: {names}")
     return [
         device
         for device in everything

@@ -54,7 +54,7 @@ def _times(times: Sequence[Times]) -> Iterator[str]:
     if any(one.slowdowns.size for one in times):
         yield f"{_INDENT}slowdown: p50 and p99 of the FCT over the time in the empty fabric"
     if unfinished:
-        yield f"{_INDENT}{unfinished:,} were not delivered when the run ended, and are in no number"
+        yield f"{_INDENT}{unfinished:,} were not delivered when the run ended and are excluded"
 
 
 def _time_row(one: Times) -> str:
@@ -86,13 +86,13 @@ def _groups(run: Run) -> Iterator[str]:
 def _losses(losses: Losses, run: Run) -> Iterator[str]:
     """Return losses: packets lost end to end, separate from frames that only a mechanism missed."""
     if losses.lost_to_hosts is None:
-        yield f"packets lost to hosts: not known, as {losses.why}; {COUNT_THEM}"
+        yield f"packets lost to hosts: unknown, because {losses.why}; {COUNT_THEM}"
     else:
         yield f"packets lost to hosts: {losses.lost_to_hosts:,}"
     for reason, count in losses.dropped.items():
         yield f"{_INDENT}{count:>9,}  dropped: {reason}"
     if losses.corrupted:
-        whose = ", mechanisms' own counted too" if run.summary.values.get("retired") else ""
+        whose = ", including those from mechanisms" if run.summary.values.get("retired") else ""
         yield f"{_INDENT}{losses.corrupted:>9,}  frames corrupted on links{whose}"
     if losses.recovered is not None:
         yield f"{_INDENT}{losses.recovered:>9,}  corrupted packets recovered by mechanisms"

@@ -73,7 +73,9 @@ def _tell(execution: Execution[Measurement], done: int, asked: int) -> None:
     for failure in result.failures:
         print_error(failure)
     if execution.interrupted:
-        print_note(f"interrupted: {done} of {asked} seeds are done on both sides; the same command goes on from there")
+        print_note(
+            f"interrupted: {done} of {asked} seeds are done on both sides; the same command continues from there"
+        )
     execution.tell_place()
 
 
@@ -119,7 +121,7 @@ def show(sides: tuple[Side, Side], outcome: Outcome) -> None:
 def _arrivals(outcome: Outcome) -> str:
     if outcome.different_flows:
         groups = ", ".join(outcome.different_flows)
-        return f"flows not the same on both sides in {groups}: pairs of runs then have less in common"
+        return f"flows differ between the sides in {groups}: pairs of runs have less in common"
     if outcome.different_starts:
         groups = ", ".join(outcome.different_starts)
         return f"the same flows on both sides (equal sizes and hosts), with other starts in {groups}"
@@ -180,7 +182,7 @@ def conclusion(sides: tuple[Side, Side], outcome: Outcome) -> Iterator[str]:
     if unmoved:
         yield f"Seeds change nothing in {unmoved} metrics: they are as far apart with each seed, and have no interval."
     if found:
-        yield f"{sides[1].label} beside {sides[0].label}: {_changes(found)}."
+        yield f"{sides[1].label} vs. {sides[0].label}: {_changes(found)}."
     else:
         yield f"No difference between the two is significant with {len(outcome.seeds)} seeds."
     if unsure:

@@ -48,8 +48,8 @@ class Source:
             return Trace.generate(topology_of(self.topology or "fabric"), self.seed, Hazard(**self.hazard))
         if self.hazard:
             given = ", ".join(f"--{name.replace('_', '-')}" for name in self.hazard)
-            what = f"{given} tells how to draw failures, and --trace has them already"
-            raise BadInput(what, where=str(self.trace), hint=f"leave out --trace or {given}")
+            what = f"{given} is for drawing failures, but --trace already has them"
+            raise BadInput(what, where=str(self.trace), hint=f"omit --trace or {given}")
         return Trace.read(self.trace, topology_of(self.topology) if self.topology else None)
 
 
@@ -306,7 +306,7 @@ def _print_summary(rows: Sequence[Mapping[str, Any]], years: int) -> None:
         ("least pod, Gb/s", lambda row: format_number(row["least_pod_capacity_gbps"])),
     )
     _print_columns(f"Penalties: medians of {years} years, ratios to {first}", penalties, rows)
-    _print_columns(f"Links: medians of {years} years, and the least of all", links, rows)
+    _print_columns(f"Links: medians of {years} years, and the minimum of all", links, rows)
 
 
 def _print_columns(title: str, columns: Sequence[_Column], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -332,7 +332,9 @@ def _check_policies(names: Sequence[str]) -> None:
         hint = f"it is {', '.join(policies())}"
         raise BadInput(f"there is no policy {unknown[0]!r}", where="--policy", hint=hint)
     if len(set(names)) != len(names):
-        raise BadInput("a policy is named twice", where="--policy", hint="each once; the first is compared with")
+        raise BadInput(
+            "a policy is given twice", where="--policy", hint="give each once; others are compared with the first"
+        )
 
 
 def _check_capacities(capacities: Sequence[float]) -> None:
@@ -343,9 +345,9 @@ def _check_capacities(capacities: Sequence[float]) -> None:
 
 def _check_deployment(deployment: float, names: Sequence[str]) -> None:
     if deployment < 1 and not any(protects(name) for name in names):
-        what = f"a deployment of {deployment:g} changes nothing: there is no LinkGuardian in {', '.join(names)}"
+        what = f"a deployment of {deployment:g} has no effect: there is no LinkGuardian in {', '.join(names)}"
         having = ", ".join(name for name in policies() if protects(name))
-        raise BadInput(what, where="--deployment", hint=f"leave it out, or choose a policy of {having}")
+        raise BadInput(what, where="--deployment", hint=f"omit it, or choose a policy from {having}")
 
 
 def _write(path: Path, text: str) -> None:

@@ -12,8 +12,8 @@ from hitless.runs.result import Measurement, Result
 
 PENALTY = (
     "Penalty: the sum of the loss rates of all links that corrupt frames and are up. "
-    "Effective: a link that LinkGuardian protects counts with the loss that it leaves. "
-    "1e-3 is one link that loses every thousandth frame, unprotected."
+    "Effective: a protected link counts with its residual loss rate. "
+    "1e-3 is one unprotected link that loses every thousandth frame."
 )
 _DAY_S = 86_400
 _DRAWN = (

@@ -181,7 +181,7 @@ def down(name: str | None, *, every: bool, json: bool) -> int:
 
 def _clear_leftovers(name: str) -> None:
     last_words = client.clear_leftovers(name)
-    print_note(f"the lab {name} was down already; what it left is removed")
+    print_note(f"the lab {name} was already down; its remains are removed")
     if last_words:
         print_note(last_words)
 
@@ -199,7 +199,7 @@ def _end(name: str, *, json: bool) -> int:
     strict = registry.require(registry.Place(name)).is_strict
     ended = client.end(name)
     if ended.result is None:
-        print_note(f"the lab {name} had no results to give; what it left is removed")
+        print_note(f"the lab {name} left no results; its remains are removed")
         if ended.last_words:
             print_note(ended.last_words)
         return 0
@@ -211,8 +211,8 @@ def _say_result(name: str, result: Status, *, strict: bool, json: bool) -> int:
         print_json({"name": name, "misses": result.misses, **result.values})
     values = result.values
     print_note(
-        f"the lab {name} is down, and nothing of it is left: it was up for {values['elapsed_s']:.0f} s, "
-        f"{values['frames_entered']} frames entered it, {values['frames_left']} left it"
+        f"the lab {name} is down and removed: it was up for {values['elapsed_s']:.0f} s, "
+        f"{values['frames_entered']} frames in, {values['frames_left']} out"
     )
     return warn(result, strict=strict)
 
@@ -226,10 +226,10 @@ def show_replay(file: Path, *, other: Path | None, mechanisms: Sequence[Path], j
     else:
         print_text(f"{found.arrivals} frames, {found.commands} commands, {found.equal_decisions} equal decisions")
     if not found.is_complete:
-        print_note("warning: the recording has no end: the lab was killed, or its disk did not keep up")
+        print_note("warning: the recording is truncated: the lab was killed, or its disk did not keep up")
     if found.divergence is None:
         return 0
-    print_note(f"the replay decided otherwise {found.divergence}")
+    print_note(f"the replay differs {found.divergence}")
     return 1
 
 

@@ -51,12 +51,12 @@ def check_file(path: Path) -> None:
     _require_two(plan)
     scenario(plan)
     print_text(config.model_dump_json(indent=2))
-    print_note(f"{path}: sound; what is above is its effective configuration")
+    print_note(f"{path}: valid; effective configuration above")
 
 
 def _require_two(plan: LinkPlan) -> None:
     if plan.inside == plan.outside:
-        rule = "frames come in by one and go out by the other"
+        rule = "frames enter through one and leave through the other"
         raise BadInput(f"--inside and --outside are both {plan.inside}", rule=rule)
 
 
@@ -69,7 +69,7 @@ def require_alone(**options: str | None) -> None:
     """Refuse options together with a file. Raises `BadInput`."""
     given = [f"--{name}" for name, value in options.items() if value is not None]
     if given:
-        raise BadInput(f"{', '.join(given)}: a file says that already")
+        raise BadInput(f"{', '.join(given)}: the file already sets this")
 
 
 def require_all(**options: str | None) -> None:
@@ -115,7 +115,7 @@ def _tell_repairs(result: Status) -> None:
         return
     print_note(
         f"of {delivered + lost} packets for this end the link lost {count('packets found missing')}: "
-        f"{count('packets recovered')} came again, and {lost} did not ({count('ackNoTimeouts')} waits given up)"
+        f"{count('packets recovered')} recovered, {lost} lost for good ({count('ackNoTimeouts')} timeouts)"
     )
 
 
@@ -158,7 +158,7 @@ class _End(LiveService):
 
     def _read_again(self, live: LiveRun) -> None:
         if self._file is None:
-            log.info("this link has no file to read again: hitless link FILE has one")
+            log.info("this link has no file to read again: start it with hitless link FILE")
             return
         try:
             config = read_link_file(self._file)
@@ -169,7 +169,7 @@ class _End(LiveService):
             for command in wanted:
                 live.command(command)
         except HitlessError as wrong:
-            log.error("%s was not read again, the link goes on as before:\n%s", self._file, wrong)  # noqa: TRY400
+            log.error("%s was not read again, the link continues unchanged:\n%s", self._file, wrong)  # noqa: TRY400
             return
         self._config, self._scenario = config, wanted_scenario
         log.info("%s was read again: %s", self._file, ", ".join(wanted) or "nothing to change")
@@ -203,11 +203,11 @@ def _room_on_the_link(link: Link) -> Iterator[None]:
         try:
             outside.set_mtu_bytes(before_bytes)
         except OSError as gone:
-            log.warning("the MTU of %s was not set back: %s", link.outside, gone)
+            log.warning("the MTU of %s was not restored: %s", link.outside, gone)
 
 
 def _set_mtu(outside: NetworkInterface, sums: MtuPlan) -> None:
     try:
         outside.set_mtu_bytes(sums.needed_bytes)
     except OSError as refused:
-        raise HitlessError(f"{refused}", hint=f"the link has no room: {sums}") from refused
+        raise HitlessError(f"{refused}", hint=f"the link's MTU is too small: {sums}") from refused

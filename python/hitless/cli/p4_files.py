@@ -30,7 +30,7 @@ class Entries:
             BadInput: only one of them is given.
         """
         if self.p4runtime is not None and self.p4info is None:
-            hint = "the program's p4info says what its numbers mean: p4c --p4runtime-files writes it"
+            hint = "the program's p4info explains its numbers: p4c --p4runtime-files writes it"
             raise BadInput("--p4runtime is given without --p4info", hint=hint)
         if self.p4info is not None and self.p4runtime is None:
             hint = "a p4info has no entries: give a WriteRequest with --p4runtime"
@@ -63,7 +63,7 @@ def packet_bytes(text: str) -> bytes:
     try:
         return bytes.fromhex(text)
     except ValueError:
-        raise BadInput("the packet is no text of hexadecimal digits", where=text[:80]) from None
+        raise BadInput("the packet is not in hexadecimal digits", where=text[:80]) from None
 
 
 def read_program(path: Path) -> str:

@@ -71,5 +71,7 @@ def run(text: str, program: Path, *, show: bool, seed: int, out: Path | None, js
 def _routes(text: str) -> dict[str, str]:
     parts = text.split(":")
     if len(parts) not in (3, 4):
-        raise BadInput(f"{text!r} is no description of routes", rule="TABLE:ACTION:PORT or TABLE:ACTION:PORT:ADDRESS")
+        raise BadInput(
+            f"{text!r} is not a description of routes", rule="TABLE:ACTION:PORT or TABLE:ACTION:PORT:ADDRESS"
+        )
     return dict(zip(("table", "action", "port", "address"), parts, strict=False))

@@ -43,11 +43,11 @@ def _strict(kind: Any) -> None:
     def converted(value: Any, parameter: Any, context: Any) -> Any:
         made = convert(value, parameter, context)
         if is_number and made != made:  # noqa: PLR0124 - so is a NaN known
-            kind.fail(f"{value} is no number.", parameter, context)
+            kind.fail(f"{value} is not a number.", parameter, context)
         if is_number and not -_NUMBER_END < made < _NUMBER_END:
             kind.fail(f"{value} is too large.", parameter, context)
         if not is_number and not str(value):
-            kind.fail("a name is needed, and this one is empty.", parameter, context)
+            kind.fail("a name must not be empty.", parameter, context)
         return made
 
     # Parameters without a range share one type object.

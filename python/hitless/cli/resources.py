@@ -28,7 +28,7 @@ def resources(path: Path, *, json: bool) -> None:
             for what in mechanism["not_counted"]:
                 print_note(f"not counted, {mechanism['mechanism']}: {what}")
         for short in switch["shortages"]:
-            print_note(f"too much: {short['needed']:,} {short['what']}, of {short['available']:,}")
+            print_note(f"over budget: {short['needed']:,} {short['what']}, of {short['available']:,}")
 
 
 def _amounts(switch: Mapping[str, Any]) -> Table:

@@ -93,4 +93,4 @@ def _end_checkpoints(execution: Execution[Measurement]) -> None:
     if execution.exit_code == 0:
         take_away(folder)
     elif can_resume(folder):
-        print_note(f"hitless resume {folder} goes on from the newest checkpoint")
+        print_note(f"hitless resume {folder} resumes from the newest checkpoint")

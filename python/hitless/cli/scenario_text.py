@@ -23,12 +23,10 @@ def read_scenario(path: Path) -> str:
         raise BadInput(
             f"cannot read the scenario: {refused.strerror}",
             where=shown_name(path),
-            hint="hitless scenario example lists some to begin with",
+            hint="hitless scenario example lists some",
         ) from refused
     except UnicodeDecodeError as refused:
-        raise BadInput(
-            "the scenario is not text in UTF-8", where=f"{shown_name(path)}, byte {refused.start}"
-        ) from refused
+        raise BadInput("the scenario is not UTF-8 text", where=f"{shown_name(path)}, byte {refused.start}") from refused
 
 
 def _read_standard_input() -> str:

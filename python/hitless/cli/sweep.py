@@ -58,9 +58,9 @@ def _run(file: Path, options: SweepOptions) -> int:
     if result.failures:
         print_error(failed(result.failures, runs, swept.folder))
     if sweeping.study.interrupted:
-        print_note("interrupted: the same command goes on from there")
+        print_note("interrupted: the same command continues from there")
     if shard.of > 1:
-        print_note(f"shard {options.shard} of the sweep: {swept.folder}; hitless sweep merge puts all of them together")
+        print_note(f"shard {options.shard} of the sweep: {swept.folder}; hitless sweep merge merges all shards")
     else:
         _show(swept, json=options.json)
     return EXIT_INTERRUPTED if sweeping.study.interrupted else 1 if result.failures else 0

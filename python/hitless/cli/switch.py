@@ -25,8 +25,8 @@ def told_result(result: Status, *, strict: bool) -> int:
     if result.not_written:
         print_json({"misses": result.misses, **values})
     print_note(
-        f"forwarded for {values['elapsed_s']:.0f} s: {values['frames_entered']} frames entered, "
-        f"{values['frames_left']} left, {sum(values['drops'].values())} packets lost"
+        f"forwarded for {values['elapsed_s']:.0f} s: {values['frames_entered']} frames in, "
+        f"{values['frames_left']} out, {sum(values['drops'].values())} packets lost"
     )
     return warn(result, strict=strict)
 
@@ -35,7 +35,7 @@ def check(path: Path) -> None:
     """Print the configuration with every default spelled out, or refuse it."""
     config, scenario = read_config(path)
     print_text(config.model_dump_json(indent=2))
-    print_note(f"{path}: sound, and so is {scenario.file_name}; what is above is its effective configuration")
+    print_note(f"{path}: valid, and so is {scenario.file_name}; effective configuration above")
 
 
 def example() -> None:

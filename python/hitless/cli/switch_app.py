@@ -37,7 +37,7 @@ def switch(
     if print_example:
         command.example()
     elif config is None:
-        raise BadInput("which configuration?", hint="hitless switch --example prints one")
+        raise BadInput("no configuration given", hint="hitless switch --example prints one")
     elif check_only:
         command.check(config)
     else:

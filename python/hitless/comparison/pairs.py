@@ -105,7 +105,7 @@ class PairedRuns:
         result.tables = {"compared": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
     def _rows(self) -> Iterator[Measurement]:
-        label = f"{self.sides[1].label} (b) beside {self.sides[0].label} (a)"
+        label = f"{self.sides[1].label} (b) vs. {self.sides[0].label} (a)"
         for one in self.outcome.compared:
             how, unit = ("b / a", "x") if one.metric.kind == "ratio" else ("b - a", one.metric.unit)
             interval = one.paired.interval

@@ -64,7 +64,7 @@ class Asked:
 def two_files(first: tuple[str, str], second: tuple[str, str], asked: Asked) -> tuple[Side, Side]:
     """Make sides from two files, each as its name and text; settings go to the second. Raises `BadInput`."""
     if asked.with_ or asked.without:
-        raise BadInput("--with and --without make a second side of one file, and two are given", hint="leave one out")
+        raise BadInput("--with and --without modify a single file, but two files are given", hint="leave one out")
     text = second[1]
     if asked.settings:
         scenario = _read(text, second[0])
@@ -84,7 +84,7 @@ def one_file(name: str, text: str, asked: Asked) -> tuple[Side, Side]:
     """Make sides from one file, without and with the requested changes. Raises `BadInput`."""
     if not asked.anything:
         hint = "name a second file, or --with MECHANISM, --without MECHANISM, --set PATH=VALUE"
-        raise BadInput("what is it to be compared with?", where=name, hint=hint)
+        raise BadInput("nothing to compare it with", where=name, hint=hint)
     check_scenario(text, name)
     first, second = _read(text, name), _read(text, name)
     kinds_with = [entry.split(",")[0].strip() for entry in asked.with_]
@@ -129,7 +129,7 @@ def _require_sound(side: Side, asked: Asked) -> None:
         check_scenario(side.text, side.place)
     except RefusedScenario as refused:
         more = f"--with {asked.with_[0].split(',')[0]},FIELD=VALUE or " if asked.with_ else ""
-        how = f"{more}--set PATH=VALUE changes that side; the lines above are those of the scenario as it was made"
+        how = f"{more}--set PATH=VALUE changes that side; line numbers above refer to the generated scenario"
         raise RefusedScenario(f"{str(refused).rstrip()}\n  hint: {how}") from refused
 
 
@@ -162,7 +162,7 @@ def _read(text: str, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as broken:
-        raise BadInput(f"the scenario is no TOML: {broken}", where=name) from broken
+        raise BadInput(f"the scenario is not valid TOML: {broken}", where=name) from broken
 
 
 def _kinds(scenario: Mapping[str, Any]) -> list[str]:
@@ -198,10 +198,10 @@ def _add(scenario: dict[str, Any], entry: str, notes: list[str]) -> None:
 def _pair(kind: str, pair: str) -> tuple[str, Any]:
     name, equals, value = pair.partition("=")
     if not equals:
-        raise BadInput(f"--with {kind}: {pair!r} is no field", hint=f"write it as in --with {kind},FIELD=VALUE")
+        raise BadInput(f"--with {kind}: {pair!r} is not a field", hint=f"write it as in --with {kind},FIELD=VALUE")
     if value.endswith("-"):
-        hint = f"the shell took what is behind > for a file to write: quote it, --with '{kind},{pair}>...'"
-        raise BadInput(f"--with {kind}: {value!r} is no link", hint=hint)
+        hint = f"the shell took the text after > for a file to write: quote it, --with '{kind},{pair}>...'"
+        raise BadInput(f"--with {kind}: {value!r} is not a link", hint=hint)
     return name.strip(), setting_paths.read_value(value)
 
 
@@ -212,12 +212,12 @@ def _new(scenario: Mapping[str, Any], kind: str, given: Mapping[str, Any], notes
         return [{"kind": kind}]
     if missing == ["link"]:
         links = _required(lossy_links(scenario), kind, "link", "no link of the scenario corrupts frames")
-        notes.append(f"{kind} is on {', '.join(links)}: what corrupts frames in this scenario")
+        notes.append(f"{kind} is on {', '.join(links)}: the links that corrupt frames in this scenario")
         return [{"kind": kind, "link": link} for link in links]
     if missing == ["links"]:
         failing = list(dict.fromkeys(entry["link"] for entry in scenario.get("failure", [])))
         links = _required(failing, kind, "links", "no link of the scenario fails")
-        notes.append(f"{kind} is on {', '.join(links)}: what fails in this scenario")
+        notes.append(f"{kind} is on {', '.join(links)}: the links that fail in this scenario")
         return [{"kind": kind, "links": links}]
     raise BadInput(f"--with {kind} needs {' and '.join(missing)}", hint=f"--with {kind},{missing[0]}=...")
 

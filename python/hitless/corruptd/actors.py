@@ -149,7 +149,7 @@ class Applier:
     def complaint(self) -> str:
         """Why the switch is not in the requested state; empty if it is."""
         if not self.actor.acts:
-            return "this daemon reports only"
+            return "this daemon only reports"
         return "" if self.is_applied else self.failure or "not done yet"
 
     def tick(self, now_s: float, wanted: Setting | None) -> bool:

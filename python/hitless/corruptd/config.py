@@ -108,7 +108,9 @@ class WatchSection(Checked):
     @model_validator(mode="after")
     def _can_count_fec(self) -> Self:
         if self.count_fec and self.source == "sysfs":
-            raise ValueError('count_fec has no effect with source = "sysfs", whose files tell no uncorrectable blocks')
+            raise ValueError(
+                'count_fec has no effect with source = "sysfs", which does not report uncorrectable blocks'
+            )
         return self
 
     def plan(self) -> WatchPlan:
@@ -156,7 +158,7 @@ class Config(Checked):
         for guard in self.guard:
             if guard.dev_port in links:
                 both = f"{links[guard.dev_port]} and {guard.link} both have dev_port = {guard.dev_port}"
-                raise ValueError(f"[[guard]] {both}: each link begins at a port of its own")
+                raise ValueError(f"[[guard]] {both}: each link begins at a different port")
             links[guard.dev_port] = guard.link
 
     def plan(self) -> DaemonPlan:
@@ -192,7 +194,7 @@ class Config(Checked):
         away = [f"{other} ({link})" for link, other in (*asked, *asking) if other != main.switch_id]
         if not away:
             return []
-        rule = 'bus.kind = "local" reaches nobody outside this process'
+        rule = 'bus.kind = "local" does not reach other processes'
         hint = 'use "redis", or dry_run = true to report only'
         return [f"{rule}, so not the daemon of {', nor of '.join(away)}; {hint}"]
 
@@ -216,7 +218,7 @@ def read_config(path: Path) -> Config:
 
 def parse_config(text: str, file_name: str) -> Config:
     """Parse the configuration in ``text``. Raises `BadInput` with all errors."""
-    return parse(Config, text, file_name, hint="hitless corruptd example prints a file to begin with")
+    return parse(Config, text, file_name, hint="hitless corruptd example prints an example file")
 
 
 def _require_readable(field: str, path: Path | None) -> None:
@@ -240,7 +242,7 @@ EXAMPLE = """\
 [corruptd]
 switch_id = "sw6"
 poll_interval_s = 1.0
-# state_file = "/var/lib/hitless/corruptd.json"   # what a restart must not forget
+# state_file = "/var/lib/hitless/corruptd.json"   # state that must survive a restart
 dry_run = true                      # report only; false to act, which needs [bus] kind = "redis"
 
 [detection]
@@ -249,7 +251,7 @@ threshold = 1e-8
 target_loss_rate = 1e-8
 
 [bus]
-kind = "local"                      # reaches nobody outside this process; "redis" joins the daemons of switches
+kind = "local"                      # does not reach other processes; "redis" joins the daemons of switches
 # url = "rediss://redis.example:6380/0"
 # username = "corruptd"
 # password_file = "/etc/hitless/redis-password"

@@ -239,10 +239,10 @@ class Daemon:
         """Log a failure at the other end, quoted: its text is untrusted and must not look like a line of our log."""
         failure, asked = watch.requester.failure, watch.plan.upstream.switch_id
         if failure and failure != before:
-            text = f"{watch.link}: {asked} did not do what was asked: {failure!r}"
+            text = f"{watch.link}: {asked} did not execute the request: {failure!r}"
             self._messages_log.warning(f"failure {watch.link}", now_s, text)
         if before and not failure:
-            text = f"{watch.link}: {asked} has done what was asked"
+            text = f"{watch.link}: {asked} has executed the request"
             self._messages_log.info(f"success {watch.link}", now_s, text)
 
     def _take_request(self, request: Request, now_s: float) -> Fate:
@@ -261,7 +261,7 @@ class Daemon:
         if guard.expire(now_s):
             self.is_dirty = True
             guarded.answered = guard.latest
-            log.warning("%s: nothing was heard of it for its lifetime; it is now: %s", guard.link, guard.wanted)
+            log.warning("%s: its request expired; it is now: %s", guard.link, guard.wanted)
         acted = self._apply(sender, now_s, guard.wanted)
         request = guard.request
         is_asked = request is not None and guard.wanted == request.setting

@@ -38,7 +38,7 @@ class Pace(Checked):
     @model_validator(mode="after")
     def _outlives_refresh(self) -> Self:
         if self.lifetime_s < 3.0 * self.refresh_s:
-            raise ValueError("lifetime_s must be three times refresh_s at least, so that one lost message ends nothing")
+            raise ValueError("lifetime_s must be three times refresh_s or more, so that one lost message ends nothing")
         return self
 
 

@@ -77,7 +77,7 @@ class Service(Controlled):
                 self.config = config
             before.bus.close()
         except HitlessError as wrong:
-            log.error("%s was not read again, the daemon goes on as before:\n%s", self._path, wrong)  # noqa: TRY400
+            log.error("%s was not read again, the daemon continues unchanged:\n%s", self._path, wrong)  # noqa: TRY400
             return
         log.info("%s was read again", self._path)
 

@@ -89,7 +89,7 @@ def next_epoch(state: State | None, unix_ns: int) -> int:
     if state is None:
         return unix_ns
     if not is_plausible(state.epoch, unix_ns):
-        log.warning("the saved epoch %d is more than a day ahead of the clock: begun anew", state.epoch)
+        log.warning("the saved epoch %d is more than a day ahead of the clock: starting over", state.epoch)
         return unix_ns
     return max(unix_ns, state.epoch + 1)
 
@@ -153,7 +153,7 @@ def _restore_watch(watch: Watch, saved: SavedWatch, now_s: float) -> None:
         _restore_window(detector.clearing, saved.clearing)
         detector.last = None if saved.last is None else Reading(*saved.last, basis=saved.basis)
     else:
-        log.warning("%s: its counters are others than before: the window begins anew, the decision stays", watch.link)
+        log.warning("%s: its counters have changed: the window starts over, the decision stays", watch.link)
     detector.decision = Decision(Phase(saved.phase), saved.setting)
     detector.changed_at_s = now_s - saved.held_s
 

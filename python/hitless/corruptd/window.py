@@ -61,7 +61,7 @@ class Window:
 
     def __init__(self, frames_wanted: int, samples: Iterable[Sample] = ()) -> None:
         if frames_wanted < 1:
-            raise ValueError("a window holds one frame at least")
+            raise ValueError("a window holds one frame or more")
         self.frames_wanted = frames_wanted
         self.frames = 0
         self.bad = 0

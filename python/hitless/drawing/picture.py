@@ -24,7 +24,7 @@ class Picture:
         """Write it to a file with a name in ``.svg``. Raises `ValueError` for other names."""
         target = Path(path)
         if target.suffix != ".svg":
-            raise ValueError(f"pictures are SVG files, and {target.name} is called as another kind")
+            raise ValueError(f"pictures are SVG files, but {target.name} has another suffix")
         target.write_text(self.svg + "\n", encoding="utf-8")
         return target
 

@@ -113,8 +113,8 @@ def _compile(cargo: str, crates: Sequence[Crate], profile: str, profiles: dict[s
     done = subprocess.run(command, cwd=workspace, env=environment, stdout=sys.stderr, check=False)
     if done.returncode != 0:
         names = ", ".join(crate.name for crate in crates)
-        hint = "what cargo says is above; cargo test in the crate's folder is the faster way to get there"
-        raise HitlessError(f"{names}: not compiled, and what was built before stays in force", hint=hint)
+        hint = "the errors of cargo are above; cargo test in the crate's folder finds them faster"
+        raise HitlessError(f"{names}: not compiled; the last build stays in force", hint=hint)
     suffix = "dylib" if sys.platform == "darwin" else "so"
     return target / ("debug" if profile == "dev" else profile) / f"lib{LIBRARY}.{suffix}"
 
@@ -139,7 +139,7 @@ def _kinds_in(folder: Path) -> list[tuple[str, str | None]]:
     if taken:
         hint = "NAME in its src/lib.rs is the kind; hitless mechanism list shows all of them"
         raise BadInput(f"the kind is taken: {taken[1]}", hint=hint)
-    raise HitlessError(f"what was compiled cannot be loaded: {done.stderr.strip()}")
+    raise HitlessError(f"the compiled module cannot be loaded: {done.stderr.strip()}")
 
 
 def _forget_old() -> None:

@@ -15,9 +15,9 @@ _RULE = "letters of a to z, digits and single dashes, a letter first, such as ea
 def checked_name(name: str, taken: list[str]) -> str:
     """Return the name of a new mechanism, which is also the name of its crate."""
     if not _NAME.fullmatch(name):
-        raise BadInput(f"{name!r} is no name for a mechanism", rule=_RULE)
+        raise BadInput(f"{name!r} is not a valid name for a mechanism", rule=_RULE)
     if name in taken:
-        raise BadInput(f"there is a mechanism {name!r} already", hint="hitless mechanism list shows all of them")
+        raise BadInput(f"there is already a mechanism {name!r}", hint="hitless mechanism list shows all of them")
     if name.startswith("hitless"):
         raise BadInput(f"{name!r} is a name of the simulator's crates", rule="it does not begin with hitless")
     return name
@@ -39,7 +39,7 @@ class Crate:
         try:
             content = tomllib.loads(manifest.read_text(encoding="utf-8"))
         except OSError as missing:
-            hint = "hitless mechanism new NAME writes a crate to begin with"
+            hint = "hitless mechanism new NAME writes one"
             raise BadInput("there is no crate", where=str(manifest), hint=hint) from missing
         except tomllib.TOMLDecodeError as broken:
             raise BadInput(f"not TOML: {broken}", where=str(manifest)) from broken
@@ -80,8 +80,8 @@ def _check_simulator(content: dict[str, Any], manifest: Path, crates: Path) -> N
             ours = crates / name.removeprefix("hitless-")
             if path is None or (manifest.parent / path).resolve() != ours.resolve():
                 raise BadInput(
-                    f"{name} is not that of this hitless",
+                    f"{name} belongs to another hitless",
                     where=str(manifest),
-                    rule="all crates of one program are of one checkout",
+                    rule="all crates of a program must come from one checkout",
                     hint=f'{name} = {{ path = "{ours}" }}',
                 )

@@ -13,7 +13,7 @@ TEMPLATE = Path(__file__).parent / "template"
 def create(name: str, folder: Path) -> Path:
     """Write the crate ``name`` into a folder, which must not exist yet."""
     if folder.exists():
-        raise BadInput("there is something of this name already", where=str(folder), hint="--path names another folder")
+        raise BadInput("this path already exists", where=str(folder), hint="choose another folder with --path")
     crates = sources.root() / "crates"
     words = {
         "early-drop": name,

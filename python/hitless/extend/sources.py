@@ -15,7 +15,7 @@ def root() -> Path:
     found = package.parents[1]
     if not (found / "crates" / "python" / "Cargo.toml").is_file():
         raise HitlessError(
-            "the simulator's crates are not here, and a mechanism is compiled with them",
+            "the simulator's crates are not here, but mechanisms are compiled with them",
             where=str(package),
             rule="hitless runs from a checkout of its repository",
             hint="clone it, and call its ./hitless instead",

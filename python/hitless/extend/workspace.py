@@ -72,9 +72,9 @@ def _stand_in(folder: Path, crate: Path) -> Path:
     content = tomllib.loads((crate / "Cargo.toml").read_text(encoding="utf-8"))
     if place := next(_inherited(content), None):
         raise BadInput(
-            f"{place} is taken from a workspace",
+            f"{place} is inherited from a workspace",
             where=str(crate / "Cargo.toml"),
-            rule="a crate of mechanisms says everything itself: it is compiled in the simulator's workspace",
+            rule="a crate of mechanisms must be self-contained: it is compiled in the simulator's workspace",
             hint="write the value out, as hitless mechanism new does",
         )
     package = content["package"]

@@ -39,7 +39,7 @@ class Comparison:
         made = Trace.generate(topology_of(self.topology), seed, self.hazard)
         first, _ = made.window
         if first >= self.window_of(made)[1]:
-            what = "the trace ends with its first failure, and a mean over time needs two at least"
+            what = "the trace ends with its first failure, but a mean over time needs two or more"
             hint = "a longer trace, a shorter mean time between failures, or more links"
             raise BadInput(what, where=made.place, hint=hint)
         return made

@@ -48,7 +48,7 @@ def read_text(path: Path) -> str:
     except OSError as refused:
         raise BadInput(f"cannot read the file: {refused.strerror}", where=str(path)) from refused
     except UnicodeDecodeError as refused:
-        raise BadInput("the file is not text in UTF-8", where=f"{path}, byte {refused.start}") from refused
+        raise BadInput("the file is not UTF-8 text", where=f"{path}, byte {refused.start}") from refused
 
 
 def _exists(path: Path) -> bool:
@@ -118,7 +118,7 @@ class Trace:
         are measured alike.
         """
         if self.native.span_s is None:
-            raise BadInput("no link fails in the trace, so that there is nothing to follow", where=self.place)
+            raise BadInput("no link fails in the trace", where=self.place)
         first_s, last_s = self.native.span_s
         years = (last_s - first_s) // _YEAR_S
         return first_s, first_s + years * _YEAR_S if years else last_s

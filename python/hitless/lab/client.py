@@ -43,7 +43,7 @@ def start(launch: Launch, note: Callable[[str], None]) -> dict[str, Any]:
         process = _spawn(place)
         return _wait_until_ready(process, launch, note)
     except KeyboardInterrupt:
-        note(f"interrupted: removing what there is of the lab {launch.name}; with many hosts that takes a while")
+        note(f"interrupted: removing the lab {launch.name}; with many hosts this takes a while")
         if process is not None:
             _end(process, place)
         # A process that does not handle signals yet ends by them, and leaves its log.
@@ -137,7 +137,7 @@ def living(name: str | None) -> registry.Record:
     chosen = registry.choose(name)
     record = registry.require(registry.Place(chosen))
     if not registry.is_alive(record):
-        hint = f"hitless lab down --name {chosen} removes what it left; so does hitless lab up with its name"
+        hint = f"hitless lab down --name {chosen} removes its remains; so does hitless lab up with its name"
         raise BadInput(f"the process of the lab {chosen} is gone", hint=hint)
     return record
 
@@ -149,7 +149,7 @@ def host_of(record: registry.Record, name: str) -> HostPlan:
             return host
     what = f"the lab {record.plan.name} has no host {name}"
     if name in record.plan.switches:
-        hint = f"{name} is a switch, and programs run in hosts: {', '.join(h.name for h in record.plan.hosts[:8])}"
+        hint = f"{name} is a switch, but programs run in hosts: {', '.join(h.name for h in record.plan.hosts[:8])}"
         raise BadInput(what, hint=hint)
     raise BadInput(what, hint=did_you_mean(name, [host.name for host in record.plan.hosts], "its hosts"))
 

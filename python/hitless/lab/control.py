@@ -128,7 +128,7 @@ def ask(path: Path, request: Request) -> dict[str, Any]:
             raise HitlessError(f"the lab does not answer: {reason(failed)}", where=str(path)) from failed
     if answer.get("version") != VERSION:
         hint = "hitless was changed while the lab was up; hitless lab down still ends it"
-        raise HitlessError("the lab speaks another version", where=str(path), hint=hint)
+        raise HitlessError("the lab uses another version of the protocol", where=str(path), hint=hint)
     if not answer["ok"]:
         raise decoded(answer["error"])
     result: dict[str, Any] = answer["answer"]
@@ -207,9 +207,9 @@ def _parsed(line: bytes) -> Request:
         return _Envelope.model_validate({"request": json.loads(line)}).request
     except ValidationError as invalid:
         field, rule = _first_fault(invalid)
-        raise BadInput(f"a request that makes no sense: {field}: {rule}") from invalid
+        raise BadInput(f"an invalid request: {field}: {rule}") from invalid
     except (ValueError, RecursionError) as broken:
-        raise BadInput("a request that is no JSON") from broken
+        raise BadInput("a request that is not JSON") from broken
 
 
 def _line(connection: socket.socket, bytes_max: int, until_s: float) -> bytes:

@@ -79,7 +79,7 @@ def _look(each: Watched) -> Dropped:
 
 def _warning(row: Mapping[str, Any]) -> str:
     return (
-        f"the kernel has dropped {row['received']} frames coming in and {row['sent']} going out at {row['interface']} "
+        f"the kernel dropped {row['received']} inbound and {row['sent']} outbound frames at {row['interface']} "
         f"of {row['node']}: neither the fabric nor its counters have seen them"
     )
 

@@ -29,11 +29,11 @@ class LinkNames:
             return self._by_hyphen[typed]
         if typed.endswith("-"):
             written = f"{typed.removesuffix('-')}-NODE"
-            hint = f"the shell took > for a file to write, and has left one behind: type {written}, or quote the name"
-            raise BadInput(f"{typed!r} is no name of a link", rule=_RULE, hint=hint)
+            hint = f"the shell took > for a file to write, and has created one: type {written}, or quote the name"
+            raise BadInput(f"{typed!r} is not the name of a link", rule=_RULE, hint=hint)
         parts = _PARTS.match(typed)
         if parts is None:
-            raise BadInput(f"{typed!r} is no name of a link", rule=_RULE, hint=did_you_mean(typed, self._directed))
+            raise BadInput(f"{typed!r} is not the name of a link", rule=_RULE, hint=did_you_mean(typed, self._directed))
         number = parts["number"] or ""
         directed = f"{parts['first']}->{parts['second']}{number}"
         if directed not in self._directed:

@@ -54,7 +54,7 @@ def require_free(plan: LabPlan) -> None:
     taken = sorted(set(plan.namespaces) & kernel.namespaces())
     if taken:
         hint = f"if nothing uses it: ip netns delete {taken[0]}"
-        raise HitlessError(f"there is a network namespace {taken[0]} already, not made by this lab", hint=hint)
+        raise HitlessError(f"there is already a network namespace {taken[0]}, not made by this lab", hint=hint)
 
 
 def build(plan: LabPlan, tunings: Mapping[str, Tuning], require_going_on: Callable[[], None]) -> list[str]:

@@ -78,8 +78,8 @@ def lab_name(wanted: str | None, scenario_name: str) -> str:
     if wanted is None:
         return re.sub(r"[^a-z0-9]+", "-", scenario_name.lower())[:32].strip("-") or "lab"
     if not re.fullmatch(NAME_PATTERN, wanted):
-        rule = "a lab's name has 1 to 32 small letters, digits and hyphens, and neither begins nor ends with a hyphen"
-        raise BadInput(f"--name {wanted!r} is no name for a lab", rule=rule)
+        rule = "a lab's name has 1 to 32 lower-case letters, digits and hyphens, without a hyphen at either end"
+        raise BadInput(f"--name {wanted!r} is not a valid name for a lab", rule=rule)
     return wanted
 
 
@@ -100,11 +100,11 @@ def make_plan(
 def _require_namespaces_for(hosts: Sequence[str]) -> None:
     if len(hosts) > HOSTS_MAX:
         hint = "a smaller fabric of the same shape; hitless run has no such limit"
-        raise BadInput(f"{len(hosts)} hosts, and a lab has {HOSTS_MAX} at most", where="topology", hint=hint)
+        raise BadInput(f"{len(hosts)} hosts, but a lab has a maximum of {HOSTS_MAX}", where="topology", hint=hint)
     for host in hosts:
         if not _HOST_NAME.fullmatch(host):
-            rule = "a host of a lab becomes a namespace: letters, digits, - and _ only, 63 at most"
-            raise BadInput(f"{host!r} is no name for a host of a lab", where="topology", rule=rule)
+            rule = "a host of a lab becomes a namespace: only letters, digits, - and _, maximum 63"
+            raise BadInput(f"{host!r} is not a valid name for a host of a lab", where="topology", rule=rule)
 
 
 def _host(lab: str, name: str, number: int, *, ipv6: bool) -> HostPlan:

@@ -111,7 +111,7 @@ class Lab:
         """Start the lab, run until stopped, remove everything; return the results. Raises `HitlessError`."""
         with registry.lock(self._place):
             if registry.sweep(self._place):
-                self._tell("note", f"removed what was left of the lab {self._plan.name}, whose process is gone")
+                self._tell("note", f"removed the remains of the lab {self._plan.name}, which had no process")
             network.require_free(self._plan)
             registry.write(self._place, self._record())
             try:
@@ -185,7 +185,7 @@ class Lab:
 
     def _require_going_on(self) -> None:
         if self._is_stopping:
-            raise Interrupted(f"the lab {self._plan.name} was told to end before it was up")
+            raise Interrupted(f"the lab {self._plan.name} was stopped before it was up")
 
     def _goes_on(self, live: LiveRun) -> bool:
         ports.tell_changes(live, ports.switch_off_again)
@@ -274,7 +274,7 @@ def main() -> int:
         except Exception as fault:
             log.exception("internal error")
             what = f"internal error: {type(fault).__name__}: {fault}"
-            hint = f"this is a fault of hitless; where it happened is in {place.log}"
+            hint = f"this is a bug in hitless; where it happened is in {place.log}"
             parent.tell("error", control.encoded(HitlessError(what, hint=hint)))
             return 1
         log.info("ended: %s", json.dumps(result.values))

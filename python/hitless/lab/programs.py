@@ -53,7 +53,7 @@ class Program:
         self.kill()
         assert self._process.stderr is not None
         told = "" if self._process.stderr.closed else self._process.stderr.read().decode(errors="replace")
-        return HitlessError(f"{self._name} did not do its work", hint=told.strip()[-500:])
+        return HitlessError(f"{self._name} failed", hint=told.strip()[-500:])
 
 
 class OwnLab:

@@ -30,8 +30,8 @@ def require_rates(status: Mapping[str, Any]) -> None:
     raise HitlessError(
         f"a host may send {found['asked_per_s']:,.0f} frames/s, and this machine forwards "
         f"{found['forwarded_per_s']:,.0f}",
-        rule="a lab whose links are faster than the machine shows the machine, and not the scenario",
-        hint=f"--scale-rates {factor:g} has all links {1 / factor:,.0f} times slower",
+        rule="a lab with links faster than the machine represents the machine, not the scenario",
+        hint=f"--scale-rates {factor:g} makes all links {1 / factor:,.0f} times slower",
     )
 
 
@@ -64,5 +64,5 @@ def _times(rate: str, factor: float, where: str) -> str:
     try:
         bps = round(bps_of(rate) * factor)
     except ValueError as refused:
-        raise BadInput(f"{rate!r} is no rate to be scaled", where=where) from refused
+        raise BadInput(f"{rate!r} is not a rate", where=where) from refused
     return f"{max(bps, 1)} bps"

@@ -116,7 +116,7 @@ def choose(name: str | None) -> str:
         what = f"no lab {name} is up" if name else "no lab is up"
         raise BadInput(f"{what}", hint="hitless lab up SCENARIO starts one")
     if name is None:
-        raise BadInput(f"several labs are up: {', '.join(known)}", hint=f"say which: --name {known[0]}")
+        raise BadInput(f"several labs are up: {', '.join(known)}", hint=f"choose one: --name {known[0]}")
     raise BadInput(f"no lab {name} is up", hint=did_you_mean(name, known, "up"))
 
 
@@ -135,9 +135,9 @@ def read(place: Place) -> Record | None:
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as failed:
-        hint = "ip netns list shows what a lab of another version may have left; remove it and this file by hand"
+        hint = "ip netns list shows the remains of a lab of another version; remove them and this file by hand"
         raise HitlessError(
-            f"the record of the lab {place.name} makes no sense", where=str(place.record), hint=hint
+            f"the record of the lab {place.name} is invalid", where=str(place.record), hint=hint
         ) from failed
 
 
@@ -206,7 +206,7 @@ def _opened(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as refused:
         what = f"the lock of the lab cannot be taken: {refused.strerror}"
-        hint = "another user may have the lab up: run this as that user, or as root, or take another --name"
+        hint = "another user may be running the lab: run this as that user, or as root, or take another --name"
         raise BadInput(what, where=str(path), hint=hint) from refused
 
 

@@ -31,7 +31,7 @@ _DOCUMENTS = ("status.json", "summary.json", "manifest.json")
 def require_new(folder: Path) -> None:
     """Require an unused path that can be written at the end of a run. Raises `BadInput`."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput("there is something already", where=str(folder), hint="choose another folder for results")
+        raise BadInput("this path already exists", where=str(folder), hint="choose another folder for results")
     if not folder.absolute().parent.is_dir():
         raise BadInput(f"there is no folder {folder.parent}", where=str(folder))
 

@@ -211,7 +211,7 @@ class LiveRun:
         except _native.ScenarioError as refused:
             self._failure = RefusedScenario(str(refused))
         except _native.SimulationError as failed:
-            self._failure = HitlessError(str(failed), hint="this is a fault of hitless; please report it")
+            self._failure = HitlessError(str(failed), hint="this is a bug in hitless; please report it")
         finally:
             at_end()
 

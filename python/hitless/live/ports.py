@@ -36,7 +36,7 @@ def _switch_off(name: str, given_back: ExitStack, warn: Callable[[str], None]) -
         raise HitlessError(str(refused)) from refused
     given_back.callback(_switch_on, interface, name, switched)
     if still_on:
-        warn(f"{name}: its driver does not switch off {', '.join(still_on)}: frames may come merged or unfinished")
+        warn(f"{name}: its driver does not switch off {', '.join(still_on)}: frames may arrive merged or incomplete")
 
 
 def _switch_on(interface: NetworkInterface, name: str, offloads: list[str]) -> None:

@@ -26,7 +26,7 @@ class RunPictures:
         """Plot the share of completion times at or above each value, for all groups of flows or for the named ones."""
         found = tail(self.run, groups)
         if found is None:
-            hint = "the run has to keep messages, and some of these groups have to be completed"
+            hint = "the run must keep messages, and some of these groups must be completed"
             raise BadInput("there are no completion times to draw", hint=hint)
         return Picture(found)
 
@@ -41,7 +41,7 @@ class RunPictures:
     def _samples(self, table: str, asked_by: str) -> Picture:
         found = samples(self.run, table)
         if found is None:
-            raise BadInput(f"there are no samples of {table} to draw", hint=f"{asked_by} of the scenario asks for them")
+            raise BadInput(f"there are no samples of {table} to draw", hint=f"{asked_by} in the scenario records them")
         return Picture(found)
 
 

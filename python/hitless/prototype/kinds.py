@@ -94,7 +94,7 @@ def _register(mechanism: MechanismClass, *, replaces: bool) -> None:
         defined = mechanism.hooks_defined()
         _native.register_mechanism(json.dumps(profile), calls.check, calls.build, defined, replaces)
     except (TypeError, ValueError) as refused:
-        raise BadInput(f"{name} cannot be a mechanism: {refused}") from refused
+        raise BadInput(f"{name} is not a valid mechanism: {refused}") from refused
 
 
 class _Calls:
@@ -144,7 +144,7 @@ def _imported(file: Path) -> ModuleType:
     name = str(file)
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise BadInput("a file of a mechanism is called NAME.py", where=name)
+        raise BadInput("a mechanism's file must be named NAME.py", where=name)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

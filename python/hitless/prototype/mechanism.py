@@ -159,7 +159,7 @@ class Mechanism(Generic[S]):
                 arguments = typing.get_args(base)
                 if typing.get_origin(base) is Mechanism and isinstance(arguments[0], type):
                     return arguments[0]
-        raise TypeError("it does not say what its settings are: derive it from hitless.Mechanism[Settings]")
+        raise TypeError("its settings are missing: derive it from hitless.Mechanism[Settings]")
 
     @classmethod
     def hooks_defined(cls) -> list[str]:

@@ -17,7 +17,7 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
     ``minimum``, ``maximum`` and ``examples`` in the metadata go into the schema.
     """
     if not dataclasses.is_dataclass(settings):
-        raise TypeError(f"{settings.__name__} is to be a dataclass: @dataclass above it is missing")
+        raise TypeError(f"{settings.__name__} must be a dataclass: @dataclass above it is missing")
     hints = typing.get_type_hints(settings)
     documented = _documented(settings)
     fields = [field for field in dataclasses.fields(settings) if field.init]
@@ -79,4 +79,4 @@ def _schema(hint: Any, field: str) -> dict[str, Any]:
     if typing.get_origin(hint) is list and arguments:
         return {"type": "array", "items": _schema(arguments[0], field)}
     known = "bool, int, float, str, Literal of texts, a list of these, or one of these or None"
-    raise TypeError(f"{field} is of a type that a scenario cannot hold; it may be {known}")
+    raise TypeError(f"{field} has a type that a scenario cannot hold; valid are {known}")

@@ -37,7 +37,7 @@ def tables(result: Result[RowType]) -> list[Table]:
     counters, links = (_filled(result.tables.get(name)) for name in ("mechanisms", "links"))
     if counters is not None and set(_COUNTERS) <= set(counters.columns):
         counted = (pl.col("value") > 0) & ~pl.col("counter").str.starts_with("resources:")
-        made.append(_table("What the mechanisms counted", counters.filter(counted), _COUNTERS))
+        made.append(_table("Counters of mechanisms", counters.filter(counted), _COUNTERS))
     if links is not None and set(_LINKS) <= set(links.columns):
         lost = pl.col("frames_corrupted") + pl.col("frames_lost_down")
         made.append(_table("Links that lost frames", links.filter(lost > 0).sort(lost, descending=True), _LINKS))

@@ -74,8 +74,8 @@ def refuse_what_cannot_travel(tasks: Iterable["Task"]) -> None:
         work = task.point.work
         work = work.work if isinstance(work, KeptWork) else work
         if isinstance(work, PacketSimulation) and (kinds := work.python_kinds()):
-            what = f"mechanisms that are classes of Python run in this process only: {', '.join(kinds)}"
-            hint = "leave --on or executor= out, or make the mechanism a crate: docs/how-to/mechanism-in-rust.md"
+            what = f"mechanisms that are Python classes only run in this process: {', '.join(kinds)}"
+            hint = "omit --on or executor=, or make the mechanism a crate: docs/how-to/mechanism-in-rust.md"
             raise BadInput(what, where=task.name, hint=hint)
 
 
@@ -100,7 +100,7 @@ def receive(task: "Task", future: Future[Answer]) -> None:
         answer = future.result()
     except Exception as lost:  # noqa: BLE001 - whatever an executor raises, it has no result for us
         what = f"the executor has lost the run: {type(lost).__name__}: {lost}".rstrip(": ")
-        task.failure = HitlessError(what, where=task.name, hint="what is finished is kept: start the same again")
+        task.failure = HitlessError(what, where=task.name, hint="finished runs are kept: start the same again")
         return
     task.run, task.failure, task.cpu_s = answer.run, answer.failure, answer.cpu_s
     if answer.run is not None and isinstance(task.point.what, KeptWork):

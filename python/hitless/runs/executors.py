@@ -26,7 +26,7 @@ def executor_at(place: str | None, jobs: int | None = None) -> Iterator[Executor
         with RayExecutor(None if place == "ray" else place) as executor:
             yield executor
     else:
-        raise BadInput(f"there is no place {place!r} to run on", rule=PLACES)
+        raise BadInput(f"there is no executor {place!r}", rule=PLACES)
 
 
 class RayExecutor(Executor):
@@ -79,7 +79,7 @@ def _join(ray: Any, address: str | None) -> None:
         else:
             ray.init("local", include_dashboard=False, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as refused:
-        hint = 'is it running? "ray status" tells on its head; "ray" as the place starts one on this machine'
+        hint = 'is it running? check with "ray status" on its head; "ray" starts one on this machine'
         raise BadInput(f"cannot join the Ray cluster: {refused}", where=address or "ray", hint=hint) from refused
 
 

@@ -141,9 +141,9 @@ class Result(Generic[RowType]):
 def could_not_be_worked_out(what: str, where: str, fault: Exception) -> HitlessError:
     """Return the error for a bug in the code that computes a result; other results must survive it."""
     error = HitlessError(
-        f"{what} could not be worked out: {type(fault).__name__}: {fault}",
+        f"{what} could not be computed: {type(fault).__name__}: {fault}",
         where=where,
-        hint="this is a fault of hitless; --debug shows where it happened",
+        hint="this is a bug in hitless; --debug shows where it happened",
     )
     error.__cause__ = fault
     return error

@@ -41,11 +41,11 @@ class Axis:
         if isinstance(given, Mapping):
             found: dict[Label, Any] = {str(label): value for label, value in given.items()}
         elif isinstance(given, str) or not isinstance(given, Sequence):
-            raise BadInput(f"the axis {path!r} has no list of values", hint="values in [ ], or a label for each")
+            raise BadInput(f"the axis {path!r} has no list of values", hint="give values in [ ], or a label for each")
         else:
             if any(not isinstance(value, bool | int | float | str) for value in given):
                 hint = 'as in mechanism = { none = [], LG = [{ kind = "linkguardian", link = "a->b" }] }'
-                raise BadInput(f"values of the axis {path!r} are tables or lists, and have no labels", hint=hint)
+                raise BadInput(f"values of the axis {path!r} are tables or lists without labels", hint=hint)
             found = dict.fromkeys(given)
             found = {value: value for value in found}
         if not found:
@@ -122,10 +122,10 @@ class SweepPlan:
         chosen = range(1, seeds + 1) if isinstance(seeds, int) else list(seeds)
         if not chosen or len(set(chosen)) < len(chosen) or not all(0 <= seed < _SEEDS_MAX for seed in chosen):
             raise BadInput(
-                f"seeds = {seeds!r}", rule="a number of seeds from 1 on, or seeds that differ, each below 2^53"
+                f"seeds = {seeds!r}", rule="a number of seeds (1 or more), or distinct seeds, each below 2^53"
             )
         if isinstance(keep, str):
-            raise BadInput(f"keep = {keep!r} is no list of tables", hint=f"keep=[{keep!r}]")
+            raise BadInput(f"keep = {keep!r} is not a list of tables", hint=f"keep=[{keep!r}]")
         return cls(scenario, [Axis.of(path, values) for path, values in grid.items()], list(chosen), sorted(set(keep)))
 
     @classmethod
@@ -199,7 +199,7 @@ class Shard:
         """Parse a shard such as "3/16". Raises `BadInput`."""
         number, slash, of = text.partition("/")
         if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-            raise BadInput(f"{text!r} is no shard", rule="NUMBER/OF, from 1/16 to 16/16")
+            raise BadInput(f"{text!r} is not a shard", rule="NUMBER/OF, from 1/16 to 16/16")
         return cls(int(number), int(of))
 
     def has(self, run: int) -> bool:
@@ -216,5 +216,5 @@ def failed(failures: Sequence[HitlessError], runs: int, where: Path) -> HitlessE
     """Return the error to raise if runs have failed."""
     first = failures[0]
     what = f"{len(failures)} of {runs} runs failed, the first of them with: {first.what}"
-    hint = f"the others are kept: the same again runs only what failed; {first.hint}".removesuffix("; ")
+    hint = f"the others are kept: the same command again runs only the failed ones; {first.hint}".removesuffix("; ")
     return HitlessError(what, where=f"{where}: {first.where}".removesuffix(": "), hint=hint)

@@ -38,8 +38,8 @@ class Swept:
         """Open the sweep in a folder. Raises `BadInput` if the folder is empty or holds only some shards."""
         found = cls(Path(folder))
         if not (found.folder / ROWS).is_file():
-            hint = "hitless sweep merge FOLDER puts shards together"
-            raise BadInput("there are no rows of a sweep", where=str(folder), hint=hint)
+            hint = "hitless sweep merge FOLDER merges shards"
+            raise BadInput("there are no rows from a sweep", where=str(folder), hint=hint)
         return found
 
     @property
@@ -61,7 +61,7 @@ class Swept:
         folder = self.folder / "tables" / name
         if not folder.is_dir():
             kept = sorted(path.name for path in folder.parent.glob("*"))
-            raise BadInput(f"the sweep has not kept the table {name!r}", rule=f"kept: {', '.join(kept) or 'none'}")
+            raise BadInput(f"the sweep did not keep the table {name!r}", rule=f"kept: {', '.join(kept) or 'none'}")
         return pl.scan_parquet(folder / "*.parquet")
 
     def intervals(self, metric: str | None = None, *, of: str | None = None) -> pl.DataFrame:

@@ -73,7 +73,7 @@ def _fixed_links(before: Scenario, after: Scenario) -> Iterator[str]:
             if link.get("changes") or link.get("schedule"):
                 yield f"[[link]] {link['name']}, which {which} has a schedule"
             elif _losses(link) is None:
-                yield f"[[link]] {link['name']}, whose loss {which} is more than a rate and a mean length of bursts"
+                yield f"[[link]] {link['name']}, whose loss {which} is more than a rate and a mean burst length"
 
 
 def _losses(link: Mapping[str, Any]) -> str | None:

@@ -73,7 +73,7 @@ class Config(Checked):
 
 def read_config(path: Path) -> tuple[Config, LiveScenario]:
     """Read the configuration in a file, and the scenario that it names. Raises `BadInput` with all errors."""
-    config = parse(Config, read_text(path), str(path), hint="hitless switch --example prints a file to begin with")
+    config = parse(Config, read_text(path), str(path), hint="hitless switch --example prints an example file")
     file = path.parent / config.switch.scenario
     scenario = check_live(read_text(file), str(file))
     _require_nodes(config, scenario, str(path))
@@ -98,8 +98,8 @@ EXAMPLE = """\
 
 [switch]
 scenario = "fabric.toml"        # relative to this file: hitless scenario example lossy-link > fabric.toml
-# strict = true                 # exit with 1 when a deadline was missed
-# slack_us = 1000.0             # later than this is a missed deadline
+# strict = true                 # exit with code 1 if a deadline was missed
+# slack_us = 1000.0             # lateness above which a deadline is missed
 # mode = "auto"                 # AF_XDP where it works, instead of AF_PACKET
 # busy_poll = true              # a processor of its own, and the least jitter
 # results = "results"           # a new folder for tables and counts, written at the end

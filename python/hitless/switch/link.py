@@ -139,7 +139,7 @@ class MtuPlan:
         added = self.needed_bytes - self.inside_bytes
         return (
             f"frames of {self.inside_bytes} bytes inside take {self.needed_bytes} bytes on the link "
-            f"({self.inside_bytes} + {added}: the frame's own header and LinkGuardian's), and its MTU is "
+            f"({self.inside_bytes} + {added}: the frame's own header and LinkGuardian's), but its MTU is "
             f"{self.outside_bytes}"
         )
 
@@ -156,4 +156,4 @@ def require_room(plan: MtuPlan, outside: str, inside: str, vlan_tags: int) -> No
     lower = link_inner_mtu(plan.outside_bytes, vlan_tags)
     instead = f", or ip link set {inside} mtu {lower} and the same on every host behind it" if lower else ""
     hint = f"ip link set {outside} mtu {plan.needed_bytes} at both ends, or --set-mtu{instead}"
-    raise BadInput(f"the link has no room: {plan}", where=f"--outside {outside}", hint=hint)
+    raise BadInput(f"the link's MTU is too small: {plan}", where=f"--outside {outside}", hint=hint)

@@ -62,7 +62,7 @@ CHANGEABLE = frozenset({"loss_rate", "target", "mode", "active", "strict"})
 
 def read_link_file(path: Path) -> Config:
     """Read the configuration in a file. Raises `BadInput` with all errors."""
-    return parse(Config, read_text(path), str(path), hint="hitless link --example prints a file to begin with")
+    return parse(Config, read_text(path), str(path), hint="hitless link --example prints an example file")
 
 
 def require_changeable(before: Config, after: Config) -> None:
@@ -81,7 +81,7 @@ EXAMPLE = """\
 [link]
 inside = "eth1"                 # the interface to the hosts
 outside = "eth2"                # the interface to the other box: the lossy link
-rate = "1 Gbps"                 # rate of the link: queues build here, not there
+rate = "1 Gbps"                 # rate of the link: queues build here, not in the link
 # delay = "100 us"              # one way
 # answer = "5 ms"               # maximum time for both processes to answer, without the delay
 # loss_rate = 1e-3              # expected loss rate

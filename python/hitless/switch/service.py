@@ -105,7 +105,7 @@ class Service(LiveService):
             _require_same(self._config, config)
             wanted = changes.commands(self._scenario.effective, scenario.effective)
         except HitlessError as wrong:
-            log.error("%s was not read again, the switch goes on as before:\n%s", self._path, wrong)  # noqa: TRY400
+            log.error("%s was not read again, the switch continues unchanged:\n%s", self._path, wrong)  # noqa: TRY400
             return
         for command in wanted:
             if not _carried_out(live, command):

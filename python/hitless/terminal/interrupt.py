@@ -22,7 +22,7 @@ def on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
 
     def handle(_number: int, _frame: FrameType | None) -> None:
         restore()
-        print_note("interrupted: finishing with what is done (once more ends at once)")
+        print_note("interrupted: keeping finished work (interrupt again to end at once)")
         stop()
 
     for number in signals:

@@ -38,9 +38,9 @@ class LinuxSource:
 
     def _from_files(self) -> Reading:
         if self._basis == NETLINK:
-            raise NoReading(f"{self.interface}: its driver no longer tells what it told before; SIGHUP begins anew")
+            raise NoReading(f"{self.interface}: its driver no longer reports the same counters; SIGHUP starts over")
         if self._count_fec:
-            raise NoReading(f"{self.interface}: only files tell its counters, and count_fec has no effect on them")
+            raise NoReading(f"{self.interface}: its counters are only in files, which count_fec does not affect")
         return self._files.read()
 
     def _over_netlink(self) -> Reading | None:
@@ -60,7 +60,7 @@ class LinuxSource:
         if mac.frames_received_ok is None or mac.frame_check_sequence_errors is None:
             return None
         if self._count_fec and blocks is None:
-            raise NoReading(f"{self.interface}: count_fec is set, and its driver does not tell uncorrectable blocks")
+            raise NoReading(f"{self.interface}: count_fec is set, but its driver does not report uncorrectable blocks")
         bad = mac.frame_check_sequence_errors + ((blocks or 0) if self._count_fec else 0)
         return Reading(mac.frames_received_ok, bad, blocks, NETLINK)
 
@@ -79,7 +79,7 @@ class SysfsSource:
             raise NoReading(f"there is no interface {self.interface}")
         if not (folder / "device").exists():
             raise NoReading(
-                f"{self.interface} is a software interface: it has no frame check sequence and counts no bad frames"
+                f"{self.interface} is a software interface: it has no frame check sequence and cannot count bad frames"
             )
         return Reading(self._number(folder, "rx_packets"), self._number(folder, "rx_crc_errors"), basis=FILES)
 

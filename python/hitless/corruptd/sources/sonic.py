@@ -56,13 +56,13 @@ def parse_counters(port: str, fields: Mapping[bytes, bytes], *, count_fec: bool,
     found = {name: _number(port, fields, name) for name in _NAMES}
     lost = [name for name in before.split() if found[name] is None]
     if lost:
-        raise NoReading(f"{port}: COUNTERS_DB had {lost[0]} and has it no longer; SIGHUP begins anew")
+        raise NoReading(f"{port}: COUNTERS_DB had {lost[0]} and no longer has it; SIGHUP starts over")
     good = [name for name in (UNICAST, NOT_UNICAST) if found[name] is not None]
     bad = [name for name in (CHECK_SEQUENCE_ERRORS, ERRORS) if found[name] is not None][:1]
     if UNICAST not in good or not bad:
         raise NoReading(f"{port}: COUNTERS_DB has no {UNICAST}, or neither {CHECK_SEQUENCE_ERRORS} nor {ERRORS}")
     if count_fec and found[FEC_UNCORRECTABLE] is None:
-        raise NoReading(f"{port}: count_fec is set, and COUNTERS_DB has no {FEC_UNCORRECTABLE}")
+        raise NoReading(f"{port}: count_fec is set, but COUNTERS_DB has no {FEC_UNCORRECTABLE}")
     bad += [FEC_UNCORRECTABLE] if count_fec else []
     frames_ok, frames_bad = (sum(found[name] or 0 for name in names) for names in (good, bad))
     return Reading(frames_ok, frames_bad, found[FEC_UNCORRECTABLE], " ".join((*good, *bad)))
