@@ -125,8 +125,8 @@ def test_what_the_kernel_drops_at_the_edge_is_counted_and_told(lab, tmp_path):
     send(lab, "10.0.0.2", count=7, size=1_400)
     status = lab.status()
     assert sum(row["received"] + row["sent"] for row in status["kernel_drops"]) >= 7
-    assert any("the kernel has dropped" in warning for warning in status["warnings"])
-    assert "the kernel has dropped" in " ".join(lab.down().stderr.split())
+    assert any("the kernel dropped" in warning for warning in status["warnings"])
+    assert "the kernel dropped" in " ".join(lab.down().stderr.split())
 
 
 def test_an_interface_without_carrier_is_a_link_that_is_down(lab, tmp_path):
@@ -174,7 +174,7 @@ def test_down_after_an_error_shows_the_end_of_the_log_and_removes_it(lab, tmp_pa
     lab.up(chain(tmp_path), env=crashing(tmp_path, "status"), code=1, traceback=True)
     assert (RUN_FOLDER / f"{lab.name}.log").exists()
     told = lab.down(traceback=True)
-    assert "was down already; what it left is removed" in told.stderr
+    assert "was already down; its remains are removed" in told.stderr
     assert "the crash of the test" in told.stderr
     assert lab.left_behind() == []
 

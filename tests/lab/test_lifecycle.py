@@ -181,7 +181,7 @@ def test_in_the_foreground_a_signal_ends_it(lab, tmp_path, number):
     wait_until(lambda: "Ctrl-C ends the lab" in log.read_text() or process.poll() is not None)
     process.send_signal(number)
     assert process.wait(timeout=300) == 0, log.read_text()
-    assert "nothing of it is left" in log.read_text()
+    assert "is down and removed" in log.read_text()
     assert lab.left_behind() == []
 
 
@@ -249,7 +249,7 @@ def test_down_removes_what_a_killed_lab_left(lab, tmp_path):
     refused = lab.tell("status", code=2)
     assert f"hitless lab down --name {lab.name}" in refused.stderr
     done = lab.down()
-    assert "what it left is removed" in done.stderr
+    assert "its remains are removed" in done.stderr
     assert f"the end of {RUN_FOLDER / lab.name}.log" in done.stderr
     assert lab.left_behind() == []
 

@@ -76,7 +76,7 @@ def test_a_link_is_a_service_with_a_file_that_is_read_again(boxes, tmp_path):
     ("change", "told"),
     [
         (("rate =", "rates ="), "did you mean rate?"),
-        (("100 Mbps", "fast"), "is no rate"),
+        (("100 Mbps", "fast"), "is not a rate"),
         (("0.05", "0.9"), "less than or equal to 0.4"),
         (('"outside"', '"inside"'), "are both inside"),
     ],

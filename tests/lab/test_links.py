@@ -56,7 +56,7 @@ def test_a_name_that_a_hyphen_leaves_open_is_to_be_written_with_its_arrow():
 
 
 def test_a_redirection_that_the_shell_made_of_an_arrow_is_said():
-    with pytest.raises(BadInput, match="has left one behind: type sw1-NODE"):
+    with pytest.raises(BadInput, match="has created one: type sw1-NODE"):
         NAMES.find("sw1-")
 
 
@@ -80,7 +80,7 @@ def test_the_state_of_a_link_is_the_scenarios_and_then_what_commands_made_of_it(
 
 
 def test_a_rate_that_the_machine_cannot_forward_is_refused_with_one_that_it_can():
-    with pytest.raises(HitlessError, match=r"--scale-rates 0\.001 has all links 1,000 times slower"):
+    with pytest.raises(HitlessError, match=r"--scale-rates 0\.001 makes all links 1,000 times slower"):
         require_rates({"self_test": {"asked_per_s": 800_000.0, "forwarded_per_s": 2_000.0}})
     require_rates({"self_test": {"asked_per_s": 800.0, "forwarded_per_s": 2_000.0}})
     require_rates({"self_test": None})

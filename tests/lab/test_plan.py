@@ -70,7 +70,7 @@ def test_a_lab_is_named_after_its_scenario(name, made):
 
 @pytest.mark.parametrize("name", ["", "A", "a_b", "-a", "a-", "x" * 33, "a/b", ".."])
 def test_a_name_that_would_not_do_is_refused(name):
-    with pytest.raises(BadInput, match="no name for a lab"):
+    with pytest.raises(BadInput, match="not a valid name for a lab"):
         lab_name(name, "scenario")
 
 

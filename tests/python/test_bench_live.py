@@ -51,7 +51,7 @@ def test_iperf3_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("", "nothing that can be read"), ('{"error": "unable to connect"}', "unable to connect")]
+    ("text", "message"), [("", "is unreadable"), ('{"error": "unable to connect"}', "unable to connect")]
 )
 def test_what_iperf3_could_not_do_is_told(text: str, message: str) -> None:
     with pytest.raises(HitlessError, match=message):
@@ -61,7 +61,7 @@ def test_what_iperf3_could_not_do_is_told(text: str, message: str) -> None:
 def test_names_choose_and_the_wire_is_always_measured() -> None:
     assert [device.name for device in chosen(["BRIDGE"])] == ["wire", "kernel bridge"]
     assert chosen([]) == devices()
-    with pytest.raises(BadInput, match="nothing to measure is called 'ovs'"):
+    with pytest.raises(BadInput, match="no device matches 'ovs'"):
         chosen(["ovs"])
 
 

@@ -123,7 +123,7 @@ def test_intervals_of_values_that_depend_on_each_other_cover_as_often_as_they_sa
         (np.random.default_rng(1).random(99), 50, "99 values of one run: an interval takes 100"),
         (np.random.default_rng(1).random(999), 99, "9.99 of 999 values lie beyond p99: an interval takes 10"),
         (np.random.default_rng(1).random(999), 1, "9.99 of 999 values lie beyond p1"),
-        (np.arange(1_000.0), 50, "values go on from batch to batch"),
+        (np.arange(1_000.0), 50, "values correlate from batch to batch"),
         (np.random.default_rng(1).random(1_000), 99, ""),
     ],
 )

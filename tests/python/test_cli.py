@@ -64,7 +64,7 @@ def test_out_overwrites_silently(hitless, tmp_path):
     hitless("reproduce", "demo/tab2", "--out", "out")
     before = (tmp_path / "out/summary.json").read_text()
     refused = hitless("reproduce", "demo/fig1", "--out", "out", code=2)
-    assert "results of another command already: hitless reproduce demo/tab2 --out out" in refused.stderr
+    assert "already results of another command: hitless reproduce demo/tab2 --out out" in refused.stderr
     assert (tmp_path / "out/summary.json").read_text() == before
     again = hitless("reproduce", "demo/tab2", "--out", "out")
     assert "are replaced" in again.stderr
@@ -353,7 +353,7 @@ def test_the_real_module_is_there(tmp_path):
 
 
 def test_a_memory_limit_that_is_no_size_is_refused(hitless):
-    assert "is no size" in hitless("run", "-", "--memory", "much", code=2).stderr
+    assert "is not a size" in hitless("run", "-", "--memory", "much", code=2).stderr
 
 
 def test_the_table_of_commands_says_what_each_says_of_itself():

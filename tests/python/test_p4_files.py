@@ -117,5 +117,5 @@ def test_a_fabric_gets_the_files_with_whole_paths(monkeypatch):
 
 def test_a_packet_to_be_measured_is_hexadecimal(tmp_path):
     """Regression: an internal error."""
-    with pytest.raises(BadInput, match="no text of hexadecimal digits"):
+    with pytest.raises(BadInput, match="not in hexadecimal digits"):
         bench(ROOT / "p4" / "afq" / "afq.json", Entries(), "no digits", packets=1, json=True)

@@ -96,7 +96,7 @@ def test_what_is_averaged_grows_with_the_hours(tmp_path):
 def test_traces_without_time_to_take_a_mean_over_are_refused(tmp_path):
     rare = ["-t", "fabric:pods=2", "--hours", "100", "--mttf-hours", "100000000"]
     done = hitless("fleet", "compare", *rare, "--years", "2", "--out", "out", cwd=tmp_path, code=2)
-    assert "needs two at least" in done.stderr
+    assert "needs two or more" in done.stderr
     assert "--hours 100, --mttf-hours 1e+08" in done.stderr
     assert not (tmp_path / "out").exists()
     # A single year must work, too.

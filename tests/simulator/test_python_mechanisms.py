@@ -212,7 +212,7 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_earlier_one():
         ("x = 1\n", "defines no mechanism"),
         ("def f(:\n", "line 1"),
         ("\nimport no_such_module\n", "line 2"),
-        ("import hitless\nclass A(hitless.Mechanism, kind='a-py'): ...\n", "what its settings are"),
+        ("import hitless\nclass A(hitless.Mechanism, kind='a-py'): ...\n", "its settings are missing"),
         ("import hitless\nclass A(hitless.Mechanism[dict], kind='b-py'): ...\n", "dataclass"),
         ("import hitless\nclass A(hitless.Mechanism[dict]): ...\n", "has no kind"),
         (

@@ -176,11 +176,11 @@ def test_fresh_runs_all_again_and_otherwise_nothing(tmp_path):
     [
         ({"link[0].loss.rate": [0.1, 2.0]}, {}, "link[0].loss.rate = 2.0: must be between 0 and 1"),
         ({"link[3].loss.rate": [0.1]}, {}, "a number from 0 to 0"),
-        ({"mechanism": [[LG]]}, {}, "have no labels"),
+        ({"mechanism": [[LG]]}, {}, "without labels"),
         ({"seed": [1, 2]}, {}, "columns of results are"),
         ({"link[0].loss.rate": []}, {}, "has no values"),
         ({"link[0].loss.rate": [0.1, "0.2"]}, {}, "of several types"),
-        ({}, {"seeds": [1, 1]}, "seeds that differ"),
+        ({}, {"seeds": [1, 1]}, "distinct seeds"),
         ({}, {"seeds": 0}, "a number of seeds"),
         ({}, {"keep": "messages"}, "keep=['messages']"),
     ],
@@ -242,5 +242,5 @@ def test_only_a_scenario_that_names_a_class_of_python_is_refused_elsewhere(tmp_p
     named.run(seed=1, mechanisms=[EgressOnly])
     with ThreadPoolExecutor(2) as executor:
         hl.sweep(base(), {}, seeds=2, out=tmp_path / "without", executor=executor, progress=False)
-        with pytest.raises(hl.BadInput, match="run in this process only: egress-only-py"):
+        with pytest.raises(hl.BadInput, match="only run in this process: egress-only-py"):
             hl.sweep(named, {}, seeds=2, out=tmp_path / "with", executor=executor, progress=False)

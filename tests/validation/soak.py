@@ -213,7 +213,7 @@ def soak_link(frames, rate, frames_per_s):
         took_s = time.monotonic() - began
         codes = [end.end() for end in (*ends, wire)]
         logs = {name: (folder / f"{name}.log").read_text() for name in ("left", "right", "wire")}
-        words = ("forwarded", "came again", "warning")
+        words = ("forwarded", "recovered", "warning")
         told = {
             name: [line for line in log.splitlines() if any(word in line for word in words)]
             for name, log in logs.items()

@@ -30,7 +30,7 @@ def _read(text: str, of: Callable[[str], float], named: str, what: str, examples
     except ValueError:
         value = -1.0
     if value < 0.0:
-        raise BadInput(f"{named} {text!r} is no {what}", hint=f"write it as in {examples}")
+        raise BadInput(f"{named} {text!r} is not a {what}", hint=f"write it as in {examples}")
     return value
 
 

@@ -94,5 +94,5 @@ def limit_memory(size: str | None) -> None:
     except ValueError:
         limit = -1.0
     if limit < 0:
-        raise BadInput(f"{size!r} is no size", where="--memory", hint='"3GB", "500 MB"')
+        raise BadInput(f"{size!r} is not a size", where="--memory", hint='"3GB", "500 MB"')
     os.environ["HITLESS_MEMORY"] = str(int(limit))
