@@ -324,7 +324,7 @@ def test_a_run_without_memory_fails_alone_and_says_why():
     ("fault", "told"),
     [
         (MemoryError(), "there is not enough memory"),
-        (OSError(28, "No space left on device", "x"), "no room"),
+        (OSError(28, "No space left on device", "x"), "no space"),
         (PermissionError(13, "Permission denied", "/root/x"), "the system says: Permission denied"),
         (ZeroDivisionError("why"), "internal error: ZeroDivisionError: why"),
     ],

@@ -71,4 +71,4 @@ def test_no_percentile_is_that_of_a_single_message():
 def test_what_is_no_number_is_refused_by_its_option(hitless, words):
     done = hitless(*words, code=2)
     assert words[-2] in done.stderr
-    assert "nan is no number" in done.stderr
+    assert "nan is not a number" in done.stderr
